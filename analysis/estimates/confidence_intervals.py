@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from analysis.estimates.distributions import t_quantile
 
-__all__ = ["Interval", "class_bootstrap", "class_bootstrap_difference", "t_interval"]
+__all__ = ["Interval", "class_bootstrap", "t_interval"]
 
 _CHUNK = 2**22  # numbers held at once
 
@@ -76,36 +76,7 @@ def class_bootstrap(
         seed: equal seeds give equal numbers.
     """
     estimate = float(hits.sum() / queries.sum())
-    return _interval(estimate, hits, queries, replicates, confidence, seed)
-
-
-def class_bootstrap_difference(
-    hits_a: NDArray[np.int64],
-    hits_b: NDArray[np.int64],
-    queries: NDArray[np.int64],
-    *,
-    replicates: int = 2_000,
-    confidence: float = 0.95,
-    seed: int = 0,
-) -> Interval:
-    """Recall of a minus recall of b on the same queries; both see the same resampled classes.
-
-    Arguments are those of ``class_bootstrap``, with the hits of each competitor.
-    """
-    gained = hits_a - hits_b
-    estimate = float(gained.sum() / queries.sum())
-    return _interval(estimate, gained, queries, replicates, confidence, seed)
-
-
-def _interval(
-    estimate: float,
-    gains: NDArray[np.int64],
-    queries: NDArray[np.int64],
-    replicates: int,
-    confidence: float,
-    seed: int,
-) -> Interval:
-    num_classes = len(gains)
+    num_classes = len(hits)
     if num_classes < 2:
         return Interval(
             estimate=estimate,
@@ -121,7 +92,7 @@ def _interval(
     for start in range(0, replicates, chunk):
         size = (min(chunk, replicates - start), num_classes)
         drawn = generator.integers(num_classes, size=size)
-        resampled.append(gains[drawn].sum(axis=1) / queries[drawn].sum(axis=1))
+        resampled.append(hits[drawn].sum(axis=1) / queries[drawn].sum(axis=1))
     recalls = np.concatenate(resampled)
     tail = 100 * (1 - confidence) / 2
     low, high = np.percentile(recalls, [tail, 100 - tail])

@@ -8,7 +8,6 @@ Shapes: M configs; G, T, Z and A points of grids of scores, true scores, noises 
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -24,7 +23,6 @@ __all__ = [
     "least_significant_difference",
     "random_search_odds",
     "recall_error",
-    "search_odds",
     "selection_noise",
 ]
 
@@ -150,46 +148,6 @@ def classes_needed(
     effect = 1 + (queries_per_class - 1) * class_correlation
     of_one_class = recall * (1 - recall) / queries_per_class * effect * (1 - shared)
     return max(1, math.ceil(of_one_class / allowed))
-
-
-def search_odds(true_scores_M: Sequence[float], noise: float) -> SearchOdds:
-    """Odds of picking among configs whose true scores are given.
-
-    Each scores its true score plus independent normal noise. With y the highest score, config i
-    is picked with density phi_i(y) times the product of Phi_j(y) over all others j.
-
-    Args:
-        true_scores_M: finite true scores of one config or more. Ties at the top are all best.
-        noise: standard deviation of the noise, from 0; at 0 the first of the best is picked.
-
-    Raises:
-        ValueError: no config, a score that is not finite, or a negative noise.
-    """
-    true_M = np.asarray(true_scores_M, dtype=np.float64)
-    if not (true_M.size and np.isfinite(true_M).all()):
-        raise ValueError(f"true_scores_M must be at least one finite score; got {true_scores_M}")
-    check_range("noise", noise, 0.0, math.inf)
-    below_top_M = true_M - true_M.max()
-    if noise == 0:
-        return SearchOdds(best=1.0, regret=0.0, optimism=0.0)
-    # In units of the noise, from the best true score: the best config alone scores above -8.
-    y_G, step = grid(-REACH, REACH, 0.02)
-    z_GM = y_G[:, None] - below_top_M / noise
-    below_GM = cdf(z_GM)
-    density_GM = pdf(z_GM)
-    # Products over the others, without dividing by what may be 0.
-    ones_G1 = np.ones((len(y_G), 1))
-    left_GM = np.cumprod(np.hstack([ones_G1, below_GM[:, :-1]]), axis=1)
-    right_GM = np.cumprod(np.hstack([ones_G1, below_GM[:, :0:-1]]), axis=1)[:, ::-1]
-    picked_GM = density_GM * left_GM * right_GM * step
-    chance_M = picked_GM.sum(axis=0)
-    true_of_picked = float(chance_M @ below_top_M)
-    score_of_picked = float(picked_GM.sum(axis=1) @ y_G) * noise
-    return SearchOdds(
-        best=float(chance_M[below_top_M == 0].sum()),
-        regret=-true_of_picked,
-        optimism=score_of_picked - true_of_picked,
-    )
 
 
 @lru_cache(maxsize=256)

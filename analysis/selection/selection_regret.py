@@ -12,7 +12,6 @@ and none of them is the run by which validation chose, which is left out.
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 import polars as pl
@@ -31,7 +30,6 @@ __all__ = [
     "mean_regret",
     "naive_regret",
     "search_regrets",
-    "selection_regret",
 ]
 
 _CHUNK = 2**21  # numbers held at once
@@ -45,12 +43,6 @@ _SEARCH_END = {
     "regret": pl.Float64,
     "naive_regret": pl.Float64,
     **dict.fromkeys(_COUNTS, pl.Int64),
-}
-
-_MEAN_END = {
-    **dict.fromkeys(("regret", "low", "high", "standard_error", "naive_regret"), pl.Float64),
-    "num_searches": pl.Int64,
-    "num_estimated": pl.Int64,
 }
 
 
@@ -121,54 +113,6 @@ def search_regrets(
         )
     keys = dict.fromkeys(_key_columns(level), pl.String)
     return pl.DataFrame(rows, schema={**keys, **_SEARCH_END})
-
-
-def selection_regret(
-    runs: pl.DataFrame,
-    *,
-    level: str = "config",
-    settings: RegretSettings | None = None,
-    tested: pl.DataFrame | None = None,
-) -> pl.DataFrame:
-    """Mean regret over the repeats of a search, with an interval.
-
-    The bootstrap resamples repeats (a choice together with its own runs, wherever they score
-    others) and fresh test runs, with halves fixed before; standard error times sqrt(n / (n - 1))
-    and Student's t with n - 1 degrees of freedom, n the smaller of the number of repeats and of
-    test runs, of those that are more than one. With a single repeat the interval speaks of that
-    choice among those candidates; with several, of such searches in that block.
-
-    Args:
-        runs: table of runs from ``checked_runs``.
-        level: ``config`` or ``loss``.
-        settings: settings of the computation.
-        tested: table of other test scores, as in ``config_candidates``.
-
-    Returns:
-        ``block``, ``loss`` (at level config), ``protocol``, ``regret``, ``low``, ``high``,
-        ``standard_error`` (null where nothing can be resampled), ``naive_regret`` (mean),
-        ``num_searches`` and ``num_estimated`` (those with a cross-fitted regret).
-
-    Raises:
-        PodiumError: ``level`` is not known.
-    """
-    chosen = settings or RegretSettings()
-    rows = []
-    for key, members in groupby(
-        _candidate_sets(runs, level, tested), key=lambda candidates: candidates.place
-    ):
-        candidate_sets = list(members)
-        naive = [value for value, _ in map(naive_regret, candidate_sets) if value is not None]
-        rows.append(
-            {
-                **dict(zip(_key_columns(level), key, strict=True)),
-                **mean_regret(candidate_sets, chosen),
-                "naive_regret": float(np.mean(naive)) if naive else None,
-                "num_searches": len(candidate_sets),
-            }
-        )
-    schema = {**dict.fromkeys(_key_columns(level), pl.String), **_MEAN_END}
-    return pl.DataFrame(rows, schema=schema)
 
 
 def mean_regret(

@@ -14,17 +14,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.estimates.confidence_intervals import t_interval
 from analysis.estimates.distributions import t_quantile
 from analysis.estimates.kendall_tau import kendall_tau
 from analysis.estimates.split_halves import all_halves, half_means, top_shares
-from analysis.estimates.wilson_interval import wilson_interval
 from analysis.scores.protocol_run_checks import SEARCH
 from analysis.selection.selection_candidates import Candidates, config_candidates
 from orchestrator.results.errors import PodiumError
 
 __all__ = [
-    "agreement_means",
     "compared_configs_and_runs",
     "compared_scores",
     "noise_ceiling",
@@ -98,52 +95,6 @@ def rank_agreement(
                 {**search, "fold": fold, **_agreement(candidates, test_runs, most_halves, seed)}
             )
     return pl.DataFrame(rows, schema=_SCHEMA).sort(*SEARCH, "fold")
-
-
-def agreement_means(agreement: pl.DataFrame) -> pl.DataFrame:
-    """Means over the searches of each block, loss and protocol, folds averaged.
-
-    The interval of ``tau`` is Student's t, that of ``top_1`` Wilson's, over searches. They need
-    searches that share neither configs nor test runs. Searches of shared configs agree or fail
-    together through the common test scores, and then the intervals are those of repeating the
-    search against the same test scores.
-
-    Args:
-        agreement: agreement by search and fold, from ``rank_agreement``.
-
-    Returns:
-        ``block``, ``loss``, ``protocol``, ``tau``, ``tau_low``, ``tau_high``, ``top_1``,
-        ``top_1_low``, ``top_1_high``, ``ceiling``, ``at_ceiling`` and ``num_searches``, those with
-        a known ``top_1``. Intervals are 95 %; null with one search (``tau``) or none.
-    """
-    rows = []
-    whole = agreement.filter(pl.col("fold").is_null())
-    for key, group in whole.group_by(SEARCH[:3], maintain_order=True):
-        taus = group["tau"].drop_nulls().to_list()
-        hits = group["top_1"].drop_nulls().to_list()
-        tau = t_interval(taus, confidence=_CONFIDENCE) if taus else None
-        top = wilson_interval(sum(hits), len(hits), confidence=_CONFIDENCE) if len(hits) else None
-        rows.append(
-            {
-                **dict(zip(SEARCH[:3], key, strict=True)),
-                "tau": tau.estimate if tau else None,
-                "tau_low": tau.low if tau else None,
-                "tau_high": tau.high if tau else None,
-                "top_1": top.estimate if top else None,
-                "top_1_low": top.low if top else None,
-                "top_1_high": top.high if top else None,
-                "ceiling": group["ceiling"].mean(),
-                "at_ceiling": group["at_ceiling"].mean(),
-                "num_searches": len(hits),
-            }
-        )
-    names = ("tau", "tau_low", "tau_high", "top_1", "top_1_low", "top_1_high")
-    schema = {
-        **dict.fromkeys(SEARCH[:3], pl.String),
-        **dict.fromkeys((*names, "ceiling", "at_ceiling"), pl.Float64),
-        "num_searches": pl.Int64,
-    }
-    return pl.DataFrame(rows, schema=schema)
 
 
 def weighted_tau(x: Sequence[float], y: Sequence[float]) -> float:

@@ -16,15 +16,11 @@ from orchestrator.results.records.fairness_record import Disparity, Fairness, Si
 
 __all__ = [
     "CHECKED",
-    "STAGES",
     "FairnessCheck",
     "fairness_checks",
     "planned_fairness",
     "used_budgets",
 ]
-
-STAGES = ("search", "winners", "defaults")
-"""Trials that are compared with each other: those of searches, and both kinds of finalists."""
 
 CHECKED: Mapping[str, str] = {
     "backbone": "backbone",
@@ -58,7 +54,8 @@ class FairnessCheck:
     """One condition compared between the losses in all groups of a stage.
 
     Attributes:
-        stage: one of `STAGES`.
+        stage: trials that are compared with each other: ``search``, or, of the finalists,
+            ``winners`` or ``defaults``.
         column: one of `CHECKED`.
         num_groups: number of groups in which at least two losses have trials.
         disparities: differences between losses; their ``blocks`` name the groups.

@@ -1,10 +1,10 @@
 """A folder of feature vectors: classes differ along few directions, images along all."""
 
+import csv
+
 import numpy as np
 
-from trainables.datasets._feature_files import FeatureRow, write_feature_files
-
-__all__ = ["NUM_FEATURES", "write_feature_folder"]
+__all__ = ["NUM_FEATURES", "write_feature_files", "write_feature_folder"]
 
 NUM_FEATURES = 24
 _TELLING = 8  # directions along which classes differ
@@ -20,9 +20,19 @@ def write_feature_folder(folder, *, classes=40, images_of_each=8, with_gallery=F
     noise[:, _TELLING:] *= 1.5
     tested = ("query", "gallery") if with_gallery else ("test", "test")
     rows = [
-        FeatureRow(f"class {number:02}", "train" if number < classes // 2 else tested[place % 2])
+        (f"class {number:02}", "train" if number < classes // 2 else tested[place % 2])
         for number in range(classes)
         for place in range(images_of_each)
     ]
     write_feature_files(folder, (centres + noise).astype(np.float32), rows)
     return folder
+
+
+def write_feature_files(folder, values_NF, rows):
+    """The vectors, and for each its class, its role and, if there is one, its image."""
+    folder.mkdir(parents=True, exist_ok=True)
+    np.save(folder / "features.npy", values_NF)
+    with (folder / "labels.csv").open("w", encoding="utf-8", newline="") as text:
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(("class", "role", "image"))
+        writer.writerows((*row, "")[:3] for row in rows)

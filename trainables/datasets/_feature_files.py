@@ -16,12 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from trainables.errors import TrialInputError, unknown_name
 from trainables.file_caches.feature_vectors import FeatureVectors
 
-__all__ = ["FeatureFiles", "FeatureRow", "read_feature_files", "write_feature_files"]
+__all__ = ["FeatureFiles", "FeatureRow", "read_feature_files"]
 
 _FEATURES = "features.npy"
 _LABELS = "labels.csv"
@@ -67,30 +66,6 @@ def read_feature_files(root: Path) -> FeatureFiles:
         )
     _check_classes(root / _LABELS, rows)
     return FeatureFiles(vectors=vectors, rows=rows)
-
-
-def write_feature_files(
-    root: Path,
-    values_NF: npt.NDArray[np.float32] | npt.NDArray[np.float16],
-    rows: Sequence[FeatureRow],
-) -> None:
-    """Write what `read_feature_files` reads; the folder is made.
-
-    Raises:
-        TrialInputError: a file is there already, or cannot be written.
-    """
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-        with (root / _FEATURES).open("xb") as file:
-            np.save(file, values_NF)
-        with (root / _LABELS).open("x", encoding="utf-8", newline="") as text:
-            writer = csv.writer(text, lineterminator="\n")
-            writer.writerow(_COLUMNS)
-            writer.writerows((row.class_name, row.role, row.image) for row in rows)
-    except FileExistsError as error:
-        raise TrialInputError(f"{error.filename} exists already and is not overwritten") from None
-    except OSError as error:
-        raise TrialInputError(f"{root} cannot be written: {error.strerror}") from error
 
 
 def _read_vectors(path: Path) -> FeatureVectors:

@@ -3,10 +3,9 @@
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
-__all__ = ["FROZEN_FEATURES", "MODES", "input_problem", "mode_problem", "unused_training_settings"]
+__all__ = ["FROZEN_FEATURES", "input_problem", "mode_problem", "unused_training_settings"]
 
 FROZEN_FEATURES = "frozen_features"
-MODES = ("fine_tune", FROZEN_FEATURES)
 
 _NO_IMAGES = "there are no images"
 _ONCE = "features are computed once, of images as they are evaluated"
@@ -42,7 +41,7 @@ def unused_training_settings(mode: str, *, has_vectors: bool) -> Mapping[str, st
     """Training settings that change nothing, and why: ``{"batch_norm": "the backbone rests"}``.
 
     Args:
-        mode: one of `MODES`.
+        mode: ``fine_tune`` or ``frozen_features``.
         has_vectors: whether the data set has vectors instead of images.
     """
     if has_vectors:
@@ -66,7 +65,7 @@ def input_problem(
         num_features: length of the data set's vectors, None if it has images.
         backbone: name of the backbone.
         takes_features: whether the backbone takes vectors.
-        mode: one of `MODES`.
+        mode: ``fine_tune`` or ``frozen_features``.
         image_size: side of the network's input in pixels; None if none is given.
     """
     if num_features is None:
@@ -87,7 +86,7 @@ def mode_problem(mode: str, loss: str, needs: Collection[str], *, has_vectors: b
     """Why a loss cannot be trained in a mode; None if it can.
 
     Args:
-        mode: one of `MODES`.
+        mode: ``fine_tune`` or ``frozen_features``.
         loss: name of the loss, as in a study.
         needs: what the loss needs.
         has_vectors: whether the data set has vectors instead of images.

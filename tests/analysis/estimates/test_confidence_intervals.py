@@ -4,7 +4,6 @@ from scipy import stats
 
 from analysis.estimates.confidence_intervals import (
     class_bootstrap,
-    class_bootstrap_difference,
     t_interval,
 )
 
@@ -69,21 +68,6 @@ def test_the_interval_covers_the_truth_about_as_often_as_it_says():
         covered += interval.low <= 4 / 6 <= interval.high
     # 95 % nominal; percentile intervals of 40 classes fall a little short.
     assert 0.89 < covered / 300 < 0.99
-
-
-def test_a_difference_is_over_the_same_classes():
-    hits, queries = classes(2)
-    better = np.minimum(hits + 1, queries)
-    difference = class_bootstrap_difference(better, hits, queries)
-    assert difference.estimate == pytest.approx((better - hits).sum() / queries.sum())
-    assert difference.low > 0
-    assert difference.standard_error < class_bootstrap(hits, queries).standard_error / 3
-
-
-def test_equal_competitors_differ_by_nothing():
-    hits, queries = classes(3)
-    difference = class_bootstrap_difference(hits, hits, queries)
-    assert (difference.estimate, difference.low, difference.high) == (0, 0, 0)
 
 
 def test_equal_seeds_give_equal_intervals():

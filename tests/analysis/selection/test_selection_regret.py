@@ -1,17 +1,18 @@
 """Regret against a slow recomputation from the rows, and against planted truth."""
 
-from itertools import combinations
+from itertools import combinations, groupby
 
 import numpy as np
 import polars as pl
 import pytest
 
 from analysis.protocols.published_protocols import fold_summary
+from analysis.selection.selection_candidates import config_candidates, loss_candidates
 from analysis.selection.selection_regret import (
     RegretSettings,
     choice_verdict,
+    mean_regret,
     search_regrets,
-    selection_regret,
 )
 from orchestrator.results.errors import PodiumError
 from tests.analysis import thesis_cub200
@@ -48,6 +49,14 @@ def slow_regret(val, tests):
     return mean(found)
 
 
+def mean_regrets(runs, settings=None, candidates_of=config_candidates):
+    """`mean_regret` of all searches of a block, loss and protocol, one after the other."""
+    return [
+        mean_regret(list(searches), settings or RegretSettings())
+        for _, searches in groupby(candidates_of(runs), key=lambda candidates: candidates.place)
+    ]
+
+
 @pytest.mark.parametrize("num_runs", [2, 3, 5, 6])
 def test_regret_equals_a_slow_computation_also_with_ties(num_runs):
     generator = np.random.default_rng(num_runs)
@@ -71,9 +80,9 @@ def test_the_run_a_choice_was_made_by_does_not_score_it():
         others = np.delete(test, q, axis=0)
         expected = slow_regret(dict(enumerate(val[q])), dict(enumerate(others.T.tolist())))
         assert regret == pytest.approx(expected)
-    overall = selection_regret(shared_configs(val, test)).row(0, named=True)
+    (overall,) = mean_regrets(shared_configs(val, test))
     assert overall["regret"] == pytest.approx(regrets["regret"].mean())
-    assert overall["num_searches"] == overall["num_estimated"] == 4
+    assert overall["num_estimated"] == 4
 
 
 def test_losses_compete_by_what_their_searches_picked():
@@ -106,9 +115,10 @@ def test_an_oracle_scored_on_its_own_runs_regrets_more():
 
 
 def test_with_one_test_run_there_is_only_the_naive_regret():
-    row = selection_regret(searched_and_tested([1, 2], [[5.0], [3.0]])).row(0, named=True)
-    assert (row["regret"], row["low"], row["high"], row["naive_regret"]) == (None, None, None, 2)
-    assert row["num_estimated"] == 0
+    frame = searched_and_tested([1, 2], [[5.0], [3.0]])
+    assert search_regrets(frame)["naive_regret"].item() == 2
+    (mean,) = mean_regrets(frame)
+    assert (mean["regret"], mean["low"], mean["high"], mean["num_estimated"]) == (None,) * 3 + (0,)
 
 
 def test_pruned_failed_and_untested_configs_are_counted_not_compared():
@@ -156,9 +166,8 @@ def test_an_unknown_level_is_refused():
 
 def test_equal_seeds_give_equal_intervals():
     frame = shared_configs(*np.random.default_rng(0).normal(size=(2, 4, 5)))
-    assert selection_regret(frame).equals(selection_regret(frame))
-    other = selection_regret(frame, settings=RegretSettings(seed=1))
-    assert not selection_regret(frame).equals(other)
+    assert mean_regrets(frame) == mean_regrets(frame)
+    assert mean_regrets(frame) != mean_regrets(frame, RegretSettings(seed=1))
 
 
 def test_the_split_ratio_of_the_thesis_was_chosen_by_test():
@@ -203,7 +212,7 @@ def covered(frames_and_truths):
     """How many intervals hold the truth, and the mean error of the estimates in its own error."""
     inside, errors = 0, []
     for frame, truth in frames_and_truths:
-        row = selection_regret(frame, settings=QUICK).row(0, named=True)
+        (row,) = mean_regrets(frame, QUICK)
         inside += row["low"] <= truth <= row["high"]
         errors.append(row["regret"] - truth)
     bias = np.mean(errors) / (np.std(errors, ddof=1) / np.sqrt(len(errors)))
@@ -274,7 +283,7 @@ def test_the_interval_holds_the_planted_regret_of_choosing_a_loss():
             )
             for loss in range(num_losses)
         )
-        row = selection_regret(frame, level="loss", settings=QUICK).row(0, named=True)
+        (row,) = mean_regrets(frame, QUICK, lambda runs: loss_candidates(config_candidates(runs)))
         inside += row["low"] <= truth <= row["high"]
         errors.append(row["regret"] - truth)
     assert inside >= 88
@@ -291,7 +300,7 @@ def test_validation_that_knows_nothing_regrets_the_whole_gap():
             for block, val in enumerate(np.eye(4))
         ]
     )
-    assert selection_regret(frame)["regret"].to_list() == [0, 1, 1, 1]
+    assert [row["regret"] for row in mean_regrets(frame)] == [0, 1, 1, 1]
 
 
 def test_only_test_runs_that_the_pick_has_are_compared():
@@ -305,6 +314,6 @@ def test_only_test_runs_that_the_pick_has_are_compared():
 
 def test_a_large_search_is_resampled_in_parts_to_the_same_end(monkeypatch):
     frame = shared_configs(*np.random.default_rng(0).normal(size=(2, 4, 5)))
-    whole = selection_regret(frame)
+    whole = mean_regrets(frame)
     monkeypatch.setattr("analysis.selection.selection_regret._CHUNK", 100)
-    assert selection_regret(frame).equals(whole)
+    assert mean_regrets(frame) == whole

@@ -6,8 +6,9 @@ import json
 import polars as pl
 import pytest
 
-from analysis.study_results.recorded_fairness import CHECKED, STAGES, fairness_checks, used_budgets
+from analysis.study_results.recorded_fairness import CHECKED, fairness_checks, used_budgets
 
+STAGES = ("search", "winners", "defaults")
 BLOCKS = ("glyphs-greek/conv_small/16", "glyphs-latin/conv_small/16")
 LOSSES = ("contrastive", "margin", "triplet")
 SEEDS = (1000, 1001, 1002)

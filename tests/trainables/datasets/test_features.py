@@ -3,8 +3,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.trainables.feature_folder import write_feature_files
 from trainables.dataset_interface.load_dataset import dataset_facts, load_dataset
-from trainables.datasets._feature_files import FeatureRow, write_feature_files
 from trainables.errors import TrialInputError
 from trainables.settings.trial_settings import DatasetSettings
 
@@ -24,7 +24,7 @@ WITH_GALLERY = (*QUERIES[:-2], ("c", "gallery"), ("d", "gallery"))
 
 
 def written(folder, values=VALUES, rows=ROWS):
-    write_feature_files(folder, values, [FeatureRow(*row) for row in rows])
+    write_feature_files(folder, values, rows)
     return folder
 
 
@@ -202,10 +202,3 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
 def test_options_are_checked_before_anything_is_read(options, told):
     with pytest.raises(TrialInputError, match=told):
         dataset_facts(DatasetSettings(name="features", options=options))
-
-
-def test_files_that_are_there_are_not_overwritten(tmp_path):
-    before = loaded(written(tmp_path)).fingerprint
-    with pytest.raises(TrialInputError, match=r"features.npy exists already"):
-        written(tmp_path, VALUES + 1)
-    assert loaded(tmp_path).fingerprint == before
