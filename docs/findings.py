@@ -100,10 +100,10 @@ def _page(study: ProtocolStudy, folder: Path) -> Iterator[str]:
     trials, seconds = trained.select(pl.len(), pl.col("seconds").sum()).collect().row(0)
     yield _OPENING.format(
         protocols=len(study.protocols),
-        configs=study.num_configs,
-        repeats=study.num_repeats,
-        losses=study.num_losses,
-        blocks=study.num_blocks,
+        configs=study.design.num_configs,
+        repeats=study.design.num_repeats,
+        losses=study.design.num_losses,
+        blocks=study.design.num_blocks,
         trials=trials,
         hours=seconds / 3600,
     )
@@ -145,16 +145,16 @@ def _ceilings(study: ProtocolStudy, folder: Path) -> str:
 
 def _tables(study: ProtocolStudy) -> Iterator[tuple[str, list[tables.Row]]]:
     """The tables that answer the question; ± is half a 95 % interval over repeats."""
-    assert study.choices is not None, "a study with quarantine has scores to choose by"
+    assert study.picks.fairest is not None, "a study with quarantine has scores to choose by"
     yield (
         "Test scores of the selected configs (± is half the 95 % interval over repeats, here and below):",
-        tables.choices(study, study.choices),
+        tables.choices(study, study.picks.fairest),
     )
     _, unit = tables.time_unit(study)
     yield f"{unit}, all attempts, each protocol as if alone:", tables.costs(study)
     yield (
         "Rank agreement of validation and test, and its ceiling:",
-        tables.agreement(study, study.choices),
+        tables.agreement(study, study.picks.fairest),
     )
     yield (
         "Protocols compared: a - b on test in points, paired by search (*: p <= 0.05 after Holm):",

@@ -1,15 +1,19 @@
 """Compute cost of each protocol, the Pareto front of cost and regret, the expected best of n."""
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
+from analysis.protocols.selection_quality import SelectionQuality
+from analysis.protocols.study_frames import StudyFrames
+from analysis.scores.gpu_shares import gpus_per_trial
+from analysis.scores.protocol_runs import Protocol, attempt_table
 from analysis.selection.expected_best import expected_best
 from analysis.selection.protocol_cost import cost_front, protocol_cost
 from orchestrator.results.errors import PodiumError
 
-__all__ = ["best_of_trials", "protocol_costs"]
+__all__ = ["Costs", "study_costs"]
 
 _BUDGET_BASE = 2  # curves are shown at powers of it, and at all trials
 
@@ -21,28 +25,77 @@ _CURVE = {
 }
 
 
-def protocol_costs(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Costs:
+    """What the protocols of a study cost, and what they would have cost with fewer trials.
+
+    Attributes:
+        by_protocol: hours of each protocol as if it had been run alone, so with its copies: the
+            columns of ``protocol_cost``; ``num_searches`` and ``hours_per_search``, of the search
+            alone: the finals retrain what was picked, over as many seeds as the study wants;
+            ``regret``; and ``on_front``, by these two (null without a regret, and if it leaks).
+        spent_hours: hours of all attempts that were made, copies counted once.
+        num_copies: number of final trials that were trained for another search and copied.
+        best_of_trials: expected best of n random trials, a mean over the searches of each
+            protocol: ``protocol``, ``num_trials`` (1, 2, 4, ... and all), ``val`` (unbiased),
+            ``test`` (of that incumbent, null without quarantine), ``hours`` (of n trials) and
+            ``num_searches``.
+        no_best: why a protocol is not in ``best_of_trials``; else empty.
+    """
+
+    by_protocol: pl.DataFrame
+    spent_hours: float
+    num_copies: int
+    best_of_trials: pl.DataFrame
+    no_best: str
+
+
+def study_costs(
+    frames: StudyFrames,
+    trials: pl.DataFrame,
+    picked: SelectionQuality | None,
+    protocols: Sequence[Protocol],
+) -> Costs:
+    """Costs of a study's protocols.
+
+    Args:
+        frames: frames of the study.
+        trials: trials of the study, one row each.
+        picked: quality of the picks, of which regrets are; None if it is not known.
+        protocols: protocols of the study. The regret of those that leak cannot be attained, so
+            they are neither on the front nor dominate others.
+    """
+    gpus = gpus_per_trial(frames.study)
+    made = trials.filter(pl.col("same_as").is_null())
+    spent = attempt_table(made, frames.attempts, gpus_per_trial=gpus)["gpu_seconds"].sum()
+    attempts = attempt_table(trials, frames.attempts, gpus_per_trial=gpus)
+    leaking = [protocol.label for protocol in protocols if protocol.leaks]
+    curve, no_best = _best_of_trials(frames, trials)
+    return Costs(
+        by_protocol=_by_protocol(attempts, trials, _regrets(picked), leaking=leaking),
+        spent_hours=float(spent) / 3600,
+        num_copies=len(trials) - len(made),
+        best_of_trials=curve,
+        no_best=no_best,
+    )
+
+
+def _regrets(picked: SelectionQuality | None) -> dict[str, float | None]:
+    if picked is None:
+        return {}
+    found = picked.means.filter(pl.col("measure") == "regret", pl.col("mean").is_not_null())
+    if found["num_cells"].n_unique() > 1:
+        return {}  # of unlike searches, so no front
+    return dict(found.select("protocol", "mean").iter_rows())
+
+
+def _by_protocol(
     attempts: pl.DataFrame,
     trials: pl.DataFrame,
     regrets: Mapping[str, float | None],
     *,
     leaking: Collection[str],
 ) -> pl.DataFrame:
-    """Hours of each protocol, and whether it is on the Pareto front of hours and regret.
-
-    Args:
-        attempts: attempts of all trials, from ``attempt_table``. Copies count: each protocol is
-            charged what it would have cost alone.
-        trials: trials of the study, one row each.
-        regrets: label of a protocol -> its mean regret.
-        leaking: labels of the protocols that choose by test classes. Their regret cannot be
-            attained, so they are neither on the front nor dominate others.
-
-    Returns:
-        The columns of ``protocol_cost``; ``num_searches`` and ``hours_per_search``, of the search
-        alone: the finals retrain what was picked, over as many seeds as the study wants;
-        ``regret``; and ``on_front``, by these two (null without a regret, and if it leaks).
-    """
     searches = (
         trials.filter(pl.col("stage") == "search")
         .group_by("protocol")
@@ -60,30 +113,18 @@ def protocol_costs(
     return front.drop("offered")
 
 
-def best_of_trials(
-    runs: pl.DataFrame, search: Mapping[str, Any]
-) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Expected best of n random trials, a mean over the searches of each protocol.
-
-    Args:
-        runs: search runs, from ``checked_runs``, without the published default, which is no
-            random draw.
-        search: section ``search`` of the resolved study.
-
-    Returns:
-        ``protocol``, ``num_trials`` (1, 2, 4, ... and all), ``val`` (unbiased), ``test`` (of that
-        incumbent, null without quarantine), ``hours`` (of n trials) and ``num_searches``;
-        and why a protocol is not among them.
-    """
-    frames, reasons = [], {}
-    for (protocol,), group in runs.group_by("protocol", maintain_order=True):
+def _best_of_trials(frames: StudyFrames, trials: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """Curves of the protocols that have one, and why the first of the others has none."""
+    searched = trials.filter(pl.col("stage") == "search", ~pl.col("is_default"))
+    drawn = searched.join(frames.drawn, on=["search", "trial_id"], how="semi")
+    sampler = str(frames.study["search"]["sampler"])
+    curves, reasons = [], []
+    for _, group in frames.searches_of(drawn).group_by("protocol", maintain_order=True):
         try:
-            curve = expected_best(group, sampler=str(search["sampler"]))
+            curves.append(_mean_curve(expected_best(group, sampler=sampler)))
         except PodiumError as error:
-            reasons[str(protocol)] = str(error)
-            continue
-        frames.append(_mean_curve(curve))
-    return (pl.concat(frames) if frames else pl.DataFrame(schema=_CURVE)), reasons
+            reasons.append(str(error))
+    return (pl.concat(curves) if curves else pl.DataFrame(schema=_CURVE)), "".join(reasons[:1])
 
 
 def _mean_curve(curve: pl.DataFrame) -> pl.DataFrame:

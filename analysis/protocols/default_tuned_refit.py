@@ -4,16 +4,23 @@ The gain of tuning is tuned minus default, both trained on a part of the classes
 the gain of the training classes is the tuned config trained on all of them minus on the part.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from analysis.hypothesis_tests.group_means import Cells, independent_cells
+from analysis.hypothesis_tests.group_means import (
+    Cells,
+    group_means,
+    independent_cells,
+    paired_differences,
+)
+from analysis.protocols.study_frames import StudyFrames
 
-__all__ = ["CONDITIONS", "GAINS", "FinalCells", "final_cells"]
+__all__ = ["Finals", "study_finals"]
 
 # Name of a condition -> finalist, and the classes that it was trained on.
-CONDITIONS = {
+_CONDITIONS = {
     "default_part": ("default", "part"),
     "tuned_part": ("winner", "part"),
     "default_all": ("default", "all"),
@@ -21,50 +28,57 @@ CONDITIONS = {
 }
 
 # Name of a gain -> the condition after, and the one before that is subtracted from it.
-GAINS = {
+_GAINS = {
     "tuning": ("tuned_part", "default_part"),
     "classes": ("tuned_all", "tuned_part"),
     "both": ("tuned_all", "default_part"),
     "tuning_all": ("tuned_all", "default_all"),
 }
 
+_MEASURES = (*_CONDITIONS, *_GAINS)
 _CELL = ("protocol", "block", "loss", "repeat")
 _SEED = (*_CELL, "seed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FinalCells:
+class Finals:
     """Test scores of the finalists by condition, and the gains between conditions.
 
     Attributes:
         cells: one row per repeat of each search, with a column for each condition and gain. With
             one repeat of each search a cell is a seed instead, held in column ``repeat``.
         unit: ``repeats`` or ``seeds``, what the intervals are over.
+        means: conditions and gains by protocol, from ``group_means``.
+        by_loss: conditions and gains by protocol and loss.
+        no_gain: why there is no gain of the training classes; else empty.
+        differences: differences of the conditions between protocols, from ``paired_differences``.
         num_kept: label of a protocol -> number of searches whose winner is the published default.
         num_missing: number of finalists and seeds without a test score of every fold.
     """
 
     cells: Cells
     unit: str
+    means: pl.DataFrame
+    by_loss: pl.DataFrame
+    no_gain: str
+    differences: pl.DataFrame
     num_kept: dict[str, int]
     num_missing: int
 
 
-def final_cells(
-    trials: pl.DataFrame, test_scores: pl.LazyFrame, *, metric: str, k: int
-) -> FinalCells:
-    """Test scores of the finalists of every search, folds averaged.
+def study_finals(frames: StudyFrames, trials: pl.DataFrame, *, order: Sequence[str]) -> Finals:
+    """Test scores of the finalists of every search, folds averaged, and their means.
 
     A finalist trained by one seed has a score if all its folds have one. Gaps are paired by seed.
 
     Args:
+        frames: frames of the study.
         trials: trials of the study, one row each.
-        test_scores: long frame of test scores.
-        metric: name of the objective.
-        k: value of K of the objective.
+        order: labels of the protocols, in the order in which pairs name them.
     """
     finals = trials.filter(pl.col("stage") == "final")
-    scored = test_scores.filter(pl.col("metric") == metric, pl.col("k") == k)
+    is_objective = (pl.col("metric") == frames.metric) & (pl.col("k") == frames.k)
+    scored = frames.test_scores.filter(is_objective)
     tests = scored.select("trial_id", pl.col("value").fill_nan(None).alias("test")).collect()
     roles = pl.concat(
         finals.filter(flag).with_columns(pl.lit(role).alias("finalist"))
@@ -85,20 +99,37 @@ def final_cells(
     seeds = _by_condition(runs)
     several = seeds["repeat"].n_unique() > 1
     unit = seeds if several else seeds.with_columns(pl.col("seed").alias("repeat"))
-    measures = (*CONDITIONS, *GAINS)
-    averaged = unit.group_by(_CELL).agg(pl.col(measures).drop_nulls().mean()).sort(_CELL)
-    return FinalCells(
-        cells=independent_cells(averaged),
+    averaged = unit.group_by(_CELL).agg(pl.col(_MEASURES).drop_nulls().mean()).sort(_CELL)
+    cells = independent_cells(averaged)
+    return Finals(
+        cells=cells,
         unit="repeats" if several else "seeds",
+        means=group_means(cells, _MEASURES),
+        by_loss=group_means(cells, _MEASURES, by=("protocol", "loss")),
+        no_gain=_no_gain(averaged),
+        differences=paired_differences(
+            cells, tuple(_CONDITIONS), order=order, by_blocks=not several
+        ),
         num_kept=_kept_defaults(finals),
         num_missing=runs["test"].null_count(),
+    )
+
+
+def _no_gain(averaged: pl.DataFrame) -> str:
+    if averaged.is_empty():
+        return "no final trial has been tested yet"
+    if averaged["classes"].count():
+        return ""
+    return (
+        "the gain of the training classes needs finals on a part and on all of them"
+        " (final.train_on: [part, all])"
     )
 
 
 def _by_condition(runs: pl.DataFrame) -> pl.DataFrame:
     """One row per seed, with a column for each condition and gain; null where a run is missing."""
     seeds = runs.select(_SEED).unique()
-    for condition, (finalist, train_on) in CONDITIONS.items():
+    for condition, (finalist, train_on) in _CONDITIONS.items():
         of_condition = runs.filter(pl.col("finalist") == finalist, pl.col("train_on") == train_on)
         seeds = seeds.join(
             of_condition.select(*_SEED, pl.col("test").alias(condition)),
@@ -106,7 +137,7 @@ def _by_condition(runs: pl.DataFrame) -> pl.DataFrame:
             how="left",
         )
     return seeds.with_columns(
-        (pl.col(after) - pl.col(before)).alias(gain) for gain, (after, before) in GAINS.items()
+        (pl.col(after) - pl.col(before)).alias(gain) for gain, (after, before) in _GAINS.items()
     ).sort(_SEED)
 
 

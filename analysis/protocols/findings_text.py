@@ -71,12 +71,13 @@ def missing_statistics(study: ProtocolStudy) -> tuple[str, ...]:
 def _unequal_searches(study: ProtocolStudy) -> Iterator[str]:
     """In what the searches differ, which limits what can be said of them."""
     tried = study.runs.group_by(SEARCH).agg(pl.col("config").n_unique())["config"]
-    if behind := int((tried < study.num_configs).sum()):
+    if behind := int((tried < study.design.num_configs).sum()):
         yield (
             f"{behind:,} of {counted(len(tried), 'search', 'searches')} tried fewer configs than"
-            f" the others, which tried {study.num_configs}: what they picked is the best of fewer."
+            f" the others, which tried {study.design.num_configs}: what they picked is the best of"
+            " fewer."
         )
-    if study.same_splits and study.num_repeats > 1:
+    if study.design.same_splits and study.design.num_repeats > 1:
         yield (
             "All repeats have the same splits: intervals and verdicts over repeats speak of these"
             " splits, and others may give other ones (search.splits: fresh)."
@@ -90,7 +91,7 @@ def _differences(study: ProtocolStudy) -> Iterator[str]:
     if not rows:
         return
     if not known:
-        repeats = "three repeats" if study.scale is not None else "several repeats"
+        repeats = "three repeats" if study.picks.scale is not None else "several repeats"
         yield (
             f"This study cannot test whether protocols differ: it takes {repeats} of each search,"
             " or several blocks, in which they do not all pick the same."
@@ -117,7 +118,7 @@ def _differences(study: ProtocolStudy) -> Iterator[str]:
 def _costs(study: ProtocolStudy) -> Iterator[str]:
     """What a search costs, and which protocols are on the Pareto front."""
     rows = sorted(
-        (row for row in study.costs.to_dicts() if row["hours_per_search"]),
+        (row for row in study.costs.by_protocol.to_dicts() if row["hours_per_search"]),
         key=lambda row: (row["hours_per_search"], row["protocol"]),
     )
     if len(rows) < 2:
@@ -149,9 +150,9 @@ def _times(ratio: float) -> str:
 def _final_gains(study: ProtocolStudy) -> Iterator[str]:
     """Gains of tuning and of all training classes, under the first protocol without a leak."""
     label = next(iter(non_leaking(study)), study.order[0])
-    tuning = _row(study.finals, label, "tuning")
-    classes = _row(study.finals, label, "classes")
-    refit = _row(study.finals, label, "tuning_all")
+    tuning = _row(study.finals.means, label, "tuning")
+    classes = _row(study.finals.means, label, "classes")
+    refit = _row(study.finals.means, label, "tuning_all")
     shown = study.shown[label]
     if tuning is not None:
         more = f", and all training classes {_gain(classes)} more" if classes else ""
@@ -168,13 +169,15 @@ def _final_gains(study: ProtocolStudy) -> Iterator[str]:
 
 def _leaking(study: ProtocolStudy) -> Iterator[str]:
     """What tuning on test seems to gain, and what it gains on one scale."""
-    reported = ranked_means(study.finals, "tuned_part", non_leaking(study))
+    reported = ranked_means(study.finals.means, "tuned_part", non_leaking(study))
     means, measure, _ = pick_means(study)
-    picked = ranked_means(means, measure, non_leaking(study)) if study.scale is not None else []
+    picked = (
+        ranked_means(means, measure, non_leaking(study)) if study.picks.scale is not None else []
+    )
     for protocol in study.protocols:
         if not protocol.leaks:
             continue
-        row = _row(study.finals, protocol.label, "tuned_part")
+        row = _row(study.finals.means, protocol.label, "tuned_part")
         if reported and row is not None:
             best, value = reported[0]
             yield (
@@ -193,13 +196,15 @@ def _leaking(study: ProtocolStudy) -> Iterator[str]:
 
 def _agreement(study: ProtocolStudy) -> Iterator[str]:
     """Whether validation orders configs as test does."""
-    if study.choices is None:
+    if study.picks.fairest is None:
         return
-    taus = ranked_means(study.choices.means, "tau", study.order)
+    taus = ranked_means(study.picks.fairest.means, "tau", study.order)
     if not taus:
         return
     named = listed([f"{number(tau)} under {study.shown[label]}" for label, tau in taus])
-    ceilings = [value for _, value in ranked_means(study.choices.means, "ceiling", study.order)]
+    ceilings = [
+        value for _, value in ranked_means(study.picks.fairest.means, "ceiling", study.order)
+    ]
     bound = ""
     if ceilings:
         low, high = number(min(ceilings)), number(max(ceilings))
@@ -210,7 +215,7 @@ def _agreement(study: ProtocolStudy) -> Iterator[str]:
 
 def _optimism(study: ProtocolStudy) -> Iterator[str]:
     """Optimism of the validation scores of picks."""
-    fresh = ranked_means(study.optimism_over_runs, "fresh", study.order)
+    fresh = ranked_means(study.optimism.over_runs, "fresh", study.order)
     if fresh:
         losses = [f"{number(_POINTS * value)} under {study.shown[name]}" for name, value in fresh]
         yield (

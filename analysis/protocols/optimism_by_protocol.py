@@ -1,15 +1,87 @@
 """Optimism (selection bias) of the validation scores of picks, over the searches of a protocol."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 import polars as pl
 
 from analysis.hypothesis_tests.group_means import Cells, group_means, independent_cells
+from analysis.protocols.study_frames import StudyFrames
+from analysis.scores.protocol_runs import search_class_hits
 from analysis.selection.optimism import class_optimism, fresh_run_optimism
+from orchestrator.results.records.metric_columns import RECALL
 
-__all__ = ["fresh_runs", "optimism_over_classes", "optimism_over_runs"]
+__all__ = [
+    "Optimism",
+    "fresh_runs",
+    "optimism_over_classes",
+    "optimism_over_runs",
+    "study_optimism",
+]
 
 _SEARCH = ["block", "loss", "protocol", "repeat"]
+_NO_FRESH_RUNS = (
+    "no pick was validated again on its classes: finals have another split (final.protocol), or"
+    " repeats have"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Optimism:
+    """Optimism of the validation scores of picks, by two independent validations.
+
+    Attributes:
+        over_classes: optimism by halves of the validation classes; empty without hits.
+        no_halves: why that is empty; else empty.
+        over_runs: optimism by fresh runs; null means without any.
+        no_fresh_runs: why all its means are null; else empty.
+    """
+
+    over_classes: pl.DataFrame
+    no_halves: str
+    over_runs: pl.DataFrame
+    no_fresh_runs: str
+
+
+def study_optimism(
+    frames: StudyFrames, trials: pl.DataFrame, runs: pl.DataFrame, parts: pl.DataFrame
+) -> Optimism:
+    """Both kinds of optimism of a study, or why it has none.
+
+    Args:
+        frames: frames of the study.
+        trials: trials of the study, one row each.
+        runs: search runs, from ``checked_runs``.
+        parts: final runs on a part of the classes, from ``checked_runs``.
+    """
+    hits = search_class_hits(trials, frames.class_hits, k=frames.k)
+    is_primary = frames.k == frames.study["ks"][0]
+    one_split = _one_split(trials)
+    over_classes = optimism_over_classes(hits if is_primary else hits.clear(), one_split=one_split)
+    over_runs = optimism_over_runs(runs, fresh_runs(trials, parts), one_split=one_split)
+    if len(over_classes):
+        no_halves = ""
+    elif frames.metric != RECALL.name:
+        no_halves = "labels are continuous, so classes have no hits"
+    elif not is_primary:
+        no_halves = "hits of every epoch are stored for the first K only"
+    else:
+        no_halves = "no search validated on two classes"
+    has_fresh_runs = over_runs["mean"].count() > 0
+    return Optimism(
+        over_classes=over_classes,
+        no_halves=no_halves,
+        over_runs=over_runs,
+        no_fresh_runs="" if has_fresh_runs else _NO_FRESH_RUNS,
+    )
+
+
+def _one_split(trials: pl.DataFrame) -> list[str]:
+    """Labels of the protocols under which all searches of a block have one split."""
+    searched = trials.filter(pl.col("stage") == "search")
+    splits = searched.group_by("block", "protocol").agg(pl.col("split_hash").n_unique())
+    most = splits.group_by("protocol").agg(pl.col("split_hash").max())
+    return most.filter(pl.col("split_hash") == 1)["protocol"].sort().to_list()
 
 
 def optimism_over_classes(

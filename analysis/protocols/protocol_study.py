@@ -1,7 +1,7 @@
 """Everything that is reported of a study's validation protocols.
 
-Scores, regrets and optimism are in [0, 1], as in the store. A statistic that the study cannot give
-has its reason in ``reasons``, under the name of the attribute that is empty.
+Scores, regrets and optimism are in [0, 1], as in the store. A value that the study cannot give has
+the reason beside it.
 """
 
 from collections.abc import Mapping
@@ -10,11 +10,34 @@ from typing import Any
 
 import polars as pl
 
-from analysis.protocols.scoring_runs import SCALE_KIND
-from analysis.protocols.selection_quality import SelectionQuality
+from analysis.protocols.costs import Costs
+from analysis.protocols.default_tuned_refit import Finals
+from analysis.protocols.optimism_by_protocol import Optimism
+from analysis.protocols.scoring_runs import SCALE_KIND, ScoringRuns
 from analysis.scores.protocol_runs import Protocol
 
-__all__ = ["ProtocolStudy"]
+__all__ = ["ProtocolStudy", "StudyDesign"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyDesign:
+    """How many searches a study has, and what they have in common.
+
+    Attributes:
+        num_blocks: number of blocks.
+        num_losses: number of losses.
+        num_repeats: number of repeats of each search.
+        num_configs: largest number of configs tried in a search.
+        same_splits: whether all repeats of a search have one split.
+        has_gpus: whether hours are GPU hours; else hours of worker slots without GPU.
+    """
+
+    num_blocks: int
+    num_losses: int
+    num_repeats: int
+    num_configs: int
+    same_splits: bool
+    has_gpus: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,68 +49,46 @@ class ProtocolStudy:
         metric: label of the objective: ``Recall@1``, ``nDCG@1``.
         k: value of K of the objective.
         protocols: validation protocols in the study's order.
-        is_recorded: whether any search trial was tested in quarantine.
-        same_splits: whether all repeats of a search have one split.
-        has_gpus: whether hours are GPU hours; else hours of worker slots without GPU.
-        num_blocks: number of blocks.
-        num_losses: number of losses.
-        num_repeats: number of repeats of each search.
-        num_configs: largest number of configs tried in a search.
+        design: how many searches there are, and what they have in common.
         runs: search runs, from ``search_runs``.
-        finals: conditions and gains of the final stage by protocol, from ``group_means``.
-        finals_by_loss: conditions and gains by protocol and loss.
-        final_differences: differences of the conditions between protocols, from
-            ``paired_differences``.
-        unit: what the intervals of finals are over: ``repeats``, or ``seeds`` of a single one.
-        num_kept: label of a protocol -> number of searches whose winner is the published default.
-        num_missing: number of finalists and seeds without a test score of every fold.
-        scale: picks of all protocols, scored by the same networks; None if that is impossible.
-        own: picks of each protocol, scored by its own runs of other repeats; None if impossible.
-        configs: validation and test score of each config, from ``config_points``.
-        same_run: regret and agreement on the runs chosen from, from ``same_run_means``; null
-            without quarantine.
+        finals: test scores of default and tuned finalists.
+        picks: quality of what was picked, by other test runs.
         losses: regret of choosing a loss; empty with one loss.
-        optimism_over_classes: optimism by halves of the validation classes; empty without hits.
-        optimism_over_runs: optimism by fresh runs; null means without any.
-        costs: hours of each protocol and the Pareto front, from ``protocol_costs``.
-        spent_hours: hours of all attempts that were made, copies counted once.
-        best_of_trials: expected best of n random trials, from ``best_of_trials``.
+        optimism: optimism of the validation scores of picks.
+        costs: hours, and what fewer trials would have found.
         readings: how often test classes were scored, from ``test_readings``.
-        num_copies: number of final trials that were trained for another search and copied.
-        reasons: attribute -> why it is empty, wholly or in part.
     """
 
     name: str
     metric: str
     k: int
     protocols: tuple[Protocol, ...]
-    is_recorded: bool
-    same_splits: bool
-    has_gpus: bool
-    num_blocks: int
-    num_losses: int
-    num_repeats: int
-    num_configs: int
+    design: StudyDesign
     runs: pl.DataFrame
-    finals: pl.DataFrame
-    finals_by_loss: pl.DataFrame
-    final_differences: pl.DataFrame
-    unit: str
-    num_kept: Mapping[str, int]
-    num_missing: int
-    scale: SelectionQuality | None
-    own: SelectionQuality | None
-    configs: pl.DataFrame
-    same_run: pl.DataFrame
+    finals: Finals
+    picks: ScoringRuns
     losses: pl.DataFrame
-    optimism_over_classes: pl.DataFrame
-    optimism_over_runs: pl.DataFrame
-    costs: pl.DataFrame
-    spent_hours: float
-    best_of_trials: pl.DataFrame
+    optimism: Optimism
+    costs: Costs
     readings: pl.DataFrame
-    num_copies: int
-    reasons: Mapping[str, str]
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Name of a statistic -> why it is missing, wholly or in part."""
+        one_protocol = "there is one protocol, and nothing to compare it with"
+        no_losses = "choosing a loss needs two of them, and tested finals"
+        found = {
+            "scale": self.picks.no_scale,
+            "own": self.picks.no_own,
+            "same_run": self.picks.no_same_run,
+            "optimism_over_classes": self.optimism.no_halves,
+            "optimism_over_runs": self.optimism.no_fresh_runs,
+            "best_of_trials": self.costs.no_best,
+            "final_differences": one_protocol if len(self.protocols) < 2 else "",
+            "finals": self.finals.no_gain,
+            "losses": no_losses if self.losses.is_empty() else "",
+        }
+        return {name: reason for name, reason in found.items() if reason}
 
     @property
     def order(self) -> tuple[str, ...]:
@@ -98,11 +99,6 @@ class ProtocolStudy:
     def shown(self) -> Mapping[str, str]:
         """Label -> label in tables and figures, where leaking protocols are marked."""
         return {protocol.label: protocol.shown for protocol in self.protocols}
-
-    @property
-    def choices(self) -> SelectionQuality | None:
-        """Picks on one scale, or by own runs if there is no scale; None with neither."""
-        return self.scale or self.own
 
     @property
     def scale_shown(self) -> str:

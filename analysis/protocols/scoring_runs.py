@@ -18,7 +18,7 @@ from analysis.protocols.selection_quality import (
 )
 from analysis.scores.protocol_runs import Protocol, stopping_protocols
 
-__all__ = ["SCALE_KIND", "ScoringRuns", "common_tests", "is_recorded", "scoring_runs"]
+__all__ = ["SCALE_KIND", "ScoringRuns", "common_tests", "scoring_runs"]
 
 SCALE_KIND = "test_tuned"
 """Kind of the protocol whose test runs score the picks of all."""
@@ -28,13 +28,36 @@ _NOT_RECORDED = "searches were not tested (quarantine: record)"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoringRuns:
-    """Picks of all protocols by each set of test runs; attributes as in ``ProtocolStudy``."""
+    """Picks of all protocols by each set of test runs.
 
+    Attributes:
+        is_recorded: whether any search trial was tested in quarantine.
+        scale: picks of all protocols, scored by the same networks; None if that is impossible.
+        no_scale: why there is no scale; else empty.
+        own: picks of each protocol, scored by its own runs of other repeats; None if impossible.
+        no_own: why own runs score no picks, or not those of all protocols; else empty.
+        configs: validation and test score of each config, from ``config_points``.
+        same_run: regret and agreement on the runs chosen from, from ``same_run_means``; null
+            without quarantine.
+    """
+
+    is_recorded: bool
     scale: SelectionQuality | None
+    no_scale: str
     own: SelectionQuality | None
+    no_own: str
     configs: pl.DataFrame
     same_run: pl.DataFrame
-    reasons: dict[str, str]
+
+    @property
+    def fairest(self) -> SelectionQuality | None:
+        """Picks on one scale, or by own runs if there is no scale; None with neither."""
+        return self.scale or self.own
+
+    @property
+    def no_same_run(self) -> str:
+        """Why no test score is of the run that was chosen from; else empty."""
+        return "" if self.is_recorded else _NOT_RECORDED
 
 
 def scoring_runs(
@@ -48,32 +71,20 @@ def scoring_runs(
         shared_configs: whether all protocols tried the same configs.
     """
     order = [protocol.label for protocol in protocols]
-    reasons = {"scale": _no_scale_reason(runs, protocols, shared_configs=shared_configs)}
-    tested = None if reasons["scale"] else common_tests(runs, protocols)
+    no_scale = _no_scale_reason(runs, protocols, shared_configs=shared_configs)
+    tested = None if no_scale else common_tests(runs, protocols)
     stopping = stopping_protocols(runs)
     complete = runs.filter(~pl.col("protocol").is_in(stopping))
     own = None if complete.is_empty() else selection_quality(complete, order=order)
-    if not is_recorded(runs):
-        reasons |= dict.fromkeys(("own", "same_run"), _NOT_RECORDED)
-    elif stopping:
-        reasons["own"] = (
-            f"{', '.join(stopping)} stopped trials early, so a config was tested where it looked"
-            " good (search.early_stopping)"
-        )
-    elif own is None:
-        reasons["own"] = _no_own_reason(runs)
     return ScoringRuns(
+        is_recorded=bool(runs["test"].is_not_null().any()),
         scale=None if tested is None else selection_quality(runs, order=order, tested=tested),
+        no_scale=no_scale,
         own=own,
+        no_own=_no_own_reason(runs, stopping, is_scored=own is not None),
         configs=config_points(runs, tested=tested),
         same_run=same_run_means(runs),
-        reasons={name: reason for name, reason in reasons.items() if reason},
     )
-
-
-def is_recorded(runs: pl.DataFrame) -> bool:
-    """Whether any run of a search was tested."""
-    return bool(runs["test"].is_not_null().any())
 
 
 def common_tests(runs: pl.DataFrame, protocols: Sequence[Protocol]) -> pl.DataFrame:
@@ -90,7 +101,14 @@ def common_tests(runs: pl.DataFrame, protocols: Sequence[Protocol]) -> pl.DataFr
     )
 
 
-def _no_own_reason(runs: pl.DataFrame) -> str:
+def _no_own_reason(runs: pl.DataFrame, stopping: Sequence[str], *, is_scored: bool) -> str:
+    """Why own runs score no picks, or not those of all protocols; empty if they do."""
+    if runs["test"].null_count() == len(runs):
+        return _NOT_RECORDED
+    if stopping:
+        return _stopped_early(*stopping)
+    if is_scored:
+        return ""
     if runs["repeat"].n_unique() < 2:
         return "a pick is scored by the runs of other repeats, and there is one (search.repeats)"
     return "no config that was picked was tried in another repeat (search.shared_configs)"
@@ -123,13 +141,17 @@ def _no_scale_reason(
     if tested["test"].null_count() == len(tested):
         return f"no search trial of {scale[0].label} was tested (quarantine: record)"
     if scale[0].label in stopping_protocols(runs):
-        return (
-            f"{scale[0].label} stopped trials early, so a config was tested where it looked good"
-            " (search.early_stopping)"
-        )
+        return _stopped_early(scale[0].label)
     if tested["repeat"].n_unique() < 2:
         return "a pick is scored by the runs of other repeats, and there is one (search.repeats)"
     return ""
+
+
+def _stopped_early(*labels: str) -> str:
+    return (
+        f"{', '.join(labels)} stopped trials early, so a config was tested where it looked good"
+        " (search.early_stopping)"
+    )
 
 
 def _scale_runs(runs: pl.DataFrame, scale: Protocol) -> pl.DataFrame:

@@ -82,25 +82,25 @@ def _not_different(study: ProtocolStudy, best: Sequence[str]) -> str:
 
 def picks_phrase(study: ProtocolStudy, labels: Sequence[str]) -> str:
     """The picks of these protocols, as the beginning of a sentence."""
-    if study.num_configs == 1:
+    if study.design.num_configs == 1:
         return f"The only config under {listed(labels)}"
     return f"What {listed(labels)} picked"
 
 
 def pick_means(study: ProtocolStudy) -> tuple[pl.DataFrame, str, str]:
     """The fairest available scores of picks: means, measure, and how picks were scored."""
-    if study.scale is not None:
+    if study.picks.scale is not None:
         how = "all picks scored by the same networks, trained on all classes"
-        return study.scale.means, "picked_test", how
-    if ranked_means(study.finals, "tuned_all", study.order):
-        return study.finals, "tuned_all", "retrained on all training classes"
-    return study.finals, "tuned_part", "retrained on what the final stage trains on"
+        return study.picks.scale.means, "picked_test", how
+    if ranked_means(study.finals.means, "tuned_all", study.order):
+        return study.finals.means, "tuned_all", "retrained on all training classes"
+    return study.finals.means, "tuned_part", "retrained on what the final stage trains on"
 
 
 def pick_differences(study: ProtocolStudy, labels: Collection[str]) -> list[Row]:
     """Differences between the picks of these protocols, rows of ``paired_differences``."""
     _, measure, _ = pick_means(study)
-    frame = study.scale.differences if study.scale else study.final_differences
+    frame = study.picks.scale.differences if study.picks.scale else study.finals.differences
     if frame.is_empty():
         return []
     rows = frame.filter(
@@ -148,7 +148,7 @@ def _better_first(row: Row, *, by_blocks: bool) -> dict[str, Any]:
 
 def better_first(study: ProtocolStudy, row: Row) -> dict[str, Any]:
     """A pair of protocols with the better one first, with the interval of the study's test."""
-    return _better_first(row, by_blocks=study.scale is None and study.unit == "seeds")
+    return _better_first(row, by_blocks=study.picks.scale is None and study.finals.unit == "seeds")
 
 
 def _minus(value: float | None) -> float | None:

@@ -30,30 +30,30 @@ def protocol_record(study: ProtocolStudy) -> dict[str, Any]:
             {"label": protocol.label, "kind": protocol.kind, "leaks": protocol.leaks}
             for protocol in study.protocols
         ],
-        "num_blocks": study.num_blocks,
-        "num_losses": study.num_losses,
-        "num_repeats": study.num_repeats,
-        "num_configs": study.num_configs,
-        "is_recorded": study.is_recorded,
-        "same_splits": study.same_splits,
-        "finals_over": study.unit,
-        "finals": study.finals.to_dicts(),
-        "finals_by_loss": study.finals_by_loss.to_dicts(),
-        "final_differences": study.final_differences.to_dicts(),
-        "num_kept_defaults": dict(study.num_kept),
-        "num_missing_finals": study.num_missing,
-        "scale": _selection(study.scale),
-        "own": _selection(study.own),
+        "num_blocks": study.design.num_blocks,
+        "num_losses": study.design.num_losses,
+        "num_repeats": study.design.num_repeats,
+        "num_configs": study.design.num_configs,
+        "is_recorded": study.picks.is_recorded,
+        "same_splits": study.design.same_splits,
+        "finals_over": study.finals.unit,
+        "finals": study.finals.means.to_dicts(),
+        "finals_by_loss": study.finals.by_loss.to_dicts(),
+        "final_differences": study.finals.differences.to_dicts(),
+        "num_kept_defaults": dict(study.finals.num_kept),
+        "num_missing_finals": study.finals.num_missing,
+        "scale": _selection(study.picks.scale),
+        "own": _selection(study.picks.own),
         "searches": _searches(study),
-        "same_run": study.same_run.to_dicts(),
+        "same_run": study.picks.same_run.to_dicts(),
         "losses": study.losses.to_dicts(),
-        "optimism_over_classes": study.optimism_over_classes.to_dicts(),
-        "optimism_over_runs": study.optimism_over_runs.to_dicts(),
-        "costs": study.costs.to_dicts(),
-        "hours_are_of_gpus": study.has_gpus,
-        "spent_hours": study.spent_hours,
-        "num_copies": study.num_copies,
-        "best_of_trials": study.best_of_trials.to_dicts(),
+        "optimism_over_classes": study.optimism.over_classes.to_dicts(),
+        "optimism_over_runs": study.optimism.over_runs.to_dicts(),
+        "costs": study.costs.by_protocol.to_dicts(),
+        "hours_are_of_gpus": study.design.has_gpus,
+        "spent_hours": study.costs.spent_hours,
+        "num_copies": study.costs.num_copies,
+        "best_of_trials": study.costs.best_of_trials.to_dicts(),
         "test_readings": study.readings.to_dicts(),
         "reasons": dict(study.reasons),
     }
@@ -61,10 +61,10 @@ def protocol_record(study: ProtocolStudy) -> dict[str, Any]:
 
 def protocol_rows(study: ProtocolStudy) -> list[dict[str, object]]:
     """One row per protocol: its means with their intervals, its pick rate and its costs."""
-    finals, choices = _mean_rows(study.finals, _OF_FINALS), study.choices
+    finals, choices = _mean_rows(study.finals.means, _OF_FINALS), study.picks.fairest
     selected = _mean_rows(choices.means, _OF_SELECTION) if choices else {}
-    optimism = _mean_rows(study.optimism_over_runs, ("fresh",))
-    costs = {row["protocol"]: row for row in study.costs.to_dicts()}
+    optimism = _mean_rows(study.optimism.over_runs, ("fresh",))
+    costs = {row["protocol"]: row for row in study.costs.by_protocol.to_dicts()}
     rates = {row["protocol"]: row for row in choices.pick_rates.to_dicts()} if choices else {}
     rows = []
     for protocol in study.protocols:
@@ -93,7 +93,7 @@ def protocol_rows(study: ProtocolStudy) -> list[dict[str, object]]:
 def _searches(study: ProtocolStudy) -> dict[str, Any]:
     """Regret, rank agreement and overtuning of each search, on one scale if there is one."""
     runs = study.runs
-    tested = common_tests(runs, study.protocols) if study.scale is not None else None
+    tested = common_tests(runs, study.protocols) if study.picks.scale is not None else None
     return {
         "regrets": search_regrets(runs, tested=tested).to_dicts(),
         "rank_agreement": rank_agreement(runs, tested=tested).to_dicts(),

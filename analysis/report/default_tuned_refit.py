@@ -31,13 +31,14 @@ def default_tuned_refit(
         losses: look of each loss.
         protocol: label of the protocol under which losses are compared.
     """
-    if row_of(study.finals, "classes", protocol=protocol) is None:
+    if row_of(study.finals.means, "classes", protocol=protocol) is None:
         return None
-    mine = study.finals_by_loss.filter(pl.col("protocol") == protocol)
+    mine = study.finals.by_loss.filter(pl.col("protocol") == protocol)
     groups = [_group(mine, loss, losses[loss], loss=loss) for loss in sorted(set(mine["loss"]))]
     if len(groups) > 1:
         ink = Series(name=_ALL, colour=INK, marker="o")
-        groups.append(_group(study.finals, _ALL, ink, protocol=protocol))
+        groups.append(_group(study.finals.means, _ALL, ink, protocol=protocol))
+    intervals = over(study.finals.means, study.finals.unit)
     plot = draw_estimate_groups(
         groups,
         axis=f"{study.metric} on test, %",
@@ -52,7 +53,7 @@ def default_tuned_refit(
         plots=(plot,),
         caption=f"Finalists under {study.shown[protocol]}: published default (hollow), tuned, and"
         " tuned refit on all training classes for as many epochs as the search selected;"
-        f" test, mean over blocks and fresh seeds{over(study.finals, study.unit)}. Gaps are paired"
+        f" test, mean over blocks and fresh seeds{intervals}. Gaps are paired"
         " by seed: see the table.",
         table=_table(study, losses),
     )
@@ -76,13 +77,13 @@ def _group(means: pl.DataFrame, name: str, series: Series, **keys: str) -> Estim
 def _table(study: ProtocolStudy, losses: Mapping[str, Series]) -> Table:
     rows: list[tuple[Cell, ...]] = []
     for label in study.order:
-        mine = study.finals_by_loss.filter(pl.col("protocol") == label)
+        mine = study.finals.by_loss.filter(pl.col("protocol") == label)
         named = sorted(set(mine["loss"]))
         for loss in named:
             cell = Cell(text=loss, series=losses.get(loss), order=loss)
             rows.append(_row(study, mine.filter(pl.col("loss") == loss), label, cell))
         if len(named) > 1:
-            rows.append(_row(study, study.finals, label, Cell(text=_ALL, order="~")))
+            rows.append(_row(study, study.finals.means, label, Cell(text=_ALL, order="~")))
     heads: Sequence[str] = (
         "Default",
         "Tuned",
@@ -91,7 +92,8 @@ def _table(study: ProtocolStudy, losses: Mapping[str, Series]) -> Table:
     )
     return Table(
         name="ladder-table",
-        caption=f"{study.metric} on test in %, gaps in points{over(study.finals, study.unit)}",
+        caption=f"{study.metric} on test in %, gaps in points"
+        f"{over(study.finals.means, study.finals.unit)}",
         columns=(
             Column(label="Protocol", is_number=False),
             Column(label="Loss", is_number=False),

@@ -45,12 +45,12 @@ _RANDOM_PICK = (
 
 def pick_table(study: ProtocolStudy, series: _Looks) -> Table:
     """Test scores of what each protocol selected: finals, and other runs of the same config."""
-    found = study.choices
+    found = study.picks.fairest
     rates = {row["protocol"]: row for row in found.pick_rates.to_dicts()} if found else {}
     rows = []
     for label in study.order:
         keys = {"protocol": label}
-        cells = [mean_cell(row_of(study.finals, name, **keys)) for name in _FINALISTS]
+        cells = [mean_cell(row_of(study.finals.means, name, **keys)) for name in _FINALISTS]
         if found:
             cells += [mean_cell(row_of(found.means, measure, **keys)) for measure in _PICKS]
             rate = rates.get(label)
@@ -69,25 +69,25 @@ def pick_table(study: ProtocolStudy, series: _Looks) -> Table:
         heads += [*_PICKS.values(), "Picked the best"]
     return Table(
         name="protocol-picks-table",
-        caption=f"{study.metric} of finalists on test, in %{over(study.finals, study.unit)}."
-        + (_scored_by(study) if found else ""),
+        caption=f"{study.metric} of finalists on test, in %"
+        f"{over(study.finals.means, study.finals.unit)}." + (_scored_by(study) if found else ""),
         columns=(Column(label="Protocol", is_number=False), *(Column(label=h) for h in heads)),
         rows=tuple(rows),
-        note=_RANDOM_PICK.format(1 / study.num_configs) if found else "",
+        note=_RANDOM_PICK.format(1 / study.design.num_configs) if found else "",
     )
 
 
 def pair_table(study: ProtocolStudy, series: _Looks) -> Table | None:
     """Pairwise comparisons of protocols; None with a single one."""
     frames = {}
-    if study.finals.filter(pl.col("measure") == "tuned_part")["mean"].count():
-        frames["Tuned"] = (study.final_differences, "tuned_part")
-    if study.finals.filter(pl.col("measure") == "tuned_all")["mean"].count():
-        frames["Tuned, all classes"] = (study.final_differences, "tuned_all")
-    if study.choices is not None:
-        name, measure = ("Pick", "picked_test") if study.scale else ("Regret", "regret")
-        frames[name] = (study.choices.differences, measure)
-    pairs = study.final_differences.select("a", "b").unique(maintain_order=True)
+    if study.finals.means.filter(pl.col("measure") == "tuned_part")["mean"].count():
+        frames["Tuned"] = (study.finals.differences, "tuned_part")
+    if study.finals.means.filter(pl.col("measure") == "tuned_all")["mean"].count():
+        frames["Tuned, all classes"] = (study.finals.differences, "tuned_all")
+    if study.picks.fairest is not None:
+        name, measure = ("Pick", "picked_test") if study.picks.scale else ("Regret", "regret")
+        frames[name] = (study.picks.fairest.differences, measure)
+    pairs = study.finals.differences.select("a", "b").unique(maintain_order=True)
     if pairs.is_empty():
         return None
     rows = []
@@ -128,8 +128,8 @@ def agreement_table(study: ProtocolStudy, found: SelectionQuality, series: _Look
                 mean_cell(row_of(found.means, "tau", **keys), factor=1),
                 mean_cell(row_of(found.means, "ceiling", **keys), factor=1),
                 mean_cell(row_of(found.means, "at_ceiling", **keys)),
-                mean_cell(row_of(study.same_run, "own_tau", **keys), factor=1),
-                mean_cell(row_of(study.same_run, "naive_regret", **keys)),
+                mean_cell(row_of(study.picks.same_run, "own_tau", **keys), factor=1),
+                mean_cell(row_of(study.picks.same_run, "naive_regret", **keys)),
             )
         )
     heads = (
@@ -155,13 +155,13 @@ def agreement_table(study: ProtocolStudy, found: SelectionQuality, series: _Look
 def optimism_table(study: ProtocolStudy, series: _Looks) -> Table:
     """Optimism (selection bias) of both kinds, and overtuning."""
     sources = [
-        ("Of its run", study.optimism_over_runs, "fresh"),
-        ("Of classes", study.optimism_over_classes, "optimism"),
-        ("… by epoch", study.optimism_over_classes, "epoch"),
-        ("… by config", study.optimism_over_classes, "config"),
+        ("Of its run", study.optimism.over_runs, "fresh"),
+        ("Of classes", study.optimism.over_classes, "optimism"),
+        ("… by epoch", study.optimism.over_classes, "epoch"),
+        ("… by config", study.optimism.over_classes, "config"),
     ]
-    if study.choices is not None:
-        sources.append(("Overtuning", study.choices.means, "overtuning"))
+    if study.picks.fairest is not None:
+        sources.append(("Overtuning", study.picks.fairest.means, "overtuning"))
     rows = tuple(
         (
             _name_cell(study, label, series),
@@ -169,7 +169,7 @@ def optimism_table(study: ProtocolStudy, series: _Looks) -> Table:
         )
         for label in study.order
     )
-    repeated = over(study.optimism_over_runs) or over(study.optimism_over_classes)
+    repeated = over(study.optimism.over_runs) or over(study.optimism.over_classes)
     return Table(
         name="protocol-optimism",
         caption="Optimism (selection bias) of the validation scores of picks, and overtuning: the"
@@ -248,7 +248,7 @@ def cost_table(study: ProtocolStudy, series: _Looks) -> Table:
         "Repeated": "repeated_hours",
         "One search": "hours_per_search",
     }
-    costs = {row["protocol"]: row for row in study.costs.to_dicts()}
+    costs = {row["protocol"]: row for row in study.costs.by_protocol.to_dicts()}
     rows = []
     for label in (label for label in study.order if label in costs):
         row = costs[label]
@@ -262,16 +262,15 @@ def cost_table(study: ProtocolStudy, series: _Looks) -> Table:
             )
         )
     shared = ""
-    if study.num_copies:
+    if study.costs.num_copies:
         shared = (
-            f" Actually spent: {duration(3600 * study.spent_hours)}, since {study.num_copies}"
-            " final"
-            " trials served several searches."
+            f" Actually spent: {duration(3600 * study.costs.spent_hours)}, since"
+            f" {study.costs.num_copies} final trials served several searches."
         )
     return Table(
         name="protocol-costs",
-        caption=f"{'GPU time' if study.has_gpus else 'Time'} of all attempts, with or without"
-        " a result; each protocol as if it had been run alone",
+        caption=f"{'GPU time' if study.design.has_gpus else 'Time'} of all attempts, with or"
+        " without a result; each protocol as if it had been run alone",
         columns=(
             Column(label="Protocol", is_number=False),
             *(Column(label=name) for name in columns),
@@ -286,7 +285,7 @@ def cost_table(study: ProtocolStudy, series: _Looks) -> Table:
 
 def best_table(study: ProtocolStudy, series: _Looks) -> Table | None:
     """Expected best of so many random trials; None without random searches."""
-    if study.best_of_trials.is_empty():
+    if study.costs.best_of_trials.is_empty():
         return None
     return Table(
         name="protocol-best",
@@ -304,7 +303,7 @@ def best_table(study: ProtocolStudy, series: _Looks) -> Table | None:
                 _share(row["test"]),
                 _time(row["hours"]),
             )
-            for row in study.in_order(study.best_of_trials)
+            for row in study.in_order(study.costs.best_of_trials)
         ),
     )
 
@@ -337,7 +336,7 @@ def readings_table(study: ProtocolStudy) -> Table:
 
 
 def _scored_by(study: ProtocolStudy) -> str:
-    if study.scale is not None:
+    if study.picks.scale is not None:
         return (
             f" Other runs are those of {study.scale_shown}, which trained every config on all"
             " classes, in other repeats: one scale for all protocols."

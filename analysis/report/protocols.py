@@ -66,7 +66,11 @@ def protocols(results: StudyResults, losses: Mapping[str, Series]) -> Section | 
         label="Protocols",
         parts=(
             # Of a single protocol without quarantine, finalists are all there is to compare.
-            *(_comparison(study, series) if len(study.protocols) > 1 or study.is_recorded else ()),
+            *(
+                _comparison(study, series)
+                if len(study.protocols) > 1 or study.picks.is_recorded
+                else ()
+            ),
             *((Heading(text="Default, tuned, refit"), steps) if steps else ()),
             readings_table(study),
         ),
@@ -84,7 +88,9 @@ def _comparison(study: ProtocolStudy, series: Mapping[str, Series]) -> Iterator[
     yield Heading(text="Regret against cost" if front else "Cost")
     yield front or costs
     scatter = _scatter(study, series)
-    agreement = agreement_table(study, study.choices, series) if study.choices else None
+    agreement = (
+        agreement_table(study, study.picks.fairest, series) if study.picks.fairest else None
+    )
     if scatter or agreement:
         yield Heading(text="Rank agreement of validation and test")
     yield from (part for part in (agreement, scatter) if part)
@@ -99,12 +105,12 @@ def _comparison(study: ProtocolStudy, series: Mapping[str, Series]) -> Iterator[
 
 def _picks(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration:
     frames = {
-        "default": (study.finals, "default_part"),
-        "tuned": (study.finals, "tuned_part"),
-        "tuned, all classes": (study.finals, "tuned_all"),
+        "default": (study.finals.means, "default_part"),
+        "tuned": (study.finals.means, "tuned_part"),
+        "tuned, all classes": (study.finals.means, "tuned_all"),
     }
-    if study.choices:
-        frames["pick, other runs"] = (study.choices.means, "picked_test")
+    if study.picks.fairest:
+        frames["pick, other runs"] = (study.picks.fairest.means, "picked_test")
     known = {
         name: (frame, measure)
         for name, (frame, measure) in frames.items()
@@ -139,7 +145,7 @@ def _picks(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration:
         " tuned are trained on"
         " what the protocol leaves for training, so their levels also show how many classes that"
         " is; trained on all classes, or put on one scale, picks are compared on equal terms."
-        f" Protocols that leak are marked{over(study.finals, study.unit)}.",
+        f" Protocols that leak are marked{over(study.finals.means, study.finals.unit)}.",
         table=pick_table(study, series),
     )
 
@@ -147,14 +153,14 @@ def _picks(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration:
 def _front(
     study: ProtocolStudy, series: Mapping[str, Series], table: Table
 ) -> Illustration | None:
-    if study.choices is None:
+    if study.picks.fairest is None:
         return None
     points = []
-    for row in study.in_order(study.costs):
+    for row in study.in_order(study.costs.by_protocol):
         label = row["protocol"]
         if row["regret"] is None or not row["hours_per_search"]:
             continue
-        regret = estimate(row_of(study.choices.means, "regret", protocol=label))
+        regret = estimate(row_of(study.picks.fairest.means, "regret", protocol=label))
         points.append(
             CostPoint(
                 label=study.shown[label],
@@ -168,7 +174,7 @@ def _front(
         )
     if not points:
         return None
-    unit = "GPU-minutes" if study.has_gpus else "Minutes of one slot"
+    unit = "GPU-minutes" if study.design.has_gpus else "Minutes of one slot"
     return Illustration(
         name="protocol-front",
         plots=(draw_regret_cost(points, axis=f"{unit} a search", name="protocol-front-plot"),),
@@ -181,11 +187,11 @@ def _front(
 
 def _scatter(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration | None:
     """One search of each protocol: that of the first block and loss, in its first repeat."""
-    first = study.configs.sort("block", "loss", "repeat").head(1)
+    first = study.picks.configs.sort("block", "loss", "repeat").head(1)
     if first.is_empty():
         return None
     keys = first.select("block", "loss", "repeat").row(0, named=True)
-    shown = study.configs.filter(pl.col(name) == value for name, value in keys.items())
+    shown = study.picks.configs.filter(pl.col(name) == value for name, value in keys.items())
     points = {label: shown.filter(pl.col("protocol") == label) for label in study.order}
     points = {label: found for label, found in points.items() if len(found) > 1}
     if not points:
@@ -233,9 +239,9 @@ def thin_configs(found: pl.DataFrame, most: int) -> pl.DataFrame:
 
 
 def _tested(study: ProtocolStudy) -> str:
-    if study.scale is not None:
+    if study.picks.scale is not None:
         return f"Test is the mean over the runs of {study.scale_shown} in other repeats."
-    if study.own is not None:
+    if study.picks.own is not None:
         return "Test is the mean over the protocol's own runs in other repeats."
     return "Test is of the same run, whose noise it shares with validation."
 

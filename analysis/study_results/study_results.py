@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis.protocols.read_protocols import drawn_trials
+from analysis.protocols.study_frames import drawn_trials
 from analysis.scores.cached_reader import CachedReader
 from analysis.scores.class_intervals import class_intervals
 from analysis.scores.compared_runs import ComparedRuns, compared_protocol, trials_of
@@ -82,7 +82,7 @@ class StudyResults:
         recorded_runs: what each run of the study spent; empty in folders from before that was
             recorded.
         duplicates: search -> number of suggestions whose trial was known already.
-        drawn: trials that samplers drew, from `analysis.protocols.read_protocols.drawn_trials`.
+        drawn: trials that samplers drew, from `analysis.protocols.study_frames.drawn_trials`.
         curves: validation score at the primary k of winners by epoch, in percent: ``block``,
             ``loss``, ``repeat``, ``seed_index``, ``fold``, ``epoch``, ``value``.
         retrievals: test queries of winners with their neighbours.

@@ -39,15 +39,15 @@ def finals(study: ProtocolStudy) -> list[Row]:
         "default_all": "default, all classes",
         "tuned_all": "tuned, all classes",
     }
-    return _measures(study, study.finals, names)
+    return _measures(study, study.finals.means, names)
 
 
 def gaps(study: ProtocolStudy) -> list[Row]:
     """Differences between finalists, and how often the default won its search."""
     names = {"tuning": "tuning", "classes": "classes", "both": "both", "tuning_all": "tuning, all"}
-    rows = _measures(study, study.finals, names)
-    for label, row in zip(_present(study, study.finals), rows, strict=False):
-        row["default won"] = str(study.num_kept.get(label, 0))
+    rows = _measures(study, study.finals.means, names)
+    for label, row in zip(_present(study, study.finals.means), rows, strict=False):
+        row["default won"] = str(study.finals.num_kept.get(label, 0))
     return rows
 
 
@@ -78,7 +78,7 @@ def agreement(study: ProtocolStudy, found: SelectionQuality) -> list[Row]:
             for frame, measure in (
                 (means, "ceiling"),
                 (means, "at_ceiling"),
-                (study.same_run, "own_tau"),
+                (study.picks.same_run, "own_tau"),
             )
         )
         row["two halves of test"] = f"{ceiling['mean']:.2f}" if ceiling else "-"
@@ -89,12 +89,12 @@ def agreement(study: ProtocolStudy, found: SelectionQuality) -> list[Row]:
 
 def pairs(study: ProtocolStudy) -> list[Row]:
     """Differences of finalists and of picks for each pair of protocols; * if p (Holm) <= 0.05."""
-    frames = {"tuned": (study.final_differences, "tuned_part")}
-    if study.final_differences.filter(pl.col("measure") == "tuned_all")["mean"].count():
-        frames["all classes"] = (study.final_differences, "tuned_all")
-    if study.choices is not None:
-        name, measure = ("picks", "picked_test") if study.scale else ("regret", "regret")
-        frames[name] = (study.choices.differences, measure)
+    frames = {"tuned": (study.finals.differences, "tuned_part")}
+    if study.finals.differences.filter(pl.col("measure") == "tuned_all")["mean"].count():
+        frames["all classes"] = (study.finals.differences, "tuned_all")
+    if study.picks.fairest is not None:
+        name, measure = ("picks", "picked_test") if study.picks.scale else ("regret", "regret")
+        frames[name] = (study.picks.fairest.differences, measure)
     found: dict[tuple[str, str], Row] = {}
     for name, (frame, measure) in frames.items():
         for row in frame.filter(pl.col("measure") == measure).to_dicts():
@@ -110,9 +110,9 @@ def costs(study: ProtocolStudy) -> list[Row]:
 
     In minutes if no search took an hour.
     """
-    rows = {row["protocol"]: row for row in study.costs.to_dicts()}
+    rows = {row["protocol"]: row for row in study.costs.by_protocol.to_dicts()}
     factor, _ = time_unit(study)
-    wasted = [name for name in _WASTED if study.costs[f"{name}_hours"].sum()]
+    wasted = [name for name in _WASTED if study.costs.by_protocol[f"{name}_hours"].sum()]
     lines: list[Row] = []
     for label in study.order:
         if label not in rows:
@@ -127,7 +127,7 @@ def costs(study: ProtocolStudy) -> list[Row]:
         }
         line = {"protocol": study.shown[label]}
         line |= {name: f"{factor * (row[of] or 0):.2f}" for name, of in columns.items()}
-        if study.choices is not None:
+        if study.picks.fairest is not None:
             front = {True: "yes", False: "no", None: "-"}
             line["regret"] = "-" if row["regret"] is None else f"{100 * row['regret']:.2f}"
             line["on front"] = front[row["on_front"]]
@@ -137,10 +137,12 @@ def costs(study: ProtocolStudy) -> list[Row]:
 
 def time_unit(study: ProtocolStudy) -> tuple[int, str]:
     """Factor on hours (60 for minutes, else 1) in the table of costs, and its title."""
-    longest = max(study.costs["hours_per_search"].fill_null(0.0).to_list(), default=0.0)
+    longest = max(
+        study.costs.by_protocol["hours_per_search"].fill_null(0.0).to_list(), default=0.0
+    )
     is_short = longest < 1
     factor, name = (60, "minutes") if is_short else (1, "hours")
-    if study.has_gpus:
+    if study.design.has_gpus:
         return factor, f"GPU-{name}"
     return factor, f"{name.capitalize()} of one slot, which has no GPU"
 
@@ -148,13 +150,13 @@ def time_unit(study: ProtocolStudy) -> tuple[int, str]:
 def optimism(study: ProtocolStudy) -> list[Row]:
     """Optimism (selection bias) of the pick over runs and over classes, and overtuning."""
     sources = {
-        "of its run": (study.optimism_over_runs, "fresh"),
-        "of classes": (study.optimism_over_classes, "optimism"),
-        "by epoch": (study.optimism_over_classes, "epoch"),
-        "by config": (study.optimism_over_classes, "config"),
+        "of its run": (study.optimism.over_runs, "fresh"),
+        "of classes": (study.optimism.over_classes, "optimism"),
+        "by epoch": (study.optimism.over_classes, "epoch"),
+        "by config": (study.optimism.over_classes, "config"),
     }
-    if study.choices is not None:
-        sources["overtuning"] = (study.choices.means, "overtuning")
+    if study.picks.fairest is not None:
+        sources["overtuning"] = (study.picks.fairest.means, "overtuning")
     found = {name: _by_protocol(*source) for name, source in sources.items()}
     if not any(found.values()):
         return []
@@ -185,7 +187,7 @@ def best_of_trials(study: ProtocolStudy) -> list[Row]:
                 "-" if row["hours"] is None else f"{factor * row['hours']:.2f}"
             ),
         }
-        for row in study.in_order(study.best_of_trials)
+        for row in study.in_order(study.costs.best_of_trials)
     ]
 
 

@@ -67,32 +67,32 @@ def _aligned(rows: Sequence[tables.Row]) -> str:
 def _title(study: ProtocolStudy) -> str:
     counts = [
         counted(len(study.protocols), "protocol"),
-        counted(study.num_blocks, "block"),
-        counted(study.num_losses, "loss", "losses"),
-        f"{counted(study.num_repeats, 'repeat')} of each search",
+        counted(study.design.num_blocks, "block"),
+        counted(study.design.num_losses, "loss", "losses"),
+        f"{counted(study.design.num_repeats, 'repeat')} of each search",
     ]
-    if study.num_repeats > 1:
-        splits = "share their splits" if study.same_splits else "have splits of their own"
+    if study.design.num_repeats > 1:
+        splits = "share their splits" if study.design.same_splits else "have splits of their own"
         counts[-1] += f", which {splits}"
     return f"{study.name}: {', '.join(counts)}; {study.metric}"
 
 
 def _tables(study: ProtocolStudy) -> Iterator[tuple[str, list[tables.Row]]]:
-    over = tables.interval_unit(study.finals, study.unit)
+    over = tables.interval_unit(study.finals.means, study.finals.unit)
     yield f"Finalists on test, %{over}", tables.finals(study)
     yield f"What tuning and training classes bought on test, points{over}", tables.gaps(study)
-    if study.choices is not None:
-        over = tables.interval_unit(study.choices.means)
-        whose = f"runs of {study.scale_shown}" if study.scale else "its protocol's own runs"
+    if study.picks.fairest is not None:
+        over = tables.interval_unit(study.picks.fairest.means)
+        whose = f"runs of {study.scale_shown}" if study.picks.scale else "its protocol's own runs"
         title = f"What was picked, scored by {whose} in other repeats{over}"
-        yield title, tables.choices(study, study.choices)
+        yield title, tables.choices(study, study.picks.fairest)
         title = f"Rank agreement of validation with test{over}"
-        yield title, tables.agreement(study, study.choices)
+        yield title, tables.agreement(study, study.picks.fairest)
     yield "Pairwise comparisons: a - b on test in points, paired by search", tables.pairs(study)
     _, unit = tables.time_unit(study)
     yield f"{unit}, of all attempts; each protocol as if alone", tables.costs(study)
-    over = tables.interval_unit(study.optimism_over_runs) or tables.interval_unit(
-        study.optimism_over_classes
+    over = tables.interval_unit(study.optimism.over_runs) or tables.interval_unit(
+        study.optimism.over_classes
     )
     title = f"Optimism of the validation score of a pick, and overtuning, points{over}"
     yield title, tables.optimism(study)

@@ -6,7 +6,8 @@ from datetime import timedelta
 import numpy as np
 import polars as pl
 
-from analysis.protocols.read_protocols import StudyFrames, protocol_study
+from analysis.protocols.read_protocols import protocol_study
+from analysis.protocols.study_frames import StudyFrames
 from tests.analysis.protocol_schemas import (
     ATTEMPT_SCHEMA,
     HIT_SCHEMA,

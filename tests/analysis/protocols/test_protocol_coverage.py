@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from analysis.hypothesis_tests.group_means import group_means, paired_differences
-from analysis.protocols.default_tuned_refit import final_cells
+from analysis.protocols.default_tuned_refit import study_finals
 from analysis.protocols.optimism_by_protocol import (
     fresh_runs,
     optimism_over_classes,
@@ -17,11 +17,11 @@ from analysis.protocols.optimism_by_protocol import (
 )
 from analysis.protocols.scoring_runs import common_tests
 from analysis.protocols.selection_quality import same_run_means, selection_quality
-from analysis.scores.protocol_runs import final_runs, search_class_hits, search_runs
+from analysis.scores.protocol_runs import search_class_hits
 from analysis.selection.selection_candidates import config_candidates
 from analysis.selection.selection_measures import choice_cells
 from analysis.selection.selection_regret import RegretSettings
-from tests.analysis.protocol_truth import METRIC, POINT, QUERIES, Judge, K, ProtocolTruth
+from tests.analysis.protocol_truth import POINT, QUERIES, Judge, K, ProtocolTruth
 from tests.analysis.synthetic_protocols import study_frames
 
 TRUTH = ProtocolTruth(
@@ -45,12 +45,11 @@ PAIRS = [("fixed", "kfold"), ("fixed", "test_tuned"), ("kfold", "test_tuned")]
 def one_study(seed):
     """(name, protocol or pair) -> low, high."""
     frames = study_frames(TRUTH, seed)
-    scored = {"metric": METRIC, "k": K}
-    runs = search_runs(frames.trials, frames.scores, frames.test_scores, **scored)
+    runs = frames.searches_of(frames.trials)
     tested = common_tests(runs, TRUTH.protocols)
     found = selection_quality(runs, order=list(TRUTH.judges), tested=tested, settings=QUICK)
-    finals = final_cells(frames.trials, frames.test_scores, **scored).cells
-    parts = final_runs(frames.trials, frames.scores, frames.test_scores, **scored, train_on="part")
+    finals = study_finals(frames, frames.trials, order=list(TRUTH.judges)).cells
+    parts = frames.finals_of(frames.trials, train_on="part")
     optimism = optimism_over_runs(
         runs, fresh_runs(frames.trials, parts), one_split=list(TRUTH.judges)
     )
@@ -187,9 +186,7 @@ def test_estimates_of_regret_are_not_biased():
         group_means(choice_cells(config_candidates(runs, tested=tested)), ["regret"])["mean"]
         for seed in range(30)
         for frames in [study_frames(TRUTH, 1000 + seed)]
-        for runs in [
-            search_runs(frames.trials, frames.scores, frames.test_scores, metric=METRIC, k=K)
-        ]
+        for runs in [frames.searches_of(frames.trials)]
         for tested in [common_tests(runs, TRUTH.protocols)]
     ]
     estimates_SP = np.array([list(column) for column in found]) / POINT

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from operator import attrgetter
 
 import polars as pl
 import pytest
@@ -43,7 +44,7 @@ def interval(means, protocol, measure):
 
 @pytest.mark.parametrize("protocol", list(TRUTH.judges))
 def test_choices_on_one_scale_equal_a_slow_computation(repeated_study, slow_study, protocol):
-    means = repeated_study.scale.means
+    means = repeated_study.picks.scale.means
     expected = jackknife(
         lambda out: slow_study.picked_test(protocol, SCALE, out), slow_study.repeats
     )
@@ -58,18 +59,20 @@ def test_choices_on_one_scale_equal_a_slow_computation(repeated_study, slow_stud
 
 @pytest.mark.parametrize("protocol", list(TRUTH.judges))
 def test_choices_on_own_runs_equal_a_slow_computation(repeated_study, slow_study, protocol):
-    means = repeated_study.own.means
+    means = repeated_study.picks.own.means
     assert value(means, protocol, "picked_test") == pytest.approx(slow_study.picked_test(protocol))
     assert value(means, protocol, "regret") == pytest.approx(slow_study.regret(protocol))
     assert value(means, protocol, "tau") == pytest.approx(slow_study.tau(protocol))
-    assert value(repeated_study.same_run, protocol, "naive_regret") == pytest.approx(
+    assert value(repeated_study.picks.same_run, protocol, "naive_regret") == pytest.approx(
         slow_study.naive_regret(protocol)
     )
 
 
 @pytest.mark.parametrize("protocol", list(TRUTH.judges))
 def test_the_pick_rate_counts_searches(repeated_study, slow_study, protocol):
-    row = repeated_study.scale.pick_rates.filter(pl.col("protocol") == protocol).row(0, named=True)
+    row = repeated_study.picks.scale.pick_rates.filter(pl.col("protocol") == protocol).row(
+        0, named=True
+    )
     times, searches = slow_study.times_best(protocol, SCALE), len(slow_study.cells())
     expected = wilson_interval(times, searches)
     assert (row["rate"], row["num_searches"]) == (times / searches, searches)
@@ -79,14 +82,14 @@ def test_the_pick_rate_counts_searches(repeated_study, slow_study, protocol):
 
 @pytest.mark.parametrize(("a", "b"), [("fixed", "kfold"), ("kfold", "test_tuned")])
 def test_two_protocols_are_compared_in_pairs(repeated_study, slow_study, a, b):
-    rows = repeated_study.scale.differences.filter(pl.col("a") == a, pl.col("b") == b)
+    rows = repeated_study.picks.scale.differences.filter(pl.col("a") == a, pl.col("b") == b)
     row = rows.filter(pl.col("measure") == "picked_test").row(0, named=True)
     expected = jackknife(
         lambda out: slow_study.picked_test(a, SCALE, out) - slow_study.picked_test(b, SCALE, out),
         slow_study.repeats,
     )
     assert (row["mean"], row["low"], row["high"]) == pytest.approx(expected)
-    finals = repeated_study.final_differences.filter(pl.col("a") == a, pl.col("b") == b)
+    finals = repeated_study.finals.differences.filter(pl.col("a") == a, pl.col("b") == b)
     row = finals.filter(pl.col("measure") == "tuned_all").row(0, named=True)
     expected = jackknife(
         lambda out: (
@@ -119,28 +122,30 @@ def test_the_gains_of_the_final_stage_equal_a_slow_computation(
         "both": lambda out: refit(out) - default(out),
     }.items():
         expected = jackknife(statistic, slow_study.repeats)
-        assert interval(repeated_study.finals, protocol, measure) == pytest.approx(
+        assert interval(repeated_study.finals.means, protocol, measure) == pytest.approx(
             expected, abs=1e-12
         )
-    assert repeated_study.unit == "repeats"
+    assert repeated_study.finals.unit == "repeats"
 
 
 @pytest.mark.parametrize("protocol", list(TRUTH.judges))
 def test_hours_and_optimism_equal_a_slow_computation(repeated_study, slow_study, protocol):
-    row = repeated_study.costs.filter(pl.col("protocol") == protocol).row(0, named=True)
+    row = repeated_study.costs.by_protocol.filter(pl.col("protocol") == protocol).row(
+        0, named=True
+    )
     search, final = (slow_study.hours(protocol, stage) for stage in ("search", "final"))
     assert (row["search_hours"], row["final_hours"]) == pytest.approx((search, final))
     assert row["hours_per_search"] == pytest.approx(search / len(slow_study.cells()))
-    assert value(repeated_study.optimism_over_runs, protocol, "fresh") == pytest.approx(
+    assert value(repeated_study.optimism.over_runs, protocol, "fresh") == pytest.approx(
         slow_study.fresh_optimism(protocol)
     )
 
 
 def test_a_copy_costs_each_protocol_and_the_study_once(repeated_study, slow_study):
     copies = [row for row in slow_study.trials.values() if row["same_as"]]
-    assert repeated_study.num_copies == len(copies) > 0
-    alone = repeated_study.costs["gpu_hours"].sum()
-    assert alone - repeated_study.spent_hours == pytest.approx(
+    assert repeated_study.costs.num_copies == len(copies) > 0
+    alone = repeated_study.costs.by_protocol["gpu_hours"].sum()
+    assert alone - repeated_study.costs.spent_hours == pytest.approx(
         sum(r["seconds"] for r in copies) / 3600
     )
 
@@ -167,7 +172,7 @@ def test_what_leaks_is_marked_and_not_on_the_front(repeated_study):
         "kfold": "kfold",
         "test_tuned": "test_tuned (leaks)",
     }
-    front = dict(repeated_study.costs.select("protocol", "on_front").iter_rows())
+    front = dict(repeated_study.costs.by_protocol.select("protocol", "on_front").iter_rows())
     assert front[SCALE] is None
     assert True in front.values()
 
@@ -180,12 +185,15 @@ def test_nothing_is_missing_without_a_reason(repeated_study):
 
 def test_the_order_of_rows_changes_no_bit(repeated_frames, repeated_study):
     again = protocol_study(shuffled(repeated_frames, seed=1))
-    for name in ("runs", "finals", "finals_by_loss", "final_differences", "same_run", "losses",
-                 "optimism_over_runs", "costs", "best_of_trials", "readings"):  # fmt: skip
-        assert getattr(again, name).equals(getattr(repeated_study, name)), name
+    frames = attrgetter(
+        *("runs", "finals.means", "finals.by_loss", "finals.differences", "picks.same_run"),
+        *("losses", "optimism.over_runs", "costs.by_protocol", "costs.best_of_trials", "readings"),
+    )
+    for mine, theirs in zip(frames(repeated_study), frames(again), strict=True):
+        assert mine.equals(theirs)
     for side in ("scale", "own"):
         for name in ("means", "by_block_and_loss", "differences", "pick_rates", "searches"):
-            mine, theirs = (getattr(getattr(s, side), name) for s in (repeated_study, again))
+            mine, theirs = (attrgetter(f"{side}.{name}")(s.picks) for s in (repeated_study, again))
             assert mine.equals(theirs), name
 
 
@@ -194,21 +202,23 @@ def test_failed_trials_are_not_compared():
     frames = study_frames(truth, seed=3)
     slow, found = SlowStudy(frames), protocol_study(frames)
     for protocol in truth.judges:
-        means = found.scale.means
+        means = found.picks.scale.means
         assert value(means, protocol, "regret") == pytest.approx(slow.regret(protocol, SCALE))
         assert value(means, protocol, "tau") == pytest.approx(slow.tau(protocol, SCALE))
-    assert found.scale.searches["num_configs"].to_list() == [4] * len(found.scale.searches)
-    assert found.costs["failed_hours"].min() > 0
+    assert found.picks.scale.searches["num_configs"].to_list() == [4] * len(
+        found.picks.scale.searches
+    )
+    assert found.costs.by_protocol["failed_hours"].min() > 0
 
 
 def test_runs_that_early_stopping_let_run_score_no_pick():
     found = statistics(replace(TRUTH, pruned=(2,)))
-    assert (found.scale, found.own) == (None, None)
+    assert (found.picks.scale, found.picks.own) == (None, None)
     assert found.reasons["scale"].startswith("test_tuned stopped trials early")
     assert found.reasons["own"].startswith("fixed, kfold, test_tuned stopped trials early")
-    assert found.costs["pruned_hours"].min() > 0
+    assert found.costs.by_protocol["pruned_hours"].min() > 0
     assert "pruned" in found.reasons["best_of_trials"]
-    assert value(found.finals, "fixed", "tuning") is not None
+    assert value(found.finals.means, "fixed", "tuning") is not None
 
 
 def test_a_protocol_that_stops_trials_early_is_scored_on_the_scale_of_another(repeated_frames):
@@ -218,9 +228,9 @@ def test_a_protocol_that_stops_trials_early_is_scored_on_the_scale_of_another(re
     found = protocol_study(
         replace(repeated_frames, trials=repeated_frames.trials.with_columns(state=state))
     )
-    assert set(found.own.means["protocol"]) == {"fixed", "test_tuned"}
+    assert set(found.picks.own.means["protocol"]) == {"fixed", "test_tuned"}
     assert found.reasons["own"].startswith("kfold stopped trials early")
-    searches = found.scale.searches
+    searches = found.picks.scale.searches
     assert searches["num_configs"].to_list() == [TRUTH.configs] * len(searches)
 
 
@@ -250,11 +260,11 @@ def test_what_cannot_be_computed_says_why(changes, attribute, reason):
 def test_a_single_protocol_without_quarantine_still_has_its_gains_and_costs():
     truth = replace(TRUTH, judges={"fixed": Judge(level=-2)}, quarantine=False, repeats=1)
     found = statistics(truth)
-    assert found.unit == "seeds"
-    assert value(found.finals, "fixed", "classes") == pytest.approx(0.02, abs=0.005)
-    assert value(found.finals, "fixed", "classes", "low") is not None
-    assert found.costs["gpu_hours"].item() > 0
-    assert (found.scale, found.own) == (None, None)
+    assert found.finals.unit == "seeds"
+    assert value(found.finals.means, "fixed", "classes") == pytest.approx(0.02, abs=0.005)
+    assert value(found.finals.means, "fixed", "classes", "low") is not None
+    assert found.costs.by_protocol["gpu_hours"].item() > 0
+    assert (found.picks.scale, found.picks.own) == (None, None)
 
 
 def test_losses_are_chosen_by_refits_where_there_is_nothing_else():

@@ -26,7 +26,7 @@ def sentences(study):
 
 
 def pair_with_blind(study):
-    rows = study.scale.differences.filter(
+    rows = study.picks.scale.differences.filter(
         pl.col("measure") == "picked_test", pl.col("b") == "blind"
     )
     return rows.row(0, named=True)
@@ -63,7 +63,7 @@ def test_protocols_of_unlike_searches_are_not_ranked():
     is_missing = (pl.col("protocol") == "good") & (pl.col("block") == "g-b/n/16")
     study = protocol_study(replace(frames, trials=frames.trials.filter(~is_missing)))
     assert protocol_headline(study).startswith("Protocols cannot be ranked yet")
-    assert study.costs["on_front"].to_list() == [None] * 3
+    assert study.costs.by_protocol["on_front"].to_list() == [None] * 3
     assert "costs and regrets" not in sentences(study)
 
 

@@ -1,0 +1,107 @@
+"""The frames of a results store that statistics of protocols are computed from."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from analysis.scores.cached_reader import CachedReader
+from analysis.scores.protocol_runs import final_runs, search_runs
+from orchestrator.results.errors import PodiumError
+from orchestrator.results.records.asks import Ask, read_asks
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.locations import Place
+from orchestrator.results.trial_files.reader import Reader
+
+__all__ = ["StudyFrames", "drawn_trials", "read_frames"]
+
+_HEAVY = ("traceback", "log", "settings", "message")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyFrames:
+    """Frames of a study's results, as the reader of its folder returns them.
+
+    Attributes:
+        study: the resolved study.
+        trials: one row a trial, flat columns.
+        drawn: ``search`` and ``trial_id`` of the trials that samplers drew, so neither the
+            published default nor a config that was given.
+        scores: long frame of validation scores.
+        class_hits: long frame of hits of the validation classes.
+        test_scores: long frame of test scores.
+        attempts: one row an attempt.
+        metric: name of the objective.
+        k: value of K of the objective.
+    """
+
+    study: Mapping[str, Any]
+    trials: pl.DataFrame
+    drawn: pl.DataFrame
+    scores: pl.LazyFrame
+    class_hits: pl.LazyFrame
+    test_scores: pl.LazyFrame
+    attempts: pl.LazyFrame
+    metric: str
+    k: int
+
+    def searches_of(self, trials: pl.DataFrame) -> pl.DataFrame:
+        """Runs of the searches among these trials, from ``search_runs``."""
+        return search_runs(trials, self.scores, self.test_scores, metric=self.metric, k=self.k)
+
+    def finals_of(self, trials: pl.DataFrame, *, train_on: str) -> pl.DataFrame:
+        """Runs of the finals among these trials, from ``final_runs``."""
+        return final_runs(
+            trials,
+            self.scores,
+            self.test_scores,
+            metric=self.metric,
+            k=self.k,
+            train_on=train_on,
+        )
+
+
+def read_frames(folder: Place, k: int | None) -> StudyFrames:
+    """The frames of a results folder, finished or not.
+
+    Args:
+        folder: results folder of the study.
+        k: value of K of the objective; None means the study's first.
+
+    Raises:
+        PodiumError: the folder holds no results, or there is no such K.
+    """
+    study = Reader(folder).study()
+    ks = study["ks"]
+    if k is not None and k not in ks:
+        raise PodiumError(f"--k must be one of {', '.join(map(str, ks))}; got {k}")
+    chosen = ks[0] if k is None else k
+    reader = CachedReader(folder, k=chosen)
+    return StudyFrames(
+        study=study,
+        trials=reader.trials().drop(_HEAVY, strict=False).collect(),
+        drawn=drawn_trials(read_asks(StudyPaths(folder))),
+        scores=reader.validation_scores(),
+        class_hits=reader.validation_hits(),
+        test_scores=reader.test_scores(),
+        attempts=reader.attempts(),
+        metric=reader.objective,
+        k=chosen,
+    )
+
+
+def drawn_trials(asks: Mapping[str, Sequence[Ask]]) -> pl.DataFrame:
+    """``search`` and ``trial_id`` of the trials that samplers drew, in no order.
+
+    Args:
+        asks: search -> suggestions that were requested for it, from ``read_asks``.
+    """
+    rows = [
+        (search, ask.trial_id)
+        for search, of_search in asks.items()
+        for ask in of_search
+        if ask.source == "sampler"
+    ]
+    schema = {"search": pl.String, "trial_id": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row").unique()
