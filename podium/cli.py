@@ -11,11 +11,10 @@ from functools import wraps
 import typer
 
 from orchestrator.redaction import redacted
-from orchestrator.results.errors import PodiumError, StoreError
 from orchestrator.results.storage.printable_text import one_line
+from podium.errors import PodiumError, StoreError
 from podium.stop_signals import AGAIN, INTERRUPTED, Stopped, StopSignals
 from podium.terminal.printing import say
-from trainables.errors import TrialInputError
 
 __all__ = ["COMMANDS", "main"]
 
@@ -102,9 +101,9 @@ def _with_exit_code(command: Callable[..., int | None]) -> Callable[..., None]:
         except Stopped:
             say(AGAIN, err=True)
             code = INTERRUPTED
-        except (PodiumError, TrialInputError) as error:
+        except PodiumError as error:
             say(f"podium: {redacted(str(error))}", err=True)
-            code = error.exit_code if isinstance(error, PodiumError) else PodiumError.exit_code
+            code = error.exit_code
         except OSError as error:
             if error.errno not in _REFUSED_PATHS or error.filename is None:
                 raise

@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType, TracebackType
 
+from podium.errors import PodiumError
+
 __all__ = [
     "AGAIN",
     "INTERRUPTED",
@@ -94,8 +96,10 @@ class StopSignals:
             is_over = handler is _end_before_commands
             signal.signal(number, signal.SIG_IGN if is_over else handler or signal.SIG_DFL)
         sys.unraisablehook = self._hook_before
-        if self._has_raised and error is not None and not hasattr(error, "exit_code"):
-            raise Stopped from error  # of an import that it broke off, say
+        # A value may be refused because of the stop, such as a module whose import it broke off.
+        is_of_user = isinstance(error, PodiumError) and not isinstance(error, ValueError)
+        if self._has_raised and error is not None and not is_of_user:
+            raise Stopped from error
 
     @contextmanager
     def stopping(self, stop: Callable[[], object]) -> Iterator[None]:

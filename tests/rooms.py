@@ -55,58 +55,80 @@ ROOMS: dict[str, set[str]] = {
     "podium/commands": {
         "analysis", "analysis/audit", "analysis/hyperparameters", "analysis/hypothesis_tests",
         "analysis/page", "analysis/protocols", "analysis/report", "analysis/scores",
-        "analysis/study_results", "analysis/tournament", "analysis/typed_tables",
-        "orchestrator", "orchestrator/executors", "orchestrator/planning",
-        "orchestrator/results", "orchestrator/results/locks", "orchestrator/results/records",
-        "orchestrator/results/storage", "orchestrator/results/trial_files",
-        "orchestrator/results_tools", "orchestrator/run", "orchestrator/scheduling",
-        "orchestrator/study", "orchestrator/study_validation", "orchestrator/verify", "podium",
-        "podium/arguments", "podium/plan", "podium/terminal", "search_spaces", "trainables",
-        "trainables/dataset_interface", "trainables/dataset_readers", "trainables/file_caches",
-        "trainables/metrics", "trainables/recipes", "trainables/saved_models",
-        "trainables/settings", "trainables/trial",
+        "analysis/study_results", "analysis/tournament", "analysis/typed_tables", "orchestrator",
+        "orchestrator/executors", "orchestrator/planning", "orchestrator/results/locks",
+        "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/results/trial_files", "orchestrator/results_tools", "orchestrator/run",
+        "orchestrator/scheduling", "orchestrator/study", "orchestrator/study_validation",
+        "orchestrator/verify", "podium", "podium/arguments", "podium/errors", "podium/plan",
+        "podium/terminal", "search_spaces", "trainables", "trainables/dataset_interface",
+        "trainables/dataset_readers", "trainables/file_caches", "trainables/metrics",
+        "trainables/recipes", "trainables/saved_models", "trainables/settings", "trainables/trial",
     },
     # 10
     "analysis/report": {
         "analysis", "analysis/estimates", "analysis/figures", "analysis/hyperparameters",
         "analysis/hypothesis_tests", "analysis/page", "analysis/protocols", "analysis/scores",
         "analysis/selection", "analysis/study_results", "analysis/tournament",
-        "analysis/typed_tables", "orchestrator/results", "orchestrator/results/records",
-        "orchestrator/results/storage",
+        "analysis/typed_tables", "orchestrator/results/records", "orchestrator/results/storage",
+        "podium/errors",
     },
-    # 9
-    "analysis/page": {"analysis/figures", "analysis/tournament", "orchestrator/results/storage"},
     "podium": {
-        "orchestrator", "orchestrator/results", "orchestrator/results/storage",
-        "orchestrator/results/trial_files", "podium/terminal", "trainables",
+        "orchestrator", "orchestrator/results/storage", "orchestrator/results/trial_files",
+        "podium/errors", "podium/terminal",
     },
     "podium/plan": {
         "analysis/estimates", "analysis/hypothesis_tests", "analysis/study_results",
-        "analysis/tournament", "orchestrator", "orchestrator/planning", "orchestrator/results",
+        "analysis/tournament", "orchestrator", "orchestrator/planning",
         "orchestrator/results/records", "orchestrator/results/storage", "orchestrator/study",
-        "podium/terminal", "trainables", "trainables/settings", "trainables/trial",
+        "podium/errors", "podium/terminal", "trainables", "trainables/settings",
+        "trainables/trial",
+    },
+    # 9
+    "analysis/page": {"analysis/figures", "analysis/tournament", "orchestrator/results/storage"},
+    "orchestrator/verify": {
+        "orchestrator", "orchestrator/results/locks", "orchestrator/results/records",
+        "orchestrator/results/storage", "orchestrator/results/trial_files", "orchestrator/run",
+        "orchestrator/scheduling", "orchestrator/study", "orchestrator/trials", "podium/errors",
+        "trainables", "trainables/dataset_interface", "trainables/settings", "trainables/trial",
+    },
+    "podium/terminal": {
+        "analysis", "analysis/estimates", "analysis/protocols", "analysis/scores",
+        "analysis/tournament", "analysis/typed_tables", "orchestrator/results/records",
+        "orchestrator/results/storage", "orchestrator/results/trial_files",
+        "orchestrator/results_tools", "orchestrator/scheduling", "podium/errors", "trainables",
+        "trainables/settings", "trainables/trial",
     },
     # 8
     "analysis/figures": {"analysis", "analysis/hyperparameters", "analysis/scores"},
     "analysis/study_results": {
         "analysis/estimates", "analysis/hypothesis_tests", "analysis/protocols", "analysis/scores",
-        "analysis/selection", "analysis/tournament", "orchestrator/results",
-        "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results/trial_files",
+        "analysis/selection", "analysis/tournament", "orchestrator/results/records",
+        "orchestrator/results/storage", "orchestrator/results/trial_files", "podium/errors",
     },
-    "orchestrator/verify": {
-        "orchestrator", "orchestrator/results", "orchestrator/results/locks",
-        "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results/trial_files", "orchestrator/run", "orchestrator/scheduling",
-        "orchestrator/study", "orchestrator/trials", "trainables", "trainables/dataset_interface",
-        "trainables/settings", "trainables/trial",
+    "orchestrator/executors": {
+        "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/scheduling", "orchestrator/study", "orchestrator/trials",
+        "orchestrator/worker", "podium/errors",
     },
-    "podium/terminal": {
-        "analysis", "analysis/estimates", "analysis/protocols", "analysis/scores",
-        "analysis/tournament", "analysis/typed_tables", "orchestrator/results",
+    "orchestrator/results_tools": {
+        "orchestrator", "orchestrator/planning", "orchestrator/results/records",
+        "orchestrator/results/storage", "orchestrator/results/trial_files",
+        "orchestrator/scheduling", "orchestrator/search_samplers", "orchestrator/study",
+        "podium/errors", "search_spaces", "trainables", "trainables/settings",
+    },
+    "orchestrator/run": {
+        "orchestrator", "orchestrator/results/locks", "orchestrator/results/records",
+        "orchestrator/results/storage", "orchestrator/results/trial_files",
+        "orchestrator/scheduling", "orchestrator/search_samplers", "orchestrator/study",
+        "orchestrator/study_validation", "orchestrator/trials", "podium/errors", "search_spaces",
+        "trainables", "trainables/dataset_interface", "trainables/file_caches",
+        "trainables/network",
+    },
+    "podium/arguments": {
         "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results/trial_files", "orchestrator/results_tools",
-        "orchestrator/scheduling", "trainables", "trainables/settings", "trainables/trial",
+        "orchestrator/results/trial_files", "orchestrator/study_validation", "podium/errors",
+        "trainables/settings",
     },
     # 7
     "analysis/hyperparameters": {
@@ -114,38 +136,8 @@ ROOMS: dict[str, set[str]] = {
     },
     "analysis/protocols": {
         "analysis", "analysis/estimates", "analysis/hypothesis_tests", "analysis/scores",
-        "analysis/selection", "analysis/typed_tables", "orchestrator/results",
-        "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results/trial_files",
-    },
-    "orchestrator/executors": {
-        "orchestrator", "orchestrator/results", "orchestrator/results/records",
-        "orchestrator/results/storage", "orchestrator/scheduling", "orchestrator/study",
-        "orchestrator/trials", "orchestrator/worker",
-    },
-    "orchestrator/results_tools": {
-        "orchestrator", "orchestrator/planning", "orchestrator/results",
-        "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results/trial_files", "orchestrator/scheduling",
-        "orchestrator/search_samplers", "orchestrator/study", "search_spaces", "trainables",
-        "trainables/settings",
-    },
-    "orchestrator/run": {
-        "orchestrator", "orchestrator/results", "orchestrator/results/locks",
-        "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results/trial_files", "orchestrator/scheduling",
-        "orchestrator/search_samplers", "orchestrator/study", "orchestrator/study_validation",
-        "orchestrator/trials", "search_spaces", "trainables", "trainables/dataset_interface",
-        "trainables/file_caches", "trainables/network",
-    },
-    "podium/arguments": {
-        "orchestrator/results", "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results/trial_files", "orchestrator/study_validation", "trainables/settings",
-    },
-    # 6
-    "analysis/selection": {
-        "analysis/estimates", "analysis/hypothesis_tests", "analysis/scores",
-        "orchestrator/results", "orchestrator/results/records",
+        "analysis/selection", "analysis/typed_tables", "orchestrator/results/records",
+        "orchestrator/results/storage", "orchestrator/results/trial_files", "podium/errors",
     },
     "orchestrator/planning": {
         "orchestrator/results/records", "orchestrator/results/storage",
@@ -153,39 +145,35 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/trials", "trainables/dataset_interface", "trainables/settings",
     },
     "orchestrator/scheduling": {
-        "orchestrator", "orchestrator/results", "orchestrator/results/records",
-        "orchestrator/results/storage", "orchestrator/results/trial_files",
-        "orchestrator/search_samplers", "orchestrator/study", "orchestrator/trials", "trainables",
+        "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/results/trial_files", "orchestrator/search_samplers", "orchestrator/study",
+        "orchestrator/trials", "podium/errors", "trainables",
     },
     "orchestrator/study_validation": {
-        "orchestrator", "orchestrator/study", "orchestrator/study_parser", "search_spaces",
-        "trainables", "trainables/dataset_interface", "trainables/network", "trainables/settings",
+        "orchestrator", "orchestrator/study", "orchestrator/study_parser", "podium/errors",
+        "search_spaces", "trainables", "trainables/dataset_interface", "trainables/network",
+        "trainables/settings",
     },
     "orchestrator/worker": {
-        "orchestrator", "orchestrator/results", "orchestrator/results/records",
-        "orchestrator/results/storage", "orchestrator/study", "orchestrator/trials", "trainables",
+        "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/study", "orchestrator/trials", "podium/errors", "trainables",
         "trainables/settings", "trainables/trial",
     },
-    # 5
-    "analysis/audit": {
-        "analysis", "analysis/estimates", "analysis/hypothesis_tests", "analysis/tournament",
-        "analysis/typed_tables", "orchestrator/results",
-    },
-    "analysis/scores": {
-        "analysis/estimates", "analysis/hypothesis_tests", "analysis/typed_tables",
-        "orchestrator/results", "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results/trial_files",
+    # 6
+    "analysis/selection": {
+        "analysis/estimates", "analysis/hypothesis_tests", "analysis/scores",
+        "orchestrator/results/records", "podium/errors",
     },
     "orchestrator/study_parser": {
-        "orchestrator", "orchestrator/results", "orchestrator/results/records",
-        "orchestrator/results/storage", "orchestrator/search_samplers", "orchestrator/study",
-        "search_spaces", "trainables", "trainables/dataset_interface", "trainables/network",
-        "trainables/recipes", "trainables/settings",
+        "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/search_samplers", "orchestrator/study", "podium/errors", "search_spaces",
+        "trainables", "trainables/dataset_interface", "trainables/network", "trainables/recipes",
+        "trainables/settings",
     },
     "orchestrator/trials": {
-        "orchestrator", "orchestrator/results", "orchestrator/results/records",
-        "orchestrator/results/trial_files", "orchestrator/search_samplers", "orchestrator/study",
-        "trainables", "trainables/dataset_interface", "trainables/metrics", "trainables/network",
+        "orchestrator", "orchestrator/results/records", "orchestrator/results/trial_files",
+        "orchestrator/search_samplers", "orchestrator/study", "podium/errors", "trainables",
+        "trainables/dataset_interface", "trainables/metrics", "trainables/network",
         "trainables/settings",
     },
     "trainables/trial": {
@@ -193,18 +181,19 @@ ROOMS: dict[str, set[str]] = {
         "trainables/file_caches", "trainables/loss_composition", "trainables/network",
         "trainables/saved_models", "trainables/settings", "trainables/training_loop",
     },
-    # 4
-    "analysis/tournament": {
-        "analysis", "analysis/estimates", "analysis/hypothesis_tests", "analysis/typed_tables",
-        "orchestrator/results", "orchestrator/results/records",
+    # 5
+    "analysis/audit": {
+        "analysis", "analysis/estimates", "analysis/hypothesis_tests", "analysis/tournament",
+        "analysis/typed_tables", "podium/errors",
     },
-    "orchestrator/results/trial_files": {
-        "orchestrator/results", "orchestrator/results/locks", "orchestrator/results/records",
-        "orchestrator/results/storage",
+    "analysis/scores": {
+        "analysis/estimates", "analysis/hypothesis_tests", "analysis/typed_tables",
+        "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/results/trial_files", "podium/errors",
     },
     "orchestrator/study": {
         "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/search_samplers", "search_spaces", "trainables",
+        "orchestrator/search_samplers", "podium/errors", "search_spaces", "trainables",
         "trainables/dataset_interface", "trainables/loss_composition", "trainables/network",
         "trainables/recipes", "trainables/settings",
     },
@@ -220,10 +209,14 @@ ROOMS: dict[str, set[str]] = {
         "trainables", "trainables/batches", "trainables/loss_composition", "trainables/metrics",
         "trainables/network", "trainables/settings",
     },
-    # 3
-    "analysis/hypothesis_tests": {"analysis/estimates", "orchestrator/results/records"},
-    "orchestrator/results/locks": {
-        "orchestrator/results", "orchestrator/results/records", "orchestrator/results/storage",
+    # 4
+    "analysis/tournament": {
+        "analysis", "analysis/estimates", "analysis/hypothesis_tests", "analysis/typed_tables",
+        "orchestrator/results/records", "podium/errors",
+    },
+    "orchestrator/results/trial_files": {
+        "orchestrator/results/locks", "orchestrator/results/records",
+        "orchestrator/results/storage", "podium/errors",
     },
     "orchestrator/search_samplers": {"orchestrator", "search_spaces"},
     "trainables/backbones": {"trainables", "trainables/network", "trainables/settings"},
@@ -238,9 +231,12 @@ ROOMS: dict[str, set[str]] = {
     },
     "trainables/metrics": {"trainables", "trainables/dataset_interface"},
     "trainables/miners": {"trainables/loss_composition"},
-    # 2
-    "orchestrator": {"orchestrator/results", "trainables/settings"},
-    "orchestrator/results/records": {"orchestrator/results", "orchestrator/results/storage"},
+    # 3
+    "analysis/hypothesis_tests": {"analysis/estimates", "orchestrator/results/records"},
+    "orchestrator": {"trainables/settings"},
+    "orchestrator/results/locks": {
+        "orchestrator/results/records", "orchestrator/results/storage", "podium/errors",
+    },
     "trainables/dataset_interface": {
         "trainables", "trainables/file_caches", "trainables/settings",
     },
@@ -248,16 +244,19 @@ ROOMS: dict[str, set[str]] = {
     "trainables/loss_composition": {"trainables", "trainables/settings"},
     "trainables/network": {"trainables", "trainables/settings"},
     "trainables/recipes": {"trainables", "trainables/settings"},
-    # 1
-    "analysis/typed_tables": {"orchestrator/results"},
-    "orchestrator/results/storage": {"orchestrator/results"},
-    "search_spaces/losses": {"search_spaces"},
+    # 2
+    "orchestrator/results/records": {"orchestrator/results/storage", "podium/errors"},
     "trainables/file_caches": {"trainables"},
     "trainables/settings": {"trainables"},
+    # 1
+    "analysis/typed_tables": {"podium/errors"},
+    "orchestrator/results/storage": {"podium/errors"},
+    "search_spaces/losses": {"search_spaces"},
+    "trainables": {"podium/errors"},
     # 0
     "analysis": set(),
     "analysis/estimates": set(),
     "orchestrator/results": set(),
+    "podium/errors": set(),
     "search_spaces": set(),
-    "trainables": set(),
 }

@@ -14,14 +14,18 @@ MAX_LINES = 500
 # A module below this length is not apart from its only importer without a reason.
 WHOLE_LINES = 120
 
-# Package -> what else of ours it may import. orchestrator.results is a package of its own here.
+# Parts of packages that count as packages of their own here.
+PARTS = ("orchestrator.results", "podium.errors")
+
+# Package -> what else of ours it may import.
 ARROWS = {
+    "podium.errors": set(),
     "search_spaces": set(),
-    "trainables": set(),
-    "orchestrator": {"search_spaces", "trainables", "orchestrator.results"},
-    "orchestrator.results": set(),
-    "analysis": {"orchestrator.results"},
-    "podium": {"search_spaces", "trainables", "orchestrator", "orchestrator.results", "analysis"},
+    "trainables": {"podium.errors"},
+    "orchestrator": {"search_spaces", "trainables", *PARTS},
+    "orchestrator.results": {"podium.errors"},
+    "analysis": set(PARTS),
+    "podium": {"search_spaces", "trainables", "orchestrator", "analysis", *PARTS},
 }
 
 # Package -> libraries it never imports, at the top or anywhere else.
@@ -32,6 +36,7 @@ FORBIDDEN = {
     "orchestrator.results": {"torch", "ray", "optuna", "scipy", "matplotlib"},
     "analysis": {"torch", "ray", "optuna"},
     "podium": set(),
+    "podium.errors": set(),
 }
 
 # Module -> what it may import all the same: only runs load it.
@@ -66,8 +71,8 @@ HEAVY = {"orchestrator.study.external_loss_facts": "reads constructors; imported
 
 
 def package_of(name):
-    is_results = f"{name}.".startswith("orchestrator.results.")
-    return "orchestrator.results" if is_results else name.split(".")[0]
+    parts = [part for part in PARTS if f"{name}.".startswith(f"{part}.")]
+    return parts[0] if parts else name.split(".")[0]
 
 
 def loaded_with(name):

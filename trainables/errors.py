@@ -1,14 +1,16 @@
 """What can be wrong with a trial.
 
-TrialInputError (a ValueError)   data set, protocol, hyperparameters or settings are unusable
-DataError (a TrialInputError)    the data set is: no hyperparameter can be at fault
-CheckpointError (a ValueError)   a checkpoint to resume from is damaged or of another trial
-Diverged                         loss, gradient or embedding is not finite
-Collapsed                        all embeddings are the same
+TrialInputError (a PodiumError)   data set, protocol, hyperparameters or settings are unusable
+DataError (a TrialInputError)     the data set is: no hyperparameter can be at fault
+CheckpointError (a ValueError)    a checkpoint to resume from is damaged or of another trial
+Diverged                          loss, gradient or embedding is not finite
+Collapsed                         all embeddings are the same
 """
 
 import difflib
 from collections.abc import Iterable
+
+from podium.errors import PodiumError
 
 __all__ = [
     "CheckpointError",
@@ -21,7 +23,7 @@ __all__ = [
 ]
 
 
-class TrialInputError(ValueError):
+class TrialInputError(PodiumError, ValueError):
     """A clear message for the user: rule, offending value, known choices."""
 
 

@@ -29,7 +29,7 @@ from analysis.typed_tables.row_filters import (
 from analysis.typed_tables.table_checks import check_columns, with_scores
 from analysis.typed_tables.table_file import read_frame
 from analysis.typed_tables.wide_tables import k_columns, long_by_block, long_by_k
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = ["AuditOptions", "audit_file"]
 

@@ -23,7 +23,7 @@ from analysis.typed_tables.printed_numbers import (
     root,
     shown,
 )
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = ["Claim", "audit_folds", "parse_claim"]
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from analysis.typed_tables.printed_numbers import Printed, printed_column
 from analysis.typed_tables.row_filters import missing_column
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = ["RankRow", "RankTable", "rank_columns", "rank_table"]
 

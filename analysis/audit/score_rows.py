@@ -21,7 +21,7 @@ from analysis.typed_tables.table_checks import (
     refuse_duplicates,
 )
 from analysis.wording import counted, listed, percent
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = ["AuditedScores", "audit_scores"]
 

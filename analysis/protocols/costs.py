@@ -11,7 +11,7 @@ from analysis.scores.gpu_shares import gpus_per_trial
 from analysis.scores.protocol_runs import Protocol, attempt_table
 from analysis.selection.expected_best import expected_best
 from analysis.selection.protocol_cost import cost_front, protocol_cost
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = ["Costs", "study_costs"]
 

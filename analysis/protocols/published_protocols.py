@@ -18,7 +18,7 @@ from analysis.scores.protocol_run_checks import checked_runs
 from analysis.selection.selection_regret import choice_verdict, search_regrets
 from analysis.typed_tables.row_filters import missing_column
 from analysis.typed_tables.table_file import read_frame
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = ["PublishedProtocols", "fold_summary", "published_protocols"]
 

@@ -12,9 +12,9 @@ from analysis.protocols.study_frames import StudyFrames, read_frames
 from analysis.scores.gpu_shares import has_gpus
 from analysis.scores.protocol_run_checks import SEARCH
 from analysis.scores.protocol_runs import protocols_of, test_readings
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.metric_columns import metric_label
 from orchestrator.results.storage.locations import Place
+from podium.errors import PodiumError
 
 __all__ = ["protocol_study", "read_protocols"]
 

@@ -8,11 +8,11 @@ import polars as pl
 
 from analysis.scores.cached_reader import CachedReader
 from analysis.scores.protocol_runs import final_runs, search_runs
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.asks import Ask, read_asks
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
+from podium.errors import PodiumError
 
 __all__ = ["StudyFrames", "drawn_trials", "read_frames"]
 

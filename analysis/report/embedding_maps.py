@@ -12,8 +12,8 @@ from analysis.scores.final_scores import BASELINE
 from analysis.study_results.embedding_map import CLASSES, IMAGES, ImageMap, map_images
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted, number
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.stored_embeddings import StoredEmbeddings
+from podium.errors import PodiumError
 
 __all__ = ["embedding_maps"]
 

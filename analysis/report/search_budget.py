@@ -14,7 +14,7 @@ from analysis.selection.expected_best import expected_best
 from analysis.selection.incumbents import budget_means, incumbent_curves, mean_halves
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import counted, duration, number, signed
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = ["search_budget"]
 

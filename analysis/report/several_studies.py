@@ -28,9 +28,9 @@ from analysis.study_results.paired_studies import (
 )
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted, listed, number, p_value, range_of, signed
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place, resolve_links
+from podium.errors import PodiumError
 
 __all__ = ["studies_report"]
 

@@ -7,7 +7,7 @@ import polars as pl
 
 from analysis.scores.cached_reader import CachedReader
 from analysis.scores.protocol_runs import Protocol, final_runs, search_class_hits, search_runs
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = ["ComparedRuns", "compared_protocol", "leak_warning", "trials_of"]
 

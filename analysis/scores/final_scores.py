@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from analysis.typed_tables.cell_means import CELL_DIGITS
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = [
     "BASELINE",

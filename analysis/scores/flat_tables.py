@@ -6,9 +6,9 @@ from typing import Literal
 
 import polars as pl
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.storage.files import writing
 from orchestrator.results.trial_files.reader import Reader
+from podium.errors import PodiumError
 
 __all__ = ["TABLES", "TableFormat", "write_tables"]
 

@@ -14,8 +14,8 @@ from analysis.hypothesis_tests.corrected_resampled_t import (
 )
 from analysis.hypothesis_tests.pairwise_comparisons import holm
 from analysis.scores.final_scores import CELL_COLUMNS
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.metric_columns import score_column
+from podium.errors import PodiumError
 
 __all__ = ["cross_validation_pairs", "cross_validation_table", "fold_table"]
 

@@ -34,7 +34,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = ["SEARCH", "STATES", "checked_attempts", "checked_class_hits", "checked_runs"]
 

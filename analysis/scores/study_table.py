@@ -10,7 +10,7 @@ from analysis.scores.protocol_runs import Protocol
 from analysis.typed_tables.row_filters import filter_rows, parse_condition
 from analysis.typed_tables.score_table import ScoreTable
 from analysis.typed_tables.table_checks import block_text, refuse_duplicates
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = ["BLOCK_COLUMNS", "study_table"]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from analysis.estimates.distributions import t_quantile
 from analysis.scores.protocol_run_checks import SEARCH
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = ["expected_best"]
 

@@ -24,7 +24,7 @@ from analysis.estimates.distributions import t_quantile
 from analysis.estimates.split_halves import all_halves, half_means, other_half, top_shares
 from analysis.scores.protocol_run_checks import SEARCH
 from analysis.selection.selection_candidates import config_candidates
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = ["class_optimism", "fresh_run_optimism"]
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from analysis.estimates.split_halves import all_halves, half_means, other_half, top_shares
 from analysis.scores.protocol_run_checks import SEARCH
 from analysis.selection.selection_candidates import Candidates, config_candidates
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = ["incumbent_rows", "overtuning_curve"]
 

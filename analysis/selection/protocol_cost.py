@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = ["cost_front", "protocol_cost"]
 

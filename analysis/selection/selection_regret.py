@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from analysis.estimates.distributions import t_quantile
 from analysis.estimates.split_halves import all_halves, half_means, other_half, top_shares
 from analysis.selection.selection_candidates import Candidates, config_candidates, loss_candidates
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = [
     "RegretSettings",

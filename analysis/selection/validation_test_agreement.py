@@ -19,7 +19,7 @@ from analysis.estimates.kendall_tau import kendall_tau
 from analysis.estimates.split_halves import all_halves, half_means, top_shares
 from analysis.scores.protocol_run_checks import SEARCH
 from analysis.selection.selection_candidates import Candidates, config_candidates
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = [
     "compared_configs_and_runs",

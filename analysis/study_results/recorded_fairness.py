@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.fairness_record import Disparity, Fairness, Side
+from podium.errors import CorruptFileError
 
 __all__ = [
     "CHECKED",

@@ -23,7 +23,6 @@ from analysis.tournament.block_runs import BlockRuns, block_runs
 from analysis.tournament.rank_stability import RankStability, rank_stability
 from analysis.tournament.sensitivity_to_test import SensitivityToTest, sensitivity_to_test
 from analysis.tournament.tournament import Tournament, hold_tournament
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.asks import read_asks
 from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.results.records.metric_columns import (
@@ -38,6 +37,7 @@ from orchestrator.results.records.tournament_rules import TournamentRules, rules
 from orchestrator.results.storage.files import read_bytes
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
+from podium.errors import PodiumError
 
 __all__ = ["PERCENT", "StudyResults", "read_results"]
 

@@ -28,8 +28,8 @@ from analysis.hypothesis_tests.skillings_mack import (
     available_ranks,
     skillings_mack,
 )
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.tournament_rules import PrimaryTest
+from podium.errors import PodiumError
 
 __all__ = ["Available", "IncompleteBlock", "Tournament", "hold_tournament", "score_matrix"]
 

@@ -15,7 +15,7 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 from itertools import pairwise
 
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = ["TRUNCATED", "Printed", "fits", "misprint", "printed_column", "root", "shown"]
 

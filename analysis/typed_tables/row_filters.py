@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = ["Condition", "filter_rows", "missing_column", "parse_condition"]
 

@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from analysis.typed_tables.row_filters import missing_column
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = [
     "block_text",

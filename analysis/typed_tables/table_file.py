@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from orchestrator.results.errors import CorruptFileError, PodiumError
+from podium.errors import CorruptFileError, PodiumError
 
 __all__ = ["is_table", "read_frame"]
 

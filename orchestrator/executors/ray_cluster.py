@@ -27,8 +27,8 @@ from orchestrator.executors.ray_messages import (
     keep_messages,
     keep_signal_handlers,
 )
-from orchestrator.results.errors import PodiumError
 from orchestrator.study.resource_demand import Capacity, Demand
+from podium.errors import PodiumError
 
 __all__ = ["RayCluster", "join"]
 

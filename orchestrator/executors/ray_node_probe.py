@@ -11,9 +11,9 @@ import ray
 from ray.exceptions import GetTimeoutError, RayError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from orchestrator.results.errors import StoreError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import read_bytes
+from podium.errors import StoreError
 
 __all__ = ["check_all_nodes_see"]
 

@@ -14,9 +14,9 @@ from ray.tune.experiment import Trial
 
 from orchestrator.executors.ray_cluster_watch import ClusterWatch, NodeState
 from orchestrator.executors.ray_failures import address_in, cannot_start, loss_of
-from orchestrator.results.errors import PodiumError
 from orchestrator.scheduling.executor_interface import ClusterGoneError, Loss, NoJob, Scheduler
 from orchestrator.trials.specification import TrialJob
+from podium.errors import PodiumError
 
 __all__ = ["ClusterGone", "TuneBridge"]
 

@@ -12,8 +12,8 @@ from ray.tune.schedulers import FIFOScheduler, TrialScheduler
 from ray.tune.search import Searcher
 
 from orchestrator.executors.tune_bridge import TuneBridge
-from orchestrator.results.errors import StoreError
 from orchestrator.scheduling.executor_interface import NoJob
+from podium.errors import StoreError
 
 __all__ = ["BridgeCallback", "BridgeScheduler", "BridgeSearcher", "BridgeStopper"]
 

@@ -13,9 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from orchestrator.errors import StudyError
 from orchestrator.folder_names import NAME, NAME_RULE
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.expected_values import Expected, expected_of, expected_record
 from orchestrator.results.records.metric_columns import known_columns
 from orchestrator.results.records.study_snapshot import MERGED_FROM
@@ -31,6 +29,7 @@ from orchestrator.study.fairness import fairness
 from orchestrator.study.foreign_code import import_paths_of
 from orchestrator.study.resolved_study import study_from_resolved
 from orchestrator.study.study_changes import compare
+from podium.errors import PodiumError, StudyError
 from trainables.errors import TrialInputError
 from trainables.settings.trial_settings import DatasetSettings
 

@@ -19,7 +19,6 @@ import polars as pl
 from optuna.storages import JournalStorage
 from optuna.storages.journal import BaseJournalBackend, JournalFileBackend
 
-from orchestrator.results.errors import CorruptFileError, PodiumError, StoreError
 from orchestrator.results.records.metric_columns import metric_label
 from orchestrator.results.storage.files import exclusive
 from orchestrator.results.storage.locations import Place
@@ -30,6 +29,7 @@ from orchestrator.study.budget import trials_per_search
 from orchestrator.study.configs import space_of, unsearched_values
 from orchestrator.study.resolved_study import study_from_resolved
 from orchestrator.study.study import Block, Search, Study
+from podium.errors import CorruptFileError, PodiumError, StoreError
 from search_spaces.parameters import Space, Value
 
 __all__ = ["JournalUpdate", "append_searches"]

@@ -11,7 +11,6 @@ from typing import Any
 import polars as pl
 
 from orchestrator.ids_and_seeds import config_hash, seed_for
-from orchestrator.results.errors import CorruptFileError, PodiumError
 from orchestrator.results.records.asks import Ask, read_asks
 from orchestrator.results.records.retried import RetriedFailure, read_retried
 from orchestrator.results.records.runs import ended_searches, read_runs
@@ -39,6 +38,7 @@ from orchestrator.study.configs import (
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Search, Study
 from orchestrator.trials.specification_maker import TrialSpecMaker
+from podium.errors import CorruptFileError, PodiumError
 from trainables.dataset_interface.dataset import Dataset
 from trainables.network.initial_weights import weights_fingerprint
 

@@ -11,13 +11,13 @@ from typing import Any
 
 import polars as pl
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.asks import read_asks
 from orchestrator.results.records.retried import RetriedFailure, read_retried, write_retried
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results.trial_files.withdraw_trials import withdraw_trials
 from orchestrator.trials.failure_causes import FAILURE_CAUSES
+from podium.errors import PodiumError
 
 __all__ = ["check_causes", "record_retries", "recorded_failures", "withdraw"]
 

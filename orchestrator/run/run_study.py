@@ -6,7 +6,6 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from functools import partial
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.locks.study_lock import StudyLock
 from orchestrator.results.records.runs import RunEnding
 from orchestrator.results.records.store_paths import StudyPaths
@@ -40,6 +39,7 @@ from orchestrator.study.study import Study
 from orchestrator.trials.provenance import current_versions
 from orchestrator.trials.recorder import TrialRecorder
 from orchestrator.trials.specification_maker import check_published
+from podium.errors import PodiumError
 from trainables.dataset_interface.dataset import Dataset
 from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.file_caches.array_cache import cache_folder_at

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from orchestrator.results.errors import CorruptFileError, PodiumError
 from orchestrator.results.records.metric_columns import StoredMetric
 from orchestrator.results.records.provenance_record import check_versions
 from orchestrator.results.records.results_folder import refuse_links
@@ -34,6 +33,7 @@ from orchestrator.study.study import Study
 from orchestrator.study.study_changes import compare
 from orchestrator.study_validation.task import task_of
 from orchestrator.trials.provenance import provenance
+from podium.errors import CorruptFileError, PodiumError
 from search_spaces.parameters import Choice, Int, Real, Space
 from trainables.tasks import METRICS
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from orchestrator.results.errors import CorruptFileError, PodiumError
 from orchestrator.results.records.asks import read_asks
 from orchestrator.results.records.code_copies import CodeRecord, read_code_record, write_code
 from orchestrator.results.records.fairness_record import join_names
@@ -25,6 +24,7 @@ from orchestrator.study.foreign_code import (
     recorded_code,
 )
 from orchestrator.study.study import Study
+from podium.errors import CorruptFileError, PodiumError
 
 __all__ = [
     "code_provenance",

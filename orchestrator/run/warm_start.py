@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.fairness_record import join_names
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_study
@@ -34,6 +33,7 @@ from orchestrator.study.foreign_code import import_paths, recorded_code
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Block, Study
 from orchestrator.study_validation.task import task_of
+from podium.errors import PodiumError
 from search_spaces.parameters import Value, existing
 from trainables.tasks import objective_of
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, Protocol, Self
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Message
+from podium.errors import PodiumError
 
 __all__ = ["ClusterGoneError", "Executor", "Loss", "LossCause", "NoJob", "Scheduler"]
 

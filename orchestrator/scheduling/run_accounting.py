@@ -17,7 +17,6 @@ from typing import Self
 
 import polars as pl
 
-from orchestrator.results.errors import FolderGoneError, StoreError
 from orchestrator.results.records.runs import (
     ESTIMATE,
     Run,
@@ -36,6 +35,7 @@ from orchestrator.study.budget import trials_per_search
 from orchestrator.study.resource_demand import demand_of
 from orchestrator.study.study import Block, Study
 from orchestrator.trials.provenance import current_versions
+from podium.errors import FolderGoneError, StoreError
 
 __all__ = ["RunAccount", "estimated_run", "spent_in", "wall_seconds_of"]
 

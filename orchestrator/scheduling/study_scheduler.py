@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from orchestrator.results.errors import StoreError
 from orchestrator.results.records import checkpoint_files
 from orchestrator.results.records.artifact_files import remove_leftovers
 from orchestrator.results.records.asks import Ask, write_ask
@@ -39,6 +38,7 @@ from orchestrator.trials.recorder import RowOutcome, TrialRecorder
 from orchestrator.trials.retries import failure_of, is_retried
 from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended, Message
+from podium.errors import StoreError
 from trainables.trial_reports import EpochReport
 
 __all__ = ["StudyScheduler"]

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, field
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.scheduling.running_trial import RunningTrial
 from orchestrator.trials.failure_causes import (
     DATA,
@@ -15,6 +14,7 @@ from orchestrator.trials.failure_causes import (
     FailureTally,
 )
 from orchestrator.trials.worker_messages import Ended
+from podium.errors import PodiumError
 
 __all__ = ["SystematicFailureDetector"]
 

@@ -8,7 +8,6 @@ in it. Protocols are competitors too where a study crosses several.
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from orchestrator.errors import StudyError
 from orchestrator.results.records.fairness_record import (
     DeclarationStatus,
     Disparity,
@@ -39,6 +38,7 @@ from orchestrator.study.fairness_of_training import (
     group_by_value,
 )
 from orchestrator.study.study import Block, Study
+from podium.errors import StudyError
 from trainables.recipes import reasons_of
 from trainables.settings.trial_settings import ProtocolSettings
 

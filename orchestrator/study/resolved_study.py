@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
-from orchestrator.errors import StudyError
 from orchestrator.results.records.expected_values import expected_of, expected_record
 from orchestrator.results.records.tournament_rules import rules_of
 from orchestrator.study.configs import TRAINING_TYPES
@@ -22,6 +21,7 @@ from orchestrator.study.study import (
     StudyTraining,
     WarmStart,
 )
+from podium.errors import StudyError
 from search_spaces.parameters import Choice, Int, Real, Space
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Literal, get_args
 
-from orchestrator.results.errors import StoreError
 from orchestrator.results.storage.locations import parse_place
 from orchestrator.search_samplers.sampler_names import SAMPLERS
 from orchestrator.study.configs import TRAINING_TYPES
@@ -36,6 +35,7 @@ from orchestrator.study_parser.search import read_early_stopping, read_objective
 from orchestrator.study_parser.tournament import read_tournament
 from orchestrator.study_parser.yaml_section import MAX_CROSSED, Section, label
 from orchestrator.study_parser.yaml_tree import Node
+from podium.errors import StoreError
 from trainables.recipes import RECIPES
 from trainables.settings.hyperparameters import CHOICES
 from trainables.settings.legal_ranges import MAX_DIM, MAX_IMAGE_SIZE, MAX_SEED

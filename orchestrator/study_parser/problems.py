@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.errors import StudyError
 from orchestrator.study_parser.yaml_tree import Node, SourcePosition
+from podium.errors import StudyError
 
 __all__ = ["Path", "Problems"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from orchestrator.errors import StudyError
+from podium.errors import StudyError
 
 __all__ = ["Node", "SourcePosition", "compose", "override"]
 

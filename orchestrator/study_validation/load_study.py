@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from orchestrator.errors import StudyError
 from orchestrator.study.study import Study
 from orchestrator.study_parser.expected_values import with_expected
 from orchestrator.study_parser.parse_study import read_study
@@ -12,6 +11,7 @@ from orchestrator.study_parser.study_size import check_size
 from orchestrator.study_parser.text_files import MAX_STUDY_BYTES, UnreadableError, read_text
 from orchestrator.study_parser.yaml_tree import Node, compose, override
 from orchestrator.study_validation.check_study import check_study
+from podium.errors import StudyError
 
 __all__ = ["load_study"]
 

@@ -28,7 +28,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from errno import ENOMEM
 
-from orchestrator.results.errors import StoreError
+from podium.errors import StoreError
 from trainables.errors import Collapsed, DataError, Diverged, TrialInputError
 
 __all__ = [

@@ -6,13 +6,13 @@ from itertools import groupby
 from typing import Any
 
 from orchestrator.ids_and_seeds import config_hash
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.asks import Ask, check_indices, read_ask
 from orchestrator.results.records.attempts import Attempt, read_attempt_file
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import list_below, list_folders, list_names, read_bytes
 from orchestrator.verify.findings import Findings, some_of
 from orchestrator.verify.trial_rows import StoredTrial
+from podium.errors import CorruptFileError
 from trainables.errors import CheckpointError
 from trainables.trial.checkpoint import verified_archive
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.storage.printable_text import one_line
+from podium.errors import CorruptFileError
 
 __all__ = ["Finding", "Findings", "some_of"]
 

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from orchestrator.errors import StudyError
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.locks.lock_owner import is_dead
 from orchestrator.results.locks.study_lock import lock_owner
 from orchestrator.results.records.provenance_record import check_versions
@@ -17,6 +15,7 @@ from orchestrator.results.trial_files.integrity import leftover_files
 from orchestrator.study.resolved_study import study_from_resolved
 from orchestrator.study.study import Study
 from orchestrator.verify.findings import Findings
+from podium.errors import CorruptFileError, StudyError
 
 __all__ = [
     "check_leftovers",

@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
 from orchestrator.results.storage.local_copies import fetch
@@ -18,6 +17,7 @@ from orchestrator.results.trial_files.compaction_manifest import Inventory, take
 from orchestrator.results.trial_files.parquet_file import has_checksum, read_groups
 from orchestrator.results.trial_files.row_checks import check_row_fits_path
 from orchestrator.verify.findings import Findings
+from podium.errors import CorruptFileError
 
 __all__ = ["StoredTrial", "read_trials"]
 

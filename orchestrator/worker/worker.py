@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from orchestrator.ids_and_seeds import NUMERICS_VERSION
 from orchestrator.redaction import redacted
-from orchestrator.results.errors import CorruptFileError, StoreError
 from orchestrator.results.records import checkpoint_files
 from orchestrator.results.records.artifact_files import save_embeddings, save_model
 from orchestrator.results.records.attempts import Attempt, read_attempt, write_attempt
@@ -48,6 +47,7 @@ from orchestrator.worker.process_memory import (
     memory_at,
     release_memory,
 )
+from podium.errors import CorruptFileError, StoreError
 from trainables.errors import CheckpointError, DataError, TrialInputError
 from trainables.settings.trial_settings import TrialSettings
 from trainables.trial_reports import EpochReport, TestReport

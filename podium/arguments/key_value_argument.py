@@ -2,7 +2,7 @@
 
 import yaml
 
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from trainables.settings.trial_settings import HyperparameterValue
 
 __all__ = ["assignment"]

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 __all__ = ["check_targets"]
 

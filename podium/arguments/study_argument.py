@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.storage.locations import Place, RemotePath, parse_place
+from podium.errors import PodiumError
 
 __all__ = [
     "GivenPlace",

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.artifact_files import embedding_files, file_of_fold, model_files
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.local_copies import local_copy
 from orchestrator.results.storage.locations import Place
 from podium.arguments.study_argument import GivenPlace, given_place, results_folder
+from podium.errors import PodiumError
 
 __all__ = [
     "Fold",

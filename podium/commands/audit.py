@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from podium.terminal.printing import AsJson, print_json, say
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from analysis.scores.class_intervals import class_intervals
 from analysis.scores.final_scores import CELL_COLUMNS, final_scores, final_trials
 from analysis.scores.fold_tables import cross_validation_pairs, cross_validation_table, fold_table
 from analysis.scores.protocol_runs import protocols_of
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.metric_columns import metric_label
 from orchestrator.results.records.tournament_rules import rules_of
 from orchestrator.results.trial_files.reader import Reader
 from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
+from podium.errors import PodiumError
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say, table_text
 
 __all__ = ["command"]

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from podium.stop_signals import INTERRUPTED, Stopped
 from podium.terminal.printing import AsJson, print_json, print_table, say
 from trainables.dataset_readers.image_checks import TINY, ImageCheck, RoleCheck, check_images

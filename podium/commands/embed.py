@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.results.errors import PodiumError
 from podium.arguments.study_argument import StorageFolder
 from podium.arguments.trial_argument import (
     Fold,
@@ -17,6 +16,7 @@ from podium.arguments.trial_argument import (
     refuse_existing,
     stored_trial,
 )
+from podium.errors import PodiumError
 from podium.terminal.printing import say
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from orchestrator.results.errors import PodiumError
 from podium.arguments.study_argument import StorageFolder
 from podium.arguments.trial_argument import (
     InStudy,
@@ -17,6 +16,7 @@ from podium.arguments.trial_argument import (
     models_by_fold,
     stored_trial,
 )
+from podium.errors import PodiumError
 from podium.terminal.printing import AsCsv, AsJson, print_table, say
 from trainables.settings.trial_settings import TrialSettings
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.storage.locations import Place, is_inside_folder
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
 from podium.arguments.trial_argument import (
@@ -17,6 +16,7 @@ from podium.arguments.trial_argument import (
     refuse_existing,
     stored_trial,
 )
+from podium.errors import PodiumError
 from podium.stop_signals import Stopped
 from podium.terminal.printing import say
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.storage.locations import Place
 from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
+from podium.errors import PodiumError
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say, table_text
 
 if TYPE_CHECKING:

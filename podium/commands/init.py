@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from podium.study_template import study_template
 from podium.terminal.printing import say
 

@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.storage.locations import RemotePath
 from podium.arguments.study_argument import GivenPlace, given_place
+from podium.errors import PodiumError
 from podium.terminal.printing import say
 
 __all__ = ["command"]

@@ -8,7 +8,6 @@ import typer
 
 from orchestrator.planning.budget_plan import EpochCost
 from orchestrator.planning.study_plan import StudyPlan, plan
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import exists
 from orchestrator.results.storage.locations import Place, RemotePath
@@ -20,6 +19,7 @@ from podium.arguments.study_argument import (
     StudyPath,
     given_place,
 )
+from podium.errors import PodiumError
 from podium.plan.plan_text import block_records, plan_text, search_rows
 from podium.plan.primary_test import verdict_record
 from podium.plan.statistical_power import StudyPower, assumptions_from, study_power

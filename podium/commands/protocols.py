@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from analysis.typed_tables.table_file import is_table
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.storage.locations import Place
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
+from podium.errors import PodiumError
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from urllib.parse import quote
 import typer
 
 from analysis.typed_tables.table_file import is_table
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.storage.locations import Place, RemotePath
 from podium.arguments.report_targets import check_targets
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
+from podium.errors import PodiumError
 from podium.terminal.printing import json_visible, say
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.redaction import redacted
-from orchestrator.results.errors import PodiumError
 from podium.arguments.study_argument import Overrides, StorageFolder
+from podium.errors import PodiumError
 from podium.stop_signals import Stopped, StopSignals
 from podium.terminal.printing import one_line, say
 

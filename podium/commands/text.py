@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.results.errors import PodiumError
 from podium.arguments.key_value_argument import assignment
+from podium.errors import PodiumError
 from podium.terminal.printing import say
 from trainables.dataset_interface.class_text import write_class_text
 from trainables.dataset_interface.load_dataset import load_dataset

@@ -20,10 +20,10 @@ from analysis.tournament.standings_record import standing_records, tournament_re
 from analysis.tournament.tournament import Tournament, hold_tournament
 from analysis.typed_tables.score_table import ScoreTable, read_table
 from analysis.typed_tables.table_file import is_table
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.tournament_rules import TEST_LABELS, TournamentRules, rules_of
 from orchestrator.results.storage.locations import Place
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
+from podium.errors import PodiumError
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
 from podium.terminal.tournament_answer import (
     print_subgroups,

@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.study.configs import TRAINING_TYPES, with_values
 from orchestrator.study.defaults import (
     default_image_size,
@@ -20,6 +19,7 @@ from orchestrator.study.unused_settings import (
     why_unused_training,
 )
 from podium.arguments.key_value_argument import assignment
+from podium.errors import PodiumError
 from podium.terminal.training_progress import run_and_print
 from trainables.recipes import loss_values, training_for
 from trainables.settings.legal_ranges import MAX_DIM, MAX_IMAGE_SIZE, MAX_SEED

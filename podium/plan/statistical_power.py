@@ -18,8 +18,8 @@ from analysis.estimates.design_analysis import (
 )
 from analysis.estimates.t_test_power import detectable_difference, pairs_needed
 from orchestrator.planning.study_plan import DatasetPlan, StudyPlan
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.storage.locations import Place
+from podium.errors import PodiumError
 
 __all__ = [
     "Assumptions",

@@ -18,8 +18,8 @@ from analysis.tournament.tournament import Tournament
 from analysis.tournament.verdict_text import tournament_sentences
 from analysis.typed_tables.row_filters import parse_condition
 from analysis.typed_tables.score_table import ScoreTable
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.fairness_record import Fairness
+from podium.errors import PodiumError
 from podium.terminal.fairness_text import difference_notes
 from podium.terminal.printing import print_json, print_table, say, table_text
 

@@ -14,11 +14,11 @@ from pathlib import Path
 
 from orchestrator.executors import ray_cluster_watch
 from orchestrator.executors.ray_tune import RayTuneExecutor
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.run.run_study import run_study
 from orchestrator.scheduling.study_scheduler import StudyScheduler
 from orchestrator.study.resource_demand import most_demand
+from podium.errors import PodiumError
 from podium.stop_signals import Stopped, StopSignals
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.strike_points import dawdle, listen, reach, spare

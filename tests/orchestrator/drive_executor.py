@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.executors.ray_tune import RayTuneExecutor
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.scheduling.executor_interface import ClusterGoneError, Loss, NoJob
 from orchestrator.study.resource_demand import Capacity, Demand
 from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended
+from podium.errors import PodiumError
 from trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,

@@ -7,10 +7,10 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results_tools.merge_studies import merge_studies
+from podium.errors import PodiumError
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.orchestrator.results.store_rows import rewrite

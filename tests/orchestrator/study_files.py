@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.errors import StudyError
 from orchestrator.study.study import Study
 from orchestrator.study_validation.load_study import load_study
+from podium.errors import StudyError
 
 __all__ = ["FOUR_PROTOCOLS", "FULL", "MINIMAL", "assert_matches", "load", "problems_of"]
 

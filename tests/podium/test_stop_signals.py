@@ -3,8 +3,9 @@ import signal
 
 import pytest
 
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from podium.stop_signals import Stopped, StopSignals
+from trainables.errors import TrialInputError
 
 NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1]
 every_signal = pytest.mark.parametrize("number", NUMBERS)
@@ -54,9 +55,10 @@ def test_a_signal_repeated_while_the_run_is_ending_cuts_nothing_short():
         send(signal.SIGTERM)
 
 
-def test_an_error_that_a_stop_became_on_its_way_is_a_stop():
+@pytest.mark.parametrize("kind", [ImportError, TrialInputError])
+def test_an_error_that_a_stop_became_on_its_way_is_a_stop(kind):
     with pytest.raises(Stopped), StopSignals():
-        _stopped_and_then(ImportError("broken off"))
+        _stopped_and_then(kind("the import was broken off"))
 
 
 def test_an_error_of_the_user_s_after_a_stop_is_shown():

@@ -7,7 +7,6 @@ holder dies, so of two runs that see the same dead owner one gets the lock.
 from dataclasses import asdict
 from pathlib import Path
 
-from orchestrator.results.errors import LockHeldError
 from orchestrator.results.locks.lock_owner import Beat, LockOwner, is_dead, parse_owner
 from orchestrator.results.storage.files import (
     exclusive,
@@ -17,6 +16,7 @@ from orchestrator.results.storage.files import (
     remove_temporaries,
 )
 from orchestrator.results.storage.locations import Place
+from podium.errors import LockHeldError
 
 __all__ = ["LocalLock"]
 

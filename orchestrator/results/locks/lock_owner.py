@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Protocol
 
 import psutil
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.storage.locations import Place
+from podium.errors import CorruptFileError
 
 __all__ = [
     "Beat",

@@ -15,7 +15,6 @@ import re
 from contextlib import suppress
 from dataclasses import asdict, replace
 
-from orchestrator.results.errors import CorruptFileError, LockHeldError, StoreError
 from orchestrator.results.locks.lock_owner import Beat, LockOwner, is_dead, parse_owner
 from orchestrator.results.storage.files import (
     list_names,
@@ -26,6 +25,7 @@ from orchestrator.results.storage.files import (
     to_json,
 )
 from orchestrator.results.storage.locations import Place
+from podium.errors import CorruptFileError, LockHeldError, StoreError
 
 __all__ = ["RemoteLock"]
 

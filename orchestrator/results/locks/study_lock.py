@@ -21,17 +21,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from orchestrator.results.errors import (
-    CorruptFileError,
-    FolderGoneError,
-    LockHeldError,
-    StoreError,
-)
 from orchestrator.results.locks.local_lock import LocalLock
 from orchestrator.results.locks.lock_owner import LockFile, LockOwner, this_process
 from orchestrator.results.locks.remote_lock import RemoteLock
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.transient_errors import retrying_for
+from podium.errors import (
+    CorruptFileError,
+    FolderGoneError,
+    LockHeldError,
+    StoreError,
+)
 
 __all__ = ["StudyLock", "lock_owner"]
 

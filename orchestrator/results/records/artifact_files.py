@@ -4,10 +4,10 @@ They are written before the row of their trial is committed, so a committed tria
 the study keeps none; a trial that runs again writes the same bytes again.
 """
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import list_names, put, remove_temporaries, total_size
 from orchestrator.results.storage.locations import Place
+from podium.errors import PodiumError
 
 __all__ = [
     "embedding_files",

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.checked_values import (
     LARGEST,
     checked,
@@ -29,6 +28,7 @@ from orchestrator.results.storage.files import (
     to_json,
 )
 from orchestrator.results.storage.locations import Place
+from podium.errors import CorruptFileError
 
 __all__ = ["Ask", "AskSource", "check_indices", "read_ask", "read_asks", "write_ask"]
 

@@ -7,7 +7,6 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.checked_values import (
     amount,
     checked,
@@ -25,6 +24,7 @@ from orchestrator.results.storage.checksummed_text import (
 )
 from orchestrator.results.storage.files import list_below, list_names
 from orchestrator.results.storage.locations import Place
+from podium.errors import CorruptFileError
 
 __all__ = [
     "Attempt",

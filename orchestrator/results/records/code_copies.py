@@ -9,11 +9,11 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
 from orchestrator.results.storage.files import list_folders, put, read_record
 from orchestrator.results.storage.locations import Place
+from podium.errors import CorruptFileError
 
 __all__ = [
     "CodeRecord",

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.results.storage.locations import Place
+from podium.errors import CorruptFileError
 
 __all__ = ["check_parts", "check_versions"]
 

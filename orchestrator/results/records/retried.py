@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.checked_values import (
     checked,
     count,
@@ -25,6 +24,7 @@ from orchestrator.results.storage.checksummed_text import (
 )
 from orchestrator.results.storage.files import list_below, list_names
 from orchestrator.results.storage.locations import Place
+from podium.errors import CorruptFileError
 
 __all__ = [
     "RetriedFailure",

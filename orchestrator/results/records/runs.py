@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Literal, get_args
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.checked_values import (
     amount,
     checked,
@@ -29,6 +28,7 @@ from orchestrator.results.storage.checksummed_text import (
 )
 from orchestrator.results.storage.files import list_names
 from orchestrator.results.storage.locations import Place
+from podium.errors import CorruptFileError
 
 __all__ = [
     "ESTIMATE",

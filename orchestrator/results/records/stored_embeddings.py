@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.storage.files import read_bytes
 from orchestrator.results.storage.locations import Place
+from podium.errors import CorruptFileError
 
 __all__ = ["StoredEmbeddings", "check_kept_file", "read_stored_embeddings"]
 

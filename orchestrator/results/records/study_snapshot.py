@@ -13,7 +13,6 @@ from typing import Any
 import pyarrow as pa
 import yaml
 
-from orchestrator.results.errors import CorruptFileError, PodiumError
 from orchestrator.results.records.metric_columns import RECALL, StoredMetric, known_columns
 from orchestrator.results.records.provenance_record import check_parts
 from orchestrator.results.records.results_folder import refuse_linked_folders
@@ -31,6 +30,7 @@ from orchestrator.results.storage.checksummed_text import (
 )
 from orchestrator.results.storage.files import put, read_record
 from orchestrator.results.storage.locations import Place
+from podium.errors import CorruptFileError, PodiumError
 
 __all__ = [
     "MERGED_FROM",

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.storage.files import put_json, read_json, read_records
 from orchestrator.results.storage.locations import Place
+from podium.errors import CorruptFileError
 
 __all__ = [
     "read_checksummed",

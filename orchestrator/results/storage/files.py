@@ -22,12 +22,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.storage import local_files, remote_files
 from orchestrator.results.storage.local_files import store_errors
 from orchestrator.results.storage.locations import Place, RemotePath
 from orchestrator.results.storage.printable_text import has_control_characters, one_line
 from orchestrator.results.storage.transient_errors import with_retries
+from podium.errors import CorruptFileError
 
 __all__ = [
     "RECORD_BYTES",

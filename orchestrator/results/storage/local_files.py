@@ -20,11 +20,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from orchestrator.results.errors import CorruptFileError, StoreError, UnreachableError
 from orchestrator.results.storage.locations import TEMPORARY_SUFFIX, temporary_name
 from orchestrator.results.storage.printable_text import one_line
 from orchestrator.results.storage.transient_errors import is_transient, with_retries
 from orchestrator.results.storage.vanished_folders import check_not_vanished
+from podium.errors import CorruptFileError, StoreError, UnreachableError
 
 __all__ = [
     "check_regular",

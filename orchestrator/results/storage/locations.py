@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import TypeAlias
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
-from orchestrator.results.errors import StoreError
+from podium.errors import StoreError
 
 __all__ = [
     "TEMPORARY_SUFFIX",

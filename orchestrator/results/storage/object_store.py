@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from orchestrator.results.errors import PlaceError, StoreError, UnreachableError
+from podium.errors import PlaceError, StoreError, UnreachableError
 
 __all__ = ["TRANSIENT_STATUS", "Backend", "BackendError", "Listing"]
 

@@ -14,11 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from orchestrator.results.errors import StoreError
 from orchestrator.results.storage.local_files import check_size
 from orchestrator.results.storage.locations import TEMPORARY_SUFFIX, RemotePath, temporary_name
 from orchestrator.results.storage.object_store import Backend, BackendError, Listing
 from orchestrator.results.storage.transient_errors import with_retries
+from podium.errors import StoreError
 
 __all__ = [
     "MEMORY_BYTES",

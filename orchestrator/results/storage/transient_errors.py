@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
-from orchestrator.results.errors import UnreachableError
+from podium.errors import UnreachableError
 
 __all__ = ["RETRY_SECONDS", "is_transient", "retrying_for", "with_retries"]
 

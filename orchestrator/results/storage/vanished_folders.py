@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from orchestrator.results.errors import FolderGoneError
 from orchestrator.results.storage.locations import Place
+from podium.errors import FolderGoneError
 
 __all__ = ["check_not_vanished", "never_made_again"]
 

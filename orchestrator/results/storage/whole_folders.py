@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from orchestrator.results.errors import StoreError
 from orchestrator.results.storage.local_copies import local_copy
 from orchestrator.results.storage.local_files import store_errors
 from orchestrator.results.storage.locations import (
@@ -16,6 +15,7 @@ from orchestrator.results.storage.locations import (
     RemotePath,
     temporary_name,
 )
+from podium.errors import StoreError
 
 __all__ = ["copy_file", "new_folder"]
 

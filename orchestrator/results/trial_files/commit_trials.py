@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from orchestrator.results.errors import CorruptFileError, StoreError
 from orchestrator.results.records.results_folder import is_present
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import study_name
@@ -13,6 +12,7 @@ from orchestrator.results.storage.files import file_size, put_if_absent, remove
 from orchestrator.results.trial_files.compaction_manifest import read_manifest, take_inventory
 from orchestrator.results.trial_files.parquet_file import encode, read_trials
 from orchestrator.results.trial_files.row_checks import to_table
+from podium.errors import CorruptFileError, StoreError
 
 __all__ = ["TrialCopy", "commit_trial", "copy_trials"]
 

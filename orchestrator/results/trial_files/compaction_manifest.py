@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths, is_file_name
 from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
 from orchestrator.results.storage.files import list_below
 from orchestrator.results.storage.locations import Place
+from podium.errors import CorruptFileError
 
 __all__ = [
     "Inventory",

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.storage.locations import Place
+from podium.errors import CorruptFileError
 
 __all__ = ["check_repeated_texts", "decoded_size", "suspicious_texts"]
 

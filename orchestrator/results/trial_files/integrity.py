@@ -4,7 +4,6 @@ from collections.abc import Iterator
 
 import pyarrow as pa
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema, study_name
 from orchestrator.results.storage.files import list_names
@@ -18,6 +17,7 @@ from orchestrator.results.trial_files.compaction_manifest import (
 )
 from orchestrator.results.trial_files.parquet_file import read_column, read_groups
 from orchestrator.results.trial_files.row_checks import check_row_fits_path
+from podium.errors import CorruptFileError
 
 __all__ = ["IDENTITY", "check_compacted_rows", "check_file", "check_store", "leftover_files"]
 

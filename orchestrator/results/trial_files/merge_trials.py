@@ -14,7 +14,6 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from orchestrator.results.errors import CorruptFileError, PodiumError
 from orchestrator.results.locks.study_lock import lock_owner
 from orchestrator.results.records.code_copies import copy_all_code
 from orchestrator.results.records.metric_columns import StoredMetric
@@ -43,6 +42,7 @@ from orchestrator.results.trial_files.compaction_manifest import (
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.parquet_file import parquet_writer, read_trials
 from orchestrator.results.trial_files.reader import Reader
+from podium.errors import CorruptFileError, PodiumError
 
 __all__ = ["Source", "data_problems", "read_source", "write_merged"]
 

@@ -11,8 +11,8 @@ import re
 from pathlib import Path
 from typing import BinaryIO
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.storage.locations import Place
+from podium.errors import CorruptFileError
 
 __all__ = ["CHECKSUM_METADATA", "bytes_with_checksum", "verify_checksum", "write_checksum"]
 

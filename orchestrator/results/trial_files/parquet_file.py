@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from orchestrator.results.errors import CorruptFileError, UnreachableError
 from orchestrator.results.storage.local_copies import local_copy
 from orchestrator.results.storage.local_files import store_errors
 from orchestrator.results.storage.locations import Place
@@ -28,6 +27,7 @@ from orchestrator.results.trial_files.parquet_checksum import (
     write_checksum,
 )
 from orchestrator.results.trial_files.row_checks import check_columns
+from podium.errors import CorruptFileError, UnreachableError
 
 __all__ = [
     "check_footer",

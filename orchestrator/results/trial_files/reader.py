@@ -18,7 +18,6 @@ from typing import Any
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.artifact_files import embedding_files
 from orchestrator.results.records.attempts import read_attempts
 from orchestrator.results.records.runs import Run, read_runs
@@ -38,6 +37,7 @@ from orchestrator.results.records.trial_schema import (
 )
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.stored_rows import StoredRows, polars_schema
+from podium.errors import PodiumError
 
 __all__ = [
     "ATTEMPT_COLUMNS",

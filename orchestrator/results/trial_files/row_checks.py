@@ -6,9 +6,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
+from podium.errors import CorruptFileError
 
 __all__ = ["check_columns", "check_row_fits_path", "to_table"]
 

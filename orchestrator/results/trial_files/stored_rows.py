@@ -9,7 +9,6 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 
-from orchestrator.results.errors import CorruptFileError, StoreError, UnreachableError
 from orchestrator.results.records.store_paths import StudyPaths, is_file_name
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
 from orchestrator.results.storage.local_copies import local_copies
@@ -23,6 +22,7 @@ from orchestrator.results.trial_files.compaction_manifest import (
 )
 from orchestrator.results.trial_files.integrity import IDENTITY, check_file
 from orchestrator.results.trial_files.parquet_file import check_footer, has_checksum
+from podium.errors import CorruptFileError, StoreError, UnreachableError
 
 __all__ = ["StoredRows", "polars_schema"]
 

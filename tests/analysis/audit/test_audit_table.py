@@ -1,7 +1,7 @@
 import pytest
 
 from analysis.audit.audit_table import AuditOptions, audit_file
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 
 @pytest.fixture

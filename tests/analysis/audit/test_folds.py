@@ -6,7 +6,7 @@ import pytest
 
 from analysis.audit.folds import Claim, audit_folds, parse_claim
 from analysis.typed_tables.printed_numbers import printed_column
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from tests.analysis import thesis_cub200
 from tests.analysis.audit.findings import ordered_findings
 

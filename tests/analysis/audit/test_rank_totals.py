@@ -9,7 +9,7 @@ import pytest
 from analysis.audit.published_rank_table import rank_columns, rank_table
 from analysis.audit.rank_totals import audit_tournament
 from analysis.tournament.tournament import hold_tournament
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from tests.analysis import thesis_cub200
 from tests.analysis.audit.findings import distinct_findings
 

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from analysis.audit.score_rows import audit_scores
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from tests.analysis import thesis_cub200
 from tests.analysis.audit.findings import ordered_findings
 

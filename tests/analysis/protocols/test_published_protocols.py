@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 
 from analysis.protocols.published_protocols import published_protocols
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from analysis.estimates.wilson_interval import wilson_interval
 from analysis.protocols.read_protocols import protocol_study
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
 from tests.analysis.slow_protocols import SlowStudy, jackknife
 from tests.analysis.synthetic_protocols import shuffled, statistics, study_frames

@@ -12,10 +12,10 @@ from analysis.figures.style import series_of
 from analysis.page.html_page import Page, render_page
 from analysis.report.embedding_maps import embedding_maps
 from analysis.study_results.study_results import read_results
-from orchestrator.results.errors import CorruptFileError, PodiumError
 from orchestrator.results.records.artifact_files import save_embeddings
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
+from podium.errors import CorruptFileError, PodiumError
 from tests.analysis.page_text import rows_of
 from tests.analysis.stored_embeddings import clusters, embeddings_file
 from tests.analysis.synthetic_study import write_store

@@ -12,11 +12,11 @@ from analysis.report.leaderboard import leaderboard
 from analysis.report.pairwise_comparisons import pairwise_comparisons
 from analysis.report.verdict import answer
 from analysis.study_results.study_results import read_results
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
 from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
 from orchestrator.results.trial_files.commit_trials import commit_trial
+from podium.errors import CorruptFileError
 from tests.analysis.page_text import rows_of, section_of, text_of
 from tests.analysis.synthetic_study import rows, write_store
 from tests.analysis.synthetic_trials import Truth

@@ -7,7 +7,7 @@ import pytest
 
 from analysis.report.report import table_page
 from analysis.typed_tables.score_table import read_table
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from tests.analysis.page_text import rows_of, text_of
 
 CUB200 = Path(__file__).parents[2] / "data" / "thesis_recall_cub200.csv"

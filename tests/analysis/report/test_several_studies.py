@@ -12,7 +12,7 @@ from analysis.page.table_files import tables_of
 from analysis.report.several_studies import studies_report
 from analysis.study_results.paired_studies import comparable_blocks, paired_losses
 from analysis.study_results.study_results import read_results
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from tests.analysis.page_text import rows_of, text_of
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth

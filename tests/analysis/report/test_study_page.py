@@ -8,11 +8,11 @@ import pytest
 
 from analysis.page.html_page import Link
 from analysis.report.report import study_page
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
 from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
 from orchestrator.results.trial_files.commit_trials import commit_trial
+from podium.errors import CorruptFileError
 from tests.analysis.page_text import rows_of, text_of
 from tests.analysis.synthetic_study import num_rows, rows, write_store
 from tests.analysis.synthetic_trials import Truth, picture

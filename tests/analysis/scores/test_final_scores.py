@@ -8,7 +8,7 @@ from analysis.scores.final_scores import (
     refuse_mixed,
     seed_scores,
 )
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from tests.analysis.store_frames import QUERIES, Store
 
 

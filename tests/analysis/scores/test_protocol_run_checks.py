@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from analysis.scores.protocol_run_checks import checked_attempts, checked_class_hits, checked_runs
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from tests.analysis.protocol_studies import run
 
 HITS = {

@@ -2,7 +2,7 @@ import pytest
 
 from analysis.scores.protocol_runs import Protocol
 from analysis.scores.study_table import study_table
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from tests.analysis.store_frames import QUERIES, Store
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from analysis.selection.expected_best import expected_best
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from tests.analysis.protocol_studies import run, runs_table
 
 

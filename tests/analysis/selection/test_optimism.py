@@ -9,7 +9,7 @@ import pytest
 
 from analysis.scores.protocol_run_checks import checked_class_hits
 from analysis.selection.optimism import class_optimism, fresh_run_optimism
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from tests.analysis.protocol_studies import final, run, runs_table, shared_configs
 from tests.analysis.selection.class_hit_tables import class_hits_of
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analysis.selection.overtuning import overtuning_curve
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from tests.analysis.protocol_studies import final, run, runs_table, searched_and_tested
 
 

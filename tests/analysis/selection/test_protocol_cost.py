@@ -6,7 +6,7 @@ import pytest
 
 from analysis.scores.protocol_run_checks import checked_attempts
 from analysis.selection.protocol_cost import cost_front, protocol_cost
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 HOUR = 3600.0
 

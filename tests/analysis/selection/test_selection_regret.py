@@ -14,7 +14,7 @@ from analysis.selection.selection_regret import (
     mean_regret,
     search_regrets,
 )
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from tests.analysis import thesis_cub200
 from tests.analysis.protocol_studies import (
     final,

@@ -14,7 +14,7 @@ from analysis.selection.validation_test_agreement import (
     rank_agreement,
     weighted_tau,
 )
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from tests.analysis.protocol_studies import (
     final,
     run,

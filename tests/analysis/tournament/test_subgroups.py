@@ -6,7 +6,7 @@ import pytest
 
 from analysis.tournament.subgroups import rank_subgroups
 from analysis.tournament.tournament import hold_tournament
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from tests.analysis import thesis_cub200
 
 BY = ("dataset", "backbone")

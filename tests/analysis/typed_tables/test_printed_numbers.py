@@ -15,7 +15,7 @@ from analysis.typed_tables.printed_numbers import (
     root,
     shown,
 )
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 NUMBERS = st.fractions(min_value=0, max_value=200, max_denominator=400)
 PLACES = st.integers(min_value=0, max_value=4)

@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 
 from analysis.typed_tables.score_table import read_table
-from orchestrator.results.errors import CorruptFileError, PodiumError
+from podium.errors import CorruptFileError, PodiumError
 from tests.analysis import thesis_cub200
 
 HEADER = "block,loss,score,k,seed\n"

@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 
 from analysis.typed_tables.table_file import is_table, read_frame
-from orchestrator.results.errors import CorruptFileError, PodiumError
+from podium.errors import CorruptFileError, PodiumError
 
 
 @pytest.fixture

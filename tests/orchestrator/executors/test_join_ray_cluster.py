@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from orchestrator.executors import ray_cluster
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 
 
 @pytest.mark.parametrize(

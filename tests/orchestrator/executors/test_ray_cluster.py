@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import pytest
 
 from orchestrator.executors.ray_cluster import RayCluster
-from orchestrator.results.errors import PodiumError
 from orchestrator.study.resource_demand import Demand
+from podium.errors import PodiumError
 
 NODES = (Demand(cpus=2.0, gpus=1.0), Demand(cpus=2.0, gpus=0.0))
 TRIAL = Demand(cpus=1.0, gpus=0.0)

@@ -18,11 +18,11 @@ import ray
 from polars.testing import assert_frame_equal
 
 from orchestrator.executors.ray_tune import RayTuneExecutor
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.attempts import read_attempts, read_attempts_of_trial
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.resource_demand import most_demand
 from orchestrator.study.study import ResourceSettings
+from podium.errors import PodiumError
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, rows, run_here, tables
 

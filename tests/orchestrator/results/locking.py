@@ -7,8 +7,8 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-from orchestrator.results.errors import LockHeldError
 from orchestrator.results.locks.study_lock import StudyLock
+from podium.errors import LockHeldError
 
 __all__ = ["held_by_another_process", "race", "wait_until"]
 

@@ -5,11 +5,11 @@ import shutil
 
 import pytest
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results_tools.merge_studies import merge_studies
+from podium.errors import PodiumError
 from tests.orchestrator.merged_stores import bytes_of, trials, two_stores
 from tests.orchestrator.results.file_operations import FileOperations
 

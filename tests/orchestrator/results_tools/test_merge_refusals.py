@@ -5,7 +5,6 @@ import shutil
 import polars as pl
 import pytest
 
-from orchestrator.results.errors import PodiumError, StoreError
 from orchestrator.results.locks.study_lock import StudyLock
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_provenance, read_study
@@ -14,6 +13,7 @@ from orchestrator.results_tools.merge_studies import merge_studies
 from orchestrator.run.snapshot_study import check_startable
 from orchestrator.study.resolved_study import study_from_resolved
 from orchestrator.verify.verify_store import verify_store
+from podium.errors import PodiumError, StoreError
 from tests.analysis.synthetic_study import write_store
 from tests.orchestrator.merged_stores import (
     LOSSES,

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.retried import read_retried
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results_tools.merge_studies import merge_studies
 from orchestrator.verify.verify_store import verify_store
+from podium.errors import PodiumError
 from tests.orchestrator.broken_trials import FRAIL, run_broken, run_fixed
 from tests.orchestrator.small_study import run_here
 

@@ -10,12 +10,12 @@ import pytest
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
-from orchestrator.results.errors import CorruptFileError, PodiumError, StoreError
 from orchestrator.results.storage.files import exclusive
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results_tools.optuna_journal import append_searches
 from orchestrator.search_samplers.optuna_study import distribution_of
 from orchestrator.study.configs import space_of
+from podium.errors import CorruptFileError, PodiumError, StoreError
 from tests.orchestrator.results.store_rows import change_text
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, run_here, with_search
 

@@ -9,7 +9,6 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.attempts import read_attempts, read_attempts_of_trial
 from orchestrator.results.records.retried import read_retried
 from orchestrator.results.records.runs import read_runs
@@ -22,6 +21,7 @@ from orchestrator.scheduling.worker_slots import WorkerSlots
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import BudgetSettings, FinalSettings
 from orchestrator.verify.verify_store import verify_store
+from podium.errors import PodiumError
 from tests.orchestrator.broken_trials import (
     FRAIL,
     Broken,

@@ -5,10 +5,10 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.asks import read_asks
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.study import FinalSettings, StudyTraining
+from podium.errors import PodiumError
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import (
     STUDY,
@@ -262,7 +262,7 @@ def test_a_config_that_a_search_chose_may_be_unusable_by_itself(tmp_path):
 
 
 def test_a_full_store_stops_the_run_and_is_no_ones_failure(tmp_path, finished_storage):
-    from orchestrator.results.errors import StoreError
+    from podium.errors import StoreError
 
     def full(settings, *, resume, save, keep):
         raise StoreError("cannot write /x: No space left on device")

@@ -7,12 +7,12 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
 from orchestrator.results.trial_files import commit_trials as copying
 from orchestrator.scheduling.executor_interface import Loss
 from orchestrator.study.study import FinalSettings
+from podium.errors import CorruptFileError
 from search_spaces.parameters import Choice, Space
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.shared_finals import (

@@ -8,7 +8,6 @@ import pytest
 import yaml
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.asks import read_asks
 from orchestrator.results.records.attempts import read_attempts
 from orchestrator.results.records.store_paths import StudyPaths
@@ -22,6 +21,7 @@ from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.warm_start import find_warm_starts
 from orchestrator.study.study import WarmStart
 from orchestrator.verify.verify_store import verify_store
+from podium.errors import PodiumError
 from tests.orchestrator.merged_stores import bytes_of
 from tests.orchestrator.own_code import OwnCode, begin_without_record
 from tests.orchestrator.simulated import simulated_trial

@@ -6,7 +6,7 @@ import shutil
 import pytest
 from PIL import Image
 
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from tests.orchestrator.small_study import rows, run_here
 from tests.orchestrator.study_files import load
 from trainables.dataset_interface.load_dataset import _load

@@ -9,7 +9,6 @@ from urllib.parse import unquote
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.errors import StoreError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage import transient_errors
 from orchestrator.results.storage.files import (
@@ -23,6 +22,7 @@ from orchestrator.results.storage.locations import RemotePath, relative_path
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results_tools.study_status import study_status
+from podium.errors import StoreError
 from tests.object_store import KEY, SECRET, proxied
 from tests.orchestrator.run_small_study import TINY
 from tests.orchestrator.small_study import InterruptedAfter, run_here, tables

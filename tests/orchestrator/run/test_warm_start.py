@@ -6,12 +6,12 @@ from dataclasses import replace
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.asks import read_asks
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_study
 from orchestrator.run.warm_start import find_warm_starts, recall_warm_starts
 from orchestrator.study.study import EarlyStopping, FinalSettings, WarmStart
+from podium.errors import PodiumError
 from search_spaces.parameters import Real, Space
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here, tables
 from trainables.settings.trial_settings import ProtocolSettings

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.results.errors import CorruptFileError, StoreError
 from orchestrator.results.records.runs import read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
@@ -16,6 +15,7 @@ from orchestrator.scheduling.resource_usage import Spending
 from orchestrator.scheduling.run_accounting import RunAccount
 from orchestrator.study.resource_demand import Demand
 from orchestrator.study.study import BudgetSettings
+from podium.errors import CorruptFileError, StoreError
 from tests.object_store import proxied
 from tests.orchestrator.results.store_rows import new_store
 from tests.orchestrator.run.test_budgets import MANY, alike, run, with_budget

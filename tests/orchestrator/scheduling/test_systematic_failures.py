@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.errors import PodiumError
+from podium.errors import PodiumError
 from tests.orchestrator.scripted import (
     TINY,
     ScriptedExecutor,

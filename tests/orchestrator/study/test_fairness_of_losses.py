@@ -8,13 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.errors import StudyError
 from orchestrator.run.resume_study import suggester_of
 from orchestrator.study.blocks import blocks, searches
 from orchestrator.study.configs import default_config, given_configs
 from orchestrator.study.fairness import fairness, report_differences
 from orchestrator.study.fairness_of_losses import num_tried_configs
 from orchestrator.study.loss_facts import facts_of
+from podium.errors import StudyError
 from tests.orchestrator.study.compared_losses import (
     ALIKE,
     differences,

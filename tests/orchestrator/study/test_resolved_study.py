@@ -3,7 +3,6 @@ from dataclasses import replace
 import pytest
 import yaml
 
-from orchestrator.errors import StudyError
 from orchestrator.results.records.tournament_rules import TournamentRules, rules_of
 from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
 from orchestrator.study.study import (
@@ -14,6 +13,7 @@ from orchestrator.study.study import (
     StudyTraining,
 )
 from orchestrator.study.study_changes import compare
+from podium.errors import StudyError
 from search_spaces.parameters import Choice, Real, Space
 from tests.orchestrator.study_files import FULL, MINIMAL, load
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings

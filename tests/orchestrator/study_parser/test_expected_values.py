@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.errors import StudyError
 from orchestrator.results.records.expected_values import ExpectedValue, expected_of
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_study
@@ -13,6 +12,7 @@ from orchestrator.run.snapshot_study import check_startable, write_snapshot
 from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
 from orchestrator.study.study_changes import compare
 from orchestrator.study_validation.load_study import load_study
+from podium.errors import StudyError
 from tests.podium.calling import call
 
 ROOT = Path(__file__).parents[3]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from orchestrator.errors import StudyError
+from podium.errors import StudyError
 from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of
 from trainables.registry import names
 

@@ -1,9 +1,9 @@
 import pytest
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.tournament_rules import TournamentRules
 from orchestrator.run.snapshot_study import check_startable, write_snapshot
+from podium.errors import PodiumError
 from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of
 
 THREE = "study: x\nlosses: [contrastive, triplet, proxy_anchor]\n"

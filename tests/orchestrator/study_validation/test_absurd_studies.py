@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.errors import StudyError
 from orchestrator.study_parser.problems import Problems
 from orchestrator.study_parser.study_size import check_size
 from orchestrator.study_parser.yaml_tree import Node, SourcePosition
 from orchestrator.study_validation.load_study import load_study
+from podium.errors import StudyError
 from tests.orchestrator.study_files import MINIMAL, load, problems_of
 
 # Every key that takes numbers -> overrides that it needs. Largest values are in the cases below.

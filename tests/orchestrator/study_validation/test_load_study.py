@@ -1,6 +1,5 @@
 import pytest
 
-from orchestrator.errors import StudyError
 from orchestrator.study.blocks import blocks
 from orchestrator.study.configs import space_of, unsearched_values
 from orchestrator.study.study import (
@@ -15,6 +14,7 @@ from orchestrator.study_parser.losses import read_space
 from orchestrator.study_parser.problems import Problems
 from orchestrator.study_parser.yaml_tree import compose
 from orchestrator.study_validation.load_study import load_study
+from podium.errors import StudyError
 from search_spaces.parameters import Choice, Int, Parameter, Real, Space
 from search_spaces.training_parameters import TRAINING_SPACES
 from tests.orchestrator.study_files import FULL, MINIMAL, load, problems_of

@@ -2,8 +2,8 @@
 
 import pytest
 
-from orchestrator.results.errors import StoreError
 from orchestrator.trials.failure_causes import FailureTally, cause_of
+from podium.errors import StoreError
 from trainables.errors import Collapsed, DataError, Diverged, TrialInputError
 
 

@@ -7,13 +7,13 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.errors import CorruptFileError, PodiumError
 from orchestrator.results.records.asks import read_ask
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.stored_embeddings import check_kept_file
 from orchestrator.results.storage.checksummed_text import read_checksummed, text_without_checksum
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.verify.verify_store import verify_store
+from podium.errors import CorruptFileError, PodiumError
 from tests.orchestrator.damaged_stores import (
     KEEPING,
     TINY,

@@ -5,11 +5,11 @@ import shutil
 
 import pytest
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.asks import read_asks
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.verify.verify_store import verify_store
+from podium.errors import PodiumError
 from tests.orchestrator.damaged_stores import a_file, copy_of, problems, run
 
 # Kinds of file -> where one lies.

@@ -7,9 +7,9 @@ import shutil
 
 import pytest
 
-from orchestrator.results.errors import CorruptFileError, PodiumError
 from orchestrator.results.storage.checksummed_text import read_checksummed, with_checksum
 from orchestrator.verify.verify_store import verify_store
+from podium.errors import CorruptFileError, PodiumError
 from tests.orchestrator.damaged_stores import a_file, copy_of, problems, run
 from tests.podium.calling import call
 

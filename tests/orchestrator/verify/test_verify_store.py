@@ -8,7 +8,6 @@ from dataclasses import replace
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.results.errors import LockHeldError, PodiumError
 from orchestrator.results.locks.study_lock import StudyLock
 from orchestrator.results.storage.checksummed_text import read_checksummed
 from orchestrator.results.trial_files.compaction import compact
@@ -16,6 +15,7 @@ from orchestrator.results.trial_files.unfinished_compaction import mark_unfinish
 from orchestrator.results_tools.merge_studies import merge_studies
 from orchestrator.study.study import FinalSettings
 from orchestrator.verify.verify_store import verify_store
+from podium.errors import LockHeldError, PodiumError
 from tests.orchestrator.damaged_stores import (
     TINY,
     a_file,

@@ -8,7 +8,6 @@ from polars.testing import assert_frame_equal
 
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.ids_and_seeds import NUMERICS_VERSION
-from orchestrator.results.errors import StoreError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results_tools.study_status import study_status
 from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
@@ -16,6 +15,7 @@ from orchestrator.study.study import KeepSettings
 from orchestrator.study.study_changes import compare
 from orchestrator.study_validation.load_study import load_study
 from orchestrator.worker.worker import train
+from podium.errors import StoreError
 from tests.orchestrator.small_study import InterruptedAfter, rows, run_here, tables
 from trainables.saved_models.embeddings_file import read_embeddings
 from trainables.saved_models.model_file import read_model

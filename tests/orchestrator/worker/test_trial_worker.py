@@ -9,7 +9,6 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from orchestrator.results.errors import StoreError
 from orchestrator.results.records import checkpoint_files
 from orchestrator.results.records.attempts import read_attempt, write_attempt
 from orchestrator.results.records.store_paths import StudyPaths
@@ -18,6 +17,7 @@ from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended
 from orchestrator.worker.process_memory import devices, limit_memory
 from orchestrator.worker.worker import TrialWorker
+from podium.errors import StoreError
 from tests.orchestrator.results.store_rows import new_store
 from tests.orchestrator.simulated import simulated_trial
 from trainables.errors import CheckpointError

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.trial_files.reader import Reader
 from podium.arguments.trial_argument import stored_trial
+from podium.errors import PodiumError
 from tests.orchestrator.small_study import run_here, with_search
 from tests.podium.calling import call
 from tests.podium.kept_studies import DATASET, files_of, trial_of

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.stored_embeddings import read_stored_embeddings
+from podium.errors import CorruptFileError
 from trainables.errors import CheckpointError, TrialInputError
 from trainables.saved_models.model_file import read_model
 from trainables.trial.checkpoint import add_checksum, decode

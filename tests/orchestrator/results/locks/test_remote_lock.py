@@ -6,13 +6,13 @@ import time
 
 import pytest
 
-from orchestrator.results.errors import CorruptFileError, LockHeldError, StoreError
 from orchestrator.results.locks.lock_owner import process_start, this_process
 from orchestrator.results.locks.remote_lock import RemoteLock
 from orchestrator.results.locks.study_lock import StudyLock, lock_owner
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import list_names, put, put_json, read_json, remove
 from orchestrator.results.storage.locations import parse_place
+from podium.errors import CorruptFileError, LockHeldError, StoreError
 from tests.object_store import proxied
 from tests.orchestrator.results.locking import held_by_another_process, race, wait_until
 

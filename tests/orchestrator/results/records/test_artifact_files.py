@@ -1,6 +1,5 @@
 import pytest
 
-from orchestrator.results.errors import PodiumError
 from orchestrator.results.records.artifact_files import (
     embedding_files,
     file_of_fold,
@@ -10,6 +9,7 @@ from orchestrator.results.records.artifact_files import (
     save_embeddings,
     save_model,
 )
+from podium.errors import PodiumError
 
 
 def test_files_are_found_by_trial_and_fold(paths):

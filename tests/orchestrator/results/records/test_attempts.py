@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 import polars as pl
 import pytest
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.attempts import (
     Attempt,
     read_attempt,
@@ -14,6 +13,7 @@ from orchestrator.results.records.attempts import (
 )
 from orchestrator.results.storage.files import put_json
 from orchestrator.results.trial_files.reader import Reader
+from podium.errors import CorruptFileError
 from tests.orchestrator.results.store_rows import change_json, new_store
 
 START = datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC)

@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.errors import CorruptFileError, PodiumError, StoreError
 from orchestrator.results.records import checkpoint_files
 from orchestrator.results.records.artifact_files import (
     embedding_files,
@@ -33,6 +32,7 @@ from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.parquet_file import has_checksum
 from orchestrator.results.trial_files.reader import Reader
+from podium.errors import CorruptFileError, PodiumError, StoreError
 from tests.object_store import KEY, SECRET, proxied
 from tests.orchestrator.results.extended_stores import TRIALS, Killed, extended_store, rows_of
 from tests.orchestrator.results.store_frames import assert_same_frames

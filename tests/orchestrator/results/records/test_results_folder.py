@@ -2,9 +2,9 @@ import shutil
 
 import pytest
 
-from orchestrator.results.errors import StoreError
 from orchestrator.results.records.results_folder import is_present
 from orchestrator.results.records.store_paths import StudyPaths
+from podium.errors import StoreError
 from tests.object_store import proxied
 from tests.orchestrator.results.store_rows import commit, new_store, row
 

@@ -3,7 +3,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.retried import (
     RetriedFailure,
     last_retried_attempt,
@@ -11,6 +10,7 @@ from orchestrator.results.records.retried import (
     retried_names,
     write_retried,
 )
+from podium.errors import CorruptFileError
 from tests.orchestrator.results.store_rows import change_json
 
 FAILURE = RetriedFailure(

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 
 import pytest
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.runs import (
     Run,
     RunSpent,
@@ -15,6 +14,7 @@ from orchestrator.results.records.runs import (
 )
 from orchestrator.results.storage.checksummed_text import with_checksum, write_checksummed
 from orchestrator.results.trial_files.reader import runs_frame, spending_frame
+from podium.errors import CorruptFileError
 
 SPENT = RunSpent(
     search="a.b",

@@ -7,8 +7,8 @@ import pytest
 import torch
 from safetensors.torch import save
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.stored_embeddings import read_stored_embeddings
+from podium.errors import CorruptFileError
 from tests.analysis.stored_embeddings import clusters, embeddings_file
 from trainables.saved_models.embeddings_file import read_embeddings
 from trainables.tensor_file import encode_tensors

@@ -1,6 +1,5 @@
 import pytest
 
-from orchestrator.results.errors import CorruptFileError, PodiumError
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
     check_owner,
@@ -12,6 +11,7 @@ from orchestrator.results.records.study_snapshot import (
 )
 from orchestrator.results.records.trial_schema import trial_schema
 from orchestrator.results.trial_files.reader import Reader
+from podium.errors import CorruptFileError, PodiumError
 from tests.orchestrator.results.store_rows import KS, NAME, SCHEMA, WIDER, new_store
 
 STUDY = {"name": NAME, "ks": (1, 2), "search": {"trials": 3, "lr": 1e-05}, "größe": None}

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.results.errors import CorruptFileError, StoreError
 from orchestrator.results.storage import files
 from orchestrator.results.storage.checksummed_text import read_checksummed
+from podium.errors import CorruptFileError, StoreError
 
 
 def file_names(folder: Path) -> list[str]:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.storage import files
 from orchestrator.results.storage.local_copies import local_copy
+from podium.errors import CorruptFileError
 from tests.object_store import proxied
 
 READERS = {

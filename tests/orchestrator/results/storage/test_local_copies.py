@@ -6,12 +6,12 @@ import tempfile
 
 import pytest
 
-from orchestrator.results.errors import CorruptFileError, StoreError, UnreachableError
 from orchestrator.results.storage import files
 from orchestrator.results.storage import local_copies as mirror
 from orchestrator.results.storage.local_copies import local_copies
 from orchestrator.results.storage.transient_errors import retrying_for
 from orchestrator.results.trial_files.parquet_file import open_parquet
+from podium.errors import CorruptFileError, StoreError, UnreachableError
 from tests.object_store import proxied
 
 

@@ -3,7 +3,6 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from orchestrator.results.errors import StoreError
 from orchestrator.results.storage.locations import (
     RemotePath,
     has_scheme,
@@ -11,6 +10,7 @@ from orchestrator.results.storage.locations import (
     parse_place,
     relative_path,
 )
+from podium.errors import StoreError
 
 STUDY = parse_place("s3://bucket/podium/thesis?region=eu-west-1")
 

@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from orchestrator.results.errors import PlaceError, StoreError, UnreachableError
 from orchestrator.results.storage import files, remote_files, s3_object_store, transient_errors
 from orchestrator.results.storage.locations import parse_place
 from orchestrator.results.storage.transient_errors import retrying_for
+from podium.errors import PlaceError, StoreError, UnreachableError
 from tests.object_store import KEY, SECRET, proxied
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.results.errors import CorruptFileError, StoreError, UnreachableError
 from orchestrator.results.records.results_folder import refuse_links
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage import files
 from orchestrator.results.storage.transient_errors import retrying_for
+from podium.errors import CorruptFileError, StoreError, UnreachableError
 from tests.orchestrator.results.failing_calls import fail_calls, system_error
 
 pytestmark = pytest.mark.usefixtures("short_pauses")

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from orchestrator.results.errors import StoreError
 from orchestrator.results.records.trial_schema import trial_schema
 from orchestrator.results.trial_files.commit_trials import commit_trial
+from podium.errors import StoreError
 from tests.orchestrator.results.store_rows import (
     NAME,
     SCHEMA,

@@ -7,11 +7,11 @@ from pathlib import Path
 import polars as pl
 import pyarrow.parquet as pq
 
-from orchestrator.results.errors import StoreError
 from orchestrator.results.trial_files import compaction as compact_module
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import TRIALS_PER_ROW_GROUP, compact
 from orchestrator.results.trial_files.integrity import check_store
+from podium.errors import StoreError
 from tests.orchestrator.results.extended_stores import TRIALS, Killed, extended_store, rows_of
 from tests.orchestrator.results.file_operations import FileOperations
 from tests.orchestrator.results.store_frames import assert_same_frames

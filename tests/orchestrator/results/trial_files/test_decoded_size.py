@@ -3,7 +3,6 @@
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.trial_files import stored_rows
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.compaction_manifest import take_inventory
@@ -13,6 +12,7 @@ from orchestrator.results.trial_files.merge_trials import read_source
 from orchestrator.results.trial_files.parquet_file import read_groups
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results.trial_files.row_checks import to_table
+from podium.errors import CorruptFileError
 from tests.orchestrator.results.parquet_bombs import (
     long_texts,
     many_details,

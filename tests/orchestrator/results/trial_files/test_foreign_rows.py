@@ -6,13 +6,13 @@ import shutil
 import pyarrow as pa
 import pytest
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.trial_files import stored_rows
 from orchestrator.results.trial_files.commit_trials import TrialCopy, copy_trials
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.parquet_file import read_groups
 from orchestrator.results.trial_files.reader import Reader
+from podium.errors import CorruptFileError
 from tests.orchestrator.results.store_frames import LONG
 from tests.orchestrator.results.store_rows import SCHEMA, commit, new_store, rewrite, row
 

@@ -5,7 +5,6 @@ import time
 import pyarrow as pa
 import pytest
 
-from orchestrator.results.errors import CorruptFileError, PodiumError, StoreError
 from orchestrator.results.records import checkpoint_files
 from orchestrator.results.records.study_snapshot import read_study
 from orchestrator.results.storage.files import put
@@ -14,6 +13,7 @@ from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.parquet_file import read_groups
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.snapshot_study import check_readable
+from podium.errors import CorruptFileError, PodiumError, StoreError
 from tests.orchestrator.results.store_rows import (
     SCHEMA,
     change_json,

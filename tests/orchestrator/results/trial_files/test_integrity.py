@@ -5,10 +5,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.reader import Reader
+from podium.errors import CorruptFileError
 from tests.orchestrator.results.store_rows import (
     SCHEMA,
     WIDER,

@@ -8,7 +8,6 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.results.errors import CorruptFileError, StoreError, UnreachableError
 from orchestrator.results.storage.transient_errors import retrying_for
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.parquet_file import (
@@ -19,6 +18,7 @@ from orchestrator.results.trial_files.parquet_file import (
     read_trials,
 )
 from orchestrator.results.trial_files.reader import Reader
+from podium.errors import CorruptFileError, StoreError, UnreachableError
 from tests.orchestrator.results.failing_calls import fail_calls
 from tests.orchestrator.results.store_rows import SCHEMA, commit, new_store, row
 

@@ -8,7 +8,6 @@ import pyarrow.parquet as pq
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.errors import CorruptFileError
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, TEST_COLUMNS
 from orchestrator.results.trial_files import compaction_manifest as manifest_module
 from orchestrator.results.trial_files import stored_rows as stored_rows_module
@@ -16,6 +15,7 @@ from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.parquet_checksum import bytes_with_checksum
 from orchestrator.results.trial_files.reader import Reader
+from podium.errors import CorruptFileError
 from tests.orchestrator.results.store_frames import LONG, all_frames, assert_same_frames
 from tests.orchestrator.results.store_rows import (
     SCHEMA,

@@ -8,12 +8,12 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.results.errors import StoreError
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import compact, finish_compaction
 from orchestrator.results.trial_files.compaction_manifest import take_inventory
 from orchestrator.results.trial_files.integrity import check_store, leftover_files
 from orchestrator.results.trial_files.unfinished_compaction import mark_unfinished
+from podium.errors import StoreError
 from tests.orchestrator.results.extended_stores import Killed, rows_of
 from tests.orchestrator.results.file_operations import FileOperations
 from tests.orchestrator.results.store_frames import assert_same_frames

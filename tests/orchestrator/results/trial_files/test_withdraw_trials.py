@@ -2,7 +2,6 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.errors import CorruptFileError, StoreError
 from orchestrator.results.records import checkpoint_files
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.commit_trials import commit_trial
@@ -10,6 +9,7 @@ from orchestrator.results.trial_files.compaction import compact, finish_compacti
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results.trial_files.withdraw_trials import withdraw_trials
+from podium.errors import CorruptFileError, StoreError
 from tests.orchestrator.results.extended_stores import TRIALS, Killed, extended_store, rows_of
 from tests.orchestrator.results.file_operations import FileOperations
 from tests.orchestrator.results.store_frames import assert_same_frames
