@@ -4,9 +4,23 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import orchestrator.executors.ray_environment  # noqa: F401 - before any test imports Ray
-from tests.object_store import bucket, s3_service
+from tests.object_store import (
+    azure_container,
+    azurite,
+    bucket,
+    google_bucket,
+    memory_bucket,
+    s3_service,
+)
 
-__all__ = ["bucket", "s3_service"]
+__all__ = [
+    "azure_container",
+    "azurite",
+    "bucket",
+    "google_bucket",
+    "memory_bucket",
+    "s3_service",
+]
 
 # Ray makes its workers yield to all else: they would all but stand still beside the other tests.
 os.environ.update(RAY_worker_niceness="0")

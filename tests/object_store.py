@@ -1,27 +1,54 @@
-"""A real S3 service on loopback (moto), and a proxy before it that misbehaves as told."""
+"""Services on loopback: S3 (moto), a proxy before it that misbehaves as told, Google's, Azure's.
 
+Google's is moto behind a proxy that translates the few headers in which Google's XML interface
+differs; Azure's is Azurite, from npm, where this machine has it. A bucket in memory is for tests
+that need any remote store.
+"""
+
+import base64
+import hmac
 import http.client
 import itertools
 import os
+import shutil
 import socket
 import struct
+import subprocess
 import threading
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from orchestrator.results.storage import object_store_clients
 from orchestrator.results.storage.locations import Place, parse_place
+from orchestrator.results.storage.object_store import ObjectStore
 
-__all__ = ["KEY", "SECRET", "Proxy", "bucket", "proxied", "s3_service"]
+__all__ = [
+    "KEY",
+    "SECRET",
+    "Proxy",
+    "azure_container",
+    "azurite",
+    "bucket",
+    "google_bucket",
+    "memory_bucket",
+    "proxied",
+    "s3_service",
+]
 
 KEY, SECRET = "AKIAPODIUMTESTS", "the/Secret+of-podiums-tests"
 SLOW_DOWN = (
     b'<?xml version="1.0"?><Error><Code>SlowDown</Code>'
     b"<Message>Reduce your request rate. %s</Message></Error>" % KEY.encode()
+)
+AZURITE_ACCOUNT = "devstoreaccount1"
+AZURITE_KEY = (  # of every Azurite, in its documentation
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 )
 _numbers = itertools.count()
 
@@ -51,17 +78,96 @@ def bucket(s3_service: str) -> Place:
     return new_bucket(s3_service, s3_service)
 
 
-def new_bucket(service: str, through: str) -> Place:
+def new_bucket(service: str, through: str, scheme: str = "s3") -> Place:
     """A new bucket of the service, reached at the address ``through``."""
-    name = f"podium-{os.getpid()}-{next(_numbers)}"
+    name = new_name()
     request = urllib.request.Request(f"http://{service}/{name}", method="PUT")
     with urllib.request.urlopen(request, timeout=30):
         pass
-    return parse_place(f"s3://{name}?scheme=http&endpoint_override={through}")
+    return parse_place(f"{scheme}://{name}?scheme=http&endpoint_override={through}")
+
+
+def new_name() -> str:
+    return f"podium-{os.getpid()}-{next(_numbers)}"
+
+
+@pytest.fixture
+def memory_bucket(monkeypatch: pytest.MonkeyPatch) -> Place:
+    """A bucket in the memory of this process."""
+    from obstore.store import MemoryStore
+
+    monkeypatch.setitem(
+        object_store_clients._OPENED_BY, "memory", lambda *uri: ObjectStore(MemoryStore, "")
+    )
+    return parse_place(f"memory://{new_name()}")
+
+
+@pytest.fixture
+def google_bucket(s3_service: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
+    """A bucket by the protocol of Google."""
+    monkeypatch.setenv("GOOGLE_BEARER_TOKEN", SECRET)
+    with proxied(s3_service, "gs") as (_, bucket):
+        yield bucket
+
+
+@pytest.fixture(scope="session")
+def azurite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Host and port of Azurite."""
+    program = shutil.which("azurite-blob")
+    if program is None:
+        pytest.skip("needs azurite-blob on the PATH (npm install -g azurite)")
+    with socket.socket() as chosen:
+        chosen.bind(("127.0.0.1", 0))
+        port = chosen.getsockname()[1]
+    options = {
+        "--blobHost": "127.0.0.1",
+        "--blobPort": str(port),
+        "--location": str(tmp_path_factory.mktemp("azurite")),
+    }
+    words = [program, "--silent", "--skipApiVersionCheck", *itertools.chain(*options.items())]
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL) as server:
+        wait_for(port)
+        yield f"127.0.0.1:{port}"
+        server.terminate()
+
+
+def wait_for(port: int) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
+            return
+        time.sleep(0.1)
+    raise TimeoutError(f"nothing listens on port {port}")
+
+
+@pytest.fixture
+def azure_container(azurite: str, monkeypatch: pytest.MonkeyPatch) -> Place:
+    """A container by the protocol of Azure."""
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", AZURITE_KEY)
+    name = new_name()
+    address, date = f"/{AZURITE_ACCOUNT}/{name}", formatdate(usegmt=True)
+    lines = ["PUT", *[""] * 11, f"x-ms-date:{date}", "x-ms-version:2021-08-06"]
+    text = "\n".join([*lines, f"/{AZURITE_ACCOUNT}{address}", "restype:container"])
+    digest = hmac.new(base64.b64decode(AZURITE_KEY), text.encode(), "sha256").digest()
+    signature = base64.b64encode(digest).decode()
+    request = urllib.request.Request(
+        f"http://{azurite}{address}?restype=container",
+        method="PUT",
+        headers={
+            "x-ms-date": date,
+            "x-ms-version": "2021-08-06",
+            "Authorization": f"SharedKey {AZURITE_ACCOUNT}:{signature}",
+        },
+    )
+    with urllib.request.urlopen(request, timeout=30):
+        pass
+    account = f"{AZURITE_ACCOUNT}.dfs.core.windows.net"
+    service = f"{azurite}/{AZURITE_ACCOUNT}"
+    return parse_place(f"abfs://{name}@{account}?scheme=http&endpoint_override={service}")
 
 
 class Proxy(ThreadingHTTPServer):
-    """Passes requests on to a service, unless ``fault`` says otherwise.
+    """Passes requests on to a service, unless ``fault`` says otherwise; Google's are translated.
 
     ``fault`` is called with method and path of each request, and answers None, ``slow down``
     (503), ``origin timed out`` (522, as of Cloudflare), ``not implemented`` (501), ``forbidden``
@@ -71,9 +177,10 @@ class Proxy(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, service: str) -> None:
+    def __init__(self, service: str, *, is_google: bool = False) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.service = service
+        self.is_google = is_google
         self.fault: Callable[[str, str], str | float | None] = lambda method, path: None
         self.requests: list[tuple[str, str]] = []
 
@@ -107,14 +214,21 @@ class _Handler(BaseHTTPRequestHandler):
             return self._break()
         link = http.client.HTTPConnection(self.server.service, timeout=60)
         try:
-            link.request(self.command, self.path, body, dict(self.headers))
+            path, headers = self.path, dict(self.headers)
+            if self.server.is_google:
+                path, headers = path.replace("%2D", "-"), amazons(headers)
+            link.request(self.command, path, body, headers)
             found = link.getresponse()
             content = found.read()
         finally:
             link.close()
         if fault == "lose answer":
             return self._break()
-        return self._answer(found.status, found.getheaders(), content)
+        return self._answer(
+            found.status,
+            googles(found.getheaders()) if self.server.is_google else found.getheaders(),
+            content,
+        )
 
     do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = handle_one
 
@@ -143,14 +257,38 @@ class _Handler(BaseHTTPRequestHandler):
         """Not on the terminal."""
 
 
+def amazons(headers: Mapping[str, str]) -> dict[str, str]:
+    """The headers of a request to Google as one to Amazon has them."""
+    translated = {
+        name.lower().replace("x-goog-meta-", "x-amz-meta-"): value
+        for name, value in headers.items()
+    }
+    if translated.pop("x-goog-if-generation-match", None) == "0":
+        translated["if-none-match"] = "*"
+    # moto checks no signature, but answers requests without one otherwise.
+    credential = f"Credential={KEY}/20260101/us-east-1/s3/aws4_request"
+    translated["authorization"] = f"AWS4-HMAC-SHA256 {credential}, SignedHeaders=host, Signature=0"
+    return translated
+
+
+def googles(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The headers of an answer, and its metadata by Google's names too."""
+    mark = "x-amz-meta-"
+    named = [(name.lower(), value) for name, value in headers]
+    return [
+        *headers,
+        *((n.replace(mark, "x-goog-meta-"), v) for n, v in named if n.startswith(mark)),
+    ]
+
+
 @contextmanager
-def proxied(service: str) -> Iterator[tuple[Proxy, Place]]:
+def proxied(service: str, scheme: str = "s3") -> Iterator[tuple[Proxy, Place]]:
     """A proxy, and a new bucket that is reached through it."""
-    with Proxy(service) as proxy:
+    with Proxy(service, is_google=scheme == "gs") as proxy:
         thread = threading.Thread(target=proxy.serve_forever, args=(0.01,))
         thread.start()
         try:
-            yield proxy, new_bucket(service, proxy.address)
+            yield proxy, new_bucket(service, proxy.address, scheme)
         finally:
             proxy.shutdown()
             thread.join()

@@ -310,9 +310,7 @@ def remove_temporaries(folder: Place, beginning: str = "") -> None:
         folder: folder to clean; may be missing.
         beginning: how the names of the files begin that they were writing; empty for all files.
     """
-    if isinstance(folder, RemotePath):
-        remote_files.remove_temporaries(folder, beginning)
-    else:
+    if isinstance(folder, Path):
         with_retries(partial(local_files.remove_temporaries, folder, beginning))
 
 

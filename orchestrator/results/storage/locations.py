@@ -33,7 +33,7 @@ TEMPORARY_SUFFIX = ".tmp"
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 # What `pathlib.Path` makes of a URI: one slash is lost.
-_BROKEN = re.compile(r"(s3|gs|gcs|abfss?|hdfs|viewfs|file):/(?!/)")
+_BROKEN = re.compile(r"(s3|gs|gcs|abfss?|az|hdfs|file):/(?!/)")
 # A name and a password: a secret key may hold slashes and more, a port is a number.
 _PASSWORD = re.compile(r":(?!\d{1,5}(?:[/?]|$)).*@", re.DOTALL)
 _SECRET = re.compile(r"key|secret|token|passw|pwd|sas|sig|credential|auth", re.IGNORECASE)

@@ -1,23 +1,47 @@
-"""The interface that remote stores implement, and the error they raise.
+"""Requests to one bucket of an object store, by obstore, and the errors that they end in.
 
-Keys are paths within one bucket, without a slash at either end; the empty key is the bucket.
+By obstore, the Rust crate object_store, and not by pyarrow: version 26 of that can write no object
+on the condition that there is none (``If-None-Match: *``), which is what makes the first commit
+win and a lock hold. One client does everything, so that there is one way in which credentials are
+found (`object_store_clients`).
+
+Errors show only the code and the status that the store answers: its own message may hold keys.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, TypeVar
 
 from podium.errors import PlaceError, StoreError, UnreachableError
 
-__all__ = ["TRANSIENT_STATUS", "Backend", "BackendError", "Listing"]
+__all__ = ["Listing", "ObjectStore", "RequestError"]
 
-TRANSIENT_STATUS = ("429", "500", "502", "503", "504")
-"""HTTP status codes that are transient whatever the store."""
+_PART_BYTES = 64 * 2**20  # larger objects are sent in parts, and appear when the last is there
+_TOKEN = "podiumwriter"  # of letters alone: Azure allows no other names of metadata
+_METADATA_SERVICE = re.compile(r"169\.254\.169\.254|metadata\.google\.internal")
+_STATUS = re.compile(r"(?:status |\()code: (\d{3})")
+_CODE = re.compile(r"<Code>(\w+)</Code>")
+_TRANSIENT_STATUS = {"408", "409", "429"}
+_PERMANENT = {"501", "505"}  # of 5xx; proxies such as Cloudflare have codes of their own
+_TRANSIENT_CODES = {"RequestTimeout", "SlowDown", "InternalError", "ServiceUnavailable"}
+_NO_BUCKET = {"NoSuchBucket", "ContainerNotFound"}
+_REASONS = {
+    "NoSuchBucket": "there is no such bucket",
+    "ContainerNotFound": "there is no such container",
+    "AccessDenied": "the credentials of this node do not allow it (AccessDenied)",
+    "InvalidAccessKeyId": "the store does not know the access key of this node",
+    "SignatureDoesNotMatch": "the secret key of this node does not fit its access key",
+    "ExpiredToken": "the session token of this node has expired",
+    "RequestTimeTooSkewed": "the clock of this machine is wrong by more than the store allows",
+}
+
+T = TypeVar("T")
 
 
-class BackendError(Exception):
-    """An operation failed.
+class RequestError(Exception):
+    """A request failed.
 
     Args:
         reason: text for the user, without credentials, which a store's own message may hold.
@@ -53,16 +77,24 @@ class Listing:
     folders: Sequence[str]
 
 
-class Backend(Protocol):
-    """A store whose objects appear whole or not at all. Every method may raise BackendError.
+class ObjectStore:
+    """One bucket, whose objects appear whole or not at all. Every method may raise RequestError.
 
-    Attributes:
-        leaves_temporaries: whether a killed writer leaves objects with temporary names.
-        create_is_atomic: whether of several simultaneous `create` exactly one returns True.
+    Keys are paths within the bucket, without a slash at either end; the empty key is the bucket.
+
+    Args:
+        open_client: makes the store of obstore.
+        no_credentials: what to say if this node has no credentials.
     """
 
-    leaves_temporaries: bool
-    create_is_atomic: bool
+    def __init__(self, open_client: Callable[[], Any], no_credentials: str) -> None:
+        import obstore
+
+        self._obstore = obstore
+        self._no_credentials = no_credentials
+        self._has_worked = False
+        self._client: Any = self._request(open_client, must_find=True)
+        self._has_worked = False  # opening it makes no request
 
     def read(self, key: str, check_size: Callable[[int], None]) -> bytes | None:
         """The content of an object; None if there is none.
@@ -72,23 +104,113 @@ class Backend(Protocol):
             check_size: called with the number of its bytes before they are read; may raise.
         """
 
+        def content() -> bytes:
+            found = self._obstore.get(self._client, key)
+            check_size(found.meta["size"])
+            return bytes(found.bytes())
+
+        return self._request(content)
+
     def write(self, key: str, content: bytes | Path) -> None:
         """Write an object whole, replacing what is there; a path is a file to be sent."""
+        self._request(lambda: self._put(key, content), must_find=True)
 
     def create(self, key: str, content: bytes, token: str) -> bool:
         """Write an object whole, with a token, unless there is one; True if this call made it."""
+        from obstore.exceptions import AlreadyExistsError
+
+        def put() -> bool:
+            try:
+                self._put(key, content, mode="create", attributes={_TOKEN: token})
+            except AlreadyExistsError:
+                return False
+            return True
+
+        return bool(self._request(put, must_find=True))
 
     def has_token(self, key: str, token: str) -> bool:
         """Whether the object was created with this token: by a `create` whose answer was lost."""
+        found = self._request(lambda: self._obstore.get(self._client, key).attributes.get(_TOKEN))
+        return found == token
 
     def size(self, key: str) -> int | None:
         """Bytes of an object; None if there is none."""
+        return self._request(lambda: int(self._obstore.head(self._client, key)["size"]))
 
     def listing(self, key: str, *, deep: bool) -> Listing:
         """Objects directly below a key, or at any depth if ``deep``."""
+        listed = self._request(lambda: self._listed(key, deep=deep), must_find=True)
+        assert listed is not None
+        return listed
 
     def delete(self, key: str) -> None:
         """Delete an object; nothing happens if there is none."""
+        self._request(lambda: self._obstore.delete(self._client, key))
 
-    def delete_folder(self, key: str) -> None:
-        """Delete a folder whose objects were deleted, where there are folders without objects."""
+    def _put(self, key: str, content: bytes | Path, **options: Any) -> None:
+        self._obstore.put(self._client, key, content, chunk_size=_PART_BYTES, **options)
+
+    def _listed(self, key: str, *, deep: bool) -> Listing:
+        if deep:
+            chunks = self._obstore.list(self._client, key or None)
+            return Listing(
+                sizes={item["path"]: item["size"] for chunk in chunks for item in chunk},
+                folders=(),
+            )
+        found = self._obstore.list_with_delimiter(self._client, key or None)
+        return Listing(
+            sizes={item["path"]: item["size"] for item in found["objects"]},
+            folders=[str(folder) for folder in found["common_prefixes"]],
+        )
+
+    def _request(self, action: Callable[[], T], *, must_find: bool = False) -> T | None:
+        """The result of an action; None if there is no such object and it need not exist."""
+        from obstore.exceptions import BaseError
+
+        try:
+            result = action()
+        except FileNotFoundError as error:
+            problem = str(error)
+            if not must_find and _code(problem) not in _NO_BUCKET:
+                return None
+        except BaseError as error:
+            problem = str(error)
+        else:
+            self._has_worked = True
+            return result
+        # Raised outside the handler, so that no traceback shows the store's own message.
+        raise self._error(problem)
+
+    def _error(self, problem: str) -> RequestError:
+        if "MissingAccessKeyId" in problem or "MissingSecretAccessKey" in problem:
+            return RequestError(
+                "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of this node must both be given"
+            )
+        if "service account file" in problem:
+            return RequestError("the file of GOOGLE_APPLICATION_CREDENTIALS cannot be read")
+        if _METADATA_SERVICE.search(problem):
+            # A role's credentials are renewed now and then.
+            return RequestError(self._no_credentials, is_transient=self._has_worked)
+        status = _STATUS.search(problem)
+        if status is None and "HTTP error" in problem:
+            return RequestError("the store does not answer", is_transient=True)
+        number = status[1] if status else ""
+        name = _code(problem)
+        answer = f"the store answers {number} {name}".rstrip() if status else _first_line(problem)
+        return RequestError(
+            _REASONS.get(name, answer),
+            is_transient=number in _TRANSIENT_STATUS
+            or (number.startswith("5") and number not in _PERMANENT)
+            or name in _TRANSIENT_CODES,
+        )
+
+
+def _code(problem: str) -> str:
+    """The error code that the store answered; empty if it gave none."""
+    found = _CODE.search(problem)
+    return found[1] if found else ""
+
+
+def _first_line(problem: str) -> str:
+    """The message of obstore itself, without what it quotes of the server's answer."""
+    return problem.partition("\n")[0].partition(": ")[0] or "the request failed"

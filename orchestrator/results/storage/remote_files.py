@@ -7,7 +7,7 @@ Every object is written by one request and appears whole. Transient failures are
 import functools
 import os
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from orchestrator.results.storage.local_files import check_size
-from orchestrator.results.storage.locations import TEMPORARY_SUFFIX, RemotePath, temporary_name
-from orchestrator.results.storage.object_store import Backend, BackendError, Listing
+from orchestrator.results.storage.locations import RemotePath, temporary_name
+from orchestrator.results.storage.object_store import Listing, ObjectStore, RequestError
+from orchestrator.results.storage.object_store_clients import open_store
 from orchestrator.results.storage.transient_errors import with_retries
 from podium.errors import StoreError
 
@@ -33,7 +34,6 @@ __all__ = [
     "read_bytes",
     "remove",
     "remove_folder",
-    "remove_temporaries",
     "size",
     "total_size",
 ]
@@ -55,7 +55,7 @@ def check_writable(folder: RemotePath) -> None:
         again = put_if_absent(probe, b"podium again")
     finally:
         remove(probe)
-    if not made or (again and _backend(folder).create_is_atomic):
+    if not made or again:
         raise StoreError(
             f"cannot use {folder}: the store ignores `If-None-Match: *`, so that two runs could"
             " overwrite each other's trials; Amazon S3, MinIO, Cloudflare R2 and Ceph support it"
@@ -136,21 +136,8 @@ def remove(place: RemotePath) -> None:
 
 
 def remove_folder(folder: RemotePath) -> None:
-    """Delete all that lies below ``folder``, and itself where the store has folders."""
-    _remove_keys(folder, _listing(folder, deep=True).sizes)
-    _ask("delete", folder, lambda store: store.delete_folder(folder.key))
-
-
-def remove_temporaries(folder: RemotePath, beginning: str = "") -> None:
-    """Delete what killed writers left; only safe where no process is writing."""
-    if not _backend(folder).leaves_temporaries:
-        return
-    start = f"{folder.key}/.{beginning}"
-    keys = _listing(folder, deep=False).sizes
-    _remove_keys(folder, (k for k in keys if k.startswith(start) and k.endswith(TEMPORARY_SUFFIX)))
-
-
-def _remove_keys(folder: RemotePath, keys: Iterable[str]) -> None:
+    """Delete all that lies below ``folder``."""
+    keys = _listing(folder, deep=True).sizes
     in_parallel(remove, [replace(folder, key=key) for key in sorted(keys)])
 
 
@@ -171,11 +158,11 @@ def _listing(folder: RemotePath, *, deep: bool) -> Listing:
     return _ask("list", folder, lambda store: store.listing(folder.key, deep=deep))
 
 
-def _ask(action: str, place: RemotePath, request: Callable[[Backend], T]) -> T:
+def _ask(action: str, place: RemotePath, request: Callable[[ObjectStore], T]) -> T:
     def once() -> T:
         try:
-            return request(_backend(place))
-        except BackendError as error:
+            return request(_opened(place.scheme, place.authority, place.query, os.getpid()))
+        except RequestError as error:
             problem = error
         # Raised outside the handler: the store's own message may hold keys.
         raise problem.as_store_error(action, place)
@@ -183,17 +170,7 @@ def _ask(action: str, place: RemotePath, request: Callable[[Backend], T]) -> T:
     return with_retries(once)
 
 
-def _backend(place: RemotePath) -> Backend:
-    return _opened(place.scheme, place.authority, place.query, os.getpid())
-
-
 @functools.cache
-def _opened(scheme: str, authority: str, query: str, process: int) -> Backend:
+def _opened(scheme: str, authority: str, query: str, process: int) -> ObjectStore:
     """One client for each bucket in each process; a client does not survive a fork."""
-    if scheme == "s3":
-        from orchestrator.results.storage.s3_object_store import S3
-
-        return S3(authority, query)
-    from orchestrator.results.storage.arrow_object_store import ArrowFiles
-
-    return ArrowFiles.of_uri(f"{scheme}://{authority}/" + (f"?{query}" if query else ""))
+    return open_store(scheme, authority, query)

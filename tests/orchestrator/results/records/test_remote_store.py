@@ -1,4 +1,4 @@
-"""A whole store in a bucket, and in a file system of pyarrow that cannot write on a condition."""
+"""A whole store in a bucket of a service, and in one of this process's memory."""
 
 import itertools
 import random
@@ -21,11 +21,8 @@ from orchestrator.results.records.asks import Ask, read_asks, write_ask
 from orchestrator.results.records.attempts import Attempt, read_attempts, write_attempt
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage import transient_errors
-from orchestrator.results.storage.arrow_object_store import ArrowFiles
 from orchestrator.results.storage.files import exists, list_names, put, read_bytes
-from orchestrator.results.storage.locations import parse_place
-from orchestrator.results.storage.object_store import Backend
-from orchestrator.results.storage.s3_object_store import S3
+from orchestrator.results.storage.object_store import ObjectStore
 from orchestrator.results.storage.whole_folders import new_folder
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import compact
@@ -38,16 +35,10 @@ from tests.orchestrator.results.extended_stores import TRIALS, Killed, extended_
 from tests.orchestrator.results.store_frames import assert_same_frames
 from tests.orchestrator.results.store_rows import SCHEMA, commit, new_store, row
 
-_numbers = itertools.count()
 
-
-def new_mock():
-    return parse_place(f"mock:///store{next(_numbers)}")
-
-
-@pytest.fixture(params=["s3", "mock"])
+@pytest.fixture(params=["bucket", "memory_bucket"])
 def folder(request):
-    return request.getfixturevalue("bucket") if request.param == "s3" else new_mock()
+    return request.getfixturevalue(request.param)
 
 
 def test_a_store_reads_as_the_same_store_on_a_disk(folder, tmp_path):
@@ -135,7 +126,7 @@ def attempt(trial_id, number):
 def test_a_damaged_file_is_named_by_its_place_in_the_store(folder, content):
     store = commit(new_store(folder), row(0), row(1))
     put(store.trial("s1", "t001"), content)
-    name = r"(s3|mock)://.*/trials/search=s1/t001\.parquet"
+    name = r"(s3|memory)://.*/trials/search=s1/t001\.parquet"
     with pytest.raises(CorruptFileError, match=name):
         Reader(store.folder).trials().collect()
     with pytest.raises(CorruptFileError, match=name):
@@ -148,7 +139,7 @@ def test_a_flipped_bit_is_reported_with_its_place_in_the_store(folder):
     content = bytearray(read_bytes(place))
     content[len(content) // 2] ^= 1
     put(place, bytes(content))
-    with pytest.raises(CorruptFileError, match=r"(s3|mock)://.*t000\.parquet\S* is damaged: its"):
+    with pytest.raises(CorruptFileError, match=r"://.*t000\.parquet\S* is damaged: its"):
         has_checksum(place)
 
 
@@ -187,14 +178,14 @@ def test_a_folder_that_must_be_whole_cannot_be_made_remotely(folder):
 class Requests:
     """Counts what is asked of a store, and ends it at a chosen request."""
 
-    METHODS = tuple(name for name in vars(Backend) if not name.startswith("_"))
+    METHODS = tuple(name for name in vars(ObjectStore) if not name.startswith("_"))
 
-    def __init__(self, monkeypatch, kind, die_at=None, between=lambda: None):
+    def __init__(self, monkeypatch, die_at=None, between=lambda: None):
         self.count = 0
         self._die_at, self._between = die_at, between
         self._is_looking = False
         for name in self.METHODS:
-            monkeypatch.setattr(kind, name, self._watched(getattr(kind, name)))
+            monkeypatch.setattr(ObjectStore, name, self._watched(getattr(ObjectStore, name)))
 
     def _watched(self, real):
         def method(store, *arguments, **options):
@@ -210,10 +201,10 @@ class Requests:
         return method
 
 
-def killed_at(store, die_at, monkeypatch, kind):
+def killed_at(store, die_at, monkeypatch):
     """Compact a store, ended before its request of that number; whether it was ended."""
     with monkeypatch.context() as patch:
-        Requests(patch, kind, die_at=die_at)
+        Requests(patch, die_at=die_at)
         try:
             compact(store)
         except Killed:
@@ -221,8 +212,8 @@ def killed_at(store, die_at, monkeypatch, kind):
         return False
 
 
-def check_killed(store, before, monkeypatch, kind, die_at):
-    was_killed = killed_at(store, die_at, monkeypatch, kind)
+def check_killed(store, before, monkeypatch, die_at):
+    was_killed = killed_at(store, die_at, monkeypatch)
     assert_frame_equal(Reader(store.folder).scores().collect(), before["scores"])
     compact(store)
     assert check_store(store) == TRIALS
@@ -232,11 +223,13 @@ def check_killed(store, before, monkeypatch, kind, die_at):
     return was_killed
 
 
-def test_killed_at_any_request_nothing_is_lost_and_the_next_compaction_finishes(monkeypatch):
+def test_killed_at_any_request_nothing_is_lost_and_the_next_compaction_finishes(
+    memory_bucket, monkeypatch
+):
     for die_at in range(1, 200):
-        store = extended_store(new_mock())
+        store = extended_store(memory_bucket / str(die_at))
         before = rows_of(store)
-        if not check_killed(store, before, monkeypatch, ArrowFiles, die_at):
+        if not check_killed(store, before, monkeypatch, die_at):
             break
     assert die_at > 15
 
@@ -245,11 +238,11 @@ def test_killed_at_any_request_to_s3_nothing_is_lost(bucket, monkeypatch):
     whole = extended_store(bucket / "whole")
     before = rows_of(whole)
     with monkeypatch.context() as patch:
-        requests = Requests(patch, S3)
+        requests = Requests(patch)
         compact(whole)
     for die_at in random.Random(3).sample(range(1, requests.count), 3):
         store = extended_store(bucket / str(die_at))
-        assert check_killed(store, before, monkeypatch, S3, die_at)
+        assert check_killed(store, before, monkeypatch, die_at)
 
 
 def test_readers_see_the_same_rows_between_any_two_requests(bucket, monkeypatch):
@@ -260,7 +253,7 @@ def test_readers_see_the_same_rows_between_any_two_requests(bucket, monkeypatch)
         assert_frame_equal(Reader(store.folder).trials().collect(), before)
 
     with monkeypatch.context() as patch:
-        requests = Requests(patch, S3, between=look)
+        requests = Requests(patch, between=look)
         compact(store)
     assert requests.count > 15
 
@@ -293,7 +286,7 @@ def test_plain_polars_counts_once_or_says_why_between_any_two_requests(
 ):
     store, found = half_compacted(bucket), []
     with monkeypatch.context() as patch:
-        Requests(patch, S3, between=lambda: found.append(ids_by_polars(store, s3_service)))
+        Requests(patch, between=lambda: found.append(ids_by_polars(store, s3_service)))
         compact(store)
     trials = [f"t00{index}" for index in range(6)]
     assert [ids for ids in found if ids not in (trials, None)] == []
@@ -307,7 +300,7 @@ def test_plain_polars_counts_once_or_says_why_after_a_kill_at_any_request(
     trials, found = [f"t00{index}" for index in range(6)], []
     for die_at in range(1, 200):
         store = half_compacted(bucket / str(die_at))
-        if not killed_at(store, die_at, monkeypatch, S3):
+        if not killed_at(store, die_at, monkeypatch):
             break
         found.append(ids_by_polars(store, s3_service))
         assert found[-1] in (trials, None)

@@ -1,0 +1,163 @@
+"""Stores of the three kinds by their URIs, each by its own protocol."""
+
+import threading
+
+import pytest
+
+from orchestrator.results.storage import files
+from orchestrator.results.storage.locations import parse_place
+from orchestrator.results.storage.object_store import ObjectStore, RequestError
+from orchestrator.results.storage.object_store_clients import open_store
+from orchestrator.results.storage.transient_errors import retrying_for
+from podium.errors import PlaceError, StoreError, UnreachableError
+
+ABFS = "container@account.dfs.core.windows.net"
+
+
+@pytest.fixture(params=["bucket", "google_bucket", "azure_container", "memory_bucket"])
+def store(request):
+    return request.getfixturevalue(request.param)
+
+
+def test_files_are_written_read_listed_and_deleted(store):
+    folder = store / "a" / "s=x+y"
+    files.check_writable(folder)
+    files.put(folder / "1.json", b"a long first version")
+    files.put(folder / "1.json", b"{}")
+    files.put(folder / "deep" / "2.json", b"two")
+    assert files.read_bytes(folder / "1.json") == b"{}"
+    assert files.read_bytes(folder / "absent") is None
+    assert files.file_size(folder / "deep" / "2.json") == 3
+    assert not files.exists(folder / "absent")
+    assert files.list_names(folder, ".json") == ["1.json"]
+    assert files.list_names(store / "absent", "") == []
+    assert files.list_folders(folder) == [folder / "deep"]
+    assert files.list_below(folder, ".json") == [folder / "deep" / "2.json"]
+    files.remove(folder / "1.json")
+    files.remove(folder / "1.json")
+    files.remove_folder(store / "a")
+    assert files.contents(store) == []
+
+
+def test_of_many_writers_at_once_exactly_one_wins(store):
+    won, start = [], threading.Barrier(8)
+
+    def write(number):
+        start.wait()
+        if files.put_if_absent(store / "file", bytes([number])):
+            won.append(number)
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(won) == 1
+    assert files.read_bytes(store / "file") == bytes(won)
+
+
+def test_a_file_whose_answer_was_lost_counts_as_written_once(store, monkeypatch, short_pauses):
+    real, faults = ObjectStore.create, [1]
+
+    def create(self, key, content, token):
+        made = real(self, key, content, token)
+        if faults:
+            faults.pop()
+            raise RequestError("timeout", is_transient=True)
+        return made
+
+    monkeypatch.setattr(ObjectStore, "create", create)
+    assert files.put_if_absent(store / "x", b"mine")
+    assert not files.put_if_absent(store / "x", b"mine")  # the same bytes are not the same call
+
+
+@pytest.mark.parametrize(
+    ("uri", "reason"),
+    [
+        ("s3://bucket/x?colour=red", "no setting 'colour'; known: endpoint_override, region"),
+        ("gs://bucket/x?region=y", "no setting 'region'; known: endpoint_override, scheme"),
+        ("s3://bucket/x?scheme=ftp", "scheme .* must be one of http, https; got ftp"),
+        ("s3:///x", "needs a bucket"),
+        ("ftp2://host/x", "known: s3, gs, gcs, abfs, abfss, az, file"),
+        ("gcs:///x", "needs a bucket, as in gcs://bucket/folder"),
+        ("abfs://container/x", "needs a container and an account, as in abfs://container@account"),
+        ("abfss://account.dfs.core.windows.net/container/x", "needs a container and an account"),
+        ("az://account@container/x", "needs a container and an account"),
+        ("hdfs://host:8020/x", "no store for hdfs:// URIs; known: s3, gs, gcs, abfs, abfss, az,"),
+    ],
+)
+def test_a_uri_that_names_no_store_is_refused(uri, reason, monkeypatch):
+    monkeypatch.delenv("AZURE_STORAGE_ACCOUNT_NAME", raising=False)
+    with pytest.raises(PlaceError, match=f"cannot read {uri.partition('?')[0]}.*: .*{reason}"):
+        files.read_bytes(parse_place(uri))
+
+
+@pytest.mark.parametrize(
+    ("scheme", "authority", "endpoint"),
+    [
+        ("abfs", ABFS, "https://account.blob.core.windows.net"),
+        (
+            "abfss",
+            "c@account.blob.core.chinacloudapi.cn",
+            "https://account.blob.core.chinacloudapi.cn",
+        ),
+        ("az", ABFS, "https://account.blob.core.windows.net"),
+    ],
+)
+def test_the_account_of_azure_stands_in_the_uri(scheme, authority, endpoint):
+    config = open_store(scheme, authority, "")._client.config
+    assert (config["account_name"], config["endpoint"]) == ("account", endpoint)
+
+
+def test_the_account_of_azure_may_stand_in_the_environment(monkeypatch):
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", "mine")
+    assert open_store("az", "container", "")._client.config["container_name"] == "container"
+
+
+@pytest.mark.parametrize("scheme", ["gs", "gcs"])
+def test_the_bucket_of_google_stands_in_the_uri(scheme, monkeypatch):
+    monkeypatch.setenv("GOOGLE_BEARER_TOKEN", "token")
+    assert open_store(scheme, "mine", "")._client.config["bucket"] == "mine"
+
+
+def test_credentials_that_cannot_be_read_are_reported(monkeypatch, tmp_path):
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "absent.json"))
+    with pytest.raises(StoreError, match="the file of GOOGLE_APPLICATION_CREDENTIALS cannot be"):
+        files.read_bytes(parse_place("gs://bucket-without-credentials/x"))
+
+
+@pytest.mark.parametrize(
+    "uri", ["gs://bucket/x", f"abfs://{ABFS}/x", "s3://bucket/x"], ids=["gs", "abfs", "s3"]
+)
+def test_an_address_without_a_server_is_an_unreachable_store(uri, monkeypatch, s3_service):
+    monkeypatch.setenv("GOOGLE_BEARER_TOKEN", "token")
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", "a2V5")
+    place = parse_place(f"{uri}?scheme=http&endpoint_override=127.0.0.1:9")
+    with retrying_for(0), pytest.raises(UnreachableError, match="the store does not answer"):
+        files.read_bytes(place)
+
+
+@pytest.mark.parametrize(
+    ("problem", "is_transient", "reason"),
+    [
+        ("status code: 503 Service Unavailable: <Code>ServerBusy</Code>", True, "503 ServerBusy"),
+        ("Bulk delete request failed for key a: busy (code: 503)", True, "answers 503"),
+        ("status code: 429 Too Many Requests: ", True, "answers 429"),
+        ("status code: 501 Not Implemented: ", False, "answers 501"),
+        ("status code: 404: <Code>ContainerNotFound</Code>", False, "no such container"),
+        ("status code: 403: <Code>AuthorizationFailure</Code>", False, "403 AuthorizationFailure"),
+        ("HTTP error: Os { code: 111, kind: ConnectionRefused }", True, "does not answer"),
+        ("GET http://169.254.169.254/metadata/identity: HTTP error", False, "none here"),
+        ("GET http://metadata.google.internal/computeMetadata: HTTP error", False, "none here"),
+    ],
+)
+def test_what_may_be_over_in_a_moment_is_told_by_the_answer(problem, is_transient, reason):
+    from obstore.exceptions import GenericError
+
+    def fail():
+        raise GenericError(problem)
+
+    with pytest.raises(RequestError, match=reason) as raised:
+        ObjectStore(fail, "none here")
+    error = raised.value.as_store_error("read", "x")
+    assert isinstance(error, UnreachableError) == is_transient
