@@ -11,11 +11,20 @@ import polars as pl
 
 from analysis.protocols.findings_text import protocol_headline, protocol_sentences
 from analysis.protocols.protocol_study import ProtocolStudy
+from analysis.protocols.protocol_tables import (
+    ProtocolTable,
+    agreement_table,
+    cost_table,
+    finals_table,
+    optimism_table,
+    pair_table,
+    pick_table,
+)
 from analysis.protocols.read_protocols import read_protocols
 from docs.images.photograph import photograph
 from docs.losses_page import table
 from orchestrator.results.trial_files.reader import Reader
-from podium.terminal import protocols_tables as tables
+from podium.terminal.protocols_text import entry_text
 
 _FOLDER = Path(__file__).parent
 _PAGE = _FOLDER / "findings-protocols.md"
@@ -111,8 +120,10 @@ def _page(study: ProtocolStudy, folder: Path) -> Iterator[str]:
     yield from (f"- {sentence}" for sentence in protocol_sentences(study))
     yield f"\n![Regret of each protocol's picks against its cost](images/{_PICTURE.name})"
     yield f"\nResolution of the validation scores:\n\n{_ceilings(study, folder)}"
-    for title, rows in _tables(study):
-        yield f"\n{title}\n\n{table(rows[0], (row.values() for row in rows))}"
+    yield "\n± is half of the 95 % interval."
+    for shown in _tables(study):
+        rows = (map(entry_text, row) for row in shown.rows)
+        yield f"\n{shown.caption}:\n\n{table(shown.heads, rows)}"
     yield _MEANING + _LIMITS
 
 
@@ -143,28 +154,17 @@ def _ceilings(study: ProtocolStudy, folder: Path) -> str:
     return table(("protocol", "configs at 100 % on validation", "epochs of a refit"), rows)
 
 
-def _tables(study: ProtocolStudy) -> Iterator[tuple[str, list[tables.Row]]]:
-    """The tables that answer the question; ± is half a 95 % interval over repeats."""
-    assert study.picks.fairest is not None, "a study with quarantine has scores to choose by"
-    yield (
-        "Test scores of the selected configs (± is half the 95 % interval over repeats, here and below):",
-        tables.choices(study, study.picks.fairest),
+def _tables(study: ProtocolStudy) -> Iterator[ProtocolTable]:
+    """The tables that answer the question."""
+    found = (
+        pick_table(study),
+        cost_table(study),
+        agreement_table(study),
+        pair_table(study),
+        optimism_table(study),
+        finals_table(study),
     )
-    _, unit = tables.time_unit(study)
-    yield f"{unit}, all attempts, each protocol as if alone:", tables.costs(study)
-    yield (
-        "Rank agreement of validation and test, and its ceiling:",
-        tables.agreement(study, study.picks.fairest),
-    )
-    yield (
-        "Protocols compared: a - b on test in points, paired by search (*: p <= 0.05 after Holm):",
-        tables.pairs(study),
-    )
-    yield (
-        "Optimism of the validation score of a pick, and overtuning, points:",
-        tables.optimism(study),
-    )
-    yield "Finalists on test, trained on all classes, %:", tables.finals(study)
+    yield from (table for table in found if table is not None)
 
 
 if __name__ == "__main__":

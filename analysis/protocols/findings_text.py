@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from analysis.protocols.protocol_study import ProtocolStudy
+from analysis.protocols.protocol_tables import row_of
 from analysis.protocols.selected_configs import (
     ALPHA,
     Row,
@@ -150,9 +151,9 @@ def _times(ratio: float) -> str:
 def _final_gains(study: ProtocolStudy) -> Iterator[str]:
     """Gains of tuning and of all training classes, under the first protocol without a leak."""
     label = next(iter(non_leaking(study)), study.order[0])
-    tuning = _row(study.finals.means, label, "tuning")
-    classes = _row(study.finals.means, label, "classes")
-    refit = _row(study.finals.means, label, "tuning_all")
+    tuning = row_of(study.finals.means, "tuning", protocol=label)
+    classes = row_of(study.finals.means, "classes", protocol=label)
+    refit = row_of(study.finals.means, "tuning_all", protocol=label)
     shown = study.shown[label]
     if tuning is not None:
         more = f", and all training classes {_gain(classes)} more" if classes else ""
@@ -177,7 +178,7 @@ def _leaking(study: ProtocolStudy) -> Iterator[str]:
     for protocol in study.protocols:
         if not protocol.leaks:
             continue
-        row = _row(study.finals.means, protocol.label, "tuned_part")
+        row = row_of(study.finals.means, "tuned_part", protocol=protocol.label)
         if reported and row is not None:
             best, value = reported[0]
             yield (
@@ -238,15 +239,6 @@ def _reading_sentence(study: ProtocolStudy) -> str:
     return (
         f"{text}, {count:,} of these by trials whose epoch or config they chose: {listed(names)}."
     )
-
-
-def _row(means: pl.DataFrame, protocol: str, measure: str) -> Row | None:
-    rows = means.filter(
-        pl.col("protocol") == protocol,
-        pl.col("measure") == measure,
-        pl.col("mean").is_not_null(),
-    )
-    return rows.row(0, named=True) if len(rows) else None
 
 
 def _gain(row: Row) -> str:

@@ -8,7 +8,8 @@ from analysis.figures.estimate_groups import EstimateGroup, EstimateLine, draw_e
 from analysis.figures.style import INK, Series
 from analysis.page.html_page import Cell, Column, Illustration, Table
 from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.report.protocol_tables import estimate, mean_cell, over, row_of
+from analysis.protocols.protocol_tables import intervals_over, mean_figure, row_of
+from analysis.report.protocol_tables import entry_cell, estimate
 
 __all__ = ["default_tuned_refit"]
 
@@ -38,7 +39,7 @@ def default_tuned_refit(
     if len(groups) > 1:
         ink = Series(name=_ALL, colour=INK, marker="o")
         groups.append(_group(study.finals.means, _ALL, ink, protocol=protocol))
-    intervals = over(study.finals.means, study.finals.unit)
+    intervals = intervals_over(study.finals.means, study.finals.unit)
     plot = draw_estimate_groups(
         groups,
         axis=f"{study.metric} on test, %",
@@ -93,7 +94,7 @@ def _table(study: ProtocolStudy, losses: Mapping[str, Series]) -> Table:
     return Table(
         name="ladder-table",
         caption=f"{study.metric} on test in %, gaps in points"
-        f"{over(study.finals.means, study.finals.unit)}",
+        f"{intervals_over(study.finals.means, study.finals.unit)}",
         columns=(
             Column(label="Protocol", is_number=False),
             Column(label="Loss", is_number=False),
@@ -107,9 +108,12 @@ def _table(study: ProtocolStudy, losses: Mapping[str, Series]) -> Table:
 
 
 def _row(study: ProtocolStudy, means: pl.DataFrame, label: str, loss: Cell) -> tuple[Cell, ...]:
+    figures = (
+        mean_figure(row_of(means, measure, protocol=label), is_gain=measure in _GAPS)
+        for measure in (*_FINALISTS, *_GAPS)
+    )
     return (
         Cell(text=study.shown[label], order=study.order.index(label)),
         loss,
-        *(mean_cell(row_of(means, finalist, protocol=label)) for finalist in _FINALISTS),
-        *(mean_cell(row_of(means, gap, protocol=label), is_gain=True) for gap in _GAPS),
+        *map(entry_cell, figures),
     )

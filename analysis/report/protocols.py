@@ -26,21 +26,24 @@ from analysis.protocols.findings_text import (
     protocol_sentences,
 )
 from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.protocols.read_protocols import read_protocols
-from analysis.report.default_tuned_refit import default_tuned_refit
-from analysis.report.learning_curves import padded_range
-from analysis.report.protocol_tables import (
+from analysis.protocols.protocol_tables import (
+    ProtocolTable,
     agreement_table,
     best_table,
     cost_table,
-    estimate,
+    finals_table,
+    intervals_over,
+    loss_table,
     optimism_table,
-    over,
     pair_table,
     pick_table,
     readings_table,
     row_of,
 )
+from analysis.protocols.read_protocols import read_protocols
+from analysis.report.default_tuned_refit import default_tuned_refit
+from analysis.report.learning_curves import padded_range
+from analysis.report.protocol_tables import estimate, page_table
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted, number
 
@@ -60,50 +63,54 @@ def protocols(results: StudyResults, losses: Mapping[str, Series]) -> Section | 
     study = read_protocols(results.folder)
     series = series_of(study.order)
     steps = default_tuned_refit(study, losses, protocol=results.protocol.label)
+    # Of a single protocol without quarantine, finalists are all there is to compare.
+    is_comparison = len(study.protocols) > 1 or study.picks.is_recorded
     return Section(
         name="protocols",
         title="Validation protocols",
         label="Protocols",
         parts=(
-            # Of a single protocol without quarantine, finalists are all there is to compare.
-            *(
-                _comparison(study, series)
-                if len(study.protocols) > 1 or study.picks.is_recorded
-                else ()
-            ),
+            *(_comparison(study, series) if is_comparison else ()),
             *((Heading(text="Default, tuned, refit"), steps) if steps else ()),
-            readings_table(study),
+            *_shown(series, readings_table(study)),
         ),
     )
+
+
+def _shown(series: Mapping[str, Series], *tables: ProtocolTable | None) -> tuple[Table, ...]:
+    return tuple(page_table(table, series) for table in tables if table is not None)
 
 
 def _comparison(study: ProtocolStudy, series: Mapping[str, Series]) -> Iterator[Part]:
     yield Paragraph(text=protocol_headline(study), style="lead")
     yield Bullets(items=protocol_sentences(study))
-    yield _picks(study, series)
-    if pairs := pair_table(study, series):
-        yield pairs
-    costs = cost_table(study, series)
-    front = _front(study, series, costs)
-    yield Heading(text="Regret against cost" if front else "Cost")
-    yield front or costs
+    of_picks = _shown(series, finals_table(study), pick_table(study))
+    if of_picks:
+        yield _picks(study, series, of_picks[0])
+    yield from (*of_picks[1:], *_shown(series, pair_table(study)))
+    for costs in _shown(series, cost_table(study)):
+        front = _front(study, series, costs)
+        yield Heading(text="Regret against cost" if front else "Cost")
+        yield front or costs
+    agreement = _shown(series, agreement_table(study))
     scatter = _scatter(study, series)
-    agreement = (
-        agreement_table(study, study.picks.fairest, series) if study.picks.fairest else None
-    )
     if scatter or agreement:
         yield Heading(text="Rank agreement of validation and test")
-    yield from (part for part in (agreement, scatter) if part)
-    yield Heading(text="Optimism of selected configs")
-    yield optimism_table(study, series)
-    if best := best_table(study, series):
+    yield from agreement
+    if scatter:
+        yield scatter
+    for optimism in _shown(series, optimism_table(study)):
+        yield Heading(text="Optimism of selected configs")
+        yield optimism
+    yield from _shown(series, loss_table(study))
+    for best in _shown(series, best_table(study)):
         yield Fold(summary="Expected best of more trials", parts=(best,))
     if missing := missing_statistics(study):
         yield Heading(text="Not estimated")
         yield Bullets(items=missing)
 
 
-def _picks(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration:
+def _picks(study: ProtocolStudy, series: Mapping[str, Series], table: Table) -> Illustration:
     frames = {
         "default": (study.finals.means, "default_part"),
         "tuned": (study.finals.means, "tuned_part"),
@@ -145,8 +152,8 @@ def _picks(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration:
         " tuned are trained on"
         " what the protocol leaves for training, so their levels also show how many classes that"
         " is; trained on all classes, or put on one scale, picks are compared on equal terms."
-        f" Protocols that leak are marked{over(study.finals.means, study.finals.unit)}.",
-        table=pick_table(study, series),
+        f" Protocols that leak are marked{intervals_over(study.finals.means, study.finals.unit)}.",
+        table=table,
     )
 
 

@@ -18,6 +18,7 @@ from orchestrator.results.storage.printable_text import json_visible, one_line, 
 __all__ = [
     "AsCsv",
     "AsJson",
+    "aligned",
     "json_text",
     "json_visible",
     "one_line",
@@ -89,17 +90,26 @@ def table_text(rows: Sequence[Row], *, columns: Sequence[str]) -> str:
 
     No rows give the header alone.
     """
-    heads = [_line(name) for name in columns]
     cells = [[_cell(row.get(name)) for name in columns] for row in rows]
     right = [all(_is_numeric(row.get(name)) for row in rows) for name in columns]
-    lines = [heads, *cells]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
+    return aligned([list(columns), *cells], right)
+
+
+def aligned(lines: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
+    """Lines of texts below each other.
+
+    Args:
+        lines: a text for each column in each line; the first line is the header.
+        right: of each column, whether it is aligned to the right.
+    """
+    shown = [[_line(text) for text in line] for line in lines]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
     return "\n".join(
         "  ".join(
-            cell.rjust(width) if is_right else cell.ljust(width)
-            for cell, width, is_right in zip(line, widths, right, strict=True)
+            text.rjust(width) if is_right else text.ljust(width)
+            for text, width, is_right in zip(line, widths, right, strict=True)
         ).rstrip()
-        for line in lines
+        for line in shown
     )
 
 
@@ -109,7 +119,7 @@ def _cell(value: object) -> str:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else _line(str(value))
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _line(text: str) -> str:

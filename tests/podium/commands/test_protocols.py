@@ -68,7 +68,7 @@ def test_the_text_leads_with_sentences_and_marks_what_leaks(protocols, protocol_
     assert "3 protocols, 1 block, 2 losses, 3 repeats of each search" in printed
     assert "scored best on test: Recall@1" in printed
     assert "Test classes were scored" in printed
-    assert printed.index("scored best on test") < printed.index("Finalists on test, %")
+    assert printed.index("scored best on test") < printed.index("of finalists on test, in %")
     assert max(map(len, out.splitlines())) <= 99
     assert printed.count("test_tuned") == printed.count("test_tuned (leaks)")
 
@@ -95,7 +95,7 @@ def test_a_single_protocol_says_what_needs_a_second(protocols, tmp_path):
     printed = " ".join(out.split())
     assert "Differences between protocols: there is one protocol" in printed
     assert "Naive regret: searches were not tested (quarantine: record)" in printed
-    assert "Finalists on test, % (± over seeds)" in printed
+    assert "of finalists on test, in %; 95 % intervals over seeds" in printed
 
 
 def test_an_unknown_k_is_reported_with_those_there_are(protocols, protocol_store):
