@@ -45,6 +45,7 @@ from orchestrator.study.study import (
     ResourceSettings,
     SearchSettings,
     Study,
+    StudyLoss,
     StudyTraining,
 )
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
@@ -253,7 +254,7 @@ def _study(options: argparse.Namespace) -> Study:
         datasets=(DatasetSettings(name="glyphs", options={"script": "latin"}),),
         backbones=(BackboneSettings(name="conv_small"),),
         embedding_dims=tuple(range(8, 8 + options.searches // 2)),
-        losses=("contrastive", "proxy_anchor"),
+        losses=(StudyLoss("contrastive"), StudyLoss("proxy_anchor")),
         protocols=(ProtocolSettings(kind="fixed", val_fraction=0.25),),
         search=SearchSettings(
             sampler=options.sampler,

@@ -32,6 +32,7 @@ from orchestrator.study.study import (
     ResourceSettings,
     SearchSettings,
     Study,
+    StudyLoss,
     StudyTraining,
 )
 from trainables.settings.trial_settings import (
@@ -138,7 +139,7 @@ def _podium(executor: RayTuneExecutor, trial: Any, trials: int, reports: int) ->
         datasets=(DatasetSettings(name="glyphs", options={"script": "latin"}),),
         backbones=(BackboneSettings(name="conv_small"),),
         embedding_dims=(16,),
-        losses=("contrastive",),
+        losses=(StudyLoss("contrastive"),),
         protocols=(ProtocolSettings(val_fraction=0.25),),
         search=SearchSettings(
             sampler="random", trials=trials, early_stopping=EarlyStopping(kind="none")

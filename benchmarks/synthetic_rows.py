@@ -18,6 +18,7 @@ from orchestrator.study.study import (
     Search,
     SearchSettings,
     Study,
+    StudyLoss,
     StudyTraining,
 )
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
@@ -70,7 +71,7 @@ class Size:
             datasets=tuple(DatasetSettings(name=name) for name in self.datasets),
             backbones=tuple(BackboneSettings(name=name) for name in self.backbones),
             embedding_dims=self.embedding_dims,
-            losses=self.losses,
+            losses=tuple(map(StudyLoss, self.losses)),
             protocols=(ProtocolSettings(),),
             search=SearchSettings(trials=self.trials),
             final=FinalSettings(seeds=self.seeds),

@@ -41,13 +41,13 @@ class BlockPlan:
 
 def block_plan(study: Study, block: Block) -> BlockPlan:
     """The training of one block, from recipe and study."""
-    of_losses = {loss: _own_values(study, block, loss) for loss in study.losses}
+    of_losses = {loss: _own_values(study, block, loss) for loss in study.loss_names}
     return BlockPlan(
         block=block,
         weights=next(item.weights for item in study.backbones if item.name == block.backbone),
         training=training_of(study, block),
         of_losses={loss: values for loss, values in of_losses.items() if values},
-        defaults={loss: default_config(study, block, loss) for loss in study.losses},
+        defaults={loss: default_config(study, block, loss) for loss in study.loss_names},
     )
 
 

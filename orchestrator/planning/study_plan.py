@@ -162,7 +162,7 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
             loss_training(study, block, loss).epochs,
         )
         for block in crossed
-        for loss in study.losses
+        for loss in study.loss_names
     }
     searched = tuple(
         _search_plan(study, search, *sizes[search.block, search.loss])
@@ -174,7 +174,7 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
         study=study.name,
         blocks=crossed,
         trainings=tuple(block_plan(study, block) for block in crossed),
-        losses=study.losses,
+        losses=study.loss_names,
         searches=searched,
         datasets=tuple(
             _dataset_plan(dataset, protocol)

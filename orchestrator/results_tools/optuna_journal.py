@@ -179,7 +179,7 @@ def _searches_in(rows: pl.DataFrame, study: Study) -> Iterator[Search]:
     found = rows.select("search", *names, "loss", "protocol", "repeat")
     for row in found.unique(maintain_order=True).iter_rows(named=True):
         is_known = row["dataset"] in {dataset.label for dataset in study.datasets}
-        if not is_known or row["loss"] not in study.losses:
+        if not is_known or row["loss"] not in study.loss_names:
             raise PodiumError(f"study.yaml has no search {row['search']}, but there are trials")
         block = Block(**{name: row[name] for name in names})
         yield Search(block=block, loss=row["loss"], protocol=row["protocol"], repeat=row["repeat"])

@@ -1,7 +1,6 @@
 """Writes the snapshot of a study at its first start; afterwards it may grow, but never change."""
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 from orchestrator.results.records.metric_columns import StoredMetric
@@ -28,18 +27,15 @@ from orchestrator.run.study_code import (
 from orchestrator.study.blocks import blocks
 from orchestrator.study.configs import hyperparameter_types, space_of, unsearched_values
 from orchestrator.study.fairness import fairness
-from orchestrator.study.resolved_study import resolved_dict
+from orchestrator.study.resolved_study import resolved_dict, space_dict
 from orchestrator.study.study import Study
 from orchestrator.study.study_changes import compare
 from orchestrator.study_validation.task import task_of
 from orchestrator.trials.provenance import provenance
 from podium.errors import CorruptFileError, PodiumError
-from search_spaces.parameters import Choice, Int, Real, Space
 from trainables.tasks import METRICS
 
 __all__ = ["check_readable", "check_startable", "space_record", "write_snapshot"]
-
-_KINDS: dict[type[Real | Int | Choice], str] = {Real: "real", Int: "int", Choice: "choice"}
 
 
 def check_readable(study: Study, paths: StudyPaths) -> None:
@@ -131,23 +127,16 @@ def space_record(study: Study) -> dict[str, list[dict[str, Any]]]:
     Raises:
         TrialInputError: a data set, network or loss is unknown.
     """
-    return {loss: _spaces(study, loss) for loss in study.losses}
+    return {loss: _spaces(study, loss) for loss in study.loss_names}
 
 
 def _spaces(study: Study, loss: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for block in blocks(study):
-        parameters = _parameters(space_of(study, loss, unsearched_values(study, block, loss)))
+        parameters = space_dict(space_of(study, loss, unsearched_values(study, block, loss)))
         equal = next((item for item in found if item["parameters"] == parameters), None)
         if equal is None:
             found.append({"blocks": [block.label], "parameters": parameters})
         else:
             equal["blocks"].append(block.label)
     return found
-
-
-def _parameters(space: Space) -> dict[str, dict[str, Any]]:
-    return {
-        name: {"kind": _KINDS[type(parameter)], **asdict(parameter)}
-        for name, parameter in space.parameters.items()
-    }

@@ -170,7 +170,7 @@ def _used(paths: StudyPaths) -> set[str]:
 
 
 def _named(study: Study) -> tuple[str, ...]:
-    return import_paths(study.losses, [item.name for item in study.backbones])
+    return import_paths(study.loss_names, [item.name for item in study.backbones])
 
 
 def _shown(change: CodeChange, paths: StudyPaths) -> str:

@@ -78,7 +78,7 @@ def find_warm_starts(study: Study, say: Callable[[str], object]) -> Study:
     wanted = {
         warm_start_key(block.label, loss): (block, loss)
         for block in blocks(study)
-        for loss in study.losses
+        for loss in study.loss_names
     }
     new = {key: pair for key, pair in wanted.items() if key not in study.warm_starts}
     if not new:
@@ -190,7 +190,7 @@ def _configs(items: Sequence[object]) -> str:
 
 
 def _report_fairness(study: Study, warm: set[str], say: Callable[[str], object]) -> None:
-    cold = [loss for loss in study.losses if loss not in warm]
+    cold = [loss for loss in study.loss_names if loss not in warm]
     if not warm:
         say(
             "Warm start: the earlier results hold nothing for this study; all searches start cold."

@@ -41,7 +41,7 @@ def blocks(study: Study) -> tuple[Block, ...]:
 def searches(study: Study) -> tuple[Search, ...]:
     """Every search: block by block, loss by loss, protocol by protocol, repeat by repeat."""
     crossed = itertools.product(
-        blocks(study), study.losses, study.protocols, range(study.search.repeats)
+        blocks(study), study.loss_names, study.protocols, range(study.search.repeats)
     )
     return tuple(
         Search(block=block, loss=loss, protocol=protocol.label, repeat=repeat)

@@ -61,7 +61,8 @@ def space_of(
         values: `unsearched_values` of a block; ranges of learning rates are centred on them. None
             if only the names of parameters matter.
     """
-    space = study.spaces.get(loss, study.search.space)
+    own = study.loss(loss).space
+    space = study.search.space if own is None else own
     return facts_of(loss).joined_space(space, study.search.tune, values)
 
 
@@ -90,7 +91,7 @@ def unsearched_values(study: Study, block: Block, loss: str) -> dict[str, Hyperp
         name: training[name] for name in space_of(study, loss).parameters if name in training
     }
     of_recipe = recipe_values(study, block, loss)
-    return {**facts_of(loss).defaults, **searched, **of_recipe, **study.values.get(loss, {})}
+    return {**facts_of(loss).defaults, **searched, **of_recipe, **study.loss(loss).values}
 
 
 def recipe_values(study: Study, block: Block, loss: str) -> dict[str, HyperparameterValue]:
@@ -109,7 +110,7 @@ def given_configs(study: Study, block: Block, loss: str) -> tuple[dict[str, Valu
     values = unsearched_values(study, block, loss)
     conditions = facts_of(loss).conditions
     points = (
-        *study.try_first.get(loss, ()),
+        *study.loss(loss).try_first,
         *study.warm_starts.get(warm_start_key(block.label, loss), ()),
     )
     known = [default_config(study, block, loss)]
@@ -138,7 +139,7 @@ def with_values(
 def hyperparameter_types(study: Study) -> "dict[str, HyperparameterType]":
     """Type of every ``hp.*`` column; a name with two types gets the wider one."""
     types: dict[str, HyperparameterType] = {}
-    for loss in study.losses:
+    for loss in study.loss_names:
         known = facts_of(loss).legal_parameters
         names = {name for block in blocks(study) for name in unsearched_values(study, block, loss)}
         for name in names:

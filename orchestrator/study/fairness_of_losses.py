@@ -89,37 +89,37 @@ LOSS_PROPERTIES: Mapping[str, tuple[_Property, str, str]] = MappingProxyType(
 def property_disparities(study: Study) -> Iterator[Disparity]:
     """One comparison for each of `LOSS_PROPERTIES`."""
     for name, (holds, yes, no) in LOSS_PROPERTIES.items():
-        found = [(loss, yes if holds(loss) else no) for loss in study.losses]
+        found = [(loss, yes if holds(loss) else no) for loss in study.loss_names]
         yield Disparity(name=name, area="loss", sides=group_by_value(found))
 
 
 def space_size_disparity(study: Study) -> Disparity:
     """How many hyperparameters each loss searches, those of training included."""
-    sizes = {loss: len(space_of(study, loss).parameters) for loss in study.losses}
+    sizes = {loss: len(space_of(study, loss).parameters) for loss in study.loss_names}
     found = [(loss, str(size)) for loss, size in sorted(sizes.items(), key=lambda pair: pair[1])]
     return Disparity(name=SEARCHED, area="space", sides=group_by_value(found))
 
 
 def first_config_disparity(study: Study, block: Block) -> Disparity:
     """Where the first config of each loss's search is from, as far as the loss itself goes."""
-    found = [(loss, _first_config(study, block, loss)) for loss in study.losses]
+    found = [(loss, _first_config(study, block, loss)) for loss in study.loss_names]
     return Disparity(name=FIRST_CONFIG, area="search", sides=group_by_value(found))
 
 
 def num_tried_disparity(study: Study, block: Block) -> Disparity:
     """How many configs the search of each loss can try, mostly its whole budget."""
-    found = [(loss, str(num_tried_configs(study, block, loss))) for loss in study.losses]
+    found = [(loss, str(num_tried_configs(study, block, loss))) for loss in study.loss_names]
     return Disparity(name=TRIED, area="space", sides=group_by_value(found))
 
 
 def try_first_disparity(study: Study) -> Disparity:
     """How many configs the study file gives the search of each loss."""
-    return _given({loss: len(study.try_first.get(loss, ())) for loss in study.losses}, TRY_FIRST)
+    return _given({loss.name: len(loss.try_first) for loss in study.losses}, TRY_FIRST)
 
 
 def warm_start_disparity(study: Study, block: str) -> Disparity:
     """How many configs earlier results gave the search of each loss in a block, by its label."""
-    keys = {loss: warm_start_key(block, loss) for loss in study.losses}
+    keys = {loss: warm_start_key(block, loss) for loss in study.loss_names}
     counts = {loss: len(study.warm_starts.get(key, ())) for loss, key in keys.items()}
     return _given(counts, WARM_START)
 
@@ -160,7 +160,7 @@ def _given(counts: Mapping[str, int], name: str) -> Disparity:
 def _first_config(study: Study, block: Block, loss: str) -> str:
     facts = facts_of(loss)
     given = recipe_values(study, block, loss)
-    for whose, values in (("the study's", study.values.get(loss, {})), ("the recipe's", given)):
+    for whose, values in (("the study's", study.loss(loss).values), ("the recipe's", given)):
         if any(
             name in facts.parameters and value != facts.defaults.get(name)
             for name, value in values.items()

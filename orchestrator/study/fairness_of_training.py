@@ -15,7 +15,7 @@ from orchestrator.study.configs import (
 )
 from orchestrator.study.study import Block, Study
 from orchestrator.study.unused_settings import why_unused_training
-from search_spaces.parameters import Choice, Int, Real, Space, Value
+from search_spaces.parameters import Choice, Int, Real, Value
 
 __all__ = ["SettingSides", "compare_training_settings", "group_by_value"]
 
@@ -39,7 +39,7 @@ class SettingSides:
 
 def compare_training_settings(study: Study, block: Block) -> Iterator[SettingSides]:
     """Every training setting in a block, in the order of `TrainingSettings`."""
-    seen = {loss: _settings(study, block, loss) for loss in study.losses}
+    seen = {loss: _settings(study, block, loss) for loss in study.loss_names}
     for name in TRAINING_TYPES:
         found = [(loss, settings[name]) for loss, settings in seen.items() if name in settings]
         losses = [loss for loss, _ in found]
@@ -57,11 +57,8 @@ def group_by_value(found: Sequence[tuple[str, str]]) -> tuple[Side, ...]:
 
 def _source_of(study: Study, block: Block, losses: Sequence[str], name: str) -> str:
     """What gives any of these losses a value or range of its own; else ``space``."""
-    nothing = Space({})
-    if any(
-        name in study.values.get(loss, {}) or name in study.spaces.get(loss, nothing).parameters
-        for loss in losses
-    ):
+    stated = [study.loss(loss) for loss in losses]
+    if any(name in loss.values or name in loss.own_parameters for loss in stated):
         return "study"
     if any(name in recipe_values(study, block, loss) for loss in losses):
         return "recipe"

@@ -18,6 +18,7 @@ from orchestrator.study.study import (
     ResourceShare,
     SearchSettings,
     Study,
+    StudyLoss,
     StudyTraining,
     WarmStart,
 )
@@ -25,30 +26,48 @@ from podium.errors import StudyError
 from search_spaces.parameters import Choice, Int, Real, Space
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
-__all__ = ["resolved_dict", "study_from_resolved"]
+__all__ = ["resolved_dict", "space_dict", "study_from_resolved"]
+
+# In the order in which the snapshot has them.
+_KEYS = (
+    *("name", "datasets", "backbones", "embedding_dims", "losses", "protocols", "search", "final"),
+    *("training", "resources", "budget", "image_sizes", "spaces", "values", "try_first"),
+    *("warm_starts", "code", "declared_differences", "tournament", "expect", "keep"),
+    *("quarantine", "ks", "seed", "storage"),
+)
+
+# Loss -> what the study file states for it.
+_OF_LOSSES = ("spaces", "values", "try_first")
 
 _KINDS: dict[str, type[Real | Int | Choice]] = {"real": Real, "int": Int, "choice": Choice}
+_KIND_NAMES = {kind: name for name, kind in _KINDS.items()}
 
 
 def resolved_dict(study: Study) -> dict[str, Any]:
     """Every value of the study, for YAML and JSON: no default is left out.
 
-    Only ``code`` is missing where nothing is named by import path, as in older snapshots.
+    What the study file states for single losses is there by key, and then by loss. Only ``code``
+    is missing where nothing is named by import path, as in older snapshots.
     """
-    values: dict[str, Any] = json.loads(json.dumps({**asdict(study), "spaces": None}))
-    values["training"] = {"recipe": study.training.recipe, **study.training.overrides}
-    values["expect"] = expected_record(study.expect) if study.expect else None
-    if not study.code:
-        del values["code"]
-    kinds = {kind: name for name, kind in _KINDS.items()}
-    values["spaces"] = {
-        loss: {
-            name: {"kind": kinds[type(tried)], **json.loads(json.dumps(asdict(tried)))}
-            for name, tried in space.parameters.items()
-        }
-        for loss, space in study.spaces.items()
+    values = asdict(study) | {
+        "losses": study.loss_names,
+        "spaces": {it.name: space_dict(it.space) for it in study.losses if it.space is not None},
+        "values": {it.name: it.values for it in study.losses if it.values},
+        "try_first": {it.name: it.try_first for it in study.losses if it.try_first},
+        "training": {"recipe": study.training.recipe, **study.training.overrides},
+        "expect": expected_record(study.expect) if study.expect else None,
     }
-    return values
+    keys = (key for key in _KEYS if key != "code" or study.code)
+    plain: dict[str, Any] = json.loads(json.dumps({key: values[key] for key in keys}))
+    return plain
+
+
+def space_dict(space: Space) -> dict[str, dict[str, Any]]:
+    """Hyperparameter -> ``kind`` and fields of what is searched of it."""
+    return {
+        name: {"kind": _KIND_NAMES[type(tried)], **asdict(tried)}
+        for name, tried in space.parameters.items()
+    }
 
 
 def study_from_resolved(values: Mapping[str, Any]) -> Study:
@@ -69,12 +88,23 @@ def _study(values: Mapping[str, Any]) -> Study:
     search, final = values["search"], values["final"]
     warm_start = search["warm_start"]
     protocol = final["protocol"]
-    lists = {key: tuple(values[key]) for key in ("embedding_dims", "image_sizes", "losses", "ks")}
+    lists = {key: tuple(values[key]) for key in ("embedding_dims", "image_sizes", "ks")}
+    spaces = {loss: _space(space) for loss, space in values["spaces"].items()}
     stopping = EarlyStopping(**search["early_stopping"])
+    others = {key: value for key, value in values.items() if key not in _OF_LOSSES}
     return Study(
         **{
-            **values,
+            **others,
             **lists,
+            "losses": tuple(
+                StudyLoss(
+                    name,
+                    space=spaces.get(name),
+                    values=values["values"].get(name, {}),
+                    try_first=tuple(values["try_first"].get(name, ())),
+                )
+                for name in values["losses"]
+            ),
             "datasets": tuple(DatasetSettings(**item) for item in values["datasets"]),
             "backbones": tuple(BackboneSettings(**item) for item in values["backbones"]),
             "protocols": tuple(map(ProtocolSettings.from_dict, values["protocols"])),
@@ -95,7 +125,6 @@ def _study(values: Mapping[str, Any]) -> Study:
                 }
             ),
             "training": _training(values["training"]),
-            "try_first": {key: tuple(given) for key, given in values["try_first"].items()},
             "warm_starts": {key: tuple(given) for key, given in values["warm_starts"].items()},
             "code": recorded_code(values),
             # Studies of versions that kept nothing have no such section.
@@ -104,7 +133,6 @@ def _study(values: Mapping[str, Any]) -> Study:
             "expect": expected_of(values),
             "budget": BudgetSettings(**values.get("budget", {})),
             "resources": _resources(values["resources"]),
-            "spaces": {loss: _space(space) for loss, space in values["spaces"].items()},
         }
     )
 

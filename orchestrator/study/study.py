@@ -1,13 +1,13 @@
 """The resolved study: immutable values of a study file, with defaults filled in."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal
 
 from orchestrator.results.records.expected_values import Expected
 from orchestrator.results.records.tournament_rules import TournamentRules
 from orchestrator.search_samplers.sampler_names import SamplerName
-from search_spaces.parameters import Space
+from search_spaces.parameters import Choice, Int, Real, Space
 from trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
@@ -30,6 +30,7 @@ __all__ = [
     "Splits",
     "Stopping",
     "Study",
+    "StudyLoss",
     "StudyTraining",
     "TrainOn",
     "WarmStart",
@@ -135,6 +136,32 @@ class FinalSettings:
     train_on: tuple[TrainOn, ...] = ("part",)
 
 
+@dataclass(frozen=True, slots=True)
+class StudyLoss:
+    """A loss of the study, with what the study file states for it alone.
+
+    Attributes:
+        name: canonical name (`trainables.settings.loss_expression`).
+        space: what is searched; None for its space called ``search.space``. What ``search.tune``
+            names joins either.
+        values: hyperparameters; searches start from them, and use them for what they do not
+            search.
+        try_first: configs to try after the default, before the sampler draws any; hyperparameters
+            they leave out have their ``values``.
+    """
+
+    name: str
+    _: KW_ONLY
+    space: Space | None = None
+    values: Mapping[str, HyperparameterValue] = field(default_factory=dict)
+    try_first: tuple[Mapping[str, HyperparameterValue], ...] = ()
+
+    @property
+    def own_parameters(self) -> Mapping[str, Real | Int | Choice]:
+        """What its own space searches; nothing without one."""
+        return {} if self.space is None else self.space.parameters
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyTraining:
     """A recipe by name (`trainables.recipes`), and settings that the study overrides.
@@ -215,14 +242,9 @@ class Study:
         protocols: how configs are validated; no two of one label. Each has searches of its own.
         quarantine: ``record`` scores the test classes in trials of searches too. No search reads
             these scores: they serve to study protocols.
-        spaces: what is searched for a loss whose space the study file states itself; all other
-            losses have their space called ``search.space``. What ``search.tune`` names joins both.
-        values: loss -> hyperparameters that the study file sets; searches start from them, and
-            use them for what they do not search.
-        try_first: configs that the study file gives a loss: tried after the default, before the
-            sampler draws any; hyperparameters they leave out have their ``values``.
-        warm_starts: the same, by block and loss, of what was found in ``search.warm_start`` when
-            the study first started. From then on nothing is read there.
+        warm_starts: configs by block and loss (`orchestrator.study.configs.warm_start_key`) that
+            were found in ``search.warm_start`` when the study first started: tried after
+            ``try_first``. From then on nothing is read there.
         code: import path -> fingerprint of each loss and backbone that is named so, as it was
             when the study first used it (`orchestrator.study.foreign_code`).
         declared_differences: name of what differs between the losses -> why
@@ -236,7 +258,7 @@ class Study:
     datasets: tuple[DatasetSettings, ...]
     backbones: tuple[BackboneSettings, ...]
     embedding_dims: tuple[int, ...]
-    losses: tuple[str, ...]
+    losses: tuple[StudyLoss, ...]
     protocols: tuple[ProtocolSettings, ...]
     search: SearchSettings
     final: FinalSettings
@@ -244,11 +266,6 @@ class Study:
     resources: ResourceSettings
     budget: BudgetSettings = field(default_factory=BudgetSettings)
     image_sizes: tuple[int, ...] = ()
-    spaces: Mapping[str, Space] = field(default_factory=dict)
-    values: Mapping[str, Mapping[str, HyperparameterValue]] = field(default_factory=dict)
-    try_first: Mapping[str, tuple[Mapping[str, HyperparameterValue], ...]] = field(
-        default_factory=dict
-    )
     warm_starts: Mapping[str, tuple[Mapping[str, HyperparameterValue], ...]] = field(
         default_factory=dict
     )
@@ -261,6 +278,15 @@ class Study:
     ks: tuple[int, ...] = (1, 2, 4, 8)
     seed: int = 0
     storage: str = "podium-results"
+
+    @property
+    def loss_names(self) -> tuple[str, ...]:
+        """Names of the losses, in their order."""
+        return tuple(loss.name for loss in self.losses)
+
+    def loss(self, name: str) -> StudyLoss:
+        """The loss of that name, which must be one of the study's."""
+        return next(loss for loss in self.losses if loss.name == name)
 
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)

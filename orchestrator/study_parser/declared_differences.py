@@ -44,11 +44,10 @@ def check_fairness(study: Study, problems: Problems) -> None:
 def _cause(study: Study, name: str) -> Path:
     """Path to the first value in the file that causes a difference; else to ``losses``."""
     for index, loss in enumerate(study.losses):
-        if name == TRY_FIRST and loss in study.try_first:
+        if name == TRY_FIRST and loss.try_first:
             return "losses", index, TRY_FIRST
-        if name in study.values.get(loss, {}):
+        if name in loss.values:
             return "losses", index, "values", name
-        space = study.spaces.get(loss)
-        if space is not None and name in space.parameters:
+        if name in loss.own_parameters:
             return "losses", index, "space", name
     return ("losses",)

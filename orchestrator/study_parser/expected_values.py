@@ -167,7 +167,7 @@ class _ExpectedRows:
         )
 
     def _loss(self, cells: Mapping[str, str]) -> str:
-        losses = self._study.losses
+        losses = self._study.loss_names
         given = self._translated(cells, "loss")
         if not given:
             return self._only("loss", losses)
@@ -347,17 +347,17 @@ def _texts(section: Section, key: str) -> dict[str, str]:
 
 
 def _ranks(section: Section, study: Study, problems: Problems) -> Mapping[str, float]:
-    given = section.section("ranks", study.losses)
-    most = float(len(study.losses))
+    given = section.section("ranks", study.loss_names)
+    most = float(len(study.loss_names))
     ranks = {}
-    for loss in study.losses:
+    for loss in study.loss_names:
         if loss in given:
             ranks[loss] = given.number(loss, 1.0, low=1.0)
             if ranks[loss] > most:
                 path = (*given.path, loss)
                 problems.add(
                     path,
-                    f"{label(path)} must be an average rank of {len(study.losses)} losses",
+                    f"{label(path)} must be an average rank of {len(study.loss_names)} losses",
                     got=ranks[loss],
                 )
     return ranks

@@ -66,7 +66,7 @@ def _check_folders(study: Study, problems: Problems) -> None:
     """Note losses whose searches would have too long a folder name."""
     if problems.concern(("datasets",), ("backbones",), ("losses",), ("image_sizes",)):
         return
-    for index, loss in enumerate(study.losses):
+    for index, loss in enumerate(study.loss_names):
         named = [
             Search(block=block, loss=loss, protocol=protocol.label, repeat=study.search.repeats)
             for block in blocks(study)

@@ -9,7 +9,7 @@ from orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SamplerName
 from orchestrator.study.configs import default_config, given_configs, space_of
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.loss_facts import facts_of
-from orchestrator.study.study import SECONDS, EarlyStopping, Stopping, Study
+from orchestrator.study.study import SECONDS, EarlyStopping, Stopping, Study, StudyLoss
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.trained_losses import TrainedLoss, trained_losses
 from orchestrator.study_parser.yaml_section import Section, label
@@ -76,7 +76,7 @@ def check_sampler(study: Study, problems: Problems) -> None:
         return
     items = trained_losses(study, problems)
     for index, loss in enumerate(study.losses):
-        of_loss = [item for item in items if item.loss == loss]
+        of_loss = [item for item in items if item.loss == loss.name]
         _check_trials(study, loss, of_loss, problems)
         if study.search.sampler == "cma-es":
             _check_ranges(study, index, problems)
@@ -128,46 +128,46 @@ def _check_sharing(study: Study, problems: Problems) -> None:
 
 
 def _check_trials(
-    study: Study, loss: str, of_loss: Sequence[TrainedLoss], problems: Problems
+    study: Study, loss: StudyLoss, of_loss: Sequence[TrainedLoss], problems: Problems
 ) -> None:
     """Note a budget that is too small for the configs tried first, or for the grid."""
     path: Path = ("search", "trials")
     if problems.concern(path, ("search", "warm_start")):
         return
     search = study.search
-    num_first = 1 + len(study.try_first.get(loss, ()))
+    num_first = 1 + len(loss.try_first)
     if search.warm_start is not None:
         num_first += search.warm_start.top
     if search.trials < num_first:
         rule = (
-            f"search.trials must be at least {num_first} for {loss}: its default and the configs "
-            "of try_first and warm_start come first"
+            f"search.trials must be at least {num_first} for {loss.name}: its default and the "
+            "configs of try_first and warm_start come first"
         )
         problems.add(path, rule, got=search.trials)
     elif search.sampler == "grid":
-        conditions = facts_of(loss).conditions
+        conditions = facts_of(loss.name).conditions
         needed = max(
             trials_needed(
-                space_of(study, loss, item.values),
+                space_of(study, loss.name, item.values),
                 item.values,
                 conditions,
                 (
-                    default_config(study, item.block, loss),
-                    *given_configs(study, item.block, loss),
+                    default_config(study, item.block, loss.name),
+                    *given_configs(study, item.block, loss.name),
                 ),
             )
             for item in of_loss
         )
         if search.trials < needed:
             rule = (
-                f"search.trials must be at least {needed} for the grid of {loss}: all points of "
-                "lists and of ranges with steps, both ends of other ranges, and its default"
+                f"search.trials must be at least {needed} for the grid of {loss.name}: all points "
+                "of lists and of ranges with steps, both ends of other ranges, and its default"
             )
             problems.add(path, rule, got=search.trials)
 
 
 def _check_ranges(study: Study, index: int, problems: Problems) -> None:
-    loss = study.losses[index]
+    loss = study.loss_names[index]
     if all(isinstance(tried, Choice) for tried in space_of(study, loss).parameters.values()):
         rule = f"cma-es needs a range to search, and {loss} has lists of values only"
         problems.add(("losses", index), rule)

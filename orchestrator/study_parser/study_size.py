@@ -27,7 +27,7 @@ def check_size(study: Study, problems: Problems) -> None:
         "backbones": len(study.backbones),
         "embedding dimensions": len(study.embedding_dims),
         "image sizes": max(1, len(study.image_sizes)),
-        "losses": len(study.losses),
+        "losses": len(study.loss_names),
         "protocols": len(study.protocols),
         "repeats": study.search.repeats,
     }

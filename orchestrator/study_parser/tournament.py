@@ -32,6 +32,6 @@ def check_tournament(study: Study, problems: Problems) -> None:
     """Note a test that the losses of the study are too few for."""
     if problems.concern(("losses",), (_SECTION, "test")):
         return
-    if study.tournament.test == "nemenyi" and len(study.losses) < _MIN_NEMENYI_LOSSES:
+    if study.tournament.test == "nemenyi" and len(study.loss_names) < _MIN_NEMENYI_LOSSES:
         rule = f"nemenyi compares at least {_MIN_NEMENYI_LOSSES} losses; the study has"
-        problems.add((_SECTION, "test"), f"{rule} {len(study.losses)}")
+        problems.add((_SECTION, "test"), f"{rule} {len(study.loss_names)}")

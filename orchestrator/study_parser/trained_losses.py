@@ -36,7 +36,7 @@ def trained_losses(study: Study, problems: Problems) -> tuple[TrainedLoss, ...]:
 
     An unknown data set gets the recipe's settings for all data sets.
     """
-    losses: tuple[str | None, ...] = study.losses
+    losses: tuple[str | None, ...] = study.loss_names
     if problems.concern(("losses",), ("search", "space"), ("search", "tune")):
         losses = (None,)
     return tuple(

@@ -1,4 +1,4 @@
-"""Reads and checks ``try_first`` of a loss: configs that its search tries first."""
+"""Checks ``try_first`` of losses: configs that their searches try first."""
 
 from collections.abc import Mapping
 
@@ -7,42 +7,10 @@ from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Study
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.trained_losses import trained_losses
-from orchestrator.study_parser.yaml_section import Section, label
-from search_spaces.parameters import Parameter, Value, existing
+from orchestrator.study_parser.yaml_section import label
+from search_spaces.parameters import Value, existing
 
-__all__ = ["TRY_FIRST", "check_try_first", "read_try_first"]
-
-TRY_FIRST = "try_first"
-
-
-def read_try_first(
-    loss: Section, legal: Mapping[str, Parameter], problems: Problems
-) -> tuple[dict[str, Value], ...]:
-    """Configs in their order, as far as they can be read; what is wrong is noted.
-
-    Args:
-        loss: mapping of the loss in the study file.
-        legal: known hyperparameters with their legal values.
-        problems: collects what is wrong.
-    """
-    configs = []
-    for path, item in loss.items(TRY_FIRST):
-        section = Section(item, path, problems, tuple(legal))
-        if item.value == {}:
-            problems.add(path, f"{label(path)} must have at least one hyperparameter")
-        config: dict[str, Value] = {}
-        for name, parameter in legal.items():
-            node = section.node(name)
-            if node is None:
-                continue
-            value = node.plain()
-            if parameter.problem_with(value) is None:
-                config[name] = parameter.typed(value)
-            else:
-                key_path = (*path, name)
-                problems.add(key_path, f"{label(key_path)} must be {parameter.legal}", got=value)
-        configs.append(config)
-    return tuple(configs)
+__all__ = ["check_try_first"]
 
 
 def check_try_first(study: Study, problems: Problems) -> None:
@@ -51,13 +19,13 @@ def check_try_first(study: Study, problems: Problems) -> None:
         return
     items = trained_losses(study, problems)
     for index, loss in enumerate(study.losses):
-        conditions = facts_of(loss).conditions
-        of_loss = [item.values for item in items if item.loss == loss]
+        conditions = facts_of(loss.name).conditions
+        of_loss = [item.values for item in items if item.loss == loss.name]
         # Training settings may make a config the default of some blocks only: not tried there.
         known = {"the default": [existing(values, conditions) for values in of_loss]}
-        for number, given in enumerate(study.try_first.get(loss, ())):
-            path: Path = ("losses", index, TRY_FIRST, number)
-            _check_names(study, loss, given, path, problems)
+        for number, given in enumerate(loss.try_first):
+            path: Path = ("losses", index, "try_first", number)
+            _check_names(study, loss.name, given, path, problems)
             configs = [existing({**values, **given}, conditions) for values in of_loss]
             for name in given:
                 if all(name not in config for config in configs):

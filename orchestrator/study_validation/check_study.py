@@ -10,7 +10,7 @@ from orchestrator.folder_names import NAME, NAME_RULE
 from orchestrator.study.configs import TRAINING_TYPES, space_of
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.loss_facts import facts_of
-from orchestrator.study.study import Study
+from orchestrator.study.study import Study, StudyLoss
 from orchestrator.study.unused_settings import is_start_epoch, start_epoch_problem, why_unused
 from orchestrator.study_parser.declared_differences import check_fairness
 from orchestrator.study_parser.problems import Path, Problems
@@ -29,7 +29,7 @@ from orchestrator.study_validation.training import (
     check_training_section,
     why_unused_by_all,
 )
-from search_spaces.parameters import Space, Value
+from search_spaces.parameters import Value
 from search_spaces.training_parameters import RATES, TRAINING_SPACES
 from trainables.dataset_interface.class_splits import validation_counts
 from trainables.errors import TrialInputError
@@ -73,23 +73,17 @@ def _check_spaces(study: Study, problems: Problems) -> None:
     if unknown or problems.concern(("losses",), ("search", "space")):
         return
     for index, loss in enumerate(study.losses):
-        spaces = facts_of(loss).spaces
-        if loss not in study.spaces and study.search.space not in spaces:
-            rule = f"search.space must be a space of {loss}"
-            problems.add(("search", "space"), rule, got=study.search.space, choices=spaces)
-        elif not space_of(study, loss).parameters:
-            problems.add(("losses", index), f"{loss} has nothing to search: see search.tune")
-        _check_values(study, index, problems)
-
-
-def _check_values(study: Study, index: int, problems: Problems) -> None:
-    """A search tries the published default first, so there has to be one."""
-    loss = study.losses[index]
-    values = {**facts_of(loss).defaults, **study.values.get(loss, {})}
-    missing = [name for name in facts_of(loss).parameters if name not in values]
-    if missing:
-        rule = f"{loss} has no default for {', '.join(missing)}: give one under values"
-        problems.add(("losses", index), rule)
+        facts = facts_of(loss.name)
+        if loss.space is None and study.search.space not in facts.spaces:
+            rule = f"search.space must be a space of {loss.name}"
+            problems.add(("search", "space"), rule, got=study.search.space, choices=facts.spaces)
+        elif not space_of(study, loss.name).parameters:
+            problems.add(("losses", index), f"{loss.name} has nothing to search: see search.tune")
+        # A search tries the published default first, so there has to be one.
+        values = {**facts.defaults, **loss.values}
+        if missing := [name for name in facts.parameters if name not in values]:
+            rule = f"{loss.name} has no default for {', '.join(missing)}: give one under values"
+            problems.add(("losses", index), rule)
 
 
 def _check_data(study: Study, problems: Problems) -> None:
@@ -151,21 +145,19 @@ def _check_used(study: Study, problems: Problems) -> None:
     items = trained_losses(study, problems)
     for index, loss in enumerate(study.losses):
         path: Path = ("losses", index)
-        of_loss = [item for item in items if item.loss == loss]
+        of_loss = [item for item in items if item.loss == loss.name]
         configs = [config for item in of_loss for config in _extreme_configs(study, item)]
-        values = study.values.get(loss, {})
-        space = study.spaces.get(loss, Space({})).parameters
-        for section, names in (("values", values), ("space", space)):
+        for section, names in (("values", loss.values), ("space", loss.own_parameters)):
             for name in names:
                 key_path = (*path, section, name)
                 if name in TRAINING_TYPES:
                     reason = why_unused_by_all(study, of_loss, name, key_path, problems)
                 else:
-                    reason = why_unused(loss, name, configs)
+                    reason = why_unused(loss.name, name, configs)
                 if reason:
                     problems.add(key_path, f"{label(key_path)} {reason}")
         for item in of_loss:
-            _check_epochs(study, item, path, problems)
+            _check_epochs(study, loss, item, path, problems)
 
 
 def _extreme_configs(study: Study, item: TrainedLoss) -> Iterator[Mapping[str, Value]]:
@@ -177,11 +169,11 @@ def _extreme_configs(study: Study, item: TrainedLoss) -> Iterator[Mapping[str, V
             yield {**item.values, name: end}
 
 
-def _check_epochs(study: Study, item: TrainedLoss, path: Path, problems: Problems) -> None:
+def _check_epochs(
+    study: Study, loss: StudyLoss, item: TrainedLoss, path: Path, problems: Problems
+) -> None:
     """Note memories and main losses that would start after the last epoch in every config."""
-    configs = [
-        {**c, **study.values.get(item.loss or "", {})} for c in _extreme_configs(study, item)
-    ]
+    configs = [{**config, **loss.values} for config in _extreme_configs(study, item)]
     for name in filter(is_start_epoch, item.values):
         key_path: Path = (*path, "values", name)
         earliest = min(config[name] for config in configs)

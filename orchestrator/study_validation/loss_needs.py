@@ -24,7 +24,7 @@ def _check_batches(study: Study, problems: Problems) -> None:
     if problems.concern(("training", "sampler"), ("search", "space"), ("search", "tune")):
         return
     samplers = {item.loss: item.training.sampler for item in trained_losses(study, problems)}
-    for loss in study.losses:
+    for loss in study.loss_names:
         sampler = samplers.get(loss, "balanced")
         if sampler != "balanced" and "balanced" in facts_of(loss).needs:
             rule = (
@@ -50,13 +50,13 @@ def _check_mode(study: Study, problems: Problems) -> None:
             facts_of(item.loss).needs,
             has_vectors=facts.num_features is not None,
         )
-        key_path = ("losses", study.losses.index(item.loss))
+        key_path = ("losses", study.loss_names.index(item.loss))
         if problem and not problems.concern(key_path):
             problems.add(key_path, problem)
 
 
 def _check_class_text(study: Study, problems: Problems) -> None:
-    needing = [loss for loss in study.losses if "class_text" in facts_of(loss).needs]
+    needing = [loss for loss in study.loss_names if "class_text" in facts_of(loss).needs]
     if not needing:
         return
     for index, dataset in enumerate(study.datasets):

@@ -49,7 +49,7 @@ def _task(dataset: DatasetSettings) -> Task | None:
 def _check_losses(study: Study, dataset: str, task: Task, problems: Problems) -> None:
     if problems.concern(("losses",)):
         return
-    for index, loss in enumerate(study.losses):
+    for index, loss in enumerate(study.loss_names):
         problem = loss_problem(loss, facts_of(loss).needs, dataset, task)
         if problem is not None:
             problems.add(("losses", index), problem)

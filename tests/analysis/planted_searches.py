@@ -64,6 +64,7 @@ def write_tuned_store(folder, *, trials=20):
         margin = settings.hyperparameters["margin"]
         return 0.3 + 0.6 * margin + 0.01 * drawn if settings.loss == "contrastive" else drawn
 
+    margins = Space({"margin": Real(0.0, 0.9, step=0.1)})
     study = replace(
         with_search(
             trials=trials,
@@ -71,7 +72,10 @@ def write_tuned_store(folder, *, trials=20):
             early_stopping=replace(STUDY.search.early_stopping, kind="none"),
         ),
         final=replace(STUDY.final, seeds=1),
-        spaces={"contrastive": Space({"margin": Real(0.0, 0.9, step=0.1)})},
+        losses=tuple(
+            replace(loss, space=margins) if loss.name == "contrastive" else loss
+            for loss in STUDY.losses
+        ),
         quarantine="record",
     )
     with pytest.MonkeyPatch.context() as patch:

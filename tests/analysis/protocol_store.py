@@ -14,6 +14,7 @@ from orchestrator.study.study import (
     ResourceSettings,
     SearchSettings,
     Study,
+    StudyLoss,
     StudyTraining,
 )
 from tests.analysis.protocol_truth import STARTED_AT, K
@@ -29,7 +30,7 @@ def study_file(truth):
         datasets=(DatasetSettings(name="glyphs", options={"script": "latin"}),),
         backbones=(BackboneSettings(name="conv_small"),),
         embedding_dims=tuple(int(block.split("/")[2]) for block in truth.blocks),
-        losses=truth.losses,
+        losses=tuple(map(StudyLoss, truth.losses)),
         protocols=tuple(
             ProtocolSettings(
                 kind=judge.kind, name=label, folds=judge.folds if judge.folds > 1 else None

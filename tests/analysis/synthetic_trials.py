@@ -19,6 +19,7 @@ from orchestrator.study.study import (
     ResourceSettings,
     Search,
     SearchSettings,
+    StudyLoss,
     StudyTraining,
 )
 from orchestrator.study.study import Study as StudyFile
@@ -76,7 +77,7 @@ class Truth:
             ),
             backbones=(BackboneSettings(name="conv_small"),),
             embedding_dims=self.embedding_dims,
-            losses=tuple(self.strengths),
+            losses=tuple(map(StudyLoss, self.strengths)),
             protocols=(ProtocolSettings(),),
             search=SearchSettings(trials=self.search_trials),
             final=FinalSettings(seeds=self.seeds),

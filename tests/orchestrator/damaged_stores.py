@@ -12,7 +12,7 @@ import polars as pl
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.artifact_files import save_embeddings, save_model
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.study.study import FinalSettings, KeepSettings
+from orchestrator.study.study import FinalSettings, KeepSettings, StudyLoss
 from orchestrator.verify.verify_store import verify_store
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here
@@ -23,7 +23,7 @@ from trainables.trial.checkpoint import add_checksum, verified_archive
 TINY = replace(
     STUDY,
     embedding_dims=(8,),
-    losses=("contrastive",),
+    losses=(StudyLoss("contrastive"),),
     search=replace(STUDY.search, trials=5),
     final=FinalSettings(seeds=1),
     keep=KeepSettings(models=False, embeddings=False),

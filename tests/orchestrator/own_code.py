@@ -5,7 +5,7 @@ from uuid import uuid4
 
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.run.snapshot_study import write_snapshot
-from orchestrator.study.study import EarlyStopping, FinalSettings, KeepSettings
+from orchestrator.study.study import EarlyStopping, FinalSettings, KeepSettings, StudyLoss
 from search_spaces.parameters import Real, Space
 from tests.orchestrator.small_study import STUDY
 
@@ -30,13 +30,16 @@ class OwnCode:
         self.helper.write_text("SCALE = 1\n")
         self.path = f"{self.loss.stem}:Mine"
 
+    @property
+    def study_loss(self):
+        return StudyLoss(self.path, space=Space({"margin": Real(0.1, 0.9)}))
+
     def study(self, **changes):
         small = replace(
             STUDY,
             name="own",
             embedding_dims=(8,),
-            losses=("contrastive", self.path),
-            spaces={self.path: Space({"margin": Real(0.1, 0.9)})},
+            losses=(StudyLoss("contrastive"), self.study_loss),
             search=replace(STUDY.search, trials=3, early_stopping=EarlyStopping(kind="none")),
             final=FinalSettings(seeds=1),
             keep=KeepSettings(models=False, embeddings=False),

@@ -7,7 +7,13 @@ import polars as pl
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.study.study import EarlyStopping, FinalSettings, SearchSettings, StudyTraining
+from orchestrator.study.study import (
+    EarlyStopping,
+    FinalSettings,
+    SearchSettings,
+    StudyLoss,
+    StudyTraining,
+)
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.small_study import STUDY, rows, run_here
 from trainables.settings.trial_settings import ProtocolSettings
@@ -36,7 +42,7 @@ CROSSED = replace(
     STUDY,
     name="shared",
     embedding_dims=(8,),
-    losses=("contrastive",),
+    losses=(StudyLoss("contrastive"),),
     protocols=PROTOCOLS,
     search=SearchSettings(
         sampler="random",

@@ -20,6 +20,7 @@ from orchestrator.study.study import (
     ResourceSettings,
     SearchSettings,
     Study,
+    StudyLoss,
     StudyTraining,
 )
 from tests.orchestrator.simulated import simulated_trial
@@ -32,7 +33,7 @@ STUDY = Study(
     datasets=(DatasetSettings(name="glyphs", options={"script": "greek"}),),
     backbones=(BackboneSettings(name="conv_small"),),
     embedding_dims=(8, 16),
-    losses=("contrastive", "proxy_anchor"),
+    losses=(StudyLoss("contrastive"), StudyLoss("proxy_anchor")),
     protocols=(ProtocolSettings(kind="fixed", val_fraction=0.25),),
     search=SearchSettings(
         trials=6,

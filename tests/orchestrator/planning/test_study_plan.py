@@ -7,6 +7,7 @@ import pytest
 from orchestrator.planning.budget_plan import EpochCost
 from orchestrator.planning.study_plan import plan
 from orchestrator.study.blocks import blocks, searches
+from orchestrator.study.study import StudyLoss
 from tests.orchestrator.study_files import load
 from trainables.settings.trial_settings import ProtocolSettings
 
@@ -100,7 +101,7 @@ def test_fairness_names_the_budget_and_the_losses_with_more_dimensions(study):
     assert str(larger) == (
         "searched hyperparameters: 2 for contrastive; 4 for proxy_anchor; 5 for multi_similarity"
     )
-    assert plan(replace(study, losses=("contrastive",))).fairness.disparities == ()
+    assert plan(replace(study, losses=(StudyLoss("contrastive"),))).fairness.disparities == ()
 
 
 def test_hours_need_the_cost_of_an_epoch(study):

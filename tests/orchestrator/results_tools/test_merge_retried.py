@@ -7,13 +7,14 @@ import pytest
 from orchestrator.results.records.retried import read_retried
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results_tools.merge_studies import merge_studies
+from orchestrator.study.study import StudyLoss
 from orchestrator.verify.verify_store import verify_store
 from podium.errors import PodiumError
 from tests.orchestrator.broken_trials import FRAIL, run_broken, run_fixed
 from tests.orchestrator.small_study import run_here
 
 ONE, OTHER = (
-    replace(FRAIL, name=name, losses=(loss,))
+    replace(FRAIL, name=name, losses=(StudyLoss(loss),))
     for name, loss in (("one", "contrastive"), ("other", "proxy_anchor"))
 )
 

@@ -18,6 +18,7 @@ from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results_tools.merge_studies import merge_studies
 from orchestrator.results_tools.study_status import study_status
 from orchestrator.study.resolved_study import study_from_resolved
+from orchestrator.study.study import StudyLoss
 from tests.analysis.synthetic_study import write_store
 from tests.orchestrator.merged_stores import (
     LOSSES,
@@ -63,7 +64,7 @@ def test_everything_reads_the_merged_folder(two, tmp_path):
     assert all(row["trials"] == row["planned"] for row in status.searches)
     assert all(row["duplicates"] == 1 for row in status.searches)
     study = study_from_resolved(read_study(paths))
-    assert (study.name, set(study.losses)) == ("both", set(LOSSES))
+    assert (study.name, set(study.loss_names)) == ("both", set(LOSSES))
     assert set(Reader(output).trials().collect()["study"]) == {"both"}
     page = study_page(output)
     assert all(loss in page for loss in LOSSES)
@@ -143,10 +144,10 @@ def test_merged_folders_can_be_merged_again(tmp_path):
 def run_parts(tmp_path_factory) -> list[Path]:
     """Two stores that the orchestrator wrote, each with a loss of its own."""
     folder = tmp_path_factory.mktemp("run")
-    for loss in STUDY.losses:
-        run_here(replace(STUDY, losses=(loss,)), folder / loss)
+    for loss in STUDY.loss_names:
+        run_here(replace(STUDY, losses=(StudyLoss(loss),)), folder / loss)
     run_here(STUDY, folder / "all")
-    return [folder / name / STUDY.name for name in (*STUDY.losses, "all")]
+    return [folder / name / STUDY.name for name in (*STUDY.loss_names, "all")]
 
 
 _COSTS = (
@@ -169,7 +170,7 @@ def test_runs_of_two_groups_are_what_one_run_would_have_been(run_parts, tmp_path
     status = study_status(output)
     assert status.searches == study_status(whole).searches
     assert read_provenance(StudyPaths(output))["fairness"] is not None
-    assert read_provenance(StudyPaths(output))["spaces"].keys() == set(STUDY.losses)
+    assert read_provenance(StudyPaths(output))["spaces"].keys() == set(STUDY.loss_names)
 
 
 def without_baselines(folder):

@@ -15,6 +15,7 @@ from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results_tools.optuna_journal import append_searches
 from orchestrator.search_samplers.optuna_study import distribution_of
 from orchestrator.study.configs import space_of
+from orchestrator.study.study import StudyLoss
 from podium.errors import CorruptFileError, PodiumError, StoreError
 from tests.orchestrator.results.store_rows import change_text
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, run_here, with_search
@@ -186,7 +187,7 @@ def _unraced():
 
 
 def test_a_value_outside_the_space_is_kept_as_an_attribute(tmp_path):
-    study = replace(STUDY, losses=("contrastive",), values={"contrastive": {"margin": -0.5}})
+    study = replace(STUDY, losses=(StudyLoss("contrastive", values={"margin": -0.5}),))
     run_here(study, tmp_path)
     journal = tmp_path / "journal.log"
     append_searches(tmp_path / "small", journal)

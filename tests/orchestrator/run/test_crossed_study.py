@@ -11,7 +11,13 @@ from polars.testing import assert_frame_equal
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.search_samplers.sampler_names import DO_NOT_LEARN
-from orchestrator.study.study import EarlyStopping, FinalSettings, SearchSettings, StudyTraining
+from orchestrator.study.study import (
+    EarlyStopping,
+    FinalSettings,
+    SearchSettings,
+    StudyLoss,
+    StudyTraining,
+)
 from orchestrator.trials.history import mean_epoch
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here, tables
@@ -123,7 +129,7 @@ class DefaultFails(PlantedTrial):
 
 @pytest.mark.parametrize("after", [0, 1, 2])
 def test_a_default_that_failed_in_the_search_is_refitted_as_far_as_is_known(tmp_path, after):
-    study = replace(CROSSED, losses=("contrastive",), protocols=PROTOCOLS[:1])
+    study = replace(CROSSED, losses=(StudyLoss("contrastive"),), protocols=PROTOCOLS[:1])
     run_planted(study, tmp_path, DefaultFails(after))
     trials = rows(tmp_path, study)
     failed = trials.filter(pl.col("is_default"), stage="search")
@@ -189,7 +195,7 @@ def test_fresh_splits_differ_between_repeats_and_not_between_losses(trials):
 
 
 def test_the_same_splits_are_the_same_in_every_repeat(tmp_path):
-    study = replace(CROSSED, losses=("contrastive",), protocols=PROTOCOLS[:2])
+    study = replace(CROSSED, losses=(StudyLoss("contrastive"),), protocols=PROTOCOLS[:2])
     study = replace(study, search=replace(study.search, splits="same"))
     trials = rows(run_planted(study, tmp_path), study).filter(stage="search")
     assert trials.group_by("protocol").agg(pl.col("split_hash").n_unique())[
@@ -216,7 +222,7 @@ def test_shared_configs_are_the_same_for_all_protocols_and_repeats_of_a_loss(tmp
     search = replace(CROSSED.search, sampler=sampler, trials=6)
     study = replace(CROSSED, search=search, final=FinalSettings(seeds=1))
     found = tried(rows(run_planted(study, tmp_path), study))
-    for loss in study.losses:
+    for loss in study.loss_names:
         of_loss = [configs for (of, _, _), configs in found.items() if of == loss]
         assert len(of_loss) == 8
         assert all(configs == of_loss[0] for configs in of_loss)
@@ -227,7 +233,7 @@ def test_without_sharing_only_the_default_is_tried_by_all(tmp_path):
     search = replace(CROSSED.search, shared_configs=False)
     study = replace(CROSSED, search=search, final=FinalSettings(seeds=1))
     found = tried(rows(run_planted(study, tmp_path), study))
-    for loss in study.losses:
+    for loss in study.loss_names:
         first, *others = [set(configs) for (of, *_), configs in found.items() if of == loss]
         assert all(len(first & configs) == 1 for configs in others)
 

@@ -17,6 +17,7 @@ from orchestrator.study.study import (
     FinalSettings,
     SearchSettings,
     Stopping,
+    StudyLoss,
     StudyTraining,
     WarmStart,
 )
@@ -36,7 +37,7 @@ CROSSED = replace(
     STUDY,
     name="crossed",
     embedding_dims=(8,),
-    losses=("contrastive",),
+    losses=(StudyLoss("contrastive"),),
     protocols=HONEST,
     search=SearchSettings(
         sampler="random",

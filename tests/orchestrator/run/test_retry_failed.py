@@ -19,7 +19,7 @@ from orchestrator.run.resume_study import rebuilt_queues
 from orchestrator.run.retry_failed import record_retries, recorded_failures, withdraw
 from orchestrator.scheduling.worker_slots import WorkerSlots
 from orchestrator.study.resource_demand import Capacity
-from orchestrator.study.study import BudgetSettings, FinalSettings
+from orchestrator.study.study import BudgetSettings, FinalSettings, StudyLoss
 from orchestrator.verify.verify_store import verify_store
 from podium.errors import PodiumError
 from tests.orchestrator.broken_trials import (
@@ -265,7 +265,9 @@ def run_low(storage, study, fails=lambda settings: False, **options):
     return run_here(study, storage, InProcessExecutor(LowUnlessDefault(fails)), **options)
 
 
-ONE_LOSS = replace(FRAIL, losses=("contrastive",), search=replace(FRAIL.search, trials=4, tune=()))
+ONE_LOSS = replace(
+    FRAIL, losses=(StudyLoss("contrastive"),), search=replace(FRAIL.search, trials=4, tune=())
+)
 
 
 def test_a_default_that_wins_once_it_is_retried_is_the_winner_by_its_finals_of_before(tmp_path):

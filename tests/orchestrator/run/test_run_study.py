@@ -7,7 +7,7 @@ from polars.testing import assert_frame_equal
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.asks import read_asks
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.study.study import FinalSettings, StudyTraining
+from orchestrator.study.study import FinalSettings, StudyLoss, StudyTraining
 from podium.errors import PodiumError
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import (
@@ -161,8 +161,10 @@ def _winners(trials):
 
 
 def test_another_loss_extends_a_study_and_plain_polars_still_reads_it(tmp_path):
-    run_here(replace(STUDY, losses=("contrastive",)), tmp_path)
-    run_here(replace(STUDY, losses=("contrastive", "proxy_anchor")), tmp_path)
+    run_here(replace(STUDY, losses=(StudyLoss("contrastive"),)), tmp_path)
+    run_here(
+        replace(STUDY, losses=(StudyLoss("contrastive"), StudyLoss("proxy_anchor"))), tmp_path
+    )
     trials = pl.read_parquet(f"{tmp_path}/{STUDY.name}/**/*.parquet")
     assert trials["trial_id"].n_unique() == len(trials)
     assert set(trials["loss"]) == {"contrastive", "proxy_anchor", "untrained"}
@@ -177,7 +179,7 @@ def test_a_changed_study_is_refused_with_the_difference(finished_storage):
 def test_folds_of_the_final_stage_are_trials_of_their_own(tmp_path):
     protocol = ProtocolSettings(kind="kfold", val_fraction=None, folds=3)
     study = replace(
-        STUDY, losses=("contrastive",), final=FinalSettings(seeds=1, protocol=protocol)
+        STUDY, losses=(StudyLoss("contrastive"),), final=FinalSettings(seeds=1, protocol=protocol)
     )
     run_here(study, tmp_path)
     winners = rows(tmp_path).filter(pl.col("is_winner"))

@@ -11,7 +11,7 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
 from orchestrator.results.trial_files import commit_trials as copying
 from orchestrator.scheduling.executor_interface import Loss
-from orchestrator.study.study import FinalSettings
+from orchestrator.study.study import FinalSettings, StudyLoss
 from podium.errors import CorruptFileError
 from search_spaces.parameters import Choice, Space
 from tests.orchestrator.planted import PlantedTrial, hashed
@@ -121,7 +121,7 @@ def test_copies_that_fall_due_in_the_last_suggestion_have_rows_before_the_run_is
     both = replace(
         SMALL,
         search=search,
-        spaces={"contrastive": margins},
+        losses=(StudyLoss("contrastive", space=margins),),
         final=FinalSettings(seeds=1, protocol=KFOLD),
     )
     run_planted(replace(both, protocols=both.protocols[:1]), tmp_path, simulated_trial)

@@ -5,13 +5,14 @@ from dataclasses import replace
 
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.run.snapshot_study import space_record
+from orchestrator.study.study import StudyLoss
 from search_spaces.parameters import Choice, Int, Real, Space
 from tests.orchestrator.small_study import STUDY, run_here
 
 
 def test_a_space_is_recorded_with_scale_bounds_and_step():
     space = Space({"a": Real(0.1, 10, log=True), "k": Int(2, 8, step=2), "c": Choice(("x", "y"))})
-    study = replace(STUDY, losses=("contrastive",), spaces={"contrastive": space})
+    study = replace(STUDY, losses=(StudyLoss("contrastive", space=space),))
     (found,) = space_record(study)["contrastive"]
     assert found["blocks"] == ["glyphs-greek/conv_small/8", "glyphs-greek/conv_small/16"]
     parameters = found["parameters"]
@@ -27,7 +28,7 @@ def test_a_space_is_recorded_with_scale_bounds_and_step():
 
 def test_every_loss_has_the_space_of_its_searches():
     record = space_record(STUDY)
-    assert list(record) == list(STUDY.losses)
+    assert list(record) == list(STUDY.loss_names)
     assert set(record["contrastive"][0]["parameters"]) == {"margin", "learning_rate"}
 
 

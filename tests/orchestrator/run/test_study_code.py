@@ -19,7 +19,7 @@ from orchestrator.results.storage.checksummed_text import (
 )
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.warm_start import find_warm_starts
-from orchestrator.study.study import WarmStart
+from orchestrator.study.study import StudyLoss, WarmStart
 from orchestrator.verify.verify_store import verify_store
 from podium.errors import PodiumError
 from tests.orchestrator.merged_stores import bytes_of
@@ -69,7 +69,7 @@ def test_the_fingerprint_is_in_the_snapshot_and_a_copy_beside_it(own, tmp_path):
 
 
 def test_ids_of_trials_without_such_code_are_as_they_were(own, tmp_path):
-    alone = own.study(losses=("contrastive",), spaces={})
+    alone = own.study(losses=(StudyLoss("contrastive"),))
     run_here(alone, tmp_path / "alone")
     run_here(own.study(), tmp_path)
     ids = {row["trial_id"] for row in rows(tmp_path / "alone", alone).to_dicts()}
@@ -80,7 +80,10 @@ def test_ids_of_trials_without_such_code_are_as_they_were(own, tmp_path):
 
 def test_an_installed_loss_is_recorded_by_package(tmp_path):
     name = "pytorch_metric_learning.losses:CircleLoss"
-    run_here(OwnCode(tmp_path).study(losses=("contrastive", name), spaces={}), tmp_path)
+    run_here(
+        OwnCode(tmp_path).study(losses=(StudyLoss("contrastive"), StudyLoss(name))),
+        tmp_path,
+    )
     paths = StudyPaths(tmp_path / "own")
     (told,) = read_provenance(paths)["code"].values()
     assert told["files"] == []
@@ -130,7 +133,7 @@ def test_a_module_that_is_gone_is_named(own, tmp_path):
 
 
 def test_a_loss_that_joins_later_is_recorded_then(own, tmp_path):
-    first = own.study(losses=("contrastive",), spaces={})
+    first = own.study(losses=(StudyLoss("contrastive"),))
     run_here(first, tmp_path)
     run_here(own.study(), tmp_path)
     code = foreign_code(own.path)
@@ -141,7 +144,7 @@ def test_a_loss_that_joins_later_is_recorded_then(own, tmp_path):
 
 
 def test_code_may_change_until_a_trial_of_it_is_over(own, tmp_path):
-    study = own.study(losses=(own.path,))
+    study = own.study(losses=(own.study_loss,))
     run_here(study, tmp_path, InterruptedAfter(1))
     paths = StudyPaths(tmp_path / "own")
     assert read_asks(paths)
@@ -187,7 +190,7 @@ def test_trials_of_other_code_than_the_study_says_are_named(own, tmp_path):
 
 
 def test_a_worker_refuses_a_job_of_other_code_and_no_row_is_written(own, tmp_path):
-    study = own.study(losses=(own.path,))
+    study = own.study(losses=(own.study_loss,))
 
     def edited_later(settings, **others):
         yield from simulated_trial(settings, **others)
@@ -208,7 +211,7 @@ def test_a_worker_refuses_a_job_of_other_code_and_no_row_is_written(own, tmp_pat
 
 
 def test_a_node_without_the_module_stops_the_run_and_no_trial_fails(own, tmp_path):
-    study = own.study(losses=(own.path,))
+    study = own.study(losses=(own.study_loss,))
 
     def gone_later(settings, **others):
         yield from simulated_trial(settings, **others)

@@ -10,13 +10,13 @@ from orchestrator.results.records.asks import read_asks
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_study
 from orchestrator.run.warm_start import find_warm_starts, recall_warm_starts
-from orchestrator.study.study import EarlyStopping, FinalSettings, WarmStart
+from orchestrator.study.study import EarlyStopping, FinalSettings, StudyLoss, WarmStart
 from podium.errors import PodiumError
 from search_spaces.parameters import Real, Space
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here, tables
 from trainables.settings.trial_settings import ProtocolSettings
 
-QUICK = replace(STUDY, final=FinalSettings(seeds=1), losses=("contrastive",))
+QUICK = replace(STUDY, final=FinalSettings(seeds=1), losses=(StudyLoss("contrastive"),))
 EARLIER = replace(
     QUICK,
     name="earlier",
@@ -85,8 +85,8 @@ def test_a_new_block_takes_the_best_of_every_search_before_the_second_best_of_an
 def test_configs_outside_the_present_space_are_dropped_and_said(earlier):
     best = best_of(earlier, embedding_dim=8)
     middle = sorted(config["margin"] for config in best)[len(best) // 2]
-    narrow = {"contrastive": Space({"margin": Real(0.0, middle)})}
-    found, said = looked_up(warm(earlier, top=9, spaces=narrow))
+    narrow = StudyLoss("contrastive", space=Space({"margin": Real(0.0, middle)}))
+    found, said = looked_up(warm(earlier, top=9, losses=(narrow,)))
     inside = tuple(config for config in best if config["margin"] <= middle)
     assert found == {f"{EIGHT} contrastive": inside}
     assert f"in {EIGHT}: {len(best) - len(inside)} configs dropped: margin" in said
@@ -137,14 +137,16 @@ def test_pruned_and_failed_trials_are_no_results(tmp_path):
 
 
 def test_losses_without_earlier_results_are_named(earlier):
-    found, said = looked_up(warm(earlier, losses=("contrastive", "multi_similarity")))
+    found, said = looked_up(
+        warm(earlier, losses=(StudyLoss("contrastive"), StudyLoss("multi_similarity")))
+    )
     assert "nothing was found for multi_similarity" in said
     assert found[f"{EIGHT} multi_similarity"] == ()
 
 
 def test_what_the_study_file_gives_is_not_given_again(earlier):
     best = best_of(earlier, embedding_dim=8)
-    found, _ = looked_up(warm(earlier, try_first={"contrastive": (best[0],)}))
+    found, _ = looked_up(warm(earlier, losses=(StudyLoss("contrastive", try_first=(best[0],)),)))
     assert found == {f"{EIGHT} contrastive": best[1:3]}
 
 
@@ -160,7 +162,7 @@ def asks_of(storage):
 
 def test_given_configs_come_after_the_default_and_count_as_trials(earlier, tmp_path):
     best = best_of(earlier, embedding_dim=8)
-    study = warm(earlier, try_first={"contrastive": ({"margin": 0.123},)})
+    study = warm(earlier, losses=(StudyLoss("contrastive", try_first=({"margin": 0.123},)),))
     run_here(study, tmp_path)
     asks = asks_of(tmp_path)
     assert [ask.source for ask in asks] == ["default", *["given"] * 3, *["sampler"] * 2]
@@ -184,7 +186,9 @@ def test_a_loss_that_joins_later_is_looked_up_when_it_does(earlier, tmp_path):
     run_here(warm(earlier), tmp_path, InterruptedAfter(1))
     paths = StudyPaths(tmp_path / "later")
     frozen = read_study(paths)["warm_starts"]
-    joined = recall_warm_starts(warm(earlier, losses=("contrastive", "triplet")), paths)
+    joined = recall_warm_starts(
+        warm(earlier, losses=(StudyLoss("contrastive"), StudyLoss("triplet"))), paths
+    )
     found, said = looked_up(joined)
     assert list(frozen) == [f"{EIGHT} contrastive"]
     assert list(found) == [f"{EIGHT} contrastive", f"{EIGHT} triplet"]

@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from orchestrator.scheduling.budget_shares import BudgetShares, Claim, TrialCosts
 from orchestrator.scheduling.resource_usage import RunningAttempt, Spent, SpentOn
 from orchestrator.study.blocks import searches
-from orchestrator.study.study import BudgetSettings, ResourceSettings
+from orchestrator.study.study import BudgetSettings, ResourceSettings, StudyLoss
 from tests.orchestrator.small_study import with_search
 
 HOUR = 3600.0
 STUDY = replace(
     with_search(order="asynchronous", trials=50),
     embedding_dims=(8,),
-    losses=("contrastive", "multi_similarity", "proxy_anchor"),
+    losses=(StudyLoss("contrastive"), StudyLoss("multi_similarity"), StudyLoss("proxy_anchor")),
     resources=ResourceSettings(gpus_per_trial=0.5),
 )
 SEARCHES = searches(STUDY)

@@ -12,7 +12,7 @@ from orchestrator.results.trial_files.reader import Reader
 from orchestrator.scheduling.committed_outcomes import search_outcomes
 from orchestrator.scheduling.early_stopping import rung_steps
 from orchestrator.study.resource_demand import Capacity
-from orchestrator.study.study import EarlyStopping, FinalSettings
+from orchestrator.study.study import EarlyStopping, FinalSettings, StudyLoss
 from tests.orchestrator import simulated
 from tests.orchestrator.scripted import ScriptedExecutor, lost
 from tests.orchestrator.slow_race import slow_verdict
@@ -34,7 +34,7 @@ def study_of(rules, folds, sampler="tpe", order="deterministic"):
     return replace(
         STUDY,
         embedding_dims=(8,),
-        losses=("proxy_anchor",),
+        losses=(StudyLoss("proxy_anchor"),),
         protocols=(several if folds > 1 else one,),
         final=FinalSettings(seeds=1, protocol=one),
         search=replace(

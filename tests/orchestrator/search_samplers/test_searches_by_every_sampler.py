@@ -10,12 +10,12 @@ from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.asks import read_asks
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SAMPLERS
-from orchestrator.study.study import EarlyStopping
+from orchestrator.study.study import EarlyStopping, StudyLoss
 from search_spaces.parameters import Real, Space
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here, tables
 
-ONE_LOSS = replace(STUDY, embedding_dims=(8,), losses=("contrastive",))
+ONE_LOSS = replace(STUDY, embedding_dims=(8,), losses=(StudyLoss("contrastive"),))
 OF_ONE = [name for name in SAMPLERS if name not in ("tpe", "nsga-ii")]
 
 
@@ -47,7 +47,7 @@ def test_an_interrupted_search_ends_in_the_same_tables(tmp_path, sampler):
 def test_a_grid_ends_its_search_when_every_point_was_tried(tmp_path):
     margins = Space({"margin": Real(0.0, 1.0, step=0.25)})
     study = study_of("grid", trials=9, tune=(), early_stopping=EarlyStopping(kind="none"))
-    study = replace(study, spaces={"contrastive": margins})
+    study = replace(study, losses=(StudyLoss("contrastive", space=margins),))
     assert not run_here(study, tmp_path).interrupted
     searched = rows(tmp_path).filter(pl.col("stage") == "search")
     assert sorted(searched["hp.margin"]) == [0.0, 0.25, 0.5, 0.75, 1.0]
@@ -70,7 +70,7 @@ def test_a_coordinate_search_knows_every_sweep_before_it_puts_them_together(tmp_
         "coordinate", order="asynchronous", tune=(), early_stopping=EarlyStopping(kind="none")
     )
     values = Space({"margin": Real(0.1, 0.9, step=0.2)})
-    study = replace(study, spaces={"contrastive": values})
+    study = replace(study, losses=(StudyLoss("contrastive", space=values),))
     run_here(study, tmp_path)
     (asks,) = asks_of(tmp_path).values()
     assert len(asks) == 5  # the best margin alone is the combination

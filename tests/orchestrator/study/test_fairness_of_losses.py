@@ -155,7 +155,7 @@ def num_drawn_configs(study):
 def test_as_many_are_counted_as_a_search_comes_to(tmp_path, space, sampler, trials):
     study = study_of_search(tmp_path, SPACES[space], sampler, trials)
     (block,) = blocks(study)
-    assert num_tried_configs(study, block, study.losses[0]) == num_drawn_configs(study)
+    assert num_tried_configs(study, block, study.loss_names[0]) == num_drawn_configs(study)
 
 
 def test_a_space_of_many_points_fills_every_budget(tmp_path):

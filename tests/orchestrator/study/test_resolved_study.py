@@ -10,6 +10,7 @@ from orchestrator.study.study import (
     ResourceSettings,
     ResourceShare,
     Study,
+    StudyLoss,
     StudyTraining,
 )
 from orchestrator.study.study_changes import compare
@@ -34,7 +35,8 @@ def test_a_study_comes_back_from_its_yaml(tmp_path, text):
 def test_no_default_is_left_out(tmp_path):
     values = resolved_dict(load(tmp_path, MINIMAL))
     # A study that names nothing by import path is stored as before there was such a key.
-    assert set(values) == set(Study.__dataclass_fields__) - {"code"}
+    of_losses = {"spaces", "values", "try_first"}
+    assert set(values) == {*Study.__dataclass_fields__, *of_losses} - {"code"}
     assert values["search"]["early_stopping"] == {
         "kind": "asha",
         "grace_epochs": 1,
@@ -69,6 +71,15 @@ def test_a_study_is_identical_to_itself(study):
     assert change.is_compatible
 
 
+def with_space(study, name, space):
+    return replace(
+        study,
+        losses=tuple(
+            replace(loss, space=space) if loss.name == name else loss for loss in study.losses
+        ),
+    )
+
+
 GREEK = DatasetSettings(name="glyphs", options={"script": "greek"})
 CUB = DatasetSettings(name="cub200")
 
@@ -84,7 +95,7 @@ CUB = DatasetSettings(name="cub200")
             "embedding_dims: [16, 32] -> [32, 8, 16]",
         ),
         (
-            lambda s: replace(s, losses=(*s.losses, "multi_similarity")),
+            lambda s: replace(s, losses=(*s.losses, StudyLoss("multi_similarity"))),
             'losses: ["contrastive", "proxy_anchor"] -> '
             '["contrastive", "proxy_anchor", "multi_similarity"]',
         ),
@@ -131,8 +142,10 @@ def test_more_data_sets_are_no_harm(study):
 def test_a_new_loss_may_bring_its_space(study):
     with_loss = replace(
         study,
-        losses=(*study.losses, "multi_similarity"),
-        spaces={**study.spaces, "multi_similarity": Space({"margin": Real(0.0, 0.5)})},
+        losses=(
+            *study.losses,
+            StudyLoss("multi_similarity", space=Space({"margin": Real(0.0, 0.5)})),
+        ),
     )
     assert compare(resolved_dict(study), resolved_dict(with_loss)).is_compatible
 
@@ -177,9 +190,9 @@ def test_what_changes_numbers_is_forbidden(study, change, message):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda s: replace(s, spaces={}),
-        lambda s: replace(s, spaces={"proxy_anchor": Space({"margin": Choice((0.1,))})}),
-        lambda s: replace(s, spaces={**s.spaces, "contrastive": Space({"margin": Real(0, 1)})}),
+        lambda s: with_space(s, "proxy_anchor", None),
+        lambda s: with_space(s, "proxy_anchor", Space({"margin": Choice((0.1,))})),
+        lambda s: with_space(s, "contrastive", Space({"margin": Real(0, 1)})),
         lambda s: replace(s, datasets=(GREEK,)),
         lambda s: replace(s, final=replace(s.final, protocol=None)),
         lambda s: replace(s, final=replace(s.final, protocol=ProtocolSettings())),

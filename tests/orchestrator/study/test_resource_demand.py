@@ -12,7 +12,7 @@ from orchestrator.study.resource_demand import (
     least_demand,
     most_demand,
 )
-from orchestrator.study.study import Block, ResourceSettings, ResourceShare
+from orchestrator.study.study import Block, ResourceSettings, ResourceShare, StudyLoss
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import run_here, with_search
 from trainables.settings.trial_settings import BackboneSettings
@@ -21,7 +21,7 @@ TWO_BACKBONES = replace(
     with_search(order="asynchronous", trials=2),
     backbones=(BackboneSettings(name="conv_small"), BackboneSettings(name="mobilenet_v3_small")),
     embedding_dims=(8,),
-    losses=("contrastive",),
+    losses=(StudyLoss("contrastive"),),
     resources=ResourceSettings(
         cpus_per_trial=2.0,
         gpus_per_trial=0.25,

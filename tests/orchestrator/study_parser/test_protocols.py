@@ -13,7 +13,7 @@ from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.planning.study_plan import plan
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
-from orchestrator.study.study import FinalSettings
+from orchestrator.study.study import FinalSettings, StudyLoss
 from orchestrator.study.study_changes import compare
 from orchestrator.worker.worker import train
 from tests.orchestrator.small_study import STUDY, rows, run_here, with_search
@@ -239,7 +239,7 @@ def test_a_study_of_random_splits_ends_in_a_report(tmp_path):
 
 def test_repeated_folds_of_the_final_stage_are_trials_of_their_own(tmp_path):
     final = FinalSettings(seeds=1, protocol=REPEATED)
-    study = replace(STUDY, losses=("contrastive",), embedding_dims=(8,), final=final)
+    study = replace(STUDY, losses=(StudyLoss("contrastive"),), embedding_dims=(8,), final=final)
     assert plan(study).searches[0].final_trials == 2 * 6
     run_here(study, tmp_path)
     winners = rows(tmp_path).filter(pl.col("is_winner")).sort("fold")

@@ -87,7 +87,7 @@ def test_what_the_study_says_goes_before_what_the_recipe_gives_a_loss(tmp_path):
 
 def test_losses_on_pairs_may_be_compared_with_losses_on_random_batches(tmp_path):
     """The recipe draws the batches of each loss in its way; a study that says random does not."""
-    assert load(tmp_path, CUB).losses == ("contrastive", "proxy_anchor")
+    assert load(tmp_path, CUB).loss_names == ("contrastive", "proxy_anchor")
     (problem,) = problems_of(tmp_path, CUB + "training: {sampler: random}")
     assert problem.startswith("s.yaml:5: training.sampler must be balanced: contrastive compares")
 
@@ -205,7 +205,7 @@ def test_a_loss_may_take_one_of_its_spaces_by_name(tmp_path):
     parameters = space_of(study, "proxy_anchor").parameters
     assert set(parameters) == {"alpha", "margin", "weight_decay"}
     assert parameters["alpha"].step == 2.0
-    assert "contrastive" not in study.spaces
+    assert study.loss("contrastive").space is None
 
 
 @pytest.mark.parametrize(

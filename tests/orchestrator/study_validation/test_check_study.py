@@ -74,7 +74,7 @@ def test_what_a_loss_sets_of_training_is_used_or_refused(tmp_path, training, set
     text = f"{HEAD}[{{loss: triplet, {setting}}}, nca]\ntraining: {training}"
     if reason is None:
         declared = "\ndeclared_differences: {warm_up_epochs: to see that it is used}"
-        assert load(tmp_path, text + declared).values
+        assert load(tmp_path, text + declared).losses[0].values
         return
     name = setting.split("{", 1)[1].split(":")[0]
     where = f"losses[0].{setting.split(':')[0]}.{name}"
@@ -84,7 +84,7 @@ def test_what_a_loss_sets_of_training_is_used_or_refused(tmp_path, training, set
 
 @pytest.mark.parametrize("loss", USED)
 def test_what_some_trial_uses_is_accepted(tmp_path, loss):
-    assert load(tmp_path, f"{HEAD}[{loss}]").values
+    assert load(tmp_path, f"{HEAD}[{loss}]").losses[0].values
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ from orchestrator.study.study import (
     ResourceSettings,
     ResourceShare,
     SearchSettings,
+    StudyLoss,
     StudyTraining,
 )
-from orchestrator.study_parser.losses import read_space
+from orchestrator.study_parser.hyperparameters import read_space
 from orchestrator.study_parser.problems import Problems
 from orchestrator.study_parser.yaml_tree import compose
 from orchestrator.study_validation.load_study import load_study
@@ -24,7 +25,7 @@ from trainables.settings.trial_settings import BackboneSettings, DatasetSettings
 def test_two_lines_are_a_study(tmp_path):
     study = load(tmp_path, MINIMAL)
     assert study.name == "x"
-    assert study.losses == ("contrastive",)
+    assert study.losses == (StudyLoss("contrastive"),)
     assert study.datasets == (DatasetSettings(name="glyphs"),)
     assert study.search == SearchSettings()
     assert study.final == FinalSettings()
@@ -78,7 +79,7 @@ def test_a_space_of_its_own_is_joined_by_the_training_parameters(tmp_path):
         "alpha": Real(4.0, 100.0, log=True, unit="1/cosine", source="study file"),
         "margin": Choice((0.1, 1.0), unit="cosine", source="study file"),
     }
-    assert study.spaces == {"proxy_anchor": Space(own)}
+    assert [loss.space for loss in study.losses] == [None, Space(own)]
     assert space_of(study, "proxy_anchor").parameters == {
         **own,
         "learning_rate": TRAINING_SPACES["learning_rate"],
@@ -100,7 +101,8 @@ def test_a_space_of_its_own_may_state_a_training_parameter_too(tmp_path):
     text = (
         "study: x\nlosses: [{loss: contrastive, space: {learning_rate: {low: 1e-4, high: 0.1}}}]"
     )
-    (parameters,) = (space.parameters for space in load(tmp_path, text).spaces.values())
+    (loss,) = load(tmp_path, text).losses
+    parameters = loss.own_parameters
     assert parameters["learning_rate"] == Real(1e-4, 0.1, unit="per step", source="study file")
     assert list(parameters) == ["learning_rate"]
 
@@ -132,7 +134,7 @@ def test_overrides_change_add_and_replace(tmp_path):
     study = load(tmp_path, MINIMAL + "search: {early_stopping: asha}", *overrides)
     assert study.search.trials == 9
     assert study.search.early_stopping.kind == "none"
-    assert study.losses == ("contrastive", "proxy_anchor")
+    assert study.loss_names == ("contrastive", "proxy_anchor")
     assert study.final.protocol is not None
     assert study.final.protocol.folds == 2
 
@@ -151,7 +153,7 @@ def test_an_override_counts_the_items_of_a_list(tmp_path):
         {"root": "/data/cub"},
         {"root": "/data/sop"},
     ]
-    assert study.values == {"proxy_anchor": {"alpha": 8.0}}
+    assert [loss.values for loss in study.losses if loss.values] == [{"alpha": 8.0}]
     assert study.embedding_dims == (8, 64)
 
 

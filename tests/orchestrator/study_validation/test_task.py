@@ -47,7 +47,7 @@ def test_a_loss_on_classes_cannot_learn_label_distances(tmp_path):
 
 def test_a_sum_may_hold_a_loss_on_classes_and_one_on_label_distances(tmp_path):
     text = CONTINUOUS.replace("[log_ratio]", "[{sum: {log_ratio: 1, contrastive: 0.1}}]")
-    assert load(tmp_path, text).losses == ("log_ratio+contrastive",)
+    assert load(tmp_path, text).loss_names == ("log_ratio+contrastive",)
 
 
 def test_batches_around_an_anchor_need_label_distances(tmp_path):

@@ -32,7 +32,7 @@ def merged(tmp_path_factory):
     path.write_text(STUDY)
     study = load_study(path)
     for loss in study.losses:
-        end = run_here(replace(study, losses=(loss,)), storage / loss, InProcessExecutor())
+        end = run_here(replace(study, losses=(loss,)), storage / loss.name, InProcessExecutor())
         assert end.progress.failed == 0
     return storage
 
