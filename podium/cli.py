@@ -2,6 +2,7 @@
 
 import errno
 import importlib
+import inspect
 import os
 import sys
 import traceback
@@ -75,14 +76,24 @@ def _application(called: str) -> typer.Typer:
         pretty_exceptions_enable=False,
     )
     for name, (panel, line) in COMMANDS.items():
-        function = _with_exit_code(_load(name)) if name == called else _placeholder
-        application.command(name, short_help=line, help=None, rich_help_panel=panel)(function)
+        command = _load(name) if name == called else _placeholder
+        if isinstance(command, typer.Typer):
+            for info in command.registered_commands:
+                assert info.callback is not None, "typer sets it"
+                info.callback = _with_exit_code(inspect.unwrap(info.callback))
+            application.add_typer(command, name=name, short_help=line, rich_help_panel=panel)
+        else:
+            application.command(name, short_help=line, help=None, rich_help_panel=panel)(
+                _with_exit_code(command)
+            )
     return application
 
 
-def _load(name: str) -> Callable[..., int | None]:
-    """The ``command`` function of ``podium/commands/<name>.py``."""
-    command: Callable[..., int | None] = importlib.import_module(f"podium.commands.{name}").command
+def _load(name: str) -> Callable[..., int | None] | typer.Typer:
+    """``command`` of ``podium/commands/<name>.py``: a function, or a group of several."""
+    command: Callable[..., int | None] | typer.Typer = importlib.import_module(
+        f"podium.commands.{name}"
+    ).command
     return command
 
 

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -12,11 +11,9 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
-from podium.errors import PodiumError
 from podium.stop_signals import INTERRUPTED, Stopped
 from podium.terminal.printing import AsJson, print_json, print_table, say
 from trainables.dataset_readers.image_checks import TINY, ImageCheck, RoleCheck, check_images
-from trainables.dataset_readers.image_list import ImageList
 from trainables.dataset_readers.read_images import READERS, read_images
 from trainables.file_caches.array_cache import cache_folder_at
 from trainables.file_caches.image_files import ImageFiles
@@ -26,58 +23,75 @@ from trainables.settings.legal_ranges import MAX_IMAGE_SIZE
 __all__ = ["command"]
 
 _NUM_SHOWN = 20
-
 _BROKEN = 2
 
 
-class _Action(StrEnum):
-    CHECK = "check"
-    CACHE = "cache"
+command = typer.Typer(
+    help="Check a data set on disk, or resize its images before a study does.",
+    no_args_is_help=True,
+)
+
+_Name = Annotated[str, typer.Argument(metavar="NAME", help=f"The data set: {', '.join(READERS)}.")]
+_Root = Annotated[Path, typer.Argument(metavar="ROOT", help="Where it was unpacked.")]
+_AllowPartial = Annotated[
+    bool, typer.Option("--allow-partial", help="Take what is there, whatever was published.")
+]
 
 
-def command(
-    action: Annotated[_Action, typer.Argument(help="What to do.")],
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help=f"The data set: {', '.join(READERS)}.")
-    ],
-    root: Annotated[Path, typer.Argument(metavar="ROOT", help="Where it was unpacked.")],
+@command.command()
+def check(
+    name: _Name,
+    root: _Root,
     duplicates: Annotated[
-        bool, typer.Option("--duplicates", help="check: also look for files of equal bytes.")
+        bool, typer.Option("--duplicates", help="Also look for files of equal bytes.")
     ] = False,
-    side: Annotated[
-        int | None,
-        typer.Option(
-            "--side",
-            min=1,
-            max=MAX_IMAGE_SIZE,
-            help="cache: pixels of the shorter side, such as 256.",
-        ),
-    ] = None,
-    allow_partial: Annotated[
-        bool,
-        typer.Option("--allow-partial", help="Take what is there, whatever was published."),
-    ] = False,
+    allow_partial: _AllowPartial = False,
     as_json: AsJson = False,
 ) -> int:
-    """Check a data set on disk, or resize its images before a study does.
+    """Compare counts with the published ones and decode every image.
 
-    check compares counts with the published ones and decodes every image. Exit code 2 if anything
-    is missing, miscounted or broken. Grey, transparent and tiny images, classes of one image and
-    duplicates are reported, and are no error.
-
-    cache writes all images with their shorter side resized to --side below $XDG_CACHE_HOME/podium
-    or ~/.cache/podium, where the trials of this machine look for them; they would do it themselves
-    when they start. An image size of 224 and the crop of most recipes, 0.875, need --side 256.
+    Exit code 2 if anything is missing, miscounted or broken. Grey, transparent and tiny images,
+    classes of one image and duplicates are reported, and are no error.
     """
-    if (action is _Action.CHECK) is (side is not None) or (duplicates and side is not None):
-        raise PodiumError("--side goes with cache, which needs it, and --duplicates with check")
     images = read_images(name, root.expanduser(), allow_partial=allow_partial)
-    if side is not None:
-        return _cache(images, root, side, as_json=as_json)
-    return _check(images, root, find_duplicates=duplicates, as_json=as_json)
+    with _progress(len(images.paths)) as advance:
+        found = check_images(images, find_duplicates=duplicates, progress=advance)
+    if as_json:
+        print_json({"dataset": images.dataset, "root": str(root), **_record(found)})
+    else:
+        print_table([_row(role) for role in found.roles])
+        for note in _notes(found):
+            say(note)
+    if not found.broken:
+        return 0
+    if not as_json:
+        lines = [f"  {image.path}: {image.reason}" for image in found.broken]
+        say(
+            f"podium: {images.dataset}: {len(lines)} of {len(images.paths)} images cannot be "
+            f"read:\n{_some(lines)}",
+            err=True,
+        )
+    return _BROKEN
 
 
-def _cache(images: ImageList, root: Path, side: int, *, as_json: bool) -> int:
+@command.command()
+def cache(
+    name: _Name,
+    root: _Root,
+    side: Annotated[
+        int,
+        typer.Option(min=1, max=MAX_IMAGE_SIZE, help="Pixels of the shorter side, such as 256."),
+    ],
+    allow_partial: _AllowPartial = False,
+    as_json: AsJson = False,
+) -> int:
+    """Write all images with their shorter side resized to --side.
+
+    They go below $XDG_CACHE_HOME/podium or ~/.cache/podium, where the trials of this machine look
+    for them; they would do it themselves when they start. An image size of 224 and the crop of
+    most recipes, 0.875, need --side 256.
+    """
+    images = read_images(name, root.expanduser(), allow_partial=allow_partial)
     try:
         folder = cache_folder_at(None)
         made = resized(ImageFiles.hashed(images.paths, folder), side, folder)
@@ -102,27 +116,6 @@ def _cache(images: ImageList, root: Path, side: int, *, as_json: bool) -> int:
             f"{num_bytes:,} bytes: {made.path}"
         )
     return 0
-
-
-def _check(images: ImageList, root: Path, *, find_duplicates: bool, as_json: bool) -> int:
-    with _progress(len(images.paths)) as advance:
-        found = check_images(images, find_duplicates=find_duplicates, progress=advance)
-    if as_json:
-        print_json({"dataset": images.dataset, "root": str(root), **_record(found)})
-    else:
-        print_table([_row(role) for role in found.roles])
-        for note in _notes(found):
-            say(note)
-    if not found.broken:
-        return 0
-    if not as_json:
-        lines = [f"  {image.path}: {image.reason}" for image in found.broken]
-        say(
-            f"podium: {images.dataset}: {len(lines)} of {len(images.paths)} images cannot be "
-            f"read:\n{_some(lines)}",
-            err=True,
-        )
-    return _BROKEN
 
 
 @contextmanager

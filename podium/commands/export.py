@@ -1,17 +1,20 @@
 """``podium export``: the results of a study for other tools, or the weights of a trial."""
 
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from orchestrator.results.storage.locations import Place, is_inside_folder
-from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
+from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
 from podium.arguments.trial_argument import (
     Fold,
     InStudy,
+    TrialId,
     model_of_fold,
     refuse_existing,
     stored_trial,
@@ -25,62 +28,49 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_FORMS = "--optuna-journal, --tensorboard, --parquet or --csv"
-_FOLDER_FORMS = ("--tensorboard", "--parquet", "--csv")
 _POLL_SECONDS = 5.0
 
+# Options that chose the form before forms were commands -> what to say instead.
+_FORMER = {
+    "--optuna-journal": "optuna STUDY --output FILE",
+    "--tensorboard": "tensorboard STUDY --output FOLDER",
+    "--parquet": "tables STUDY --output FOLDER",
+    "--csv": "tables STUDY --csv --output FOLDER",
+    "--model": "model TRIAL --output FILE",
+}
 
-def command(
-    source: Annotated[
-        GivenPlace | None,
-        typer.Argument(
-            metavar="[STUDY]", parser=given_place, help="A study file (YAML) or a results folder."
-        ),
-    ] = None,
-    optuna_journal: Annotated[
-        Path | None,
-        typer.Option(
-            "--optuna-journal",
-            metavar="FILE",
-            help="Append searches and their trials to a journal of Optuna, for optuna-dashboard.",
-        ),
-    ] = None,
-    tensorboard: Annotated[
-        Path | None,
-        typer.Option(
-            "--tensorboard",
-            metavar="FOLDER",
-            help="Write a run for every trial: scores by epoch, and hyperparameters.",
-        ),
-    ] = None,
-    parquet: Annotated[
-        Path | None,
-        typer.Option(
-            "--parquet", metavar="FOLDER", help="Write the long tables as Parquet files."
-        ),
-    ] = None,
-    csv: Annotated[
-        Path | None,
-        typer.Option("--csv", metavar="FOLDER", help="Write the long tables as CSV files."),
-    ] = None,
-    watch: Annotated[
-        bool,
-        typer.Option(
-            "--watch",
-            help="Keep adding trials to journal and runs, until all searches are over or Ctrl-C.",
-        ),
-    ] = False,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            "--model",
-            metavar="TRIAL",
-            help="Write the weights of a final trial: its id, or how the id starts.",
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option(help="With --model: the safetensors file to write.")
-    ] = None,
+
+class _Forms(TyperGroup):
+    """The forms as commands; names the one that took the place of a former option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # its type is private to typer
+        if args and args[0] not in self.commands:
+            for word in (arg.partition("=")[0] for arg in args):
+                if word in _FORMER:
+                    ctx.fail(f"{word} is now: podium export {_FORMER[word]}")
+        return super().parse_args(ctx, args)
+
+
+command = typer.Typer(
+    cls=_Forms,
+    help="""Write the results of a study for other tools, or the weights of a trial as one file.
+
+    All of it is derived: podium reads none of it back.""",
+    no_args_is_help=True,
+)
+
+_Folder = Annotated[Path, typer.Option("--output", metavar="FOLDER", help="The folder to write.")]
+_Watch = Annotated[
+    bool,
+    typer.Option("--watch", help="Keep adding trials until all searches are over or Ctrl-C."),
+]
+
+
+@command.command()
+def optuna(
+    study: StudyPath,
+    output: Annotated[Path, typer.Option(metavar="FILE", help="The journal to append to.")],
+    watch: _Watch = False,
     trust_code: Annotated[
         bool,
         typer.Option(
@@ -88,122 +78,129 @@ def command(
             help="Import modules that the study names, to know their losses' spaces.",
         ),
     ] = False,
+    storage: StorageFolder = None,
+) -> None:
+    """Append searches and their trials to a journal of Optuna, for optuna-dashboard.
+
+    Each call adds new trials to the journal, which may be open elsewhere meanwhile.
+
+    Example: podium export optuna STUDY --output journal.log --watch
+    """
+    from orchestrator.results_tools.optuna_journal import append_searches
+    from trainables.importable_code import importing_nothing
+
+    folder = results_folder(study, storage)
+    if output.is_dir():
+        raise PodiumError(f"--output must be a file; {output} is a folder")
+    _refuse_inside(folder, output)
+
+    def add() -> None:
+        update = append_searches(folder, output)
+        if update.num_new:
+            say(
+                f"{output}: {update.num_new} new of {update.num_trials} trials in"
+                f" {update.num_studies} studies"
+            )
+
+    with nullcontext() if trust_code else importing_nothing(folder):
+        _add_trials(add, folder, watch=watch)
+    say(f"Next: optuna-dashboard {output}")
+
+
+@command.command()
+def tensorboard(
+    study: StudyPath, output: _Folder, watch: _Watch = False, storage: StorageFolder = None
+) -> None:
+    """Write a run of TensorBoard for every trial: scores by epoch, and hyperparameters.
+
+    Each call adds new runs to the folder, which may be open elsewhere meanwhile.
+    """
+    from orchestrator.results.trial_files.reader import Reader
+    from podium.tensorboard_runs import write_runs
+
+    folder = _source_of_folder(study, storage, output)
+
+    def add() -> None:
+        num_new = write_runs(Reader(folder), output)
+        if num_new:
+            say(f"{output}: {num_new} new runs")
+
+    _add_trials(add, folder, watch=watch)
+    say(f"Next: tensorboard --logdir {output}")
+
+
+@command.command()
+def tables(
+    study: StudyPath,
+    output: _Folder,
+    as_csv: Annotated[bool, typer.Option("--csv", help="CSV instead of Parquet.")] = False,
+    storage: StorageFolder = None,
+) -> None:
+    """Write the long tables as Parquet or CSV files, all of them again with each call."""
+    from analysis.scores.flat_tables import write_tables
+    from orchestrator.results.trial_files.reader import Reader
+
+    folder = _source_of_folder(study, storage, output)
+    files = write_tables(Reader(folder), output, "csv" if as_csv else "parquet")
+    say(f"Wrote {', '.join(file.name for file in files)} to {output}.")
+
+
+@command.command()
+def model(
+    trial: TrialId,
+    output: Annotated[Path, typer.Option(metavar="FILE", help="The safetensors file to write.")],
     study: InStudy = None,
     storage: StorageFolder = None,
     fold: Fold = None,
 ) -> None:
-    """Write the results of a study for other tools, or the weights of a trial as one file.
+    """Write the weights of a final trial as one file, every byte checked.
 
-    Each call adds new trials to journal and runs, which may be open elsewhere meanwhile; tables
-    are written again. All of them are derived: podium reads none of them back. Of weights every
-    byte is checked, and an existing file is left alone.
+    An existing file is left alone.
 
-    Examples: podium export STUDY --optuna-journal journal.log --watch
-
-    podium export --model 3f2a --output weights.safetensors
+    Example: podium export model 3f2a --output weights.safetensors
     """
-    if source is not None and study is not None:
-        raise PodiumError(f"the study was given twice: {source} and --study {study}")
-    forms = (optuna_journal, tensorboard, parquet, csv)
-    if model is not None:
-        if any(form is not None for form in forms) or watch:
-            raise PodiumError(f"--model writes weights alone; it does not go with {_FORMS}")
-        _export_model(model, output, source or study, storage, fold)
-        return
-    _check(source or study, forms, output, fold, watch=watch)
-    assert source or study
-    folder = results_folder(source or study or Path(), storage)
-    _check_targets(folder, journal=optuna_journal, folders=forms[1:])
-    for kind, target in (("parquet", parquet), ("csv", csv)):
-        if target is not None:
-            _export_tables(folder, target, kind)
-    if optuna_journal is not None or tensorboard is not None:
-        from trainables.importable_code import importing_nothing
+    from orchestrator.results.storage.files import put
+    from trainables.saved_models.model_file import read_model
 
-        with nullcontext() if trust_code else importing_nothing(folder):
-            _export_trials(folder, optuna_journal, tensorboard, watch=watch)
+    refuse_existing(output)
+    source = model_of_fold(stored_trial(trial, study, storage), fold)
+    found = read_model(source)
+    put(output, source.read_bytes())
+    read_model(output)
+    say(
+        f"Wrote {_line(found)} to {output}.\n"
+        f"Next: podium embed {output} FOLDER --output embeddings.npz"
+    )
 
 
-def _check(
-    source: Place | None,
-    forms: tuple[Path | None, ...],
-    output: Path | None,
-    fold: int | None,
-    *,
-    watch: bool,
-) -> None:
-    if source is None:
-        raise PodiumError(f"export needs a STUDY with {_FORMS}, or --model TRIAL")
-    if all(form is None for form in forms):
-        raise PodiumError(f"export needs {_FORMS} to know what to write of {source}")
-    for name, value in (("--output", output), ("--fold", fold)):
-        if value is not None:
-            raise PodiumError(f"{name} goes with --model")
-    if watch and forms[0] is None and forms[1] is None:
-        raise PodiumError("--watch goes with --optuna-journal or --tensorboard")
+def _source_of_folder(study: Place, storage: Place | None, output: Path) -> Place:
+    """The results folder of a study, ``output`` being a folder that may be written."""
+    folder = results_folder(study, storage)
+    if output.exists() and not output.is_dir():
+        raise PodiumError(f"--output must be a folder; {output} is a file")
+    _refuse_inside(folder, output)
+    return folder
 
 
-def _check_targets(
-    folder: Place, *, journal: Path | None, folders: tuple[Path | None, ...]
-) -> None:
-    """Refuse what cannot be written, before anything is."""
-    if journal is not None and journal.is_dir():
-        raise PodiumError(f"--optuna-journal must be a file; {journal} is a folder")
-    for name, target in zip(_FOLDER_FORMS, folders, strict=True):
-        if target is not None and target.exists() and not target.is_dir():
-            raise PodiumError(f"{name} must be a folder; {target} is a file")
-    for target in (journal, *folders):
-        if target is not None and is_inside_folder(folder, target):
-            # A reader of all Parquet files of a results folder would count every row twice.
-            raise PodiumError(
-                f"what is derived must not lie among the results in {folder}; got {target}"
-            )
+def _refuse_inside(folder: Place, output: Path) -> None:
+    if is_inside_folder(folder, output):
+        # A reader of all Parquet files of a results folder would count every row twice.
+        raise PodiumError(
+            f"what is derived must not lie among the results in {folder}; got {output}"
+        )
 
 
-def _export_tables(folder: Place, target: Path, kind: str) -> None:
-    from analysis.scores.flat_tables import write_tables
-    from orchestrator.results.trial_files.reader import Reader
-
-    files = write_tables(Reader(folder), target, "parquet" if kind == "parquet" else "csv")
-    say(f"Wrote {', '.join(file.name for file in files)} to {target}.")
-
-
-def _export_trials(
-    folder: Place, journal: Path | None, tensorboard: Path | None, *, watch: bool
-) -> None:
+def _add_trials(add: Callable[[], None], folder: Place, *, watch: bool) -> None:
     """Add new trials once; with ``watch``, until Ctrl-C or the end of all searches."""
     try:
-        _add_trials(folder, journal, tensorboard)
+        add()
         while watch and not _searches_are_over(folder):
             time.sleep(_POLL_SECONDS)
-            _add_trials(folder, journal, tensorboard)
+            add()
     except Stopped:
         if not watch:
             raise
         say("Stopped watching.")
-    if journal is not None:
-        say(f"Next: optuna-dashboard {journal}")
-    if tensorboard is not None:
-        say(f"Next: tensorboard --logdir {tensorboard}")
-
-
-def _add_trials(folder: Place, journal: Path | None, tensorboard: Path | None) -> None:
-    if journal is not None:
-        from orchestrator.results_tools.optuna_journal import append_searches
-
-        update = append_searches(folder, journal)
-        if update.num_new:
-            say(
-                f"{journal}: {update.num_new} new of {update.num_trials} trials in"
-                f" {update.num_studies} studies"
-            )
-    if tensorboard is not None:
-        from orchestrator.results.trial_files.reader import Reader
-        from podium.tensorboard_runs import write_runs
-
-        num_new = write_runs(Reader(folder), tensorboard)
-        if num_new:
-            say(f"{tensorboard}: {num_new} new runs")
 
 
 def _searches_are_over(folder: Place) -> bool:
@@ -212,26 +209,6 @@ def _searches_are_over(folder: Place) -> bool:
 
     total = study_status(folder).total
     return int(str(total["trials"])) >= int(str(total["planned"]))
-
-
-def _export_model(
-    model: str, output: Path | None, study: Place | None, storage: Place | None, fold: int | None
-) -> None:
-    if output is None:
-        raise PodiumError("--model needs --output FILE")
-    refuse_existing(output)
-    trial = stored_trial(model, study, storage)
-    source = model_of_fold(trial, fold)
-    from orchestrator.results.storage.files import put
-    from trainables.saved_models.model_file import read_model
-
-    found = read_model(source)
-    put(output, source.read_bytes())
-    read_model(output)
-    say(
-        f"Wrote {_line(found)} to {output}.\n"
-        f"Next: podium embed {output} FOLDER --output embeddings.npz"
-    )
 
 
 def _line(model: "ModelFile") -> str:

@@ -45,5 +45,5 @@ def test_the_snippets_give_frames_of_optuna_pandas_and_arrow(snippets):
 
 
 def test_the_page_names_every_table():
-    (told,) = re.findall(r"write the tables of `Reader` .*?:\n(.*?)\. They", PAGE, re.DOTALL)
+    (told,) = re.findall(r"writes the tables of `Reader` .*?:\n(.*?)\. They", PAGE, re.DOTALL)
     assert re.findall(r"`(\w+)`", told) == list(TABLES)

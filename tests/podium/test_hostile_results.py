@@ -36,8 +36,8 @@ READERS = [
     ("importance", "{study}"),
     ("verify", "{study}"),
     ("merge", "{study}", "{other}", "--output", "{out}/merged"),
-    ("export", "{study}", "--optuna-journal", "{out}/journal.log"),
-    ("export", "{study}", "--tensorboard", "{out}/runs"),
+    ("export", "optuna", "{study}", "--output", "{out}/journal.log"),
+    ("export", "tensorboard", "{study}", "--output", "{out}/runs"),
     ("compact", "{study}"),
 ]
 
@@ -93,7 +93,7 @@ def test_the_module_would_leave_its_mark_if_it_is_trusted(
 ):
     folder = naming_code.folder.parent
     monkeypatch.syspath_prepend(folder)
-    words = ("export", "{study}", "--optuna-journal", "{out}/journal.log", "--trust-code")
+    words = ("export", "optuna", "{study}", "--output", "{out}/journal.log", "--trust-code")
     call(capsys, *_filled(words, naming_code.folder, tmp_path))
     assert (folder / "mark").exists()
     assert sys.modules.pop(MODULE)

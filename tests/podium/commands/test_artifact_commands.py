@@ -26,7 +26,7 @@ from trainables.settings.trial_settings import DatasetSettings
 def test_export_copies_the_weights_and_says_what_they_are(capsys, storage, here, tmp_path):
     trial_id = trial_of(storage)
     file = tmp_path / "w.safetensors"
-    called = call(capsys, "export", "--model", trial_id[:9], "--output", file, *here)
+    called = call(capsys, "export", "model", trial_id[:9], "--output", file, *here)
     assert called.code == 0
     source, _ = files_of(storage, trial_id)
     assert file.read_bytes() == source.read_bytes()
@@ -42,19 +42,19 @@ def test_export_copies_the_weights_and_says_what_they_are(capsys, storage, here,
 def test_export_overwrites_nothing(capsys, storage, here, tmp_path):
     file = tmp_path / "w.safetensors"
     file.write_text("mine")
-    called = call(capsys, "export", "--model", trial_of(storage), "--output", file, *here)
+    called = call(capsys, "export", "model", trial_of(storage), "--output", file, *here)
     assert called.code == 2
     assert "exists already" in called.err
     assert file.read_text() == "mine"
     nowhere = tmp_path / "none" / "w"
-    called = call(capsys, "export", "--model", trial_of(storage), "--output", nowhere, *here)
+    called = call(capsys, "export", "model", trial_of(storage), "--output", nowhere, *here)
     assert (called.code, "folder that exists" in called.err) == (2, True)
 
 
 @pytest.mark.parametrize("command", ["export", "embed"])
 def test_an_unknown_trial_is_one_line(capsys, storage, here, tmp_path, command):
     arguments = {
-        "export": ["--model", "zzz", "--output", tmp_path / "x"],
+        "export": ["model", "zzz", "--output", tmp_path / "x"],
         "embed": ["zzz", storage, "--output", tmp_path / "x.npz"],
     }[command]
     photographs(storage, 1)
@@ -90,13 +90,13 @@ def test_a_trial_of_several_studies_is_found_where_it_left_something(capsys, sto
     assert len(stored_trial(trial_id, None, storage).folders) == 3
     file = tmp_path / "w.safetensors"
     everywhere = ("--storage", storage)
-    assert call(capsys, "export", "--model", trial_id, "--output", file, *everywhere).code == 0
+    assert call(capsys, "export", "model", trial_id, "--output", file, *everywhere).code == 0
 
 
 @pytest.mark.parametrize("stage", ["search", "baseline"])
 def test_only_final_trials_have_weights(capsys, storage, here, tmp_path, stage):
     trial_id = trial_of(storage, stage)
-    called = call(capsys, "export", "--model", trial_id, "--output", tmp_path / "x", *here)
+    called = call(capsys, "export", "model", trial_id, "--output", tmp_path / "x", *here)
     assert called.code == 2
     assert f"is of the stage {stage}; only final trials leave their weights" in called.err
 
@@ -104,7 +104,7 @@ def test_only_final_trials_have_weights(capsys, storage, here, tmp_path, stage):
 def test_weights_that_were_switched_off_are_reported(capsys, storage, tmp_path):
     trial_id = trial_of(storage, study="nothing")
     study = ("--study", storage / "nothing")
-    called = call(capsys, "export", "--model", trial_id, "--output", tmp_path / "x", *study)
+    called = call(capsys, "export", "model", trial_id, "--output", tmp_path / "x", *study)
     assert called.code == 2
     assert "they were deleted, or keep.models was off when it ran" in called.err
 

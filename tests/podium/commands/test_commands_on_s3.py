@@ -48,12 +48,12 @@ def test_a_study_is_run_read_and_checked_on_s3(file, bucket, tmp_path, capsys):
     assert str(study / "report.html") in podium("report", study)
     assert b"<html" in read_bytes(study / "report.html")
     assert "contrastive" in podium("plan", file, "--like", study)
-    podium("export", study, "--parquet", tmp_path / "tables")
+    podium("export", "tables", study, "--output", tmp_path / "tables")
     assert (tmp_path / "tables" / "trials.parquet").is_file()
     weights = tmp_path / "weights.safetensors"
-    podium("export", "--model", final, "--study", study, "--output", weights)
+    podium("export", "model", final, "--study", study, "--output", weights)
     assert weights.stat().st_size > 1000
-    podium("export", "--model", final, "--storage", bucket / "results", "--output", f"{weights}2")
+    podium("export", "model", final, "--storage", bucket / "results", "--output", f"{weights}2")
     assert "recall" in podium("evaluate", final, "--study", study).lower()
 
 
@@ -80,7 +80,7 @@ def test_credentials_in_a_uri_are_refused_and_never_shown(uri, tmp_path, capsys)
         ("plan", plain, "--like", uri),
         ("status", uri),
         ("report", uri),
-        ("export", uri, "--csv", tmp_path / "x"),
+        ("export", "tables", uri, "--output", tmp_path / "x"),
         ("merge", uri, tmp_path, "--output", tmp_path / "new"),
         ("tournament", uri),
         ("evaluate", "x", "--study", uri),

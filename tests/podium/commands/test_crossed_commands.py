@@ -59,7 +59,7 @@ def test_the_weights_of_a_copy_are_those_it_was_trained_with(
     for number, trial_id in enumerate((copy["trial_id"], copy["same_as"])):
         file = tmp_path / f"{number}.safetensors"
         called = call(
-            capsys, "export", "--model", trial_id, "--output", file, "--study", crossed_folder
+            capsys, "export", "model", trial_id, "--output", file, "--study", crossed_folder
         )
         assert called.code == 0, called.err
         files.append(file.read_bytes())

@@ -140,16 +140,18 @@ def test_images_that_cannot_be_resized_are_named(capsys, root, cache):
 
 
 @pytest.mark.parametrize(
-    "arguments",
-    [("cache",), ("check", "--side", 16), ("cache", "--side", 16, "--duplicates")],
+    ("arguments", "printed"),
+    [
+        (("cache",), "Missing option '--side'"),
+        (("check", "--side", 16), "No such option: --side"),
+        (("cache", "--side", 16, "--duplicates"), "No such option: --duplicates"),
+    ],
 )
-def test_options_go_with_one_action(capsys, root, arguments):
+def test_options_go_with_one_action(capsys, root, arguments, printed):
     action, *options = arguments
     called = call(capsys, "datasets", action, "folder", root, *options)
     assert called.code == 2
-    assert called.err == (
-        "podium: --side goes with cache, which needs it, and --duplicates with check\n"
-    )
+    assert printed in called.err
 
 
 def test_an_interrupted_cache_leaves_nothing_that_is_taken_for_whole(root, cache):

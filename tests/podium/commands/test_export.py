@@ -63,23 +63,31 @@ def plugin_contents(events):
     }
 
 
+# Options for each kind of table.
+AS = {"parquet": (), "csv": ("--csv",)}
+
+
 def event_files(folder):
     return sorted(folder.rglob("*tfevents*"))
 
 
 def test_a_journal_is_written_and_reported(capsys, small_study_folder, tmp_path):
     journal = tmp_path / "journal.log"
-    called = call(capsys, "export", small_study_folder, "--optuna-journal", journal)
+    called = call(capsys, "export", "optuna", small_study_folder, "--output", journal)
     num = len(search_rows(small_study_folder))
     assert called.code == 0
     assert f"{num} new of {num} trials in 4 studies" in called.out
     assert f"optuna-dashboard {journal}" in called.out
     assert len(all_trials(journal)) == num
-    assert "new" not in call(capsys, "export", small_study_folder, "--optuna-journal", journal).out
+    assert (
+        "new" not in call(capsys, "export", "optuna", small_study_folder, "--output", journal).out
+    )
 
 
 def test_every_trial_is_a_run_with_its_scores(capsys, small_study_folder, tmp_path):
-    assert call(capsys, "export", small_study_folder, "--tensorboard", tmp_path).code == 0
+    assert (
+        call(capsys, "export", "tensorboard", small_study_folder, "--output", tmp_path).code == 0
+    )
     trials = Reader(small_study_folder).trials().collect()
     scores = Reader(small_study_folder).scores().collect().partition_by("trial_id", as_dict=True)
     assert len(event_files(tmp_path)) == len(trials)
@@ -114,7 +122,7 @@ def test_folds_have_scalars_of_their_own(capsys, tmp_path):
         STUDY, protocols=(ProtocolSettings(kind="kfold", folds=2),), losses=("margin",)
     )
     run_here(study, tmp_path)
-    call(capsys, "export", tmp_path / "small", "--tensorboard", tmp_path / "runs")
+    call(capsys, "export", "tensorboard", tmp_path / "small", "--output", tmp_path / "runs")
     row = search_rows(tmp_path / "small").filter(state="COMPLETE").row(0, named=True)
     file = event_file(tmp_path / "runs", row["search"], row["stage"], row["trial_id"])
     tags = {tag for tag, _ in scalars_of(events_of(file))}
@@ -122,7 +130,7 @@ def test_folds_have_scalars_of_their_own(capsys, tmp_path):
 
 
 def test_no_run_holds_a_test_score(capsys, small_study_folder, tmp_path):
-    call(capsys, "export", small_study_folder, "--tensorboard", tmp_path)
+    call(capsys, "export", "tensorboard", small_study_folder, "--output", tmp_path)
     tags = {tag for file in event_files(tmp_path) for tag, _ in scalars_of(events_of(file))}
     assert tags
     assert {tag.split("/")[0] for tag in tags} <= {"train", "val", OBJECTIVE_TAG}
@@ -131,13 +139,13 @@ def test_no_run_holds_a_test_score(capsys, small_study_folder, tmp_path):
 def test_runs_that_are_there_are_left_alone_and_equal_stores_give_equal_runs(
     capsys, small_study_folder, tmp_path
 ):
-    call(capsys, "export", small_study_folder, "--tensorboard", tmp_path / "a")
+    call(capsys, "export", "tensorboard", small_study_folder, "--output", tmp_path / "a")
     files = event_files(tmp_path / "a")
     first, *rest = files
     bytes_of_first = first.read_bytes()
     first.unlink()
     stamps = [file.stat().st_mtime_ns for file in rest]
-    called = call(capsys, "export", small_study_folder, "--tensorboard", tmp_path / "a")
+    called = call(capsys, "export", "tensorboard", small_study_folder, "--output", tmp_path / "a")
     assert f"{tmp_path / 'a'}: 1 new runs" in called.out
     assert [file.stat().st_mtime_ns for file in rest] == stamps
     assert first.read_bytes() == bytes_of_first
@@ -145,7 +153,7 @@ def test_runs_that_are_there_are_left_alone_and_equal_stores_give_equal_runs(
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_tables_are_those_of_the_reader(capsys, small_study_folder, tmp_path, kind):
-    called = call(capsys, "export", small_study_folder, f"--{kind}", tmp_path)
+    called = call(capsys, "export", "tables", small_study_folder, *AS[kind], "--output", tmp_path)
     assert called.code == 0
     assert {path.name for path in tmp_path.iterdir()} == {f"{name}.{kind}" for name in TABLES}
     for name, table in TABLES.items():
@@ -161,17 +169,11 @@ def test_tables_are_those_of_the_reader(capsys, small_study_folder, tmp_path, ki
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 def test_the_same_store_gives_the_same_tables(capsys, small_study_folder, tmp_path, kind):
     for name in ("a", "b"):
-        call(capsys, "export", small_study_folder, f"--{kind}", tmp_path / name)
+        call(
+            capsys, "export", "tables", small_study_folder, *AS[kind], "--output", tmp_path / name
+        )
     for file in (tmp_path / "a").iterdir():
         assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
-
-
-def test_several_forms_go_together(capsys, small_study_folder, tmp_path):
-    forms = ("--optuna-journal", tmp_path / "j", "--parquet", tmp_path / "p", "--csv", tmp_path)
-    assert call(capsys, "export", small_study_folder, *forms).code == 0
-    assert (tmp_path / "p" / "trials.parquet").is_file()
-    assert (tmp_path / "trials.csv").is_file()
-    assert all_trials(tmp_path / "j")
 
 
 def test_watching_ends_with_the_searches(capsys, tmp_path, monkeypatch):
@@ -185,7 +187,7 @@ def test_watching_ends_with_the_searches(capsys, tmp_path, monkeypatch):
         run_here(STUDY, tmp_path, InterruptedAfter(30))
 
     monkeypatch.setattr(export, "time", _clock(run_on))
-    called = call(capsys, "export", tmp_path / "small", "--optuna-journal", journal, "--watch")
+    called = call(capsys, "export", "optuna", tmp_path / "small", "--output", journal, "--watch")
     assert called.code == 0
     assert len(counts) > 1
     assert counts == sorted(set(counts)), "each look finds more"
@@ -208,7 +210,7 @@ def test_watching_ends_with_an_interrupt(capsys, tmp_path, monkeypatch):
         raise Stopped
 
     monkeypatch.setattr(time, "sleep", interrupt)
-    called = call(capsys, "export", tmp_path / "small", "--optuna-journal", journal, "--watch")
+    called = call(capsys, "export", "optuna", tmp_path / "small", "--output", journal, "--watch")
     assert (called.code, "Stopped watching." in called.out) == (0, True)
     assert len(all_trials(journal)) == len(search_rows(tmp_path / "small"))
 
@@ -216,54 +218,66 @@ def test_watching_ends_with_an_interrupt(capsys, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "printed"),
     [
-        ([], "needs a STUDY with --optuna-journal"),
-        (["STORE"], "export needs --optuna-journal, --tensorboard, --parquet or --csv to know"),
-        (["STORE", "--csv", "x", "--output", "y"], "--output goes with --model"),
-        (["STORE", "--csv", "x", "--fold", "0"], "--fold goes with --model"),
-        (["STORE", "--csv", "x", "--watch"], "--watch goes with --optuna-journal or"),
-        (["STORE", "--model", "a", "--csv", "x"], "it does not go with --optuna-journal"),
-        (["STORE", "--model", "a", "--watch"], "it does not go with"),
-        (["STORE", "--model", "a"], "--model needs --output FILE"),
-        (["STORE", "--study", "STORE", "--csv", "x"], "the study was given twice"),
-        (["nowhere", "--csv", "x"], "which does not exist"),
+        (["STORE"], "No such command"),
+        (["tables", "STORE"], "Missing option '--output'"),
+        (["model", "a"], "Missing option '--output'"),
+        (["tables", "STORE", "--output", "x", "--fold", "0"], "No such option: --fold"),
+        (["tables", "nowhere", "--output", "x"], "which does not exist"),
     ],
 )
-def test_what_does_not_go_together_is_one_line(capsys, small_study_folder, arguments, printed):
+def test_what_does_not_go_together_is_reported(capsys, small_study_folder, arguments, printed):
     given = [small_study_folder if word == "STORE" else word for word in arguments]
     called = call(capsys, "export", *given)
     assert called.code == 2
     assert printed in called.err
-    assert called.err.count("\n") == 1
     assert not Path("x").exists()
 
 
-@pytest.mark.parametrize("form", ["--optuna-journal", "--tensorboard", "--parquet", "--csv"])
+@pytest.mark.parametrize(
+    ("former", "form"),
+    [
+        (["STUDY", "--optuna-journal", "j", "--watch"], "optuna STUDY --output FILE"),
+        (["STUDY", "--tensorboard=runs"], "tensorboard STUDY --output FOLDER"),
+        (["--parquet", "x", "STUDY"], "tables STUDY --output FOLDER"),
+        (["STUDY", "--csv", "x"], "tables STUDY --csv --output FOLDER"),
+        (["--model", "3f2a", "--output", "x"], "model TRIAL --output FILE"),
+    ],
+)
+def test_a_former_option_is_answered_by_the_form_of_now(capsys, former, form):
+    called = call(capsys, "export", *former)
+    assert called.code == 2
+    assert f"is now: podium export {form}" in called.err
+
+
+FORMS = ("optuna", "tensorboard", "tables")
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_nothing_is_derived_into_the_results_folder(capsys, small_study_folder, form):
     before = sorted(small_study_folder.rglob("*"))
-    called = call(capsys, "export", small_study_folder, form, small_study_folder / "trials" / "x")
+    output = small_study_folder / "trials" / "x"
+    called = call(capsys, "export", form, small_study_folder, "--output", output)
     assert called.code == 2
     assert "must not lie among the results" in called.err
     assert sorted(small_study_folder.rglob("*")) == before
 
 
-@pytest.mark.parametrize("form", ["--tensorboard", "--parquet", "--csv"])
-def test_a_file_in_place_of_a_folder_is_reported(capsys, small_study_folder, tmp_path, form):
-    (tmp_path / "file").write_text("mine")
-    called = call(capsys, "export", small_study_folder, form, tmp_path / "file")
+@pytest.mark.parametrize("form", FORMS)
+def test_a_target_of_the_wrong_kind_is_reported(capsys, small_study_folder, tmp_path, form):
+    output = tmp_path / "there"
+    if is_file := form == "optuna":
+        output.mkdir()
+    else:
+        output.write_text("mine")
+    called = call(capsys, "export", form, small_study_folder, "--output", output)
     assert called.code == 2
-    assert f"{form} must be a folder" in called.err
-
-
-def test_a_folder_in_place_of_the_journal_is_reported(capsys, small_study_folder, tmp_path):
-    called = call(capsys, "export", small_study_folder, "--optuna-journal", tmp_path)
-    assert called.code == 2
-    assert "--optuna-journal must be a file" in called.err
+    assert f"--output must be a {'file' if is_file else 'folder'}; {output} is" in called.err
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 def test_a_table_of_another_program_is_not_overwritten(capsys, small_study_folder, tmp_path, kind):
     (tmp_path / f"test_scores.{kind}").write_text("precious\n1\n")
-    called = call(capsys, "export", small_study_folder, f"--{kind}", tmp_path)
+    called = call(capsys, "export", "tables", small_study_folder, *AS[kind], "--output", tmp_path)
     assert called.code == 2
     assert f"test_scores.{kind} is no table that podium wrote" in called.err
     assert [path.read_text() for path in tmp_path.iterdir()] == ["precious\n1\n"]
