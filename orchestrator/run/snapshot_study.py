@@ -5,7 +5,6 @@ from typing import Any
 
 from orchestrator.results.records.metric_columns import StoredMetric
 from orchestrator.results.records.provenance_record import check_versions
-from orchestrator.results.records.results_folder import refuse_links
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
     MERGED_FROM,
@@ -16,7 +15,7 @@ from orchestrator.results.records.study_snapshot import (
     write_snapshot_files,
 )
 from orchestrator.results.records.trial_schema import trial_schema
-from orchestrator.results.storage.files import exists, list_folders
+from orchestrator.results.storage.files import exists, list_folders, refuse_links
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.run.study_code import (
@@ -46,7 +45,7 @@ def check_readable(study: Study, paths: StudyPaths) -> None:
         CorruptFileError: the folder holds links.
     """
     check_owner(paths, study.name)
-    refuse_links(paths)
+    refuse_links(paths.folder, deep=True)
 
 
 def check_startable(study: Study, paths: StudyPaths) -> None:

@@ -8,13 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 
 from orchestrator.results.locks.lock_owner import Beat, LockOwner, is_dead, parse_owner
-from orchestrator.results.storage.files import (
-    exclusive,
-    put_json,
-    read_json,
-    remove,
-    remove_temporaries,
-)
+from orchestrator.results.storage.file_guard import exclusive
+from orchestrator.results.storage.files import put_json, read_json, remove, remove_temporaries
 from orchestrator.results.storage.locations import Place
 from podium.errors import LockHeldError
 

@@ -1,13 +1,12 @@
-"""Checks of a results folder: whether it is still there, and whether it holds links."""
+"""Whether a results folder is still there."""
 
 import os
 
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import contents, exists, list_folders
-from orchestrator.results.storage.local_files import not_regular
+from orchestrator.results.storage.files import exists
 from orchestrator.results.storage.locations import Place, RemotePath
 
-__all__ = ["is_present", "refuse_linked_folders", "refuse_links"]
+__all__ = ["is_present"]
 
 _found: set[tuple[int, Place]] = set()  # remote folders, by process
 
@@ -28,29 +27,3 @@ def is_present(paths: StudyPaths) -> bool:
     if key not in _found and exists(paths.store):
         _found.add(key)
     return key in _found
-
-
-def refuse_linked_folders(paths: StudyPaths) -> None:
-    """Refuse symbolic links right in a results folder, before anything in it is read.
-
-    Those further below are refused where folders are listed and files are opened. The folder
-    itself may be a link, and so may its storage.
-
-    Raises:
-        CorruptFileError: a file or folder in it is a symbolic link.
-    """
-    if not isinstance(paths.folder, RemotePath):
-        list_folders(paths.folder)
-
-
-def refuse_links(paths: StudyPaths) -> None:
-    """Refuse links, pipes and devices, before anything of a results folder is replaced or deleted.
-
-    Raises:
-        CorruptFileError: at any depth, something is neither a file nor a folder.
-    """
-    if isinstance(paths.folder, RemotePath):
-        return
-    for name, kind in contents(paths.folder):
-        if kind not in ("file", "folder"):
-            raise not_regular(f"{paths.folder}/{name}", kind)

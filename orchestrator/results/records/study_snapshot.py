@@ -15,7 +15,6 @@ import yaml
 
 from orchestrator.results.records.metric_columns import RECALL, StoredMetric, known_columns
 from orchestrator.results.records.provenance_record import check_parts
-from orchestrator.results.records.results_folder import refuse_linked_folders
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.trial_schema import (
     SCHEMA_VERSION,
@@ -28,7 +27,7 @@ from orchestrator.results.storage.checksummed_text import (
     text_without_checksum,
     write_checksummed,
 )
-from orchestrator.results.storage.files import put, read_record
+from orchestrator.results.storage.files import put, read_record, refuse_links
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError, PodiumError
 
@@ -174,7 +173,7 @@ def _read_store(paths: StudyPaths) -> dict[str, Any]:
     if _is_file(paths.folder):
         store = None
     else:
-        refuse_linked_folders(paths)
+        refuse_links(paths.folder, deep=False)
         store = read_checksummed(paths.store)
     if store is None:
         raise PodiumError(

@@ -10,30 +10,22 @@ this machine. Names with control characters, which podium never writes, are refu
 are listed, so that no message shows one.
 """
 
-import fcntl
 import json
 import math
 import os
-import tempfile
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
-from pathlib import Path
-from typing import Any, BinaryIO
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, BinaryIO, Protocol, TypeVar
 
 from orchestrator.results.storage import local_files, remote_files
-from orchestrator.results.storage.local_files import store_errors
 from orchestrator.results.storage.locations import Place, RemotePath
-from orchestrator.results.storage.printable_text import has_control_characters, one_line
-from orchestrator.results.storage.transient_errors import with_retries
 from podium.errors import CorruptFileError
 
 __all__ = [
     "RECORD_BYTES",
     "check_writable",
     "contents",
-    "exclusive",
     "exists",
     "file_size",
     "list_below",
@@ -47,6 +39,7 @@ __all__ = [
     "read_json",
     "read_record",
     "read_records",
+    "refuse_links",
     "remove",
     "remove_all",
     "remove_folder",
@@ -59,8 +52,42 @@ __all__ = [
 RECORD_BYTES = 64 * 2**20
 """Most bytes of a JSON or YAML file: a manifest of half a million trials has fewer."""
 
-_GUARD_POLL_SECONDS = 0.01
+_MEMORY_BYTES = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 _SHOWN = 40  # characters that a message shows of a refused number
+
+T = TypeVar("T")
+
+
+class _Files(Protocol):
+    """What `local_files` and `remote_files` both have, each for its kind of `Place`."""
+
+    def check_writable(self, folder: Any, /) -> None: ...
+    def put(self, path: Any, data: bytes, /) -> None: ...
+    def writing(self, path: Any, /) -> AbstractContextManager[BinaryIO]: ...
+    def put_if_absent(self, path: Any, data: bytes, /) -> bool: ...
+    def read_bytes(self, path: Any, max_bytes: int, /) -> bytes | None: ...
+    def size(self, path: Any, /) -> int | None: ...
+    def list_names(self, folder: Any, suffix: str, /) -> list[str]: ...
+    def total_size(self, folder: Any, suffix: str, /) -> int: ...
+    def list_folders(self, folder: Any, /) -> Sequence[Place]: ...
+    def list_studies(self, storage: Any, /) -> Sequence[Place]: ...
+    def list_below(self, folder: Any, suffix: str, /) -> Sequence[Place]: ...
+    def contents(self, folder: Any, /) -> list[tuple[str, str]]: ...
+    def refuse_links(self, folder: Any, /, *, deep: bool) -> None: ...
+    def remove(self, path: Any, /) -> None: ...
+    def remove_folder(self, folder: Any, /) -> None: ...
+    def remove_temporaries(self, folder: Any, beginning: str, /) -> None: ...
+
+
+def _of(place: Place) -> _Files:
+    return remote_files if isinstance(place, RemotePath) else local_files
+
+
+def _each(action: Callable[[Place], T], places: Sequence[Place]) -> Iterable[T]:
+    """The results for all places in order; of remote ones several at once."""
+    if any(isinstance(place, RemotePath) for place in places):
+        return remote_files.in_parallel(action, places)
+    return map(action, places)
 
 
 def check_writable(folder: Place) -> None:
@@ -68,46 +95,28 @@ def check_writable(folder: Place) -> None:
 
     A missing folder is not made: its nearest existing ancestor is probed.
     """
-    if isinstance(folder, RemotePath):
-        remote_files.check_writable(folder)
-    else:
-        with_retries(partial(local_files.check_writable, folder))
+    _of(folder).check_writable(folder)
 
 
 def put(path: Place, data: bytes) -> None:
     """Write a file whole, replacing what has that name. Missing folders are made."""
-    if isinstance(path, RemotePath):
-        remote_files.put(path, data)
-    else:
-        with_retries(partial(local_files.put, path, data))
+    _of(path).put(path, data)
 
 
-@contextmanager
-def writing(path: Place) -> Iterator[BinaryIO]:
+def writing(path: Place) -> AbstractContextManager[BinaryIO]:
     """A file open for writing that gets its name when the block ends without an exception.
 
     A remote one is collected in a temporary file of this machine and sent at the end.
     """
-    if isinstance(path, Path):
-        with local_files.writing(path) as file:
-            yield file
-        return
-    with tempfile.TemporaryDirectory(prefix="podium-") as folder:
-        gathered = Path(folder) / "gathered"
-        with store_errors(f"gather {path} in", gathered), gathered.open("xb") as file:
-            yield file
-        remote_files.put(path, gathered)
+    return _of(path).writing(path)
 
 
 def put_if_absent(path: Place, data: bytes) -> bool:
     """Write a file whole unless one has that name; True if this call made it.
 
-    Of several callers at the same time exactly one gets True; `docs/storage.md` says of which
-    remote stores that is not promised.
+    Of several callers at the same time exactly one gets True.
     """
-    if isinstance(path, RemotePath):
-        return remote_files.put_if_absent(path, data)
-    return local_files.put_if_absent(path, data)
+    return _of(path).put_if_absent(path, data)
 
 
 def to_json(value: Any) -> bytes:
@@ -126,7 +135,7 @@ def read_bytes(path: Place) -> bytes | None:
     Raises:
         CorruptFileError: it is no regular file, or larger than the memory of this machine.
     """
-    return _read(path, remote_files.MEMORY_BYTES)
+    return _of(path).read_bytes(path, _MEMORY_BYTES)
 
 
 def read_record(path: Place) -> bytes | None:
@@ -135,21 +144,12 @@ def read_record(path: Place) -> bytes | None:
     Raises:
         CorruptFileError: it is no regular file, or has more than `RECORD_BYTES`.
     """
-    return _read(path, RECORD_BYTES)
+    return _of(path).read_bytes(path, RECORD_BYTES)
 
 
-def read_records(paths: Sequence[Place]) -> Iterator[bytes | None]:
+def read_records(paths: Sequence[Place]) -> Iterable[bytes | None]:
     """As `read_record`, of many files in order; remote ones are read several at once."""
-    if any(isinstance(path, RemotePath) for path in paths):
-        yield from remote_files.in_parallel(read_record, paths)
-    else:
-        yield from map(read_record, paths)
-
-
-def _read(path: Place, max_bytes: int) -> bytes | None:
-    if isinstance(path, RemotePath):
-        return remote_files.read_bytes(path, max_bytes)
-    return with_retries(partial(local_files.read_bytes, path, max_bytes))
+    return _each(read_record, paths)
 
 
 def read_json(path: Place, content: bytes | None = None) -> dict[str, Any] | None:
@@ -192,70 +192,45 @@ def list_names(folder: Place, suffix: str) -> list[str]:
     Raises:
         CorruptFileError: a name holds control characters.
     """
-    if isinstance(folder, RemotePath):
-        names = remote_files.list_names(folder, suffix)
-    else:
-        names = with_retries(partial(local_files.list_names, folder, suffix))
-    _check_names(folder, names)
-    return names
+    return _of(folder).list_names(folder, suffix)
 
 
 def file_size(path: Place) -> int:
     """Bytes of a file; 0 if there is none of that name."""
-    return _size(path) or 0
+    return _of(path).size(path) or 0
 
 
 def exists(path: Place) -> bool:
     """Whether there is a file of that name, not a folder in a remote store."""
-    return _size(path) is not None
-
-
-def _size(path: Place) -> int | None:
-    if isinstance(path, RemotePath):
-        return remote_files.size(path)
-    return with_retries(partial(local_files.size, path))
+    return _of(path).size(path) is not None
 
 
 def total_size(folder: Place, suffix: str) -> int:
     """Bytes of all files in ``folder`` that end in ``suffix``."""
-    if isinstance(folder, RemotePath):
-        return remote_files.total_size(folder, suffix)
-    return sum(file_size(folder / name) for name in list_names(folder, suffix))
+    return _of(folder).total_size(folder, suffix)
 
 
-def list_folders(folder: Place) -> list[Place]:
+def list_folders(folder: Place) -> Sequence[Place]:
     """Sorted subfolders; a missing folder is an empty one.
 
     Raises:
         CorruptFileError: one is a link, or its name holds control characters.
     """
-    found = _folders(folder, with_links=False)
-    _check_names(folder, [below.name for below in found])
-    return found
+    return _of(folder).list_folders(folder)
 
 
-def list_studies(storage: Place) -> list[Place]:
+def list_studies(storage: Place) -> Sequence[Place]:
     """Sorted subfolders of a storage, which may hold anything; links to folders are folders."""
-    return _folders(storage, with_links=True)
+    return _of(storage).list_studies(storage)
 
 
-def _folders(folder: Place, *, with_links: bool) -> list[Place]:
-    if isinstance(folder, RemotePath):
-        return [*remote_files.list_folders(folder)]
-    return [*with_retries(partial(local_files.list_folders, folder, with_links=with_links))]
-
-
-def list_below(folder: Place, suffix: str) -> list[Place]:
+def list_below(folder: Place, suffix: str) -> Sequence[Place]:
     """Sorted files in the subfolders of ``folder`` that end in ``suffix``, no temporaries.
 
     Raises:
         CorruptFileError: a subfolder is a link, or a name holds control characters.
     """
-    if isinstance(folder, RemotePath):
-        files = remote_files.list_below(folder, suffix)
-        _check_names(folder, [str(file.relative_to(folder)) for file in files])
-        return [*files]
-    return [below / name for below in list_folders(folder) for name in list_names(below, suffix)]
+    return _of(folder).list_below(folder, suffix)
 
 
 def contents(folder: Place) -> list[tuple[str, str]]:
@@ -264,43 +239,38 @@ def contents(folder: Place) -> list[tuple[str, str]]:
     The kind is ``file``, ``folder``, or what else it is, such as ``a symbolic link``. In remote
     stores there are files alone.
     """
-    if isinstance(folder, RemotePath):
-        return [(name, "file") for name in remote_files.list_all(folder)]
-    return sorted(with_retries(partial(local_files.contents, folder)))
+    return _of(folder).contents(folder)
 
 
-def _check_names(folder: Place, names: Sequence[str]) -> None:
-    for name in names:
-        if has_control_characters(name):
-            raise CorruptFileError(
-                f"{folder} holds '{one_line(name)}', a name with control characters, which podium"
-                " never writes; delete it"
-            )
+def refuse_links(folder: Place, *, deep: bool) -> None:
+    """Refuse symbolic links in a folder, before anything in it is read, replaced or deleted.
+
+    The folder itself may be a link. Links further below are refused, too, where folders are listed
+    and files are opened.
+
+    Args:
+        folder: folder to look through.
+        deep: refuse links, pipes and devices at any depth; else links right in it alone.
+
+    Raises:
+        CorruptFileError: there is one, and it is named.
+    """
+    _of(folder).refuse_links(folder, deep=deep)
 
 
 def remove(path: Place) -> None:
     """Delete a file; nothing happens if there is none."""
-    if isinstance(path, RemotePath):
-        remote_files.remove(path)
-    else:
-        with_retries(partial(local_files.remove, path))
+    _of(path).remove(path)
 
 
 def remove_all(paths: Sequence[Place]) -> None:
     """Delete files, remote ones several at once; nothing happens if there is none."""
-    if any(isinstance(path, RemotePath) for path in paths):
-        remote_files.in_parallel(remove, paths)
-    else:
-        for path in paths:
-            remove(path)
+    deque(_each(remove, paths), maxlen=0)
 
 
 def remove_folder(folder: Place) -> None:
     """Delete a folder and all it holds; nothing happens if there is none."""
-    if isinstance(folder, RemotePath):
-        remote_files.remove_folder(folder)
-    else:
-        with_retries(partial(local_files.remove_folder, folder))
+    _of(folder).remove_folder(folder)
 
 
 def remove_temporaries(folder: Place, beginning: str = "") -> None:
@@ -310,37 +280,4 @@ def remove_temporaries(folder: Place, beginning: str = "") -> None:
         folder: folder to clean; may be missing.
         beginning: how the names of the files begin that they were writing; empty for all files.
     """
-    if isinstance(folder, Path):
-        with_retries(partial(local_files.remove_temporaries, folder, beginning))
-
-
-@contextmanager
-def exclusive(guard: Path, *, limit_seconds: float) -> Iterator[bool]:
-    """Hold ``guard`` against other processes; False if it was not free within the limit.
-
-    The operating system frees it when its holder dies.
-    """
-    descriptor = with_retries(partial(_opened_guard, guard))
-    try:
-        yield with_retries(partial(_is_locked_within, guard, descriptor, limit_seconds))
-    finally:
-        os.close(descriptor)
-
-
-def _opened_guard(guard: Path) -> int:
-    with store_errors("lock", guard):
-        local_files.make_folder(guard.parent)
-        return local_files.open_regular(guard, os.O_RDWR | os.O_CREAT)
-
-
-def _is_locked_within(guard: Path, descriptor: int, limit_seconds: float) -> bool:
-    deadline = time.monotonic() + limit_seconds
-    with store_errors("lock", guard):
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return True
-            except BlockingIOError:
-                if time.monotonic() > deadline:
-                    return False
-            time.sleep(_GUARD_POLL_SECONDS)
+    _of(folder).remove_temporaries(folder, beginning)

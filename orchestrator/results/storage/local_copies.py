@@ -17,9 +17,10 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from orchestrator.results.storage.files import read_bytes
 from orchestrator.results.storage.local_files import check_regular, store_errors
 from orchestrator.results.storage.locations import Place, RemotePath, temporary_name
-from orchestrator.results.storage.remote_files import MEMORY_BYTES, in_parallel, read_bytes
+from orchestrator.results.storage.remote_files import in_parallel
 from orchestrator.results.storage.transient_errors import with_retries
 
 __all__ = ["fetch", "forget", "local_copies", "local_copy"]
@@ -89,7 +90,7 @@ def _fetched(place: RemotePath) -> Path:
     copy = _copy_of(place)
     if copy.exists():
         return copy
-    content = read_bytes(place, MEMORY_BYTES)
+    content = read_bytes(place)
     if content is None:
         raise FileNotFoundError(f"{place} is missing")
     with store_errors("copy", place):

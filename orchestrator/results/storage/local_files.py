@@ -11,39 +11,44 @@ refused. Both are a CorruptFileError that names them.
 """
 
 import errno
+import functools
 import glob
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Concatenate, ParamSpec, TypeVar
 
 from orchestrator.results.storage.locations import TEMPORARY_SUFFIX, temporary_name
-from orchestrator.results.storage.printable_text import one_line
+from orchestrator.results.storage.printable_text import has_control_characters, one_line
 from orchestrator.results.storage.transient_errors import is_transient, with_retries
 from orchestrator.results.storage.vanished_folders import check_not_vanished
 from podium.errors import CorruptFileError, StoreError, UnreachableError
 
 __all__ = [
+    "check_names",
     "check_regular",
     "check_size",
     "check_writable",
     "contents",
+    "list_below",
     "list_folders",
     "list_names",
+    "list_studies",
     "make_folder",
-    "not_regular",
     "open_regular",
     "put",
     "put_if_absent",
     "read_bytes",
+    "refuse_links",
     "remove",
     "remove_folder",
     "remove_temporaries",
     "size",
     "store_errors",
+    "total_size",
     "writing",
 ]
 
@@ -57,29 +62,50 @@ _KINDS = (
 )
 
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def _to(
+    action: str,
+) -> Callable[[Callable[Concatenate[Path, P], T]], Callable[Concatenate[Path, P], T]]:
+    """A function whose OSError is a StoreError, and that is repeated while that is transient."""
+
+    def decorate(function: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[Path, P], T]:
+        @functools.wraps(function)
+        def repeated(path: Path, /, *arguments: P.args, **options: P.kwargs) -> T:
+            def once() -> T:
+                with store_errors(action, path):
+                    return function(path, *arguments, **options)
+
+            return with_retries(once)
+
+        return repeated
+
+    return decorate
+
+
+@_to("write in")
 def check_writable(folder: Path) -> None:
-    """Raise StoreError if files could not be written in ``folder``; leaves nothing behind.
-
-    A missing folder is not made: its nearest existing ancestor is probed.
-    """
-    with store_errors("write in", folder):
-        nearest = folder.absolute()
-        while not _exists(nearest):
-            nearest = nearest.parent
-        probe = nearest / temporary_name("probe")
-        probe.touch(exist_ok=False)
-        probe.unlink()
+    """See `files`."""
+    nearest = folder.absolute()
+    while not _exists(nearest):
+        nearest = nearest.parent
+    probe = nearest / temporary_name("probe")
+    probe.touch(exist_ok=False)
+    probe.unlink()
 
 
+@_to("write")
 def put(path: Path, data: bytes) -> None:
-    """Write a file whole, replacing what has that name. Missing folders are made."""
+    """See `files`."""
     with writing(path) as file:
         file.write(data)
 
 
 @contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
-    """A file open for writing that gets its name when the block ends without an exception."""
+    """See `files`."""
     with store_errors("write", path), _temporary_for(path) as temporary:
         with temporary.open("xb") as file:
             yield file
@@ -89,58 +115,54 @@ def writing(path: Path) -> Iterator[BinaryIO]:
 
 
 def put_if_absent(path: Path, data: bytes) -> bool:
-    """Write a file whole unless one has that name; True if this call made it.
+    """See `files`.
 
-    Of several callers at the same time exactly one gets True. Retried step by step: a link
-    whose answer was lost is recognised by its temporary name, which is kept between attempts.
+    Retried step by step: a link whose answer was lost is recognised by its temporary name, which
+    is kept between attempts.
     """
     temporary = path.with_name(temporary_name(path.name))
     try:
-        with_retries(lambda: _write(temporary, path, data))
-        is_first = with_retries(lambda: _link(temporary, path))
+        _write(path, temporary, data)
+        is_first = _link(path, temporary)
     except BaseException:
         with suppress(OSError):  # the next run deletes it
             temporary.unlink(missing_ok=True)
         raise
-    with_retries(lambda: remove(temporary))
+    remove(temporary)
     return is_first
 
 
-def _write(temporary: Path, path: Path, data: bytes) -> None:
-    with store_errors("write", path):
-        make_folder(path.parent)
-        temporary.unlink(missing_ok=True)
-        with temporary.open("xb") as file:
-            file.write(data)
-            _flush(file)
+@_to("write")
+def _write(path: Path, temporary: Path, data: bytes) -> None:
+    make_folder(path.parent)
+    temporary.unlink(missing_ok=True)
+    with temporary.open("xb") as file:
+        file.write(data)
+        _flush(file)
 
 
-def _link(temporary: Path, path: Path) -> bool:
-    with store_errors("write", path):
-        try:
-            path.hardlink_to(temporary)
-        except FileExistsError:
-            # A network file system may repeat a link request whose answer was lost.
-            if not path.samefile(temporary):
-                return False
-        _flush_folder(path.parent)
-        return True
+@_to("write")
+def _link(path: Path, temporary: Path) -> bool:
+    try:
+        path.hardlink_to(temporary)
+    except FileExistsError:
+        # A network file system may repeat a link request whose answer was lost.
+        if not path.samefile(temporary):
+            return False
+    _flush_folder(path.parent)
+    return True
 
 
+@_to("read")
 def read_bytes(path: Path, max_bytes: int) -> bytes | None:
-    """The content of a file; None if there is none of that name.
-
-    Raises:
-        CorruptFileError: it is no regular file, or larger than ``max_bytes``.
-    """
-    with store_errors("read", path):
-        try:
-            descriptor = open_regular(path, os.O_RDONLY)
-        except FileNotFoundError:
-            return None
-        with os.fdopen(descriptor, "rb") as file:
-            check_size(path, os.fstat(descriptor).st_size, max_bytes)
-            return file.read()
+    """See `files`; CorruptFileError for more than ``max_bytes``."""
+    try:
+        descriptor = open_regular(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        check_size(path, os.fstat(descriptor).st_size, max_bytes)
+        return file.read()
 
 
 def open_regular(path: Path, flags: int) -> int:
@@ -180,10 +202,10 @@ def check_regular(path: Path) -> None:
 
 def _check_mode(path: object, mode: int) -> None:
     if not stat.S_ISREG(mode):
-        raise not_regular(path, _kind(mode))
+        raise _not_regular(path, _kind(mode))
 
 
-def not_regular(path: object, kind: str) -> CorruptFileError:
+def _not_regular(path: object, kind: str) -> CorruptFileError:
     """The error that something in a results folder is neither a file nor a folder of its own."""
     return CorruptFileError(
         f"{one_line(str(path))} is {kind}, which podium neither follows nor reads in a results"
@@ -208,24 +230,44 @@ def check_size(path: object, num_bytes: int, max_bytes: int) -> None:
         )
 
 
-def contents(folder: Path) -> list[tuple[str, str]]:
-    """Path relative to a folder, and kind, of everything below it; no link is followed.
+def check_names(folder: object, names: Iterable[str]) -> None:
+    """Refuse names with control characters.
 
-    The kind is ``file``, ``folder``, or what else it is, such as ``a symbolic link``. What
-    vanishes meanwhile is left out.
+    Raises:
+        CorruptFileError: a name holds some.
     """
+    for name in names:
+        if has_control_characters(name):
+            raise CorruptFileError(
+                f"{folder} holds '{one_line(name)}', a name with control characters, which podium"
+                " never writes; delete it"
+            )
+
+
+@_to("list")
+def contents(folder: Path) -> list[tuple[str, str]]:
+    """See `files`; what vanishes meanwhile is left out."""
     found: list[tuple[str, str]] = []
     pending = [""]
-    with store_errors("list", folder):
-        while pending:
-            above = pending.pop()
-            for entry in _entries(folder / above):
-                name = f"{above}{entry.name}"
-                kind = _kind_of(entry)
-                found.append((name, kind))
-                if kind == "folder":
-                    pending.append(f"{name}/")
-    return found
+    while pending:
+        above = pending.pop()
+        for entry in _entries(folder / above):
+            name = f"{above}{entry.name}"
+            kind = _kind_of(entry)
+            found.append((name, kind))
+            if kind == "folder":
+                pending.append(f"{name}/")
+    return sorted(found)
+
+
+def refuse_links(folder: Path, *, deep: bool) -> None:
+    """See `files`."""
+    if not deep:
+        list_folders(folder)
+        return
+    for name, kind in contents(folder):
+        if kind not in ("file", "folder"):
+            raise _not_regular(f"{folder}/{name}", kind)
 
 
 def _entries(folder: Path) -> list[os.DirEntry[str]]:
@@ -250,81 +292,77 @@ def _kind_of(entry: os.DirEntry[str]) -> str:
     return _kind(entry.stat(follow_symlinks=False).st_mode)
 
 
+@_to("list")
 def list_names(folder: Path, suffix: str) -> list[str]:
-    """Sorted names of the files in ``folder`` that end in ``suffix``, temporaries left out.
-
-    A missing folder is an empty one.
-    """
-    with store_errors("list", folder):
-        try:
-            names = os.listdir(folder)  # noqa: PTH208 - names only, ten times as fast as iterdir
-        except FileNotFoundError:
-            return []
-        except NotADirectoryError:
-            raise _no_folder(folder) from None
-    return sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
+    """See `files`."""
+    try:
+        names = os.listdir(folder)  # noqa: PTH208 - names only, ten times as fast as iterdir
+    except FileNotFoundError:
+        return []
+    except NotADirectoryError:
+        raise _no_folder(folder) from None
+    found = sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
+    check_names(folder, found)
+    return found
 
 
+@_to("look at")
 def size(path: Path) -> int | None:
-    """Bytes of a file; None if there is none of that name.
-
-    Raises:
-        CorruptFileError: it is no regular file.
-    """
-    with store_errors("look at", path):
-        try:
-            found = os.lstat(path)
-        except FileNotFoundError:
-            return None
-        _check_mode(path, found.st_mode)
-        return found.st_size
+    """See `files`; CorruptFileError for what is no regular file."""
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return None
+    _check_mode(path, found.st_mode)
+    return found.st_size
 
 
-def list_folders(folder: Path, *, with_links: bool) -> list[Path]:
-    """Sorted subfolders; a missing folder is an empty one.
-
-    Args:
-        folder: folder to list.
-        with_links: whether links to folders count as folders; else one is refused.
-
-    Raises:
-        CorruptFileError: one is a link, and these do not count.
-    """
-    with store_errors("list", folder):
-        entries = _entries(folder)
-        if with_links:
-            return sorted(Path(entry.path) for entry in entries if entry.is_dir())
-        for entry in entries:
-            if entry.is_symlink():
-                check_regular(Path(entry.path))
-        return sorted(Path(entry.path) for entry in entries if entry.is_dir())
+def total_size(folder: Path, suffix: str) -> int:
+    """See `files`."""
+    return sum(size(folder / name) or 0 for name in list_names(folder, suffix))
 
 
+@_to("list")
+def list_folders(folder: Path) -> list[Path]:
+    """See `files`."""
+    entries = _entries(folder)
+    for entry in entries:
+        if entry.is_symlink():
+            check_regular(Path(entry.path))
+    found = sorted(Path(entry.path) for entry in entries if entry.is_dir())
+    check_names(folder, [below.name for below in found])
+    return found
+
+
+@_to("list")
+def list_studies(storage: Path) -> list[Path]:
+    """See `files`."""
+    return sorted(Path(entry.path) for entry in _entries(storage) if entry.is_dir())
+
+
+def list_below(folder: Path, suffix: str) -> list[Path]:
+    """See `files`."""
+    return [below / name for below in list_folders(folder) for name in list_names(below, suffix)]
+
+
+@_to("delete")
 def remove(path: Path) -> None:
-    """Delete a file; nothing happens if there is none."""
-    with store_errors("delete", path):
-        path.unlink(missing_ok=True)
+    """See `files`."""
+    path.unlink(missing_ok=True)
 
 
+@_to("delete")
 def remove_folder(folder: Path) -> None:
-    """Delete a folder and all it holds; nothing happens if there is none."""
-    with store_errors("delete", folder):
-        try:
-            shutil.rmtree(folder)
-        except FileNotFoundError:
-            return
+    """See `files`."""
+    with suppress(FileNotFoundError):
+        shutil.rmtree(folder)
 
 
-def remove_temporaries(folder: Path, beginning: str = "") -> None:
-    """Delete what killed writers left in ``folder``; only safe where no process is writing.
-
-    Args:
-        folder: folder to clean; may be missing.
-        beginning: how the names of the files begin that they were writing; empty for all files.
-    """
-    with store_errors("clean", folder):
-        for leftover in folder.glob(f".{glob.escape(beginning)}*{TEMPORARY_SUFFIX}"):
-            leftover.unlink(missing_ok=True)
+@_to("clean")
+def remove_temporaries(folder: Path, beginning: str) -> None:
+    """See `files`."""
+    for leftover in folder.glob(f".{glob.escape(beginning)}*{TEMPORARY_SUFFIX}"):
+        leftover.unlink(missing_ok=True)
 
 
 @contextmanager

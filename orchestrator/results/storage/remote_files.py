@@ -7,14 +7,15 @@ Every object is written by one request and appears whole. Transient failures are
 import functools
 import os
 import secrets
-from collections.abc import Callable, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from contextvars import copy_context
-from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
 
-from orchestrator.results.storage.local_files import check_size
+from orchestrator.results.storage.local_files import check_names, check_size, store_errors
 from orchestrator.results.storage.locations import RemotePath, temporary_name
 from orchestrator.results.storage.object_store import Listing, ObjectStore, RequestError
 from orchestrator.results.storage.object_store_clients import open_store
@@ -22,24 +23,24 @@ from orchestrator.results.storage.transient_errors import with_retries
 from podium.errors import StoreError
 
 __all__ = [
-    "MEMORY_BYTES",
     "check_writable",
+    "contents",
     "in_parallel",
-    "list_all",
     "list_below",
     "list_folders",
     "list_names",
+    "list_studies",
     "put",
     "put_if_absent",
     "read_bytes",
+    "refuse_links",
     "remove",
     "remove_folder",
+    "remove_temporaries",
     "size",
     "total_size",
+    "writing",
 ]
-
-MEMORY_BYTES = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-"""Memory of this machine: no larger file can be read whole."""
 
 _MAX_THREADS = 16
 
@@ -48,7 +49,7 @@ T = TypeVar("T")
 
 
 def check_writable(folder: RemotePath) -> None:
-    """Raise StoreError if objects could not be written in ``folder``; leaves nothing behind."""
+    """See `files`; a store that ignores conditions is refused too."""
     probe = folder / temporary_name("probe")
     made = put_if_absent(probe, b"podium")
     try:
@@ -63,13 +64,23 @@ def check_writable(folder: RemotePath) -> None:
         )
 
 
-def put(place: RemotePath, content: bytes | Path) -> None:
-    """Write an object whole, replacing what has that name; a path is a local file to send."""
-    _ask("write", place, lambda store: store.write(place.key, content))
+def put(place: RemotePath, data: bytes | Path) -> None:
+    """See `files`; a path is a local file to send."""
+    _ask("write", place, lambda store: store.write(place.key, data))
+
+
+@contextmanager
+def writing(place: RemotePath) -> Iterator[BinaryIO]:
+    """See `files`; collected in a temporary file of this machine, and sent at the end."""
+    with tempfile.TemporaryDirectory(prefix="podium-") as folder:
+        gathered = Path(folder) / "gathered"
+        with store_errors(f"gather {place} in", gathered), gathered.open("xb") as file:
+            yield file
+        put(place, gathered)
 
 
 def put_if_absent(place: RemotePath, data: bytes) -> bool:
-    """Write an object whole unless one has that name; True if this call made it."""
+    """See `files`."""
     token = secrets.token_hex(16)
     if _ask("write", place, lambda store: store.create(place.key, data, token)):
         return True
@@ -78,11 +89,7 @@ def put_if_absent(place: RemotePath, data: bytes) -> bool:
 
 
 def read_bytes(place: RemotePath, max_bytes: int) -> bytes | None:
-    """The content of an object; None if there is none of that name.
-
-    Raises:
-        CorruptFileError: it has more than ``max_bytes``, by what the store says before it is read.
-    """
+    """See `files`; CorruptFileError for more than ``max_bytes``, which the store says before."""
     return _ask(
         "read",
         place,
@@ -91,54 +98,69 @@ def read_bytes(place: RemotePath, max_bytes: int) -> bytes | None:
 
 
 def size(place: RemotePath) -> int | None:
-    """Bytes of an object; None if there is none of that name."""
+    """See `files`."""
     return _ask("look at", place, lambda store: store.size(place.key))
 
 
 def list_names(folder: RemotePath, suffix: str) -> list[str]:
-    """Sorted names right below ``folder`` that end in ``suffix``; temporaries are left out."""
+    """See `files`."""
     names = (key.rpartition("/")[2] for key in _listing(folder, deep=False).sizes)
-    return sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
-
-
-def list_folders(folder: RemotePath) -> list[RemotePath]:
-    """Sorted folders right below ``folder``."""
-    found = _listing(folder, deep=False).folders
-    return sorted(folder / key.rpartition("/")[2] for key in found)
-
-
-def list_below(folder: RemotePath, suffix: str) -> list[RemotePath]:
-    """Sorted objects two levels below ``folder`` that end in ``suffix``, by one listing."""
-    paths = (key.removeprefix(folder.key).strip("/") for key in _listing(folder, deep=True).sizes)
-    return sorted(
-        folder / path
-        for path in paths
-        if path.count("/") == 1 and path.endswith(suffix) and "/." not in path
-    )
-
-
-def list_all(folder: RemotePath) -> list[str]:
-    """Sorted paths of all objects below ``folder``, relative to it."""
-    return sorted(
-        key.removeprefix(folder.key).strip("/") for key in _listing(folder, deep=True).sizes
-    )
+    found = sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
+    check_names(folder, found)
+    return found
 
 
 def total_size(folder: RemotePath, suffix: str) -> int:
-    """Bytes of all objects directly below ``folder`` that end in ``suffix``."""
+    """See `files`."""
     found = _listing(folder, deep=False).sizes
     return sum(bytes_ for key, bytes_ in found.items() if key.endswith(suffix))
 
 
+def list_folders(folder: RemotePath) -> list[RemotePath]:
+    """See `files`."""
+    found = list_studies(folder)
+    check_names(folder, [below.name for below in found])
+    return found
+
+
+def list_studies(storage: RemotePath) -> list[RemotePath]:
+    """See `files`."""
+    found = _listing(storage, deep=False).folders
+    return sorted(storage / key.rpartition("/")[2] for key in found)
+
+
+def list_below(folder: RemotePath, suffix: str) -> list[RemotePath]:
+    """See `files`; by one listing."""
+    found = [
+        path
+        for path in _paths_below(folder)
+        if path.count("/") == 1 and path.endswith(suffix) and "/." not in path
+    ]
+    check_names(folder, found)
+    return [folder / path for path in found]
+
+
+def contents(folder: RemotePath) -> list[tuple[str, str]]:
+    """See `files`."""
+    return [(path, "file") for path in _paths_below(folder)]
+
+
+def refuse_links(folder: RemotePath, *, deep: bool) -> None:
+    """See `files`; there are none."""
+
+
 def remove(place: RemotePath) -> None:
-    """Delete an object; nothing happens if there is none."""
+    """See `files`."""
     _ask("delete", place, lambda store: store.delete(place.key))
 
 
 def remove_folder(folder: RemotePath) -> None:
-    """Delete all that lies below ``folder``."""
-    keys = _listing(folder, deep=True).sizes
-    in_parallel(remove, [replace(folder, key=key) for key in sorted(keys)])
+    """See `files`."""
+    in_parallel(remove, [folder / path for path in _paths_below(folder)])
+
+
+def remove_temporaries(folder: RemotePath, beginning: str) -> None:
+    """See `files`; there are none, since an object is written by one request."""
 
 
 def in_parallel(action: Callable[[A], T], items: Sequence[A]) -> list[T]:
@@ -152,6 +174,11 @@ def in_parallel(action: Callable[[A], T], items: Sequence[A]) -> list[T]:
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)
             raise
+
+
+def _paths_below(folder: RemotePath) -> list[str]:
+    keys = _listing(folder, deep=True).sizes
+    return sorted(key.removeprefix(folder.key).strip("/") for key in keys)
 
 
 def _listing(folder: RemotePath, *, deep: bool) -> Listing:

@@ -18,13 +18,13 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 
 from orchestrator.results.records import checkpoint_files as checkpoints
-from orchestrator.results.records.results_folder import refuse_links
 from orchestrator.results.records.retried import retried_names
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema, study_name
 from orchestrator.results.storage.files import (
     exists,
     list_folders,
+    refuse_links,
     remove,
     remove_all,
     remove_temporaries,
@@ -77,7 +77,7 @@ def compact(paths: StudyPaths) -> int:
             trial is lost.
         StoreError: the store cannot be written; no trial is lost.
     """
-    refuse_links(paths)
+    refuse_links(paths.folder, deep=True)
     schema = read_schema(paths)
     inventory = take_inventory(paths)
     _clean(paths, inventory)

@@ -15,11 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from orchestrator.results.records import checkpoint_files
-from orchestrator.results.records.results_folder import refuse_links
 from orchestrator.results.records.retried import retried_names
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
-from orchestrator.results.storage.files import put, remove, remove_all, writing
+from orchestrator.results.storage.files import put, refuse_links, remove, remove_all, writing
 from orchestrator.results.storage.local_copies import forget
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.storage.transient_errors import with_retries
@@ -52,7 +51,7 @@ def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
     """
     if not trials:
         return
-    refuse_links(paths)
+    refuse_links(paths.folder, deep=True)
     finish_compaction(paths)
     _take_out(paths, trials)
     files = [paths.trial(search, trial_id) for trial_id, search in trials.items()]

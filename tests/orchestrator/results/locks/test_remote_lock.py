@@ -18,15 +18,11 @@ from tests.orchestrator.results.locking import held_by_another_process, race, wa
 
 BEAT = 0.05
 WATCH = 1.0
-_numbers = itertools.count()
 
 
-@pytest.fixture(params=["s3", "mock"])
-def remote_paths(request):
-    """In a store that can write on a condition, and in one that cannot."""
-    if request.param == "s3":
-        return StudyPaths(request.getfixturevalue("bucket") / "study")
-    return StudyPaths(parse_place(f"mock:///{next(_numbers)}/study"))
+@pytest.fixture
+def remote_paths(bucket):
+    return StudyPaths(bucket / "study")
 
 
 def new_lock(paths, messages, beat=BEAT, watch=WATCH):

@@ -12,7 +12,7 @@ from orchestrator.results.locks.local_lock import LocalLock
 from orchestrator.results.locks.lock_owner import machine_id, process_start
 from orchestrator.results.locks.study_lock import StudyLock
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import exclusive
+from orchestrator.results.storage.file_guard import exclusive
 from podium.errors import CorruptFileError, LockHeldError, StoreError
 from tests.orchestrator.results.locking import held_by_another_process, race, wait_until
 

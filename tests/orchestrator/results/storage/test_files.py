@@ -7,6 +7,7 @@ import pytest
 
 from orchestrator.results.storage import files
 from orchestrator.results.storage.checksummed_text import read_checksummed
+from orchestrator.results.storage.file_guard import exclusive
 from podium.errors import CorruptFileError, StoreError
 
 
@@ -171,11 +172,11 @@ def test_a_disk_without_room_is_a_store_error_and_leaves_the_old_file(tmp_path):
 
 def test_a_guard_is_held_by_one_at_a_time_and_freed(tmp_path):
     guard = tmp_path / "deep" / "guard"
-    first, second = (files.exclusive(guard, limit_seconds=0.02) for _ in range(2))
+    first, second = (exclusive(guard, limit_seconds=0.02) for _ in range(2))
     with first as is_first_alone, second as is_second_alone:
         assert is_first_alone
         assert not is_second_alone
-    with files.exclusive(guard, limit_seconds=0) as again:
+    with exclusive(guard, limit_seconds=0) as again:
         assert again
 
 

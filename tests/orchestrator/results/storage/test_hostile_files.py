@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.results.storage import files
+from orchestrator.results.storage.file_guard import exclusive
 from orchestrator.results.storage.local_copies import local_copy
 from podium.errors import CorruptFileError
 from tests.object_store import proxied
@@ -106,7 +107,7 @@ def test_a_guard_that_is_a_link_makes_no_file_at_its_target(tmp_path):
     (tmp_path / "guard").symlink_to(tmp_path / "target")
     with (
         pytest.raises(CorruptFileError, match=r"guard is a symbolic link"),
-        files.exclusive(tmp_path / "guard", limit_seconds=0),
+        exclusive(tmp_path / "guard", limit_seconds=0),
     ):
         pass
     assert not (tmp_path / "target").exists()
@@ -117,7 +118,7 @@ def test_a_guard_that_is_no_file_is_refused(tmp_path, trap):
     trap(tmp_path / "guard")
     with (
         pytest.raises(CorruptFileError, match=r"guard is a (pipe|folder)"),
-        files.exclusive(tmp_path / "guard", limit_seconds=0),
+        exclusive(tmp_path / "guard", limit_seconds=0),
     ):
         pass
 

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from orchestrator.results.records.results_folder import refuse_links
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage import files
+from orchestrator.results.storage.file_guard import exclusive
+from orchestrator.results.storage.files import refuse_links
 from orchestrator.results.storage.transient_errors import retrying_for
 from podium.errors import CorruptFileError, StoreError, UnreachableError
 from tests.orchestrator.results.failing_calls import fail_calls, system_error
@@ -129,7 +130,7 @@ def test_the_guard_of_a_lock_is_waited_for(tmp_path, monkeypatch, name):
     left = fail_calls(
         monkeypatch, os if name == "open" else fcntl, name, system_error(errno.ESTALE), 3
     )
-    with files.exclusive(tmp_path / "guard", limit_seconds=0) as is_alone:
+    with exclusive(tmp_path / "guard", limit_seconds=0) as is_alone:
         assert is_alone
     assert left == [0]
 
@@ -139,7 +140,7 @@ def test_links_are_looked_for_when_the_folder_is_back(tmp_path, monkeypatch):
     (tmp_path / "models").symlink_to(tmp_path / "elsewhere")
     left = fail_calls(monkeypatch, os, "scandir", system_error(errno.ESTALE), 3)
     with pytest.raises(CorruptFileError, match="is a symbolic link"):
-        refuse_links(paths)
+        refuse_links(paths.folder, deep=True)
     assert left == [0]
 
 
