@@ -25,6 +25,7 @@ from analysis.report.fairness import fairness_note
 from analysis.study_results.study_results import StudyResults
 from analysis.tournament.primary_test_text import METHODS, adjusted_word
 from analysis.tournament.tournament import Tournament
+from analysis.tournament.verdict_text import smallest_p_sentence
 from analysis.wording import (
     MISSING,
     counted,
@@ -286,9 +287,8 @@ def _verdict_note(tournament: Tournament) -> str:
     return (
         f"In bold: significantly different at {100 * tournament.alpha:g} % by the primary test"
         f" ({METHODS[tournament.test]}) over {counted(len(tournament.blocks), 'block')} and"
-        f" {counted(len(tournament.pairs), 'pair')}: the verdicts of this page. The smallest p any"
-        f" pair could reach with these blocks is {p_value(smallest.raw)} before and"
-        f" {p_value(smallest.adjusted)} after the adjustment."
+        f" {counted(len(tournament.pairs), 'pair')}: the verdicts of this page."
+        f" {smallest_p_sentence(smallest)}"
     )
 
 

@@ -8,10 +8,11 @@ from analysis.report.leaderboard import rank_parts
 from analysis.report.pairwise_comparisons import pair_parts, pair_section
 from analysis.report.score_tables import Scale, arrange, block_tables, k_tables, widest
 from analysis.report.scores import score_figures
-from analysis.report.verdict import headline, opening, verdict
+from analysis.report.verdict import headline, opening
 from analysis.scores.score_grid import every_k_grid, table_grid
 from analysis.tournament.table_tournament import TableResults
 from analysis.tournament.tournament import Tournament
+from analysis.tournament.verdict_text import verdict_sentences
 from analysis.wording import counted, number
 
 __all__ = ["table_answer", "table_leaderboard", "table_pairwise_comparisons", "table_scores"]
@@ -25,7 +26,7 @@ def table_answer(results: TableResults, series: Mapping[str, Series]) -> Section
     tournament = results.tournament
     return opening(
         headline(tournament, results.stability, metric=results.score),
-        verdict(tournament, results.stability),
+        tuple(verdict_sentences(tournament, results.stability)),
         results.table.warnings,
     )
 

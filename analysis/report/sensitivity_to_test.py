@@ -12,6 +12,7 @@ from analysis.tournament.sensitivity_to_test import SensitivityToTest, VerdictUn
 from analysis.tournament.sensitivity_to_test_text import agreement_text, medals_text, rope_text
 from analysis.tournament.table_tournament import TableResults
 from analysis.tournament.tournament import Tournament
+from analysis.tournament.verdict_text import pool_sentences, skillings_mack_sentence
 from analysis.wording import MISSING, counted, listed, number, p_equals, range_of, signed
 
 __all__ = ["sensitivity_to_test", "table_sensitivity_to_test"]
@@ -43,7 +44,7 @@ def _section(
     parts: list[Part] = [
         Paragraph(text=agreement_text(found)),
         _tests(tournament, found),
-        *_pool(tournament),
+        *(Paragraph(text=sentence) for sentence in pool_sentences(tournament)),
         *_available(tournament, series),
         Fold(
             summary="Probabilities of superiority and interquartile means",
@@ -105,30 +106,6 @@ def _equal_to_first(test: VerdictUnderTest) -> str:
     return listed(test.not_different_from_first, most=_NAMED) or "none"
 
 
-def _pool(tournament: Tournament) -> tuple[Part, ...]:
-    """Nemenyi's verdicts if only the best competitors had taken part."""
-    pool = tournament.pool
-    if pool is None:
-        return ()
-    size, reach = len(pool.pool), number(pool.critical_difference_in_pool, 3)
-    if not pool.changed:
-        text = f"Among the best {size} alone (CD {reach}) Nemenyi's verdicts would be the same."
-        return (Paragraph(text=text),)
-    named = [
-        f"{change.a} and {change.b} (average ranks {number(change.gap)} apart,"
-        f" {number(change.gap_in_pool)} among {size})"
-        for change in pool.changed
-    ]
-    return (
-        Paragraph(
-            text=f"Nemenyi's verdicts depend on the pool: with the best {size} alone the critical"
-            f" difference is {reach} and not {number(pool.critical_difference, 3)}, and the pairs"
-            f" that would {'' if pool.changed[0].is_different_in_pool else 'not '}differ are"
-            f" {listed(named, most=_NAMED)}."
-        ),
-    )
-
-
 def _available(tournament: Tournament, series: Mapping[str, Series]) -> tuple[Part, ...]:
     """Ranks over all blocks, if some are left out of the ranking for missing scores."""
     available = tournament.available
@@ -145,9 +122,7 @@ def _available(tournament: Tournament, series: Mapping[str, Series]) -> tuple[Pa
     ]
     test = available.test
     result = (
-        f"Skillings–Mack: {number(test.statistic)} with {test.degrees_of_freedom} degrees of"
-        f" freedom, {p_equals(test.permutation_p_value)} by permutation over"
-        f" {counted(test.num_blocks, 'block')}."
+        skillings_mack_sentence(test)
         if test
         else "Skillings and Mack's test cannot be computed on these scores."
     )

@@ -13,26 +13,20 @@ from analysis.report.fairness import fairness_sentences
 from analysis.scores.compared_runs import leak_warning
 from analysis.scores.final_scores import BASELINE
 from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.tournament.primary_test_text import METHODS, adjusted_word
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
-from analysis.tournament.verdict_text import medal_sentences, shared_first
+from analysis.tournament.verdict_text import shared_first, verdict_sentences
 from analysis.wording import (
     MOST_NAMED,
     counted,
     duration,
     listed,
     number,
-    p_equals,
-    p_value,
-    percent,
     range_of,
     signed,
 )
 
-__all__ = ["answer", "answer_headline", "answer_sentences", "headline", "opening", "verdict"]
-
-_MOST_PAIRS = 6  # named one by one; more are counted
+__all__ = ["answer", "answer_headline", "answer_sentences", "headline", "opening"]
 
 
 def headline(
@@ -77,81 +71,6 @@ def headline(
     )
 
 
-def verdict(tournament: Tournament, stability: RankStability | None) -> tuple[str, ...]:
-    """How sure the order is, the strongest statement first."""
-    sentences = [
-        _omnibus(tournament),
-        *medal_sentences(tournament, stability),
-        _pairs(tournament),
-        _resampled(stability) if stability else "",
-        _excluded_blocks(tournament),
-    ]
-    return tuple(sentence for sentence in sentences if sentence)
-
-
-def _omnibus(tournament: Tournament) -> str:
-    if tournament.is_descriptive:
-        return "One block shows an order but supports no test."
-    if tournament.friedman is None:
-        return ""
-    friedman = tournament.friedman
-    p = friedman.p_value if friedman.permutation_p_value is None else friedman.permutation_p_value
-    if p != p:
-        return "All scores tie within every block: there is nothing to rank."
-    how = "" if friedman.permutation_p_value is None else " by permutation"
-    test = (
-        f"Friedman χ²({friedman.degrees_of_freedom}) = {number(friedman.statistic)},"
-        f" {p_equals(p)}{how}"
-    )
-    if p <= tournament.alpha:
-        return f"The competitors differ significantly: {test}."
-    return f"The competitors may be equal: {test}. Read the order below as a suggestion."
-
-
-def _pairs(tournament: Tournament) -> str:
-    smallest = tournament.smallest_p
-    if smallest is None:
-        return ""
-    blocks = counted(len(tournament.blocks), "block")
-    if smallest.adjusted > tournament.alpha:
-        return (
-            f"With {blocks} no pair can differ significantly, however large its gap: the smallest"
-            f" {adjusted_word(tournament.test)} p that can occur is"
-            f" {p_value(smallest.adjusted)}. Add blocks."
-        )
-    different = [pair for pair in tournament.pairs if pair.differs(tournament.alpha)]
-    pairs = counted(len(tournament.pairs), "pair")
-    share = f"All {pairs}" if len(different) == len(tournament.pairs) > 1 else None
-    sentence = (
-        f"{share or f'{len(different)} of {pairs}'} differ significantly"
-        f" ({METHODS[tournament.test]},"
-        f" {100 * tournament.alpha:g} %)"
-    )
-    if different and len(different) <= _MOST_PAIRS:
-        named = listed([f"{pair.a} over {pair.b} ({p_equals(pair.p)})" for pair in different])
-        sentence += f": {named}"
-    return f"{sentence}."
-
-
-def _resampled(stability: RankStability) -> str:
-    leading = stability.leading
-    winner = leading.competitors[0]
-    return (
-        f"Resampling {stability.resampled} leaves {winner.competitor} first"
-        f" in {percent(winner.p_first)} of {leading.replicates:,} draws."
-    )
-
-
-def _excluded_blocks(tournament: Tournament) -> str:
-    if not tournament.excluded:
-        return ""
-    named = "; ".join(
-        f"{block.block} lacks {listed(block.missing)}" for block in tournament.excluded
-    )
-    blocks = counted(len(tournament.excluded), "block")
-    return f"Left out of the ranking for missing scores: {blocks} ({named})."
-
-
 def answer(results: StudyResults, series: Mapping[str, Series]) -> Section:
     """The opening of the report."""
     del series  # it has no figure
@@ -189,7 +108,7 @@ def answer_sentences(results: StudyResults) -> tuple[str, ...]:
     """How sure that is, the gains of tuning, what failed or is missing, and what it cost."""
     ranked = results.tournament
     sentences = (
-        *(verdict(ranked, results.stability) if ranked else ()),
+        *(verdict_sentences(ranked, results.stability) if ranked else ()),
         *fairness_sentences(results),
         *_gains(results),
         _untrained(results),

@@ -4,30 +4,56 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from analysis.hypothesis_tests.pairwise_comparisons import SmallestP
+from analysis.hypothesis_tests.skillings_mack import SkillingsMack
 from analysis.tournament.medals import Medal, medals
 from analysis.tournament.primary_test_text import METHODS, needed_text
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
-from analysis.wording import MOST_NAMED, counted, listed, percent
+from analysis.wording import (
+    MOST_NAMED,
+    counted,
+    listed,
+    number,
+    p_equals,
+    p_value,
+    percent,
+)
 
 __all__ = [
     "medal_sentences",
+    "pool_sentences",
     "shared_first",
+    "skillings_mack_sentence",
+    "smallest_p_sentence",
     "tournament_sentences",
+    "verdict_sentences",
 ]
 
+_MOST_PAIRS = 6  # named one by one; more are counted
 _SHOWN_BLOCKS = 5
 _SHOWN_RANKS = 3
 _PLACES = {1: "first", 2: "second", 3: "third"}
 
 
-def tournament_sentences(tournament: Tournament, stability: RankStability | None) -> list[str]:
-    """Tests, medals and what is missing; one paragraph an item, without line breaks."""
+def verdict_sentences(tournament: Tournament, stability: RankStability | None) -> list[str]:
+    """How sure the order is: tests, medals, resamples, and which blocks are left out."""
     return [
         *_omnibus(tournament),
-        *_pairwise(tournament),
         *medal_sentences(tournament, stability),
+        *_pairwise(tournament),
+        *_resampled(stability),
         *_excluded(tournament),
+    ]
+
+
+def tournament_sentences(tournament: Tournament, stability: RankStability | None) -> list[str]:
+    """The verdict, and what else is known of the tests: for answers that have no tables of it."""
+    return [
+        *verdict_sentences(tournament, stability),
+        *_reachable(tournament),
+        *_nemenyi(tournament),
+        *_available(tournament),
     ]
 
 
@@ -56,96 +82,151 @@ def shared_first(tournament: Tournament, stability: RankStability | None) -> str
 
 
 def _omnibus(tournament: Tournament) -> Iterator[str]:
-    friedman, alpha = tournament.friedman, tournament.alpha
+    friedman = tournament.friedman
     if tournament.is_descriptive:
         yield (
-            "One block shows an order but supports no test: everything here is descriptive. "
-            "Seeds and folds are no blocks."
+            "One block shows an order but supports no test. Everything here is descriptive: seeds"
+            " and folds are no blocks."
         )
-    elif friedman is None:
-        yield "Two competitors: only the test below applies, no Friedman, no Nemenyi."
-    elif math.isnan(friedman.statistic):
+        return
+    if friedman is None:
+        yield "Two competitors: there is one pair to test, and no Friedman or Nemenyi test."
+        return
+    permuted = friedman.permutation_p_value
+    p = friedman.p_value if permuted is None else permuted
+    if math.isnan(friedman.statistic):
         yield "All scores tie within every block: there is nothing to rank, and no test to make."
-    else:
-        permuted = (
-            f"; by permutation p = {friedman.permutation_p_value:.2g}"
-            if friedman.permutation_p_value is not None
-            else ""
-        )
-        yield (
-            f"Friedman: chi-square {friedman.statistic:.3f}, {friedman.degrees_of_freedom} "
-            f"degrees of freedom, p = {friedman.p_value:.2g}{permuted}. "
-            f"Kendall's W = {friedman.kendall_w:.2f} (1: all blocks agree)."
-        )
-        pairs = tournament.pairs
-        num_different = sum(
-            pair.p_nemenyi is not None and pair.p_nemenyi <= alpha for pair in pairs
-        )
-        yield (
-            f"Nemenyi: critical difference {tournament.critical_difference:.3f} average ranks at "
-            f"alpha = {alpha:g}; {num_different} of {len(pairs)} pairs significantly "
-            f"different. It grows with the number of competitors.{_pool(tournament)}"
-        )
-
-
-def _pool(tournament: Tournament) -> str:
-    """How Nemenyi's verdicts depend on the other competitors in the pool."""
-    pool = tournament.pool
-    if pool is None:
-        return ""
-    size = len(pool.pool)
-    reach = f"critical difference {pool.critical_difference_in_pool:.3f}"
-    if not pool.changed:
-        return f" Among the best {size} alone ({reach}) no verdict is another one."
-    named = listed(
-        [
-            f"{change.a} and {change.b} (gap {change.gap:.3f}, {change.gap_in_pool:.3f} there)"
-            for change in pool.changed
-        ]
+        return
+    test = (
+        f"Friedman χ²({friedman.degrees_of_freedom}) = {number(friedman.statistic, 3)},"
+        f" {p_equals(p)}{'' if permuted is None else ' by permutation'}; Kendall's W ="
+        f" {number(friedman.kendall_w)} (1: all blocks agree)"
     )
-    return f" Among the best {size} alone ({reach}) the verdict is another one on {named}."
+    if p <= tournament.alpha:
+        yield f"The competitors differ significantly: {test}."
+    else:
+        yield f"The competitors may be equal: {test}. Read the order as a suggestion."
 
 
 def _pairwise(tournament: Tournament) -> Iterator[str]:
-    smallest, alpha, pairs = tournament.smallest_p, tournament.alpha, tournament.pairs
+    smallest, alpha, test = tournament.smallest_p, tournament.alpha, tournament.test
     if smallest is None:
         return
-    num_different = sum(pair.differs(alpha) for pair in pairs)
-    yield (
-        f"Primary test ({METHODS[tournament.test]}): {num_different} of "
-        f"{counted(len(pairs), 'pair')} significantly different at alpha = {alpha:g}."
-    )
-    reach = f"With {len(tournament.blocks)} blocks no pair can get a p below {smallest.raw:.2g}"
-    if tournament.test != "nemenyi":
-        reach += f", or {smallest.adjusted:.2g} after Holm over {counted(len(pairs), 'pair')}"
-    if smallest.adjusted <= alpha:
-        yield f"{reach}: enough blocks for a significant difference."
-    else:
+    pairs = counted(len(tournament.pairs), "pair")
+    if smallest.adjusted > alpha:
         yield (
-            f"{reach}: no difference can be significant at alpha = {alpha:g}, whatever the "
-            f"scores. {needed_text(len(tournament.names), alpha, tournament.test)}"
+            f"With {counted(len(tournament.blocks), 'block')} no pair can differ significantly,"
+            f" however large its gap ({METHODS[test]}, {100 * alpha:g} %)."
+            f" {smallest_p_sentence(smallest)}"
+            f" {needed_text(len(tournament.names), alpha, test)}"
         )
+        return
+    different = [pair for pair in tournament.pairs if pair.differs(alpha)]
+    is_all = len(different) == len(tournament.pairs) > 1
+    named = ""
+    if 0 < len(different) <= _MOST_PAIRS:
+        listing = listed([f"{pair.a} over {pair.b} ({p_equals(pair.p)})" for pair in different])
+        named = f": {listing}"
+    yield (
+        f"{f'All {pairs}' if is_all else f'{len(different)} of {pairs}'} differ significantly"
+        f" ({METHODS[test]}, {100 * alpha:g} %){named}."
+    )
+
+
+def smallest_p_sentence(smallest: SmallestP) -> str:
+    """How small the p of a pair could be, before and after the adjustment."""
+    return (
+        "The smallest p any pair could reach with these blocks is"
+        f" {p_value(smallest.raw)} before and {p_value(smallest.adjusted)} after the adjustment."
+    )
+
+
+def _resampled(stability: RankStability | None) -> Iterator[str]:
+    if stability is None:
+        return
+    leading = stability.leading
+    winner = leading.competitors[0]
+    yield (
+        f"Resampling {stability.resampled} leaves {winner.competitor} first in"
+        f" {percent(winner.p_first)} of {leading.replicates:,} draws."
+    )
 
 
 def _excluded(tournament: Tournament) -> Iterator[str]:
     excluded = tournament.excluded
     if not excluded:
         return
-    named = [f"{block.block} (no {', '.join(block.missing)})" for block in excluded]
-    more = f" and {len(named) - _SHOWN_BLOCKS} more" if len(named) > _SHOWN_BLOCKS else ""
-    yield (
-        f"{len(excluded)} incomplete {'block is' if len(excluded) == 1 else 'blocks are'} left "
-        f"out: {'; '.join(named[:_SHOWN_BLOCKS])}{more}."
+    named = [f"{block.block} lacks {listed(block.missing)}" for block in excluded[:_SHOWN_BLOCKS]]
+    if len(excluded) > _SHOWN_BLOCKS:
+        named.append(f"{len(excluded) - _SHOWN_BLOCKS} more")
+    blocks = counted(len(excluded), "block")
+    yield f"Left out of the ranking for missing scores: {blocks} ({'; '.join(named)})."
+
+
+def _reachable(tournament: Tournament) -> Iterator[str]:
+    """The smallest p that can occur, where the verdict does not name it."""
+    smallest = tournament.smallest_p
+    if smallest is not None and smallest.adjusted <= tournament.alpha:
+        yield smallest_p_sentence(smallest)
+
+
+def _nemenyi(tournament: Tournament) -> Iterator[str]:
+    """Nemenyi's critical difference, and how its verdicts depend on the pool."""
+    friedman = tournament.friedman
+    if friedman is None or math.isnan(friedman.statistic):
+        return
+    different = [
+        pair
+        for pair in tournament.pairs
+        if pair.p_nemenyi is not None and pair.p_nemenyi <= tournament.alpha
+    ]
+    yield " ".join(
+        (
+            f"Nemenyi: critical difference {number(tournament.critical_difference, 3)} average"
+            f" ranks; {len(different)} of"
+            f" {counted(len(tournament.pairs), 'pair')} differ significantly. It grows with the"
+            " number of competitors.",
+            *pool_sentences(tournament),
+        )
     )
+
+
+def pool_sentences(tournament: Tournament) -> Iterator[str]:
+    """Nemenyi's verdicts if only the best competitors had taken part."""
+    pool = tournament.pool
+    if pool is None:
+        return
+    size, reach = len(pool.pool), number(pool.critical_difference_in_pool, 3)
+    if not pool.changed:
+        yield f"Among the best {size} alone (CD {reach}) Nemenyi's verdicts would be the same."
+        return
+    named = [
+        f"{change.a} and {change.b} (average ranks {number(change.gap)} apart,"
+        f" {number(change.gap_in_pool)} among {size})"
+        for change in pool.changed
+    ]
+    yield (
+        f"Nemenyi's verdicts depend on the pool: with the best {size} alone the critical"
+        f" difference is {reach} and not {number(pool.critical_difference, 3)}, and the pairs"
+        f" that would {'' if pool.changed[0].is_different_in_pool else 'not '}differ are"
+        f" {listed(named, most=MOST_NAMED)}."
+    )
+
+
+def _available(tournament: Tournament) -> Iterator[str]:
     available = tournament.available
     if available is not None and available.test is not None:
-        test = available.test
-        yield (
-            f"All {test.num_blocks} blocks with two scores or more, by Skillings and Mack: "
-            f"statistic {test.statistic:.3f}, {test.degrees_of_freedom} degrees of freedom, by "
-            f"permutation p = {test.permutation_p_value:.2g}. Least beaten there: "
-            f"{', '.join(rank.competitor for rank in available.ranks[:_SHOWN_RANKS])}."
-        )
+        least_beaten = [rank.competitor for rank in available.ranks[:_SHOWN_RANKS]]
+        yield f"{skillings_mack_sentence(available.test)} Least beaten: {listed(least_beaten)}."
+
+
+def skillings_mack_sentence(test: SkillingsMack) -> str:
+    """Skillings and Mack's test over all blocks, those with missing scores too."""
+    return (
+        f"Skillings–Mack: {number(test.statistic)} with {test.degrees_of_freedom} degrees of"
+        f" freedom, {p_equals(test.permutation_p_value)} by permutation over"
+        f" {counted(test.num_blocks, 'block')}, also incomplete ones."
+    )
 
 
 def _supported(found: Sequence[Medal]) -> str:

@@ -35,7 +35,7 @@ def test_it_opens_with_the_winner(thesis_text):
 
 
 def test_it_says_how_sure(thesis_text):
-    assert "Friedman χ²(9) = 81.45, p < 0.001" in thesis_text
+    assert "Friedman χ²(9) = 81.455, p < 0.001" in thesis_text
     assert "26 of 45 pairs differ" in thesis_text
     assert "CD = 3.91" in page_of_published()
 

@@ -9,8 +9,8 @@ from analysis.figures.style import series_of
 from analysis.page.html_page import Page, render_page
 from analysis.report.report import table_page
 from analysis.report.sensitivity_to_test import sensitivity_to_test
-from analysis.report.verdict import verdict
 from analysis.study_results.study_results import read_results
+from analysis.tournament.verdict_text import verdict_sentences
 from analysis.typed_tables.score_table import read_table
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
@@ -121,7 +121,7 @@ def test_a_study_is_decided_by_the_test_it_declared(three_seed_store, tmp_path):
     page, results = page_and_results_of(folder)
     assert (results.tournament.test, results.tournament.alpha) == ("nemenyi", 0.1)
     assert "differ significantly (Nemenyi, 10 %)" in " ".join(
-        verdict(results.tournament, results.stability)
+        verdict_sentences(results.tournament, results.stability)
     )
     assert rows_of(page, "tests")[0][0] == "Nemenyi (primary)"
     assert "practical equivalence: 2 either way, as declared" in text_of(page)

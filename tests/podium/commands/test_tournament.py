@@ -52,7 +52,7 @@ def test_the_text_fits_a_terminal_of_80_columns(podium_tournament):
         "2.05",
         "3.910",
         "81.455",
-        "alpha = 0.05",
+        "Holm-adjusted, 5 %",
         "is shared with Contrastive",
     ):
         assert part in printed
@@ -78,9 +78,7 @@ def test_a_table_may_be_decided_by_another_test(podium_tournament):
     assert record["groups"] == record["nemenyi_groups"]
     assert record["sensitivity_to_test"]["tests"][0]["test"] == "nemenyi"
     printed = podium_tournament(TABLE, "--where", "k=1", "--test", "permutation_holm")
-    assert "Primary test (two-sided sign flips of mean gaps, Holm-adjusted)" in " ".join(
-        printed.split()
-    )
+    assert "(two-sided sign flips of mean gaps, Holm-adjusted, 5 %)" in " ".join(printed.split())
 
 
 def test_every_test_is_shown_with_the_primary_one(podium_tournament):
@@ -127,7 +125,10 @@ def test_blocks_with_holes_are_tested_in_addition_to_the_ranking(podium_tourname
     assert len(record["blocks"]) == 5
     assert [rank["num_blocks"] for rank in record["available"]["ranks"]] == [6, 6, 5]
     assert record["available"]["test"]["permutation_p_value"] < 0.05
-    assert "by Skillings and Mack" in " ".join(podium_tournament(str(path), "--by", "b").split())
+    printed = " ".join(podium_tournament(str(path), "--by", "b").split())
+    assert (
+        "by permutation over 6 blocks, also incomplete ones. Least beaten: x, y and z." in printed
+    )
 
 
 def test_bad_input_ends_with_one_clear_line(podium_tournament):
@@ -149,7 +150,7 @@ def test_warnings_are_part_of_every_answer(podium_tournament, tmp_path):
     printed = " ".join(podium_tournament(*options).split())
     assert "Warning: Recall@K cannot fall" in printed
     assert "Warning: no score, counted as missing: q/y" in printed
-    assert "1 incomplete block is left out: q (no y)." in printed
+    assert "Left out of the ranking for missing scores: 1 block (q lacks y)." in printed
     assert len(json.loads(podium_tournament(*options, "--json"))["warnings"]) == 2
 
 
