@@ -3,11 +3,14 @@
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
 
-from search_spaces.catalogue import LossFacts, loss_facts, loss_names
-from search_spaces.composed_losses import with_memory
-from search_spaces.parameters import Choice, Condition, Int, Parameter, Real
-from search_spaces.training_parameters import TRAINING_PARAMETERS, TRAINING_SPACES
+from orchestrator.study.composed_facts import LossFacts, with_memory
+from orchestrator.study.loss_facts import facts_of
+from orchestrator.study.training_parameters import TRAINING_PARAMETERS
+from search_spaces.catalogue import loss_names
+from search_spaces.parameters import Choice, Condition, Int, Real
+from search_spaces.training_parameters import TRAINING_SPACES
 from trainables.registry import load
+from trainables.settings.legal_ranges import Parameter
 
 __all__ = ["losses_page", "table"]
 
@@ -58,7 +61,7 @@ treated the same: it runs at its defaults.
 
 def losses_page() -> str:
     """The text of the page."""
-    facts = [loss_facts(name) for name in loss_names()]
+    facts = [facts_of(name) for name in loss_names()]
     return "\n".join(
         [_OPENING, _overview(facts), *map(_loss, facts), _memory_parameters(), _training()]
     )
@@ -129,7 +132,7 @@ def _parameters(parameters: Mapping[str, Parameter], conditions: Mapping[str, Co
         (
             f"`{name}`" + (f" if {conditions[name]}" if name in conditions else ""),
             f"{fact.default:g}" if isinstance(fact.default, float) else str(fact.default),
-            fact.legal,
+            str(fact.legal),
             fact.unit,
             fact.source,
         )

@@ -1,1 +1,1 @@
-"""Search spaces: bounds, scale, unit and source of every hyperparameter. No torch, no ray."""
+"""Search spaces: what is tried of every hyperparameter, its scale and source. No torch, no ray."""

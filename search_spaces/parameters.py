@@ -1,93 +1,22 @@
-"""Types that describe a hyperparameter: its legal values, and the range that a search covers."""
+"""The ranges that a search covers."""
 
 import math
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
-from typing import Literal
+from dataclasses import KW_ONLY, dataclass, field
 
-__all__ = ["Choice", "Condition", "Int", "Parameter", "Real", "Space", "Value", "existing"]
+__all__ = [
+    "Choice",
+    "Condition",
+    "Every",
+    "Int",
+    "LossSpaces",
+    "Real",
+    "Space",
+    "Value",
+    "existing",
+]
 
 Value = bool | int | float | str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parameter:
-    """A constructor's parameter: its published default and the values it may legally take.
-
-    Attributes:
-        default: published value; None where the parameter has to be given.
-        low: lower end of the legal range; None where there is none (``choice``, ``bool``).
-        high: upper end of the legal range.
-        low_inclusive: whether ``low`` itself is legal.
-        high_inclusive: whether ``high`` itself is legal.
-        kind: type of the values; ``number`` is whole or not, ``text`` is anything.
-        unit: unit of a value (``cosine``, ``degrees``, ``1/cosine``); empty for plain numbers.
-        source: paper, table or code that the default comes from.
-        choices: the legal values of a ``choice``.
-    """
-
-    default: Value | None
-    low: float | None = None
-    high: float | None = None
-    low_inclusive: bool = True
-    high_inclusive: bool = True
-    kind: Literal["float", "int", "number", "bool", "choice", "text"] = "float"
-    unit: str = ""
-    source: str = ""
-    choices: tuple[Value, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.default is not None and (problem := self.problem_with(self.default)):
-            raise ValueError(f"default {problem}")
-
-    @property
-    def legal(self) -> str:
-        """The legal values in words: ``in (0, 1]``, ``one of 'a', 'b'``."""
-        if self.kind == "bool":
-            return "true or false"
-        if self.kind == "choice":
-            return f"one of {', '.join(map(repr, self.choices))}"
-        if self.kind == "text":
-            return "text"
-        if self.low is None and self.high is None:
-            return "a whole number" if self.kind == "int" else "a number"
-        left = "[" if self.low_inclusive else "("
-        right = "]" if self.high_inclusive else ")"
-        low = "-inf" if self.low is None else f"{self.low:g}"
-        high = "inf" if self.high is None else f"{self.high:g}"
-        number = "a whole number " if self.kind == "int" else ""
-        return f"{number}in {left}{low}, {high}{right}"
-
-    def problem_with(self, value: object) -> str | None:
-        """None if ``value`` is legal, else ``must be in [0, 1], but got 1.5``."""
-        return None if self._accepts(value) else f"must be {self.legal}, but got {value!r}"
-
-    def typed(self, value: Value) -> Value:
-        """A legal value in the parameter's own type, however it was written: 5 for 5.0."""
-        if self.kind == "float":
-            return float(value)
-        return int(value) if self.kind == "int" else value
-
-    def _accepts(self, value: object) -> bool:
-        if self.kind == "bool":
-            return isinstance(value, bool)
-        if self.kind == "choice":
-            return value in self.choices
-        if self.kind == "text":
-            return isinstance(value, str)
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            return False
-        if not _is_finite(value) or (self.kind == "int" and value != int(value)):
-            return False
-        return self._above_low(value) and self._below_high(value)
-
-    def _above_low(self, value: float) -> bool:
-        return self.low is None or value > self.low or (self.low_inclusive and value == self.low)
-
-    def _below_high(self, value: float) -> bool:
-        return (
-            self.high is None or value < self.high or (self.high_inclusive and value == self.high)
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +28,7 @@ class Real:
         high: largest value tried.
         log: draw evenly in the logarithm: for scales and rates.
         step: draw only ``low``, ``low + step``, ... up to ``high``; not together with ``log``.
-        unit: unit of a value, as in `Parameter`.
+        unit: unit of a value; where a loss declares it, it is filled in from there.
         source: paper or table that the range comes from; ``own`` for our recommendation.
     """
 
@@ -109,7 +38,7 @@ class Real:
     log: bool = False
     step: float | None = None
     unit: str = ""
-    source: str = ""
+    source: str = "own"
 
     def __post_init__(self) -> None:
         _check_range(self.low, self.high, self.log, self.step)
@@ -129,7 +58,7 @@ class Int:
     log: bool = False
     step: int | None = None
     unit: str = ""
-    source: str = ""
+    source: str = "own"
 
     def __post_init__(self) -> None:
         for name, value in (("low", self.low), ("high", self.high)):
@@ -149,7 +78,7 @@ class Choice:
     values: tuple[Value, ...]
     _: KW_ONLY
     unit: str = ""
-    source: str = ""
+    source: str = "own"
 
     def __post_init__(self) -> None:
         if not self.values:
@@ -215,29 +144,34 @@ class Space:
         # A copy, so that changes of the given mapping do not change the space.
         object.__setattr__(self, "parameters", dict(self.parameters))
 
-    def problems(self, legal: Mapping[str, Parameter]) -> tuple[str, ...]:
-        """What keeps this space from being searched, one line for each problem; empty if nothing.
 
-        Args:
-            legal: the parameters that exist, by name.
-        """
-        problems = []
-        for name, tried in self.parameters.items():
-            if name not in legal:
-                known = ", ".join(legal) or "none"
-                problems.append(f"{name}: no such hyperparameter; known: {known}")
-                continue
-            found = (legal[name].problem_with(end) for end in tried.ends())
-            problems += [f"{name}: {problem}" for problem in found if problem]
-        return tuple(problems)
+@dataclass(frozen=True, slots=True)
+class Every:
+    """Every legal value of a name or a flag."""
 
 
-def _is_finite(value: float) -> bool:
-    """Whether a number is finite as a float, which whole numbers of many digits are not."""
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossSpaces:
+    """What is searched of a loss; its hyperparameters are declared by the loss itself.
+
+    Attributes:
+        kind: group of losses: ``pair``, ``proxy``, ...
+        source: paper and equation.
+        conditions: conditions of the hyperparameters that exist only while another has certain
+            values.
+        published_training: training parameters that the source states.
+        joint: what is searched by default, by hyperparameter.
+        thesis: the space of the thesis; None if it has none for the loss.
+        reality_check: the space of "A Metric Learning Reality Check"; None as for ``thesis``.
+    """
+
+    kind: str
+    source: str
+    conditions: Mapping[str, Condition] = field(default_factory=dict)
+    published_training: Mapping[str, Value] = field(default_factory=dict)
+    joint: Mapping[str, Real | Int | Choice | Every] = field(default_factory=dict)
+    thesis: Mapping[str, Real | Int | Choice | Every] | None = None
+    reality_check: Mapping[str, Real | Int | Choice | Every] | None = None
 
 
 def _check_range(low: float, high: float, log: bool, step: float | None) -> None:

@@ -7,8 +7,10 @@ A module of one of the packages below `trainables` is an entry if its name does 
 import ast
 import contextlib
 import importlib
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from trainables.errors import unknown_name
@@ -52,13 +54,19 @@ def summary(package: str, name: str) -> str:
     return docstring.splitlines()[0] if docstring else ""
 
 
-def literals(package: str, name: str, class_name: str | None = None) -> dict[str, Any]:
+def literals(
+    package: str,
+    name: str,
+    class_name: str | None = None,
+    calls: Mapping[str, Callable[..., Any]] = MappingProxyType({}),
+) -> dict[str, Any]:
     """Attributes that the class of an entry states as literals in its body. Imports nothing.
 
     Args:
         package: package of `trainables`, such as ``"backbones"``.
         name: name of an entry, or of any module of the package if ``class_name`` is given.
         class_name: name of a class of that module; None for the entry's own.
+        calls: what may be called, by name, with literals: a call of it counts as a literal.
 
     Raises:
         TrialInputError: there is no such entry.
@@ -69,7 +77,7 @@ def literals(package: str, name: str, class_name: str | None = None) -> dict[str
         for node in _syntax_tree(_file(package, name)).body
         if isinstance(node, ast.ClassDef) and node.name == wanted
         for statement in node.body
-        for target, value in _literal(statement)
+        for target, value in _literal(statement, calls)
     }
 
 
@@ -88,7 +96,9 @@ def _known(package: str, name: str) -> dict[str, str]:
     return classes
 
 
-def _literal(statement: ast.stmt) -> list[tuple[str, Any]]:
+def _literal(
+    statement: ast.stmt, calls: Mapping[str, Callable[..., Any]]
+) -> list[tuple[str, Any]]:
     """Name and value if the statement is ``name = literal``; nothing otherwise."""
     match statement:
         case (
@@ -96,8 +106,19 @@ def _literal(statement: ast.stmt) -> list[tuple[str, Any]]:
             | ast.AnnAssign(target=ast.Name(id=target), value=ast.expr() as value)
         ):
             with contextlib.suppress(ValueError):  # a value that has to be computed
-                return [(target, ast.literal_eval(value))]
+                return [(target, _value(value, calls))]
     return []
+
+
+def _value(node: ast.expr, calls: Mapping[str, Callable[..., Any]]) -> Any:
+    match node:
+        case ast.Dict(keys=keys, values=values):
+            items = zip(filter(None, keys), values, strict=True)  # ** has no key
+            return {ast.literal_eval(key): _value(value, calls) for key, value in items}
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=keywords) if name in calls:
+            by_name = {str(keyword.arg): _value(keyword.value, calls) for keyword in keywords}
+            return calls[name](*(_value(argument, calls) for argument in args), **by_name)
+    return ast.literal_eval(node)
 
 
 @cache

@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING, Any
 from orchestrator.study.blocks import blocks, dataset_of
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Block, Study
-from search_spaces.parameters import Choice, Int, Parameter, Real, Space, Value, existing
+from search_spaces.parameters import Choice, Int, Real, Space, Value, existing
 from trainables.recipes import loss_values, training_for
+from trainables.settings.legal_ranges import (
+    Flag,
+    Interval,
+    Number,
+    OneOf,
+    Parameter,
+    Range,
+    Text,
+    Whole,
+)
 from trainables.settings.trial_settings import HyperparameterValue, TrainingSettings
 
 if TYPE_CHECKING:
@@ -40,13 +50,13 @@ _TYPE_NAMES: "dict[type, HyperparameterType]" = {
     str: "str",
 }
 
-_COLUMN_TYPES: "dict[str, HyperparameterType]" = {
-    "float": "float",
-    "number": "float",
-    "int": "int",
-    "bool": "bool",
-    "choice": "str",
-    "text": "str",
+_COLUMN_TYPES: "dict[type[Range], HyperparameterType]" = {
+    Interval: "float",
+    Number: "float",
+    Whole: "int",
+    Flag: "bool",
+    OneOf: "str",
+    Text: "str",
 }
 
 
@@ -152,7 +162,7 @@ def _type_of(name: str, parameter: Parameter | Real | Int | Choice | None) -> "H
     if parameter is None:  # a training setting that cannot be searched
         return _TYPE_NAMES[TRAINING_TYPES[name]]
     if isinstance(parameter, Parameter):
-        return _COLUMN_TYPES[parameter.kind]
+        return _COLUMN_TYPES[type(parameter.legal)]
     if isinstance(parameter, Choice):
         return "str"
     return "int" if isinstance(parameter, Int) else "float"

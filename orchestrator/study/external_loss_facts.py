@@ -2,13 +2,13 @@
 
 import inspect
 import math
-from typing import Literal
 
-from search_spaces.catalogue import LossFacts
-from search_spaces.parameters import Parameter, Space
+from orchestrator.study.composed_facts import LossFacts
+from search_spaces.parameters import Space
 from trainables.loss_composition.external_loss import external_needs
 from trainables.loss_composition.loss_base import Loss
 from trainables.loss_composition.make_criterion import constructor_arguments, loss_class
+from trainables.settings.legal_ranges import Flag, Number, Parameter, Range, Text
 from trainables.settings.loss_expression import LossTerm
 
 __all__ = ["facts_from_code"]
@@ -17,27 +17,26 @@ _SOURCE = "its constructor"
 
 
 def facts_from_code(term: LossTerm) -> LossFacts:
-    """Facts of a loss: its hyperparameters are arguments with a plain default or without one.
+    """Facts of a loss; nothing of it is searched unless the study file states a space.
 
-    Legal values are checked by the constructor alone. Nothing is searched unless the study file
-    states a space.
+    A loss of podium declares its hyperparameters. Those of another library are the arguments with
+    a plain default or without one; legal values are checked by the constructor alone.
 
     Raises:
         TrialInputError: there is no such loss.
     """
     found = loss_class(term)
-    parameters = {
-        name: parameter
-        for name, argument in constructor_arguments(found).items()
-        if (parameter := _parameter(argument)) is not None
-    }
     is_ours = issubclass(found, Loss)
+    arguments = {} if is_ours else constructor_arguments(found)
+    of_arguments = {name: _parameter(argument) for name, argument in arguments.items()}
     return LossFacts(
         name=term.name,
         kind="own" if is_ours else "foreign",
         needs=found.needs if is_ours else external_needs(found),
         source=f"{found.__module__}.{found.__qualname__}",
-        parameters=parameters,
+        parameters=found.declared
+        if is_ours
+        else {name: known for name, known in of_arguments.items() if known is not None},
         spaces={"joint": Space({})},
     )
 
@@ -45,19 +44,19 @@ def facts_from_code(term: LossTerm) -> LossFacts:
 def _parameter(argument: inspect.Parameter) -> Parameter | None:
     default = argument.default
     if default is inspect.Parameter.empty:
-        return Parameter(default=None, kind=_annotated_kind(argument.annotation))
+        return Parameter(None, _annotated(argument.annotation))
     if isinstance(default, bool):
-        return Parameter(default=default, kind="bool", source=_SOURCE)
+        return Parameter(default, Flag(), source=_SOURCE)
     if isinstance(default, int | float) and math.isfinite(default):
         # Many libraries write gamma=80 for a real number, so integers and reals are accepted.
-        return Parameter(default=default, kind="number", source=_SOURCE)
+        return Parameter(default, Number(), source=_SOURCE)
     if isinstance(default, str):
-        return Parameter(default=default, kind="text", source=_SOURCE)
+        return Parameter(default, Text(), source=_SOURCE)
     return None  # an object, None or infinity: not a value that a study could search
 
 
-def _annotated_kind(annotation: object) -> Literal["bool", "text", "number"]:
-    """Kind of an argument without a default: a number unless annotated as bool or str."""
+def _annotated(annotation: object) -> Range:
+    """What an argument without a default may be: a number unless annotated as bool or str."""
     if annotation in (bool, "bool"):
-        return "bool"
-    return "text" if annotation in (str, "str") else "number"
+        return Flag()
+    return Text() if annotation in (str, "str") else Number()

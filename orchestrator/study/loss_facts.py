@@ -1,15 +1,27 @@
 """Facts of the loss that a study names: single, external, summed, pretrained or with a memory.
 
-Losses with a module in search_spaces are known without torch. Others (of another library, or
-without such a module) are looked up in the code itself, and so are losses with a memory.
+Losses with a module in search_spaces are known without torch: what they declare is joined with
+what is searched of them. Others (of another library, or without such a module) are looked up in
+the code itself, and so are losses with a memory.
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 
-from search_spaces.catalogue import LossFacts, loss_facts, loss_names
-from search_spaces.composed_losses import pretrained, summed, with_memory
+from orchestrator.study.composed_facts import (
+    SPACE_NAMES,
+    LossFacts,
+    pretrained,
+    summed,
+    with_memory,
+)
+from orchestrator.study.training_parameters import TRAINING_PARAMETERS
+from search_spaces.catalogue import loss_names, loss_spaces
+from search_spaces.parameters import Choice, Every, Int, Real, Space
 from trainables.errors import TrialInputError, unknown_name
-from trainables.registry import names
+from trainables.registry import literals, names
+from trainables.settings.legal_ranges import DECLARATIONS, OneOf, Parameter
 from trainables.settings.loss_expression import LossExpression, LossTerm, parse_loss
 
 __all__ = ["facts_of"]
@@ -47,7 +59,7 @@ def _term_facts(term: LossTerm) -> LossFacts:
 
         facts = facts_from_code(term)
     else:
-        facts = loss_facts(term.name)
+        facts = _joined(term.name)
     if not term.has_memory:
         return facts
     _refuse_memory_without_references(term)
@@ -59,3 +71,34 @@ def _refuse_memory_without_references(term: LossTerm) -> None:
 
     if not getattr(loss_class(term), "takes_references", False):
         raise TrialInputError(f"{term.name} compares within a batch only and cannot use a memory")
+
+
+def _joined(name: str) -> LossFacts:
+    """What the loss declares, with what is searched of it."""
+    stated = literals("losses", name, calls=DECLARATIONS)
+    spaces = loss_spaces(name)
+    parameters: dict[str, Parameter] = stated.get("declared", {})
+    return LossFacts(
+        name=name,
+        kind=spaces.kind,
+        needs=stated["needs"],
+        source=spaces.source,
+        parameters=parameters,
+        spaces={
+            space: Space({key: _tried(tried, key, parameters) for key, tried in ranges.items()})
+            for space in SPACE_NAMES
+            if (ranges := getattr(spaces, space)) is not None
+        },
+        conditions=spaces.conditions,
+        published_training=spaces.published_training,
+    )
+
+
+def _tried(
+    tried: Real | Int | Choice | Every, name: str, parameters: Mapping[str, Parameter]
+) -> Real | Int | Choice:
+    declared = parameters[name] if name in parameters else TRAINING_PARAMETERS[name]
+    if isinstance(tried, Every):
+        legal = declared.legal
+        tried = Choice(legal.values if isinstance(legal, OneOf) else (False, True))
+    return replace(tried, unit=declared.unit)

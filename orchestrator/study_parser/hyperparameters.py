@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.yaml_section import Section, label
 from orchestrator.study_parser.yaml_tree import Node
-from search_spaces.parameters import Choice, Int, Parameter, Real, Space, Value
-from trainables.settings.legal_ranges import MAX_SEED
+from search_spaces.parameters import Choice, Int, Real, Space, Value
+from trainables.settings.legal_ranges import MAX_SEED, Interval, Number, Parameter, Whole
 
 __all__ = ["read_space", "read_value", "read_values"]
 
@@ -67,7 +67,7 @@ def _tried(
 ) -> Real | Int | Choice | None:
     if isinstance(node.value, list):
         return _choice(space, name, parameter, problems)
-    is_number = parameter.kind in ("float", "int", "number")
+    is_number = isinstance(parameter.legal, Interval | Whole | Number)
     if isinstance(node.value, dict) and is_number:
         return _range(space.section(name, _RANGE_KEYS), parameter, problems)
     path = (*space.path, name)
@@ -114,7 +114,7 @@ def _range(section: Section, parameter: Parameter, problems: Problems) -> Real |
 def _step(section: Section, parameter: Parameter) -> float | None:
     if section.is_null("step"):
         return None
-    if parameter.kind == "int":
+    if isinstance(parameter.legal, Whole):
         return section.integer("step", 1, low=1, high=MAX_SEED)
     return section.number("step", 1.0, above=0.0)
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Mapping
 
+from orchestrator.study.composed_facts import LossFacts
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import StudyLoss
 from orchestrator.study_parser.hyperparameters import read_space, read_value, read_values
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.yaml_section import Section, label
 from orchestrator.study_parser.yaml_tree import Node
-from search_spaces.catalogue import LossFacts
 from search_spaces.parameters import Space, Value
 from trainables.errors import TrialInputError
 from trainables.settings.loss_expression import parse_loss

@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
+from orchestrator.study.composed_facts import LossFacts
 from orchestrator.study.loss_facts import facts_of
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
-from search_spaces.catalogue import LossFacts
-from search_spaces.parameters import Parameter, Value
 from trainables.registry import names, summary
+from trainables.settings.legal_ranges import Parameter
+from trainables.settings.trial_settings import HyperparameterValue
 
 __all__ = ["command"]
 
@@ -75,7 +76,7 @@ def _rows(loss: LossFacts) -> list[dict[str, object]]:
             "hyperparameter": name,
             "default": item and item.default,
             "unit": item and item.unit,
-            "legal": item and item.legal,
+            "legal": item and str(item.legal),
             "source": loss.source,
         }
         for name, item in items
@@ -94,7 +95,7 @@ def _record(loss: LossFacts) -> dict[str, object]:
         "parameters": {
             name: {
                 "default": item.default,
-                "legal": item.legal,
+                "legal": str(item.legal),
                 "unit": item.unit,
                 "source": item.source,
                 "exists_if": str(loss.conditions[name]) if name in loss.conditions else None,
@@ -104,5 +105,5 @@ def _record(loss: LossFacts) -> dict[str, object]:
     }
 
 
-def _short(default: Value | None) -> str:
+def _short(default: HyperparameterValue | None) -> str:
     return f"{default:g}" if isinstance(default, float) else str(default)

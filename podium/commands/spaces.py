@@ -37,7 +37,7 @@ def command(
             "parameter": name,
             "tried": _tried(tried),
             "default": legal[name].default,
-            "legal": legal[name].legal,
+            "legal": str(legal[name].legal),
             "unit": tried.unit,
             "source": tried.source,
         }

@@ -1,1 +1,1 @@
-"""One module a loss: its parameters and its named search spaces."""
+"""One module a loss: its named search spaces."""

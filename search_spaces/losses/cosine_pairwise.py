@@ -1,17 +1,11 @@
 """Search spaces of the cosine pair-wise loss."""
 
-from search_spaces.parameters import Parameter, Real, Space
+from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
+__all__ = ["SPACES"]
 
-KIND = "pair"
-NEEDS = frozenset({"balanced", "normalised"})
-SOURCE = "Duffner et al. 2021, Similarity Metric Learning, cosine pair-wise loss"
-
-PARAMETERS = {
-    "target_negative": Parameter(
-        default=-1.0, low=-1.0, high=0.0, unit="cosine", source="Duffner et al. 2021"
-    ),
-}
-
-JOINT = Space({"target_negative": Real(-1.0, 0.0, unit="cosine", source="own")})
+SPACES = LossSpaces(
+    kind="pair",
+    source="Duffner et al. 2021, Similarity Metric Learning, cosine pair-wise loss",
+    joint={"target_negative": Real(-1.0, 0.0)},
+)

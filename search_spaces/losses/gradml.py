@@ -1,21 +1,11 @@
 """Search spaces of the GradML loss."""
 
-from search_spaces.parameters import Parameter, Real, Space
+from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
+__all__ = ["SPACES"]
 
-KIND = "tuple"
-NEEDS = frozenset({"balanced", "normalised"})
-SOURCE = "GradML, equation 11"
-
-PARAMETERS = {
-    "k": Parameter(default=2.0, low=1.0, high=8.0, source="paper"),
-    "w": Parameter(default=1.0, low=0.0, high=100.0, source="paper"),
-}
-
-JOINT = Space(
-    {
-        "k": Real(1.0, 4.0, source="own"),
-        "w": Real(0.5, 2.0, log=True, source="own"),
-    }
+SPACES = LossSpaces(
+    kind="tuple",
+    source="GradML, equation 11",
+    joint={"k": Real(1.0, 4.0), "w": Real(0.5, 2.0, log=True)},
 )

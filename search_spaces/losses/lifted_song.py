@@ -1,15 +1,11 @@
 """Search spaces of the lifted structure loss as first published."""
 
-from search_spaces.parameters import Parameter, Real, Space
+from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
+__all__ = ["SPACES"]
 
-KIND = "tuple"
-NEEDS = frozenset({"balanced"})
-SOURCE = "Song et al. 2016, Deep Metric Learning via Lifted Structured Feature Embedding"
-
-PARAMETERS = {
-    "margin": Parameter(default=1.0, low=0.0, high=10.0, unit="distance", source="paper"),
-}
-
-JOINT = Space({"margin": Real(0.2, 2.0, unit="distance", source="own")})
+SPACES = LossSpaces(
+    kind="tuple",
+    source="Song et al. 2016, Deep Metric Learning via Lifted Structured Feature Embedding",
+    joint={"margin": Real(0.2, 2.0)},
+)

@@ -1,13 +1,11 @@
 """Search spaces of the log-ratio loss."""
 
-from search_spaces.parameters import Choice, Parameter, Space
+from search_spaces.parameters import Choice, LossSpaces
 
-__all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
+__all__ = ["SPACES"]
 
-KIND = "continuous"
-NEEDS = frozenset({"label_distances"})
-SOURCE = "Kim et al. 2019, Deep Metric Learning Beyond Binary Supervision, equation 2"
-
-PARAMETERS = {"squared": Parameter(default=True, kind="bool", source="authors' slides")}
-
-JOINT = Space({"squared": Choice((True, False), source="own")})
+SPACES = LossSpaces(
+    kind="continuous",
+    source="Kim et al. 2019, Deep Metric Learning Beyond Binary Supervision, equation 2",
+    joint={"squared": Choice((True, False))},
+)

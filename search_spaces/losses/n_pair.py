@@ -1,17 +1,11 @@
 """Search spaces of the N-pair loss."""
 
-from search_spaces.parameters import Parameter, Real, Space
+from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
+__all__ = ["SPACES"]
 
-KIND = "tuple"
-NEEDS = frozenset({"balanced"})
-SOURCE = "Sohn 2016, Improved Deep Metric Learning with Multi-class N-pair Loss Objective"
-
-PARAMETERS = {
-    "norm_weight": Parameter(
-        default=0.02, low=0.0, high=100.0, unit="1/length", source="thesis table 4: l2"
-    ),
-}
-
-JOINT = Space({"norm_weight": Real(1e-4, 1e-1, log=True, unit="1/length", source="own")})
+SPACES = LossSpaces(
+    kind="tuple",
+    source="Sohn 2016, Improved Deep Metric Learning with Multi-class N-pair Loss Objective",
+    joint={"norm_weight": Real(1e-4, 1e-1, log=True)},
+)

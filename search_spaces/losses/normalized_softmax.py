@@ -1,20 +1,13 @@
 """Search spaces of the softmax loss on cosines."""
 
-from search_spaces.parameters import Parameter, Real, Space
+from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "REALITY_CHECK", "SOURCE"]
+__all__ = ["SPACES"]
 
-KIND = "proxy"
-NEEDS = frozenset({"normalised", "proxies"})
-SOURCE = "Zhai and Wu 2019, Classification is a Strong Baseline for Deep Metric Learning"
-
-PARAMETERS = {
-    "scale": Parameter(default=20.0, low=1e-3, high=1e3, unit="1/cosine", source="paper"),
-}
-
-JOINT = Space({"scale": Real(4.0, 128.0, log=True, unit="1/cosine", source="own")})
-
-# A temperature there, 1 / scale, over the same range.
-REALITY_CHECK = Space(
-    {"scale": Real(0.01, 100.0, log=True, unit="1/cosine", source="reality check (MLRC)")}
+SPACES = LossSpaces(
+    kind="proxy",
+    source="Zhai and Wu 2019, Classification is a Strong Baseline for Deep Metric Learning",
+    joint={"scale": Real(4.0, 128.0, log=True)},
+    # A temperature there, 1 / scale, over the same range.
+    reality_check={"scale": Real(0.01, 100.0, log=True, source="reality check (MLRC)")},
 )

@@ -1,15 +1,12 @@
 """Search spaces of the polar sine loss."""
 
-from search_spaces.parameters import Parameter, Real, Space
+from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
+__all__ = ["SPACES"]
 
-KIND = "tuple"
-NEEDS = frozenset({"balanced", "normalised"})
-SOURCE = "Berlemont et al. 2016, Polar Sine Based Siamese Neural Network for Gesture Recognition"
-
-PARAMETERS = {
-    "negative_weight": Parameter(default=1.0, low=1e-3, high=1e3, source="paper"),
-}
-
-JOINT = Space({"negative_weight": Real(0.1, 10.0, log=True, source="own")})
+SPACES = LossSpaces(
+    kind="tuple",
+    source="Berlemont et al. 2016, Polar Sine Based Siamese Neural Network for Gesture "
+    "Recognition",
+    joint={"negative_weight": Real(0.1, 10.0, log=True)},
+)

@@ -1,15 +1,11 @@
 """Search spaces of smooth average precision."""
 
-from search_spaces.parameters import Parameter, Real, Space
+from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
+__all__ = ["SPACES"]
 
-KIND = "ranking"
-NEEDS = frozenset({"balanced", "normalised"})
-SOURCE = "Brown et al. 2020, Smooth-AP: Smoothing the Path Towards Large-Scale Image Retrieval"
-
-PARAMETERS = {
-    "temperature": Parameter(default=0.01, low=1e-4, high=10.0, unit="cosine", source="paper"),
-}
-
-JOINT = Space({"temperature": Real(3e-3, 0.3, log=True, unit="cosine", source="own")})
+SPACES = LossSpaces(
+    kind="ranking",
+    source="Brown et al. 2020, Smooth-AP: Smoothing the Path Towards Large-Scale Image Retrieval",
+    joint={"temperature": Real(3e-3, 0.3, log=True)},
+)

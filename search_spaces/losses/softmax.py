@@ -1,13 +1,10 @@
 """Search spaces of the softmax loss, which has no hyperparameters."""
 
-from search_spaces.parameters import Parameter, Space
+from search_spaces.parameters import LossSpaces
 
-__all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
+__all__ = ["SPACES"]
 
-KIND = "proxy"
-NEEDS = frozenset({"proxies"})
-SOURCE = "Psomas 2020, Metric Learning: A Deep Dive, equation 2.26"
-
-PARAMETERS: dict[str, Parameter] = {}
-
-JOINT = Space({})
+SPACES = LossSpaces(
+    kind="proxy",
+    source="Psomas 2020, Metric Learning: A Deep Dive, equation 2.26",
+)

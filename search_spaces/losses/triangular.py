@@ -1,13 +1,10 @@
 """Search spaces of the triangular similarity loss, which has no hyperparameter."""
 
-from search_spaces.parameters import Parameter, Space
+from search_spaces.parameters import LossSpaces
 
-__all__ = ["JOINT", "KIND", "NEEDS", "PARAMETERS", "SOURCE"]
+__all__ = ["SPACES"]
 
-KIND = "pair"
-NEEDS = frozenset({"balanced"})
-SOURCE = "Zheng et al. 2015, Triangular Similarity Metric Learning for Face Verification"
-
-PARAMETERS: dict[str, Parameter] = {}
-
-JOINT = Space({})
+SPACES = LossSpaces(
+    kind="pair",
+    source="Zheng et al. 2015, Triangular Similarity Metric Learning for Face Verification",
+)

@@ -3,7 +3,7 @@ import re
 
 import pytest
 
-from search_spaces.parameters import Choice, Condition, Int, Parameter, Real, Space
+from search_spaces.parameters import Choice, Condition, Int, Real, Space
 
 
 @pytest.mark.parametrize(
@@ -47,43 +47,6 @@ def test_a_step_that_is_not_exact_in_binary_still_divides_its_range():
     assert Real(0.0, 1.0, step=0.1).step == 0.1
 
 
-def test_a_parameter_says_which_values_are_legal():
-    scale = Parameter(default=2.0, low=0.0, high=100.0, low_inclusive=False)
-    assert scale.legal == "in (0, 100]"
-    assert scale.problem_with(100) is None
-    assert scale.problem_with(0.0) == "must be in (0, 100], but got 0.0"
-    assert scale.problem_with(math.nan) == "must be in (0, 100], but got nan"
-    assert scale.problem_with(True) == "must be in (0, 100], but got True"
-    assert scale.problem_with("2") == "must be in (0, 100], but got '2'"
-
-
-def test_parameters_may_be_whole_numbers_choices_or_flags():
-    centres = Parameter(default=10, low=1, kind="int")
-    assert centres.problem_with(3) is None
-    assert centres.problem_with(2.5) == "must be a whole number in [1, inf], but got 2.5"
-    miner = Parameter(default="none", kind="choice", choices=("none", "hard"))
-    assert miner.problem_with("hard") is None
-    assert miner.problem_with("soft") == "must be one of 'none', 'hard', but got 'soft'"
-    flag = Parameter(default=False, kind="bool")
-    assert flag.problem_with(True) is None
-    assert flag.problem_with(1) == "must be true or false, but got 1"
-
-
-def test_an_illegal_default_is_refused():
-    with pytest.raises(ValueError, match=re.escape("default must be in [0, 1], but got 2.0")):
-        Parameter(default=2.0, low=0.0, high=1.0)
-
-
-def test_a_space_names_every_range_that_leaves_the_legal_one():
-    legal = {"margin": Parameter(default=0.5, low=0.0, high=1.0)}
-    assert Space({"margin": Real(0.0, 1.0)}).problems(legal) == ()
-    assert Space({"margin": Real(-1.0, 2.0), "scale": Choice((1, 2))}).problems(legal) == (
-        "margin: must be in [0, 1], but got -1.0",
-        "margin: must be in [0, 1], but got 2.0",
-        "scale: no such hyperparameter; known: margin",
-    )
-
-
 def test_a_space_does_not_change_with_the_mapping_it_was_made_of():
     ranges = {"margin": Real(0.0, 1.0)}
     space = Space(ranges)
@@ -104,10 +67,3 @@ def test_a_condition_holds_by_a_list_of_values_or_by_a_lower_end():
     assert str(by_size) == "centres > 1"
     with pytest.raises(ValueError, match="a Condition needs either values or above"):
         Condition("miner")
-
-
-def test_a_number_without_limits_is_just_a_number():
-    free = Parameter(default=80, kind="number")
-    assert free.problem_with("80") == "must be a number, but got '80'"
-    assert free.problem_with(80) is None
-    assert free.problem_with(79.5) is None

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from search_spaces.catalogue import defaults, loss_facts, loss_names
+from orchestrator.study.loss_facts import facts_of
+from search_spaces.catalogue import loss_names
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -30,11 +31,11 @@ def thesis_ranges():
 
 @pytest.mark.parametrize(("loss", "row"), list(thesis_ranges()))
 def test_thesis_spaces_and_defaults_are_those_of_the_thesis(loss, row):
-    facts = loss_facts(loss)
+    facts = facts_of(loss)
     name = OUR_NAMES.get((row["loss"], row["hyperparameter"]), row["hyperparameter"])
     tried = facts.spaces["thesis"].parameters[name]
     step = float(row["step"])
     low = float(row["low"]) + (0.0 if row["low_inclusive"] == "true" else step)
     assert (tried.low, tried.high, tried.step) == (low, float(row["high"]), step)
-    published = {**defaults(loss), **facts.published_training}
+    published = {**facts.defaults, **facts.published_training}
     assert published[name] == float(row["published_default"])

@@ -8,9 +8,7 @@ from trainables.errors import TrialInputError
 from trainables.loss_composition.batch import Batch, References
 from trainables.loss_composition.loss_base import Criterion, Loss, LossOutput
 
-__all__ = ["MEMORY_DEFAULTS", "CrossBatchMemory"]
-
-MEMORY_DEFAULTS = {"memory_size": 1024, "memory_weight": 1.0, "memory_start_epoch": 2}
+__all__ = ["CrossBatchMemory"]
 
 
 class CrossBatchMemory(Criterion):

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from trainables.loss_composition.batch import Batch
-from trainables.settings.legal_ranges import Interval, Range
+from trainables.settings.legal_ranges import Parameter
 
 __all__ = ["Criterion", "Hyperparameters", "Loss", "LossOutput"]
 
@@ -59,11 +59,12 @@ class Criterion(nn.Module):
 class Loss(Criterion):
     """A loss with its hyperparameters, and the parameters it trains if it has any.
 
-    A subclass names its hyperparameters, with their published defaults, as keyword-only arguments
-    of its constructor, which hands them on to this one.
+    A subclass declares its hyperparameters; the constructor takes their values by name. What a
+    loss declares is known without torch, so ``needs`` and ``declared`` are literals; see
+    `trainables.registry.literals`.
 
     Attributes:
-        legal: the values each hyperparameter may take.
+        declared: its hyperparameters by name.
         invariances: what leaves the value as it is: ``permutation`` of the batch, ``rotation`` of
             the embedding space, proxies included, ``scale`` of the embeddings.
         is_vmappable: whether `compute` works under `torch.func.vmap` over the real-valued
@@ -73,26 +74,22 @@ class Loss(Criterion):
         hyperparameters: the checked values.
     """
 
-    legal: ClassVar[Mapping[str, Range]] = {}
+    declared: ClassVar[Mapping[str, Parameter]] = {}
     invariances: ClassVar[frozenset[str]] = frozenset()
     is_vmappable: ClassVar[bool] = False
     takes_references: ClassVar[bool] = False
 
     def __init__(self, **hyperparameters: float | str) -> None:
         super().__init__()
-        self.validate(**hyperparameters)
-        self.hyperparameters = {
-            # A real number may be written without a point.
-            name: float(value) if isinstance(self.legal[name], Interval) else value
-            for name, value in hyperparameters.items()
-        }
-
-    @classmethod
-    def validate(cls, **hyperparameters: float | str) -> None:
-        """Raise ValueError for the first hyperparameter outside its legal range."""
         for name, value in hyperparameters.items():
-            if problem := cls.legal[name].problem_with(value):
+            if name not in self.declared:
+                raise ValueError(f"no such hyperparameter: {name}")
+            if problem := self.declared[name].problem_with(value):
                 raise ValueError(f"{name} {problem}")
+        self.hyperparameters = {
+            name: parameter.typed(hyperparameters.get(name, parameter.default))
+            for name, parameter in self.declared.items()
+        }
 
     @staticmethod
     @abstractmethod

@@ -9,26 +9,23 @@ from torch import nn
 
 from trainables.errors import TrialInputError, unknown_name
 from trainables.importable_code import check_importable
-from trainables.loss_composition.cross_batch_memory import MEMORY_DEFAULTS, CrossBatchMemory
+from trainables.loss_composition.cross_batch_memory import CrossBatchMemory
 from trainables.loss_composition.external_loss import ExternalLoss
 from trainables.loss_composition.loss_base import Criterion, Loss
-from trainables.loss_composition.pretraining import PRETRAINING_DEFAULTS, Pretraining
+from trainables.loss_composition.pretraining import Pretraining
 from trainables.loss_composition.weighted_sum import WeightedSum
 from trainables.registry import load
-from trainables.settings.legal_ranges import Interval, Range, Whole
-from trainables.settings.loss_expression import LossTerm, parse_loss
+from trainables.settings.legal_ranges import Parameter
+from trainables.settings.loss_expression import (
+    MEMORY,
+    PRETRAINING,
+    WEIGHT,
+    LossTerm,
+    parse_loss,
+)
 from trainables.settings.trial_settings import HyperparameterValue
 
 __all__ = ["constructor_arguments", "hyperparameter_names", "loss_class", "make_criterion"]
-
-_WEIGHT = "weight"
-_RANGES: dict[str, Range] = {
-    "weight": Interval(0.0, 1e6),
-    "memory_size": Whole(1, 10_000_000),
-    "memory_weight": Interval(0.0, 1e6),
-    "memory_start_epoch": Whole(1, 1_000_000),
-    "pretraining_epochs": Whole(0, 1_000_000),
-}
 
 
 def make_criterion(
@@ -45,19 +42,16 @@ def make_criterion(
     for term in parsed.all_terms:
         values = parsed.own(term, hyperparameters)
         if is_sum and term in parsed.terms:
-            values.pop(_WEIGHT, None)  # of the sum
+            values.pop("weight", None)  # of the sum
         made[term] = _make_term(term, values)
     terms = [made[term] for term in parsed.terms]
-    names = [f"{term.prefix}.{_WEIGHT}" for term in parsed.terms] if is_sum else []
-    weights = [_checked(name, hyperparameters, 1.0) for name in names]
-    total = WeightedSum(terms, weights) if is_sum else terms[0]
+    total = terms[0]
+    if is_sum:
+        weights = {f"{term.prefix}.weight": WEIGHT["weight"] for term in parsed.terms}
+        total = WeightedSum(terms, list(_checked(weights, hyperparameters).values()))
     if parsed.pretraining is None:
         return total
-    arguments = {
-        name: _checked(name, hyperparameters, default)
-        for name, default in PRETRAINING_DEFAULTS.items()
-    }
-    return Pretraining(made[parsed.pretraining], total, **arguments)
+    return Pretraining(made[parsed.pretraining], total, **_checked(PRETRAINING, hyperparameters))
 
 
 def hyperparameter_names(expression: str) -> tuple[str, ...]:
@@ -67,11 +61,12 @@ def hyperparameter_names(expression: str) -> tuple[str, ...]:
         TrialInputError: a name in it is unknown.
     """
     parsed = parse_loss(expression)
-    known: list[str] = [] if parsed.pretraining is None else list(PRETRAINING_DEFAULTS)
+    known: list[str] = [] if parsed.pretraining is None else list(PRETRAINING)
     for term in parsed.all_terms:
-        names = list(constructor_arguments(loss_class(term)))
-        names += list(MEMORY_DEFAULTS) if term.has_memory else []
-        names += [_WEIGHT] if len(parsed.terms) > 1 and term in parsed.terms else []
+        found = loss_class(term)
+        names = list(found.declared if issubclass(found, Loss) else constructor_arguments(found))
+        names += list(MEMORY) if term.has_memory else []
+        names += list(WEIGHT) if len(parsed.terms) > 1 and term in parsed.terms else []
         known += names if parsed.is_single else [f"{term.prefix}.{name}" for name in names]
     return tuple(known)
 
@@ -101,7 +96,7 @@ def loss_class(term: LossTerm) -> type[Any]:
 
 
 def constructor_arguments(loss: type[Any]) -> dict[str, inspect.Parameter]:
-    """The named arguments of a constructor that a config may set."""
+    """The named arguments of a module of another library that a config may set."""
     arguments = inspect.signature(loss).parameters.values()
     by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return {
@@ -115,13 +110,11 @@ def constructor_arguments(loss: type[Any]) -> dict[str, inspect.Parameter]:
 def _make_term(term: LossTerm, values: dict[str, HyperparameterValue]) -> Criterion:
     if not term.has_memory:
         return _make_loss(term, values)
-    memory = {name: values.pop(name, default) for name, default in MEMORY_DEFAULTS.items()}
+    memory = {name: values.pop(name) for name in MEMORY if name in values}
     loss = _make_loss(term, values)
     if not isinstance(loss, Loss):
         raise TrialInputError(f"only a loss of podium can have a memory; got {term.name}")
-    return CrossBatchMemory(
-        loss, **{name: _checked(name, memory, default) for name, default in memory.items()}
-    )
+    return CrossBatchMemory(loss, **_checked(MEMORY, memory))
 
 
 def _make_loss(term: LossTerm, values: Mapping[str, HyperparameterValue]) -> Criterion:
@@ -135,8 +128,13 @@ def _make_loss(term: LossTerm, values: Mapping[str, HyperparameterValue]) -> Cri
     return made
 
 
-def _checked(name: str, values: Mapping[str, HyperparameterValue], default: Any) -> Any:
-    value = values.get(name, default)
-    if problem := _RANGES[name.rpartition(".")[2]].problem_with(value):
-        raise TrialInputError(f"{name} {problem}")
-    return value
+def _checked(
+    parameters: Mapping[str, Parameter], values: Mapping[str, HyperparameterValue]
+) -> dict[str, Any]:
+    checked = {}
+    for name, parameter in parameters.items():
+        value = values.get(name, parameter.default)
+        if problem := parameter.problem_with(value):
+            raise TrialInputError(f"{name} {problem}")
+        checked[name] = parameter.typed(value)
+    return checked

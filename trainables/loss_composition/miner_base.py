@@ -16,7 +16,6 @@ from trainables.loss_composition.loss_base import Hyperparameters
 __all__ = [
     "Candidates",
     "PairMasks",
-    "PairMiner",
     "Runs",
     "TripletMiner",
     "kept_mask",
@@ -48,23 +47,6 @@ def pair_masks(batch: Batch) -> PairMasks:
     same_BB = labels_B1 == batch.labels_B
     self_BB = torch.eye(len(batch.labels_B), dtype=torch.bool, device=batch.labels_B.device)
     return PairMasks(same_BB & ~self_BB, ~same_BB)
-
-
-class PairMiner(ABC):
-    """Keeps some pairs of a batch. Masks, not index lists: shapes never depend on the data."""
-
-    @staticmethod
-    @abstractmethod
-    def mine(
-        similarities_BR: Tensor, pairs: PairMasks, hyperparameters: Hyperparameters
-    ) -> PairMasks:
-        """The pairs of ``pairs`` worth training on.
-
-        Args:
-            similarities_BR: cosines; no gradient flows through the choice.
-            pairs: the pairs to choose from.
-            hyperparameters: those of the loss; a miner reads its own.
-        """
 
 
 class Candidates(NamedTuple):

@@ -5,9 +5,7 @@ import torch
 from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Criterion, LossOutput
 
-__all__ = ["PRETRAINING_DEFAULTS", "Pretraining"]
-
-PRETRAINING_DEFAULTS = {"pretraining_epochs": 1}
+__all__ = ["Pretraining"]
 
 
 class Pretraining(Criterion):

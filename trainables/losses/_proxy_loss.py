@@ -12,7 +12,6 @@ __all__ = ["ProxyLoss"]
 class ProxyLoss(Loss):
     """A loss on the cosines of a batch to trained ``proxies`` of shape (C, D)."""
 
-    needs = frozenset({"normalised", "proxies"})
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
 

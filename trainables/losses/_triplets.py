@@ -20,10 +20,8 @@ from trainables.loss_composition.miner_base import (
     rank_negatives,
 )
 from trainables.registry import load, names
-from trainables.settings.legal_ranges import OneOf
 
 __all__ = [
-    "LEGAL_MINERS",
     "MinedLoss",
     "PairCounts",
     "all_triplets",
@@ -34,11 +32,8 @@ __all__ = [
 ]
 
 _MINERS: Mapping[str, type[TripletMiner]] = {
-    name: miner
-    for name in names("miners")
-    if issubclass(miner := load("miners", name), TripletMiner)
+    name: load("miners", name) for name in names("miners")
 }
-LEGAL_MINERS = OneOf(tuple(_MINERS))
 
 
 class MinedLoss(Loss):
@@ -46,7 +41,7 @@ class MinedLoss(Loss):
 
     def __init__(self, **hyperparameters: float | str) -> None:
         super().__init__(**hyperparameters)
-        self.is_random = _MINERS[str(hyperparameters["miner"])].is_random
+        self.is_random = _MINERS[self.hyperparameters["miner"]].is_random
 
 
 class PairCounts(NamedTuple):

@@ -14,7 +14,7 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.loss_composition.miner_base import PairMasks, pair_masks
 from trainables.losses._pairs import cosines, masked_mean
-from trainables.settings.legal_ranges import Interval, OneOf
+from trainables.settings.legal_ranges import Interval, OneOf, Parameter
 
 __all__ = ["Angular"]
 
@@ -35,18 +35,20 @@ class Angular(Loss):
     nothing is the value is 0 with gradient 0. Time and memory of the hinges grow with B^3.
 
     Args:
-        angle_degrees: upper bound (alpha in the paper), in [0, 70].
+        angle_degrees: upper bound (alpha in the paper).
         form: ``smooth`` or ``hinge``.
     """
 
     needs = frozenset({"balanced", "normalised"})
     # Beyond 70 degrees the exponents outgrow float32.
-    legal = {"angle_degrees": Interval(0.0, 70.0), "form": OneOf(("smooth", "hinge"))}
+    declared = {
+        "angle_degrees": Parameter(
+            45.0, Interval(0.0, 70.0), unit="degrees", source="Roth et al. 2020"
+        ),
+        "form": Parameter("smooth", OneOf(("smooth", "hinge")), source="paper"),
+    }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
-
-    def __init__(self, *, angle_degrees: float = 45.0, form: str = "smooth") -> None:
-        super().__init__(angle_degrees=angle_degrees, form=form)
 
     @staticmethod
     def compute(

@@ -12,7 +12,7 @@ from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
 from trainables.losses._classification import angular_margin, classify
 from trainables.losses._proxies import proxy_cosines
 from trainables.losses._proxy_loss import ProxyLoss
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["ArcFace"]
 
@@ -31,14 +31,17 @@ class ArcFace(ProxyLoss):
     Every sample is active; with a single class the value is 0 with gradient 0.
 
     Args:
-        margin_degrees: angle by which the own class has to win, in [0, 90] degrees.
-        scale: factor of the cosines (1/cosine), in [0.001, 1000].
+        margin_degrees: angle by which the own class has to win, in degrees.
+        scale: factor of the cosines (1/cosine).
     """
 
-    legal = {"margin_degrees": Interval(0.0, 90.0), "scale": Interval(1e-3, 1e3)}
-
-    def __init__(self, *, margin_degrees: float = 28.6, scale: float = 64.0) -> None:
-        super().__init__(margin_degrees=margin_degrees, scale=scale)
+    needs = frozenset({"normalised", "proxies"})
+    declared = {
+        "margin_degrees": Parameter(
+            28.6, Interval(0.0, 90.0), unit="degrees", source="thesis table 4 (paper: 0.5 rad)"
+        ),
+        "scale": Parameter(64.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper"),
+    }
 
     @staticmethod
     def compute(

@@ -13,7 +13,7 @@ from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOut
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._every_pair import mean_of_both_sides
 from trainables.losses._pairs import cosines
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["BinomialDeviance"]
 
@@ -29,25 +29,20 @@ class BinomialDeviance(Loss):
     pairs is 0 with gradient 0; every other pair is active.
 
     Args:
-        alpha: sharpness, in [0.001, 1000].
-        margin: cosine at which a pair is undecided, in [-1, 1].
-        negative_weight: factor of alpha on negatives, in [0.001, 1000].
+        alpha: sharpness.
+        margin: cosine at which a pair is undecided.
+        negative_weight: factor of alpha on negatives.
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {
-        "alpha": Interval(1e-3, 1e3),
-        "margin": Interval(-1.0, 1.0),
-        "negative_weight": Interval(1e-3, 1e3),
+    declared = {
+        "alpha": Parameter(2.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper"),
+        "margin": Parameter(0.5, Interval(-1.0, 1.0), unit="cosine", source="paper"),
+        "negative_weight": Parameter(25.0, Interval(1e-3, 1e3), source="Opitz et al. 2018 (BIER)"),
     }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
     takes_references = True
-
-    def __init__(
-        self, *, alpha: float = 2.0, margin: float = 0.5, negative_weight: float = 25.0
-    ) -> None:
-        super().__init__(alpha=alpha, margin=margin, negative_weight=negative_weight)
 
     @staticmethod
     def compute(

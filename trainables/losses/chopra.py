@@ -14,7 +14,7 @@ from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOut
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._every_pair import mean_of_both_sides
 from trainables.losses._pairs import distances, squared_distances
-from trainables.settings.legal_ranges import Interval, OneOf
+from trainables.settings.legal_ranges import Interval, OneOf, Parameter
 
 __all__ = ["Chopra"]
 
@@ -32,18 +32,18 @@ class Chopra(Loss):
 
     Args:
         distance: ``l1`` or ``l2``. Under ``l2`` a rotation leaves the value as it is, too.
-        decay: rate at which the push fades with d / Q, in [0.01, 100].
+        decay: rate at which the push fades with d / Q.
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {"distance": OneOf(("l1", "l2")), "decay": Interval(1e-2, 1e2)}
+    declared = {
+        "distance": Parameter("l1", OneOf(("l1", "l2")), source="paper"),
+        "decay": Parameter(2.77, Interval(1e-2, 1e2), source="paper"),
+    }
     invariances = frozenset({"permutation", "scale"})
     # As of torch 2.15 the gradient of cdist is wrong where vmap maps only over what follows it.
     is_vmappable = False
     takes_references = True
-
-    def __init__(self, *, distance: str = "l1", decay: float = 2.77) -> None:
-        super().__init__(distance=distance, decay=decay)
 
     @staticmethod
     def compute(

@@ -12,7 +12,7 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, log_sum_exp
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["Circle"]
 
@@ -28,18 +28,18 @@ class Circle(Loss):
     without negatives adds 0 with gradient 0.
 
     Args:
-        gamma: sharpness, in [0.001, 10000].
-        margin: relaxation of the optima 1 and 0 (cosine), in [0, 1].
+        gamma: sharpness.
+        margin: relaxation of the optima 1 and 0 (cosine).
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {"gamma": Interval(1e-3, 1e4), "margin": Interval(0.0, 1.0)}
+    declared = {
+        "gamma": Parameter(80.0, Interval(1e-3, 1e4), unit="1/cosine^2", source="paper"),
+        "margin": Parameter(0.4, Interval(0.0, 1.0), unit="cosine", source="paper"),
+    }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
     takes_references = True
-
-    def __init__(self, *, gamma: float = 80.0, margin: float = 0.4) -> None:
-        super().__init__(gamma=gamma, margin=margin)
 
     @staticmethod
     def compute(

@@ -11,7 +11,7 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, masked_mean
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["Contrastive"]
 
@@ -26,17 +26,16 @@ class Contrastive(Loss):
     Without positives, or without negatives above the margin, that side is 0 with gradient 0.
 
     Args:
-        margin: cosine above which a negative is pushed away, in [-1, 1].
+        margin: cosine above which a negative is pushed away.
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {"margin": Interval(-1.0, 1.0)}
+    declared = {
+        "margin": Parameter(0.5, Interval(-1.0, 1.0), unit="cosine", source="thesis table 4")
+    }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
     takes_references = True
-
-    def __init__(self, *, margin: float = 0.5) -> None:
-        super().__init__(margin=margin)
 
     @staticmethod
     def compute(

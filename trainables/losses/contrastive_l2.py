@@ -11,7 +11,7 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, distances, masked_mean
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["ContrastiveL2"]
 
@@ -28,19 +28,19 @@ class ContrastiveL2(Loss):
     that, with gradient 0.
 
     Args:
-        positive_margin: distance below which positives are left alone, in [-2, 2].
-        negative_margin: distance above which negatives are left alone, in [-2, 2]; unit vectors
-            are at most 2 apart.
+        positive_margin: distance below which positives are left alone.
+        negative_margin: distance above which negatives are left alone; unit vectors are at
+            most 2 apart.
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {"positive_margin": Interval(-2.0, 2.0), "negative_margin": Interval(-2.0, 2.0)}
+    declared = {
+        "positive_margin": Parameter(0.0, Interval(-2.0, 2.0), unit="distance", source="paper"),
+        "negative_margin": Parameter(1.0, Interval(-2.0, 2.0), unit="distance", source="paper"),
+    }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
     takes_references = True
-
-    def __init__(self, *, positive_margin: float = 0.0, negative_margin: float = 1.0) -> None:
-        super().__init__(positive_margin=positive_margin, negative_margin=negative_margin)
 
     @staticmethod
     def compute(

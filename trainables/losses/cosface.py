@@ -13,7 +13,7 @@ from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
 from trainables.losses._classification import add_to_own, classify
 from trainables.losses._proxies import proxy_cosines
 from trainables.losses._proxy_loss import ProxyLoss
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["CosFace"]
 
@@ -28,14 +28,15 @@ class CosFace(ProxyLoss):
     0 with gradient 0.
 
     Args:
-        margin: cosine by which the own class has to win, in [0, 1].
-        scale: factor of the cosines (1/cosine), in [0.001, 1000].
+        margin: cosine by which the own class has to win.
+        scale: factor of the cosines (1/cosine).
     """
 
-    legal = {"margin": Interval(0.0, 1.0), "scale": Interval(1e-3, 1e3)}
-
-    def __init__(self, *, margin: float = 0.35, scale: float = 64.0) -> None:
-        super().__init__(margin=margin, scale=scale)
+    needs = frozenset({"normalised", "proxies"})
+    declared = {
+        "margin": Parameter(0.35, Interval(0.0, 1.0), unit="cosine", source="paper"),
+        "scale": Parameter(64.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper"),
+    }
 
     @staticmethod
     def compute(

@@ -13,7 +13,7 @@ from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOut
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._every_pair import mean_of_both_sides
 from trainables.losses._pairs import cosines
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["CosinePairwise"]
 
@@ -30,17 +30,18 @@ class CosinePairwise(Loss):
     A side without pairs is 0 with gradient 0; every pair is active.
 
     Args:
-        target_negative: cosine a negative is pulled to, in [-1, 0].
+        target_negative: cosine a negative is pulled to.
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {"target_negative": Interval(-1.0, 0.0)}
+    declared = {
+        "target_negative": Parameter(
+            -1.0, Interval(-1.0, 0.0), unit="cosine", source="Duffner et al. 2021"
+        )
+    }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
     takes_references = True
-
-    def __init__(self, *, target_negative: float = -1.0) -> None:
-        super().__init__(target_negative=target_negative)
 
     @staticmethod
     def compute(

@@ -13,7 +13,7 @@ from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOut
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._every_pair import mean_of_both_sides
 from trainables.losses._pairs import cosines
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["CSML"]
 
@@ -31,17 +31,14 @@ class CSML(Loss):
     gradient 0.
 
     Args:
-        negative_weight: weight of the negatives' mean, in [0.001, 1000].
+        negative_weight: weight of the negatives' mean.
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {"negative_weight": Interval(1e-3, 1e3)}
+    declared = {"negative_weight": Parameter(1.0, Interval(1e-3, 1e3), source="paper")}
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
     takes_references = True
-
-    def __init__(self, *, negative_weight: float = 1.0) -> None:
-        super().__init__(negative_weight=negative_weight)
 
     @staticmethod
     def compute(

@@ -10,7 +10,7 @@ from torch import Tensor
 from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.losses._anchored import anchored
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["DenseTriplet"]
 
@@ -31,16 +31,15 @@ class DenseTriplet(Loss):
     Without an open hinge the value is 0 with gradient 0.
 
     Args:
-        margin: squared distance, in [0, 4]; unit vectors are at most 4 apart.
+        margin: squared distance; unit vectors are at most 4 apart.
     """
 
     needs = frozenset({"label_distances", "normalised"})
-    legal = {"margin": Interval(0.0, 4.0)}
+    declared = {
+        "margin": Parameter(0.03, Interval(0.0, 4.0), unit="squared distance", source="paper")
+    }
     invariances = frozenset({"rotation", "scale"})  # the anchor is known by its position
     is_vmappable = True
-
-    def __init__(self, *, margin: float = 0.03) -> None:
-        super().__init__(margin=margin)
 
     @staticmethod
     def compute(

@@ -14,7 +14,7 @@ from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOut
 from trainables.loss_composition.miner_base import PairMasks, pair_masks
 from trainables.losses._multi_similarity import multi_similarity
 from trainables.losses._pairs import cosines, distances
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["DRMultiSimilarity"]
 
@@ -26,45 +26,35 @@ class DRMultiSimilarity(Loss):
     """`MultiSimilarity` that spares negatives whose way from the anchor leads along its positive.
 
     mean over anchors a of log(1 + sum_P exp(-alpha (S_ap - margin))) / alpha
-    + log(1 + sum_N exp(beta (S_an - margin - gamma kappa_an))) / beta, over pairs kept by
-    `MultiSimilarityMiner`, where kappa_an is the cosine between n - a and p - a on the unit
-    sphere and p the hardest positive of a: to push n straight away from a would also move it
-    towards or away from p.
+    + log(1 + sum_N exp(beta (S_an - margin - gamma kappa_an))) / beta, over the pairs
+    `mine_pairs` keeps, where kappa_an is the cosine between n - a and p - a on the unit sphere
+    and p the hardest positive of a: to push n straight away from a would also move it towards or
+    away from p.
 
     Source: Mohan et al. 2020, Moving in the Right Direction, whose regulariser lowers the
     exponent by gamma kappa. With gamma = 0 this is `MultiSimilarity`, and the mean runs over the
     same anchors. Where n - a or p - a is shorter than 0.001, kappa is 0 with gradient 0.
 
     Args:
-        alpha: sharpness on positives, in [0.001, 1000].
-        beta: sharpness on negatives, in [0.001, 1000].
-        margin: cosine at which a pair weighs 1, in [-1, 1].
-        epsilon: slack of the miner (cosine), in [0, 2]; at 2 every pair of an anchor is kept.
-        gamma: weight of the direction (cosine), in [0, 10].
+        alpha: sharpness on positives.
+        beta: sharpness on negatives.
+        margin: cosine at which a pair weighs 1.
+        epsilon: slack of the miner (cosine); at 2 every pair of an anchor is kept.
+        gamma: weight of the direction (cosine).
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {
-        "alpha": Interval(1e-3, 1e3),
-        "beta": Interval(1e-3, 1e3),
-        "margin": Interval(-1.0, 1.0),
-        "epsilon": Interval(0.0, 2.0),
-        "gamma": Interval(0.0, 10.0),
+    declared = {
+        "alpha": Parameter(2.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper"),
+        "beta": Parameter(50.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper"),
+        "margin": Parameter(0.5, Interval(-1.0, 1.0), unit="cosine", source="thesis table 4"),
+        "epsilon": Parameter(0.1, Interval(0.0, 2.0), unit="cosine", source="paper"),
+        # The paper gives no weight of the direction.
+        "gamma": Parameter(0.1, Interval(0.0, 10.0), unit="cosine", source="own"),
     }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
     takes_references = True
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 2.0,
-        beta: float = 50.0,
-        margin: float = 0.5,
-        epsilon: float = 0.1,
-        gamma: float = 0.1,
-    ) -> None:
-        super().__init__(alpha=alpha, beta=beta, margin=margin, epsilon=epsilon, gamma=gamma)
 
     @staticmethod
     def compute(

@@ -15,7 +15,7 @@ from trainables.losses._classification import log_sum_exp_of_others, own_class
 from trainables.losses._pairs import distances
 from trainables.losses._proxies import proxy_cosines
 from trainables.losses._proxy_loss import ProxyLoss
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["DRProxyNCA"]
 
@@ -38,14 +38,15 @@ class DRProxyNCA(ProxyLoss):
     gradient 0.
 
     Args:
-        scale: factor of the squared distances, in [0.001, 1000].
-        gamma: weight of the directions, in [0, 100]; at 0 the loss is `ProxyNCA`.
+        scale: factor of the squared distances.
+        gamma: weight of the directions; at 0 the loss is `ProxyNCA`.
     """
 
-    legal = {"scale": Interval(1e-3, 1e3), "gamma": Interval(0.0, 100.0)}
-
-    def __init__(self, *, scale: float = 1.0, gamma: float = 0.1) -> None:
-        super().__init__(scale=scale, gamma=gamma)
+    needs = frozenset({"normalised", "proxies"})
+    declared = {
+        "scale": Parameter(1.0, Interval(1e-3, 1e3), unit="1/squared distance", source="paper"),
+        "gamma": Parameter(0.1, Interval(0.0, 100.0), source="own: none is published"),
+    }
 
     @staticmethod
     def compute(

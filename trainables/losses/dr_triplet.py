@@ -13,13 +13,12 @@ from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
 from trainables.loss_composition.miner_base import kept_mask
 from trainables.losses._pairs import cosines, distances
 from trainables.losses._triplets import (
-    LEGAL_MINERS,
     MinedLoss,
     all_triplets,
     mine_triplets,
     num_triplets,
 )
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter, entry_of
 
 __all__ = ["DRTriplet"]
 
@@ -41,24 +40,20 @@ class DRTriplet(MinedLoss):
     Every triplet of the batch is computed, mined or not, so time and memory grow with B^3.
 
     Args:
-        margin: difference of squared distances, in [-4, 4].
-        gamma: weight of the direction (squared distance), in [0, 10].
+        margin: difference of squared distances.
+        gamma: weight of the direction (squared distance).
         miner: name of the miner of triplets, a module of `trainables.miners`.
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {
-        "margin": Interval(-4.0, 4.0),
-        "gamma": Interval(0.0, 10.0),
-        "miner": LEGAL_MINERS,
+    declared = {
+        "margin": Parameter(0.2, Interval(-4.0, 4.0), unit="squared distance", source="paper"),
+        # The paper gives no weight of the direction.
+        "gamma": Parameter(0.1, Interval(0.0, 10.0), unit="squared distance", source="own"),
+        "miner": Parameter("semihard_hardest", entry_of("miners"), source="thesis equation 2.20"),
     }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
-
-    def __init__(
-        self, *, margin: float = 0.2, gamma: float = 0.1, miner: str = "semihard_hardest"
-    ) -> None:
-        super().__init__(margin=margin, gamma=gamma, miner=miner)
 
     @staticmethod
     def compute(

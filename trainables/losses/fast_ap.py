@@ -12,7 +12,7 @@ from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOut
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._histograms import node_shares, soft_histograms
 from trainables.losses._pairs import cosines, masked_mean
-from trainables.settings.legal_ranges import Whole
+from trainables.settings.legal_ranges import Parameter, Whole
 
 __all__ = ["FastAp"]
 
@@ -32,17 +32,16 @@ class FastAp(Loss):
     An anchor without negatives is ranked perfectly: it counts in the mean with 0 and gradient 0.
 
     Args:
-        bins: intervals of the squared distance, from 1 to 1000.
+        bins: intervals of the squared distance.
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {"bins": Whole(1, 1000)}
+    declared = {
+        "bins": Parameter(10, Whole(1, 1000), unit="intervals", source="pytorch-metric-learning")
+    }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
     takes_references = True
-
-    def __init__(self, *, bins: int = 10) -> None:
-        super().__init__(bins=bins)
 
     @staticmethod
     def compute(

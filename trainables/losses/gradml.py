@@ -11,7 +11,7 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, distances
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["GradML"]
 
@@ -28,17 +28,17 @@ class GradML(Loss):
     instead of visited. All are active; without two classes of two images the value is 0.
 
     Args:
-        k: power of the distances, in [1, 8].
-        w: weight of the distances between classes, in [0, 100].
+        k: power of the distances.
+        w: weight of the distances between classes.
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {"k": Interval(1.0, 8.0), "w": Interval(0.0, 100.0)}
+    declared = {
+        "k": Parameter(2.0, Interval(1.0, 8.0), source="paper"),
+        "w": Parameter(1.0, Interval(0.0, 100.0), source="paper"),
+    }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
-
-    def __init__(self, *, k: float = 2.0, w: float = 1.0) -> None:
-        super().__init__(k=k, w=w)
 
     @staticmethod
     def compute(

@@ -12,7 +12,7 @@ from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOut
 from trainables.loss_composition.miner_base import PairMasks, pair_masks
 from trainables.losses._histograms import NodeShares, node_shares, soft_histograms
 from trainables.losses._pairs import cosines
-from trainables.settings.legal_ranges import Whole
+from trainables.settings.legal_ranges import Parameter, Whole
 
 __all__ = ["Histogram"]
 
@@ -31,17 +31,16 @@ class Histogram(Loss):
     more similar one: the value is then 1, as the paper's is.
 
     Args:
-        bins: intervals of the cosine, from 1 to 1000; the paper's number of nodes less 1.
+        bins: intervals of the cosine; the paper's number of nodes less 1.
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {"bins": Whole(1, 1000)}
+    declared = {
+        "bins": Parameter(100, Whole(1, 1000), unit="intervals", source="pytorch-metric-learning")
+    }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
     takes_references = True
-
-    def __init__(self, *, bins: int = 100) -> None:
-        super().__init__(bins=bins)
 
     @staticmethod
     def compute(

@@ -11,7 +11,7 @@ from torch.nn.functional import normalize
 from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.losses._pairs import cosines
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["LanguageGuidance"]
 
@@ -38,17 +38,19 @@ class LanguageGuidance(Loss):
     A batch of one class gives 0 with gradient 0.
 
     Args:
-        temperature: temperature of both softmaxes (cosine), in [0.01, 100].
-        gamma: offset added to the cosines of the names, in [0, 10].
+        temperature: temperature of both softmaxes (cosine).
+        gamma: offset added to the cosines of the names.
     """
 
     needs = frozenset({"class_text", "normalised"})
-    legal = {"temperature": Interval(1e-2, 100.0), "gamma": Interval(0.0, 10.0)}
+    declared = {
+        "temperature": Parameter(
+            1.0, Interval(1e-2, 100.0), unit="cosine", source="authors' code"
+        ),
+        "gamma": Parameter(1.0, Interval(0.0, 10.0), unit="cosine", source="authors' code"),
+    }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
-
-    def __init__(self, *, temperature: float = 1.0, gamma: float = 1.0) -> None:
-        super().__init__(temperature=temperature, gamma=gamma)
 
     @staticmethod
     def compute(

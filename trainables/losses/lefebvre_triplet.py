@@ -28,9 +28,6 @@ class LefebvreTriplet(Loss):
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
 
-    def __init__(self) -> None:
-        super().__init__()
-
     @staticmethod
     def compute(
         batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters

@@ -10,9 +10,9 @@ from torch import Tensor
 from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.loss_composition.miner_base import pair_masks
+from trainables.losses._multi_similarity import kept_fraction, mine_pairs
 from trainables.losses._pairs import cosines, log_sum_exp
-from trainables.miners.multi_similarity import MultiSimilarityMiner
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["LiftedMined"]
 
@@ -21,30 +21,27 @@ class LiftedMined(Loss):
     """Soft extremes of the mined pairs of each anchor, without a hinge.
 
     mean over anchors of 2/beta log sum_P exp(-beta S) + 2/alpha log sum_N exp(alpha S), over
-    pairs kept by `MultiSimilarityMiner`.
+    the pairs `mine_pairs` keeps.
 
     Source: the code of Psomas 2020, whose text gives `LiftedStructure` instead. The code fixes
     the slack of its miner at 0.1. The mean runs over all anchors of the batch; one without a kept
     pair adds 0 with gradient 0.
 
     Args:
-        alpha: sharpness on negatives, in [0.001, 1000].
-        beta: sharpness on positives, in [0.001, 1000].
-        epsilon: slack of the miner (cosine), in [0, 2]; at 2 every pair of an anchor is kept.
+        alpha: sharpness on negatives.
+        beta: sharpness on positives.
+        epsilon: slack of the miner (cosine); at 2 every pair of an anchor is kept.
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {
-        "alpha": Interval(1e-3, 1e3),
-        "beta": Interval(1e-3, 1e3),
-        "epsilon": Interval(0.0, 2.0),
+    declared = {
+        "alpha": Parameter(40.0, Interval(1e-3, 1e3), unit="1/cosine", source="thesis code"),
+        "beta": Parameter(2.0, Interval(1e-3, 1e3), unit="1/cosine", source="thesis code"),
+        "epsilon": Parameter(0.1, Interval(0.0, 2.0), unit="cosine", source="thesis code"),
     }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
     takes_references = True
-
-    def __init__(self, *, alpha: float = 40.0, beta: float = 2.0, epsilon: float = 0.1) -> None:
-        super().__init__(alpha=alpha, beta=beta, epsilon=epsilon)
 
     @staticmethod
     def compute(
@@ -54,9 +51,7 @@ class LiftedMined(Loss):
         alpha, beta = hyperparameters["alpha"], hyperparameters["beta"]
         S_BR = cosines(batch)
         pairs = pair_masks(batch)
-        kept = MultiSimilarityMiner.mine(S_BR, pairs, hyperparameters)
+        kept = mine_pairs(S_BR, pairs, hyperparameters["epsilon"])
         pull_B = log_sum_exp(-beta * S_BR, kept.positive_BR, dim=1) / beta
         push_B = log_sum_exp(alpha * S_BR, kept.negative_BR, dim=1) / alpha
-        num_pairs = pairs.positive_BR.sum() + pairs.negative_BR.sum()
-        num_kept = kept.positive_BR.sum() + kept.negative_BR.sum()
-        return LossOutput(2.0 * (pull_B + push_B).mean(), num_kept / num_pairs.clamp(min=1))
+        return LossOutput(2.0 * (pull_B + push_B).mean(), kept_fraction(kept, pairs))

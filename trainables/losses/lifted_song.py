@@ -12,7 +12,7 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import distances, log_sum_exp, masked_mean, squared_distances
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["LiftedSong"]
 
@@ -28,16 +28,13 @@ class LiftedSong(Loss):
     1e-6 they count as that, with gradient 0. A batch of one class is 0 with gradient 0.
 
     Args:
-        margin: distance negatives should keep, in [0, 10].
+        margin: distance negatives should keep.
     """
 
     needs = frozenset({"balanced"})
-    legal = {"margin": Interval(0.0, 10.0)}
+    declared = {"margin": Parameter(1.0, Interval(0.0, 10.0), unit="distance", source="paper")}
     invariances = frozenset({"permutation", "rotation"})
     is_vmappable = True
-
-    def __init__(self, *, margin: float = 1.0) -> None:
-        super().__init__(margin=margin)
 
     @staticmethod
     def compute(

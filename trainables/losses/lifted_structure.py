@@ -11,7 +11,7 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["LiftedStructure"]
 
@@ -27,19 +27,18 @@ class LiftedStructure(Loss):
     adds 0 with gradient 0. `LiftedSong` is the original loss, `LiftedMined` the form with mining.
 
     Args:
-        margin: cosine by which the positives have to lead (lambda in the thesis), in [-10, 10].
+        margin: cosine by which the positives have to lead (lambda in the thesis).
             A soft maximum exceeds the maximum by up to the logarithm of the number of pairs, so
             the hinge rarely closes at a margin above 0.
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {"margin": Interval(-10.0, 10.0)}
+    declared = {
+        "margin": Parameter(0.5, Interval(-10.0, 10.0), unit="cosine", source="thesis table 4")
+    }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
     takes_references = True
-
-    def __init__(self, *, margin: float = 0.5) -> None:
-        super().__init__(margin=margin)
 
     @staticmethod
     def compute(

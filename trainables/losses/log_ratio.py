@@ -12,7 +12,7 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.losses._anchored import anchored
 from trainables.losses._pairs import distances
-from trainables.settings.legal_ranges import Flag
+from trainables.settings.legal_ranges import Flag, Parameter
 
 __all__ = ["LogRatio"]
 
@@ -42,12 +42,9 @@ class LogRatio(Loss):
     """
 
     needs = frozenset({"label_distances"})
-    legal = {"squared": Flag()}
+    declared = {"squared": Parameter(True, Flag(), source="authors' slides")}
     invariances = frozenset({"rotation"})  # the anchor is known by its position
     is_vmappable = True
-
-    def __init__(self, *, squared: bool = True) -> None:
-        super().__init__(squared=squared)
 
     @staticmethod
     def compute(

@@ -12,14 +12,13 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
 from trainables.losses._pairs import cosines, distances
 from trainables.losses._triplets import (
-    LEGAL_MINERS,
     MinedLoss,
     all_triplets,
     count_pairs,
     mine_triplets,
     num_triplets,
 )
-from trainables.settings.legal_ranges import Flag, Interval
+from trainables.settings.legal_ranges import Flag, Interval, Parameter, entry_of
 
 __all__ = ["Margin"]
 
@@ -37,37 +36,28 @@ class Margin(MinedLoss):
     gradient 0. Psomas 2020, table 4, has a margin of 0.5, and trains beta at a rate of 5e-5.
 
     Args:
-        margin: distance a pair has to keep from the boundary (alpha in the paper), in [0, 2].
-        beta: distance of the boundary, at first or throughout, in [0, 2].
+        margin: distance a pair has to keep from the boundary (alpha in the paper).
+        beta: distance of the boundary, at first or throughout.
         learn_beta: whether each class trains a boundary of its own. If not, beta is the boundary
             of all, and the loss has no parameters.
-        nu: weight of the trained boundaries, in [0, 1000].
+        nu: weight of the trained boundaries.
         miner: name of the miner of triplets, a module of `trainables.miners`.
     """
 
     needs = frozenset({"balanced", "normalised", "proxies"})
-    legal = {
-        "margin": Interval(0.0, 2.0),
-        "beta": Interval(0.0, 2.0),
-        "learn_beta": Flag(),
-        "nu": Interval(0.0, 1e3),
-        "miner": LEGAL_MINERS,
+    declared = {
+        "margin": Parameter(
+            0.2, Interval(0.0, 2.0), unit="distance", source="paper (thesis table 4: 0.5)"
+        ),
+        "beta": Parameter(1.2, Interval(0.0, 2.0), unit="distance", source="paper"),
+        "learn_beta": Parameter(True, Flag(), source="paper"),
+        "nu": Parameter(0.0, Interval(0.0, 1e3), source="authors' code"),
+        "miner": Parameter("distance_weighted", entry_of("miners"), source="paper"),
     }
     # The batch's random numbers belong to places, and equal images have an order.
     invariances = frozenset({"rotation", "scale"})
     is_random = True
     is_vmappable = True
-
-    def __init__(
-        self,
-        *,
-        margin: float = 0.2,
-        beta: float = 1.2,
-        learn_beta: bool = True,
-        nu: float = 0.0,
-        miner: str = "distance_weighted",
-    ) -> None:
-        super().__init__(margin=margin, beta=beta, learn_beta=learn_beta, nu=nu, miner=miner)
 
     def make_parameters(
         self, num_classes: int, embedding_dim: int, generator: torch.Generator

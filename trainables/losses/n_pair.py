@@ -13,7 +13,7 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import dot_products, log_sum_exp, masked_mean
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["NPair"]
 
@@ -38,17 +38,18 @@ class NPair(Loss):
     Anchors without positives or without negatives are left out of both means.
 
     Args:
-        norm_weight: weight of the mean norm, in [0, 100].
+        norm_weight: weight of the mean norm.
     """
 
     needs = frozenset({"balanced"})
-    legal = {"norm_weight": Interval(0.0, 100.0)}
+    declared = {
+        "norm_weight": Parameter(
+            0.02, Interval(0.0, 100.0), unit="1/length", source="thesis table 4: l2"
+        )
+    }
     invariances = frozenset({"permutation", "rotation"})
     is_vmappable = True
     takes_references = True
-
-    def __init__(self, *, norm_weight: float = 0.02) -> None:
-        super().__init__(norm_weight=norm_weight)
 
     @staticmethod
     def compute(

@@ -12,7 +12,7 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, log_sum_exp, masked_mean
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["Nca"]
 
@@ -34,17 +34,18 @@ class Nca(Loss):
     gradient 0.
 
     Args:
-        softmax_scale: s, per squared distance, in [0.001, 1000].
+        softmax_scale: s, per squared distance.
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {"softmax_scale": Interval(1e-3, 1e3)}
+    declared = {
+        "softmax_scale": Parameter(
+            1.0, Interval(1e-3, 1e3), unit="1/squared distance", source="paper"
+        )
+    }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
     takes_references = True
-
-    def __init__(self, *, softmax_scale: float = 1.0) -> None:
-        super().__init__(softmax_scale=softmax_scale)
 
     @staticmethod
     def compute(

@@ -12,7 +12,7 @@ from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
 from trainables.losses._classification import classify
 from trainables.losses._proxies import proxy_cosines
 from trainables.losses._proxy_loss import ProxyLoss
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["NormalizedSoftmax"]
 
@@ -26,13 +26,11 @@ class NormalizedSoftmax(ProxyLoss):
     Every sample is active; with a single class the value is 0 with gradient 0.
 
     Args:
-        scale: factor of the cosines (1/cosine), in [0.001, 1000].
+        scale: factor of the cosines (1/cosine).
     """
 
-    legal = {"scale": Interval(1e-3, 1e3)}
-
-    def __init__(self, *, scale: float = 20.0) -> None:
-        super().__init__(scale=scale)
+    needs = frozenset({"normalised", "proxies"})
+    declared = {"scale": Parameter(20.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper")}
 
     @staticmethod
     def compute(

@@ -12,7 +12,7 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, masked_mean
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["PolarSine"]
 
@@ -40,16 +40,13 @@ class PolarSine(Loss):
     active.
 
     Args:
-        negative_weight: weight of the polar sine's term, in [0.001, 1000].
+        negative_weight: weight of the polar sine's term.
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {"negative_weight": Interval(1e-3, 1e3)}
+    declared = {"negative_weight": Parameter(1.0, Interval(1e-3, 1e3), source="paper")}
     invariances = frozenset({"rotation", "scale"})
     is_vmappable = True
-
-    def __init__(self, *, negative_weight: float = 1.0) -> None:
-        super().__init__(negative_weight=negative_weight)
 
     @staticmethod
     def compute(

@@ -14,7 +14,7 @@ from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOut
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._every_pair import mean_of_both_sides
 from trainables.losses._pairs import cosines
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["ProbabilityDriven"]
 
@@ -31,18 +31,18 @@ class ProbabilityDriven(Loss):
     pairs is 0 with gradient 0.
 
     Args:
-        initial_scale: initial value of ``scale`` (1/cosine), in [0.001, 1000].
-        initial_offset: initial value of ``offset``, in [-1000, 1000].
+        initial_scale: initial value of ``scale`` (1/cosine).
+        initial_offset: initial value of ``offset``.
     """
 
     needs = frozenset({"balanced", "normalised", "proxies"})
-    legal = {"initial_scale": Interval(1e-3, 1e3), "initial_offset": Interval(-1e3, 1e3)}
+    declared = {
+        "initial_scale": Parameter(10.0, Interval(1e-3, 1e3), unit="1/cosine", source="own"),
+        "initial_offset": Parameter(-5.0, Interval(-1e3, 1e3), source="own"),
+    }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
     takes_references = True
-
-    def __init__(self, *, initial_scale: float = 10.0, initial_offset: float = -5.0) -> None:
-        super().__init__(initial_scale=initial_scale, initial_offset=initial_offset)
 
     def make_parameters(
         self, num_classes: int, embedding_dim: int, generator: torch.Generator

@@ -12,7 +12,7 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.losses._pairs import log1p_sum_exp
 from trainables.losses._proxies import kaiming_proxies, proxy_cosines, pull_to_proxies
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["ProxyAnchor"]
 
@@ -26,17 +26,17 @@ class ProxyAnchor(Loss):
     Source: Kim et al. 2020, equation 4; Psomas 2020, equation 2.31. Every sample is active.
 
     Args:
-        alpha: sharpness, in [0.001, 1000].
-        margin: cosine added to both sides (delta in the paper), in [0, 1].
+        alpha: sharpness.
+        margin: cosine added to both sides (delta in the paper).
     """
 
     needs = frozenset({"normalised", "proxies"})
-    legal = {"alpha": Interval(1e-3, 1e3), "margin": Interval(0.0, 1.0)}
+    declared = {
+        "alpha": Parameter(32.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper"),
+        "margin": Parameter(0.1, Interval(0.0, 1.0), unit="cosine", source="paper"),
+    }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
-
-    def __init__(self, *, alpha: float = 32.0, margin: float = 0.1) -> None:
-        super().__init__(alpha=alpha, margin=margin)
 
     def make_parameters(
         self, num_classes: int, embedding_dim: int, generator: torch.Generator

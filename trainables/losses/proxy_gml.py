@@ -14,7 +14,7 @@ from torch.nn.functional import cross_entropy, normalize
 from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.losses._proxies import kaiming_centres, proxy_cosines
-from trainables.settings.legal_ranges import Interval, Whole
+from trainables.settings.legal_ranges import Interval, Parameter, Whole
 
 __all__ = ["ProxyGML"]
 
@@ -37,24 +37,19 @@ class ProxyGML(Loss):
     as one more sample. With a single class the value is 0 with gradient 0.
 
     Args:
-        subproxies: N, a whole number from 1 to 100.
-        ratio: part of all proxies that a sample keeps (r in the paper), in [0.0001, 1].
-        regulariser: weight of the proxies' own classification (lambda in the paper), in [0, 100].
+        subproxies: N, a whole number.
+        ratio: part of all proxies that a sample keeps (r in the paper).
+        regulariser: weight of the proxies' own classification (lambda in the paper).
     """
 
     needs = frozenset({"normalised", "proxies"})
-    legal = {
-        "subproxies": Whole(1, 100),
-        "ratio": Interval(1e-4, 1.0),
-        "regulariser": Interval(0.0, 100.0),
+    declared = {
+        "subproxies": Parameter(12, Whole(1, 100), source="authors' code, CUB"),
+        "ratio": Parameter(0.05, Interval(1e-4, 1.0), source="authors' code, CUB"),
+        "regulariser": Parameter(0.3, Interval(0.0, 100.0), source="authors' code, CUB"),
     }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = False  # the ratio settles how many proxies are kept
-
-    def __init__(
-        self, *, subproxies: int = 12, ratio: float = 0.05, regulariser: float = 0.3
-    ) -> None:
-        super().__init__(subproxies=subproxies, ratio=ratio, regulariser=regulariser)
 
     def make_parameters(
         self, num_classes: int, embedding_dim: int, generator: torch.Generator

@@ -12,7 +12,7 @@ from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
 from trainables.losses._classification import classify
 from trainables.losses._proxies import proxy_cosines
 from trainables.losses._proxy_loss import ProxyLoss
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["ProxyNCAPP"]
 
@@ -29,13 +29,13 @@ class ProxyNCAPP(ProxyLoss):
     Every sample is active; with a single class the value is 0 with gradient 0.
 
     Args:
-        scale: factor of the squared distances, in [0.001, 1000].
+        scale: factor of the squared distances.
     """
 
-    legal = {"scale": Interval(1e-3, 1e3)}
-
-    def __init__(self, *, scale: float = 9.0) -> None:
-        super().__init__(scale=scale)
+    needs = frozenset({"normalised", "proxies"})
+    declared = {
+        "scale": Parameter(9.0, Interval(1e-3, 1e3), unit="1/squared distance", source="paper")
+    }
 
     @staticmethod
     def compute(

@@ -16,7 +16,7 @@ from trainables.loss_composition.miner_base import PairMasks, pair_masks
 from trainables.losses._pairs import cosines
 from trainables.losses._triplets import all_triplets, mean_open_hinge, num_triplets
 from trainables.miners.all_triplets import AllTriplets
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["Quadruplet"]
 
@@ -44,17 +44,21 @@ class Quadruplet(Loss):
     A mean without an open hinge is 0 with gradient 0.
 
     Args:
-        triplet_margin: difference of squared distances, in [-4, 4].
-        quadruplet_margin: the same for pairs without a common sample, in [-4, 4].
+        triplet_margin: difference of squared distances.
+        quadruplet_margin: the same for pairs without a common sample.
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {"triplet_margin": Interval(-4.0, 4.0), "quadruplet_margin": Interval(-4.0, 4.0)}
+    declared = {
+        "triplet_margin": Parameter(
+            0.2, Interval(-4.0, 4.0), unit="squared distance", source="Roth et al. 2020"
+        ),
+        "quadruplet_margin": Parameter(
+            0.2, Interval(-4.0, 4.0), unit="squared distance", source="Roth et al. 2020"
+        ),
+    }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
-
-    def __init__(self, *, triplet_margin: float = 0.2, quadruplet_margin: float = 0.2) -> None:
-        super().__init__(triplet_margin=triplet_margin, quadruplet_margin=quadruplet_margin)
 
     @staticmethod
     def compute(

@@ -13,7 +13,7 @@ from torch.nn.functional import softplus
 from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.losses._pairs import cosines
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["QuadrupletSimilarity"]
 
@@ -41,16 +41,13 @@ class QuadrupletSimilarity(Loss):
     decides which of them goes to which group.
 
     Args:
-        gamma: sharpness (1/cosine), in [0.001, 1000].
+        gamma: sharpness (1/cosine).
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {"gamma": Interval(1e-3, 1e3)}
+    declared = {"gamma": Parameter(10.0, Interval(1e-3, 1e3), unit="1/cosine", source="own")}
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
-
-    def __init__(self, *, gamma: float = 10.0) -> None:
-        super().__init__(gamma=gamma)
 
     @staticmethod
     def compute(

@@ -12,7 +12,7 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, masked_mean
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["SmoothAp"]
 
@@ -32,16 +32,15 @@ class SmoothAp(Loss):
     Memory grows with B^3 (23 MB a copy at 180), so there are no references.
 
     Args:
-        temperature: cosine over which a comparison tips, in [0.0001, 10].
+        temperature: cosine over which a comparison tips.
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {"temperature": Interval(1e-4, 10.0)}
+    declared = {
+        "temperature": Parameter(0.01, Interval(1e-4, 10.0), unit="cosine", source="paper")
+    }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
-
-    def __init__(self, *, temperature: float = 0.01) -> None:
-        super().__init__(temperature=temperature)
 
     @staticmethod
     def compute(

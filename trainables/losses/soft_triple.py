@@ -14,7 +14,7 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.losses._classification import add_to_own
 from trainables.losses._proxies import kaiming_centres, proxy_cosines
-from trainables.settings.legal_ranges import Interval, Whole
+from trainables.settings.legal_ranges import Interval, Parameter, Whole
 
 __all__ = ["SoftTriple"]
 
@@ -40,34 +40,25 @@ class SoftTriple(Loss):
     `CosFace`. Every sample is active; with a single class only the merging of its centres is left.
 
     Args:
-        centres: K, a whole number from 1 to 100.
-        scale: factor of the similarities (1/cosine; lambda in the paper), in [0.001, 1000].
-        gamma: sharpness of the choice of a centre (1/cosine), in [0, 1000].
-        margin: cosine by which the own class has to win (delta in the paper), in [0, 1].
-        tau: weight of the distances between centres of a class, in [0, 100].
+        centres: K, a whole number.
+        scale: factor of the similarities (1/cosine; lambda in the paper).
+        gamma: sharpness of the choice of a centre (1/cosine).
+        margin: cosine by which the own class has to win (delta in the paper).
+        tau: weight of the distances between centres of a class.
     """
 
     needs = frozenset({"normalised", "proxies"})
-    legal = {
-        "centres": Whole(1, 100),
-        "scale": Interval(1e-3, 1e3),
-        "gamma": Interval(0.0, 1e3),
-        "margin": Interval(0.0, 1.0),
-        "tau": Interval(0.0, 100.0),
+    declared = {
+        "centres": Parameter(10, Whole(1, 100), source="paper"),
+        "scale": Parameter(20.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper"),
+        "gamma": Parameter(10.0, Interval(0.0, 1e3), unit="1/cosine", source="paper"),
+        "margin": Parameter(
+            0.1, Interval(0.0, 1.0), unit="cosine", source="thesis table 4 (paper: 0.01)"
+        ),
+        "tau": Parameter(0.2, Interval(0.0, 100.0), source="paper"),
     }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
-
-    def __init__(
-        self,
-        *,
-        centres: int = 10,
-        scale: float = 20.0,
-        gamma: float = 10.0,
-        margin: float = 0.1,
-        tau: float = 0.2,
-    ) -> None:
-        super().__init__(centres=centres, scale=scale, gamma=gamma, margin=margin, tau=tau)
 
     def make_parameters(
         self, num_classes: int, embedding_dim: int, generator: torch.Generator

@@ -30,9 +30,6 @@ class Softmax(Loss):
     invariances = frozenset({"permutation", "rotation"})
     is_vmappable = True
 
-    def __init__(self) -> None:
-        super().__init__()
-
     def make_parameters(
         self, num_classes: int, embedding_dim: int, generator: torch.Generator
     ) -> dict[str, Tensor]:

@@ -14,7 +14,7 @@ from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOut
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._every_pair import mean_of_both_sides
 from trainables.losses._pairs import squared_distances
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["Statistical"]
 
@@ -40,17 +40,19 @@ class Statistical(Loss):
 
     Args:
         mean_scale: squared distance of the means at which the push on a negative has faded to
-            1 / e, in [0.0001, 10000].
-        covariance_scale: the same for the covariances, in [0.0001, 10000].
+            1 / e.
+        covariance_scale: the same for the covariances.
     """
 
     needs = frozenset({"balanced", "normalised", "several_views"})
-    legal = {"mean_scale": Interval(1e-4, 1e4), "covariance_scale": Interval(1e-4, 1e4)}
+    declared = {
+        "mean_scale": Parameter(0.3, Interval(1e-4, 1e4), unit="squared distance", source="own"),
+        "covariance_scale": Parameter(
+            1.0, Interval(1e-4, 1e4), unit="squared distance", source="own"
+        ),
+    }
     invariances = frozenset({"permutation"})
     is_vmappable = True
-
-    def __init__(self, *, mean_scale: float = 0.3, covariance_scale: float = 1.0) -> None:
-        super().__init__(mean_scale=mean_scale, covariance_scale=covariance_scale)
 
     @staticmethod
     def compute(

@@ -13,7 +13,7 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, log_sum_exp, masked_mean
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["Structural"]
 
@@ -36,40 +36,27 @@ class Structural(Loss):
     gradient 0, the variances included.
 
     Args:
-        margin: squared distance by which negatives should be further away, in [0, 4].
-        temperature: softness of the margin (squared distance; xi in the source), in [0.001, 1000].
-        variance_weight: weight of the bound on the variances, in [0, 1000].
-        positive_variance: free variance of positive pairs ((squared distance)^2), in [0, 4].
-        negative_variance: the same of negative pairs, in [0, 4].
+        margin: squared distance by which negatives should be further away.
+        temperature: softness of the margin (squared distance; xi in the source).
+        variance_weight: weight of the bound on the variances.
+        positive_variance: free variance of positive pairs ((squared distance)^2).
+        negative_variance: the same of negative pairs.
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {
-        "margin": Interval(0.0, 4.0),
-        "temperature": Interval(1e-3, 1e3),
-        "variance_weight": Interval(0.0, 1e3),
-        "positive_variance": Interval(0.0, 4.0),
-        "negative_variance": Interval(0.0, 4.0),
+    declared = {
+        "margin": Parameter(0.2, Interval(0.0, 4.0), unit="squared distance", source="own"),
+        "temperature": Parameter(0.5, Interval(1e-3, 1e3), unit="squared distance", source="own"),
+        "variance_weight": Parameter(1.0, Interval(0.0, 1e3), source="own"),
+        "positive_variance": Parameter(
+            0.05, Interval(0.0, 4.0), unit="(squared distance)^2", source="own"
+        ),
+        "negative_variance": Parameter(
+            0.05, Interval(0.0, 4.0), unit="(squared distance)^2", source="own"
+        ),
     }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
-
-    def __init__(
-        self,
-        *,
-        margin: float = 0.2,
-        temperature: float = 0.5,
-        variance_weight: float = 1.0,
-        positive_variance: float = 0.05,
-        negative_variance: float = 0.05,
-    ) -> None:
-        super().__init__(
-            margin=margin,
-            temperature=temperature,
-            variance_weight=variance_weight,
-            positive_variance=positive_variance,
-            negative_variance=negative_variance,
-        )
 
     @staticmethod
     def compute(

@@ -13,7 +13,7 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.losses._classification import angular_margin, classify
 from trainables.losses._proxies import kaiming_centres, proxy_cosines
-from trainables.settings.legal_ranges import Interval, Whole
+from trainables.settings.legal_ranges import Interval, Parameter, Whole
 
 __all__ = ["SubcentreArcFace"]
 
@@ -31,24 +31,21 @@ class SubcentreArcFace(Loss):
     Every sample is active; with a single class the value is 0 with gradient 0.
 
     Args:
-        centres: K, a whole number from 1 to 100.
-        margin_degrees: angle by which the own class has to win, in [0, 90] degrees.
-        scale: factor of the cosines (1/cosine), in [0.001, 1000].
+        centres: K, a whole number.
+        margin_degrees: angle by which the own class has to win, in degrees.
+        scale: factor of the cosines (1/cosine).
     """
 
     needs = frozenset({"normalised", "proxies"})
-    legal = {
-        "centres": Whole(1, 100),
-        "margin_degrees": Interval(0.0, 90.0),
-        "scale": Interval(1e-3, 1e3),
+    declared = {
+        "centres": Parameter(3, Whole(1, 100), source="paper"),
+        "margin_degrees": Parameter(
+            28.6, Interval(0.0, 90.0), unit="degrees", source="paper (0.5 rad)"
+        ),
+        "scale": Parameter(64.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper"),
     }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
-
-    def __init__(
-        self, *, centres: int = 3, margin_degrees: float = 28.6, scale: float = 64.0
-    ) -> None:
-        super().__init__(centres=centres, margin_degrees=margin_degrees, scale=scale)
 
     def make_parameters(
         self, num_classes: int, embedding_dim: int, generator: torch.Generator

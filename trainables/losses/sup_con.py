@@ -12,7 +12,7 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["SupCon"]
 
@@ -27,17 +27,14 @@ class SupCon(Loss):
     without positives or without negatives adds 0 with gradient 0.
 
     Args:
-        temperature: cosine that changes a probability by the factor e, in [0.001, 100].
+        temperature: cosine that changes a probability by the factor e.
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {"temperature": Interval(1e-3, 1e2)}
+    declared = {"temperature": Parameter(0.1, Interval(1e-3, 1e2), unit="cosine", source="paper")}
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
     takes_references = True
-
-    def __init__(self, *, temperature: float = 0.1) -> None:
-        super().__init__(temperature=temperature)
 
     @staticmethod
     def compute(

@@ -14,7 +14,7 @@ from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
 from trainables.losses._class_pairs import push_classes
 from trainables.losses._proxies import pull_to_proxies
 from trainables.losses._proxy_loss import ProxyLoss
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["ThesisLoss1"]
 
@@ -33,14 +33,15 @@ class ThesisLoss1(ProxyLoss):
     Every sample is active. With a single class the second term is 0 with gradient 0.
 
     Args:
-        alpha: sharpness, in [0.001, 1000].
-        margin: cosine added to both sides (delta in the thesis), in [0, 1].
+        alpha: sharpness.
+        margin: cosine added to both sides (delta in the thesis).
     """
 
-    legal = {"alpha": Interval(1e-3, 1e3), "margin": Interval(0.0, 1.0)}
-
-    def __init__(self, *, alpha: float = 32.0, margin: float = 0.1) -> None:
-        super().__init__(alpha=alpha, margin=margin)
+    needs = frozenset({"normalised", "proxies"})
+    declared = {
+        "alpha": Parameter(32.0, Interval(1e-3, 1e3), unit="1/cosine", source="thesis"),
+        "margin": Parameter(0.1, Interval(0.0, 1.0), unit="cosine", source="thesis"),
+    }
 
     @staticmethod
     def compute(

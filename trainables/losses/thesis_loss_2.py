@@ -14,7 +14,7 @@ from trainables.losses._class_pairs import push_classes
 from trainables.losses._classification import own_class
 from trainables.losses._proxies import proxy_cosines, pull_to_proxies
 from trainables.losses._proxy_loss import ProxyLoss
-from trainables.settings.legal_ranges import Flag, Interval
+from trainables.settings.legal_ranges import Flag, Interval, Parameter
 
 __all__ = ["ThesisLoss2"]
 
@@ -35,21 +35,17 @@ class ThesisLoss2(ProxyLoss):
     Every sample is active. With a single class the second term is 0 with gradient 0.
 
     Args:
-        alpha: sharpness, in [0.001, 1000].
-        margin: cosine added to both sides (delta in the thesis), in [0, 1].
+        alpha: sharpness.
+        margin: cosine added to both sides (delta in the thesis).
         mean_over_batch: whether G is a mean over the samples, from -1 to 1, not a sum.
     """
 
-    legal = {
-        "alpha": Interval(1e-3, 1e3),
-        "margin": Interval(0.0, 1.0),
-        "mean_over_batch": Flag(),
+    needs = frozenset({"normalised", "proxies"})
+    declared = {
+        "alpha": Parameter(32.0, Interval(1e-3, 1e3), unit="1/cosine", source="thesis"),
+        "margin": Parameter(0.1, Interval(0.0, 1.0), unit="cosine", source="thesis"),
+        "mean_over_batch": Parameter(False, Flag(), source="thesis"),
     }
-
-    def __init__(
-        self, *, alpha: float = 32.0, margin: float = 0.1, mean_over_batch: bool = False
-    ) -> None:
-        super().__init__(alpha=alpha, margin=margin, mean_over_batch=mean_over_batch)
 
     @staticmethod
     def compute(

@@ -36,9 +36,6 @@ class Triangular(Loss):
     is_vmappable = True
     takes_references = True
 
-    def __init__(self) -> None:
-        super().__init__()
-
     @staticmethod
     def compute(
         batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters

@@ -11,13 +11,12 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
 from trainables.losses._pairs import cosines
 from trainables.losses._triplets import (
-    LEGAL_MINERS,
     MinedLoss,
     all_triplets,
     mean_open_hinge,
     mine_triplets,
 )
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter, entry_of
 
 __all__ = ["Triplet"]
 
@@ -32,17 +31,17 @@ class Triplet(MinedLoss):
     would dilute the rest. Without an open hinge the value is 0 with gradient 0.
 
     Args:
-        margin: difference of cosines, in [-2, 2]; at 2 every mined triplet is open.
+        margin: difference of cosines; at 2 every mined triplet is open.
         miner: name of the miner of triplets, a module of `trainables.miners`.
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {"margin": Interval(-2.0, 2.0), "miner": LEGAL_MINERS}
+    declared = {
+        "margin": Parameter(0.1, Interval(-2.0, 2.0), unit="cosine", source="thesis table 4"),
+        "miner": Parameter("semihard_hardest", entry_of("miners"), source="thesis equation 2.20"),
+    }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
-
-    def __init__(self, *, margin: float = 0.1, miner: str = "semihard_hardest") -> None:
-        super().__init__(margin=margin, miner=miner)
 
     @staticmethod
     def compute(

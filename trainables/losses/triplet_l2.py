@@ -11,13 +11,12 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
 from trainables.losses._pairs import cosines
 from trainables.losses._triplets import (
-    LEGAL_MINERS,
     MinedLoss,
     all_triplets,
     mean_open_hinge,
     mine_triplets,
 )
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter, entry_of
 
 __all__ = ["TripletL2"]
 
@@ -32,17 +31,17 @@ class TripletL2(MinedLoss):
     is twice `Triplet` at half the margin; it is here for the margins people publish.
 
     Args:
-        margin: difference of squared distances, in [-4, 4]; at 4 every mined triplet is open.
+        margin: difference of squared distances; at 4 every mined triplet is open.
         miner: name of the miner of triplets, a module of `trainables.miners`.
     """
 
     needs = frozenset({"balanced", "normalised"})
-    legal = {"margin": Interval(-4.0, 4.0), "miner": LEGAL_MINERS}
+    declared = {
+        "margin": Parameter(0.2, Interval(-4.0, 4.0), unit="squared distance", source="paper"),
+        "miner": Parameter("semihard_hardest", entry_of("miners"), source="thesis equation 2.20"),
+    }
     invariances = frozenset({"permutation", "rotation", "scale"})
     is_vmappable = True
-
-    def __init__(self, *, margin: float = 0.2, miner: str = "semihard_hardest") -> None:
-        super().__init__(margin=margin, miner=miner)
 
     @staticmethod
     def compute(

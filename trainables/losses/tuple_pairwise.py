@@ -11,7 +11,7 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import dot_products, masked_mean
-from trainables.settings.legal_ranges import Interval
+from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["TuplePairwise"]
 
@@ -32,16 +32,13 @@ class TuplePairwise(Loss):
     every tuple is active.
 
     Args:
-        norm_weight: weight of the pull to length 1, in [0, 1000]; 1 in the source.
+        norm_weight: weight of the pull to length 1; 1 in the source.
     """
 
     needs = frozenset({"balanced"})
-    legal = {"norm_weight": Interval(0.0, 1e3)}
+    declared = {"norm_weight": Parameter(1.0, Interval(0.0, 1e3), source="paper")}
     invariances = frozenset({"permutation", "rotation"})
     is_vmappable = True
-
-    def __init__(self, *, norm_weight: float = 1.0) -> None:
-        super().__init__(norm_weight=norm_weight)
 
     @staticmethod
     def compute(

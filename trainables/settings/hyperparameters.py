@@ -13,7 +13,14 @@ from trainables.settings.frozen_feature_rules import unused_training_settings
 from trainables.settings.legal_ranges import Flag, Interval, OneOf, Range, Whole
 from trainables.settings.trial_settings import HyperparameterValue, TrainingSettings
 
-__all__ = ["CHOICES", "check_training", "loss_arguments", "resolved_training", "why_idle"]
+__all__ = [
+    "CHOICES",
+    "LEGAL_VALUES",
+    "check_training",
+    "loss_arguments",
+    "resolved_training",
+    "why_idle",
+]
 
 # A recipe is the name of a set of values; to override it by a hyperparameter would change nothing.
 _TRAINING_NAMES = tuple(field.name for field in fields(TrainingSettings) if field.name != "recipe")
@@ -34,7 +41,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 
-_RANGES: Mapping[str, Range] = {
+LEGAL_VALUES: Mapping[str, Range] = {
     "epochs": Whole(0, 100_000),
     "batch_size": Whole(2, 1_000_000),
     "micro_batch_size": Whole(0, 1_000_000),
@@ -87,7 +94,7 @@ def check_training(training: TrainingSettings) -> None:
     """
     problems = [
         f"training.{name} {problem}"
-        for name, range_ in _RANGES.items()
+        for name, range_ in LEGAL_VALUES.items()
         if (problem := range_.problem_with(getattr(training, name)))
     ]
     if problems:

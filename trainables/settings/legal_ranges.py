@@ -1,18 +1,27 @@
-"""Which values a setting may take. No torch."""
+"""Which values a setting may take, and what a hyperparameter is. No torch."""
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf, isfinite
-from typing import Protocol
+from typing import Any
+
+from trainables.registry import names
 
 __all__ = [
+    "DECLARATIONS",
     "MAX_DIM",
     "MAX_IMAGE_SIZE",
     "MAX_SEED",
     "Flag",
     "Interval",
+    "Number",
     "OneOf",
+    "Parameter",
     "Range",
+    "Text",
     "Whole",
+    "entry_of",
 ]
 
 # Far above what any network or study has, so that a slip of the pen is refused at once.
@@ -24,47 +33,50 @@ MAX_SEED = 2**63 - 1
 """Largest whole number that the results store can hold."""
 
 
-class Range(Protocol):
-    """The legal values of one setting."""
-
-    def problem_with(self, value: object) -> str | None:
-        """None if ``value`` is legal, else ``must be in [0, 1], but got 1.5``."""
-
-
-class _Described:
-    """Builds the message of `problem_with` from a test and from the words of ``str``."""
+class Range(ABC):
+    """The legal values of one setting; ``str`` has them in words: ``in (0, 1]``."""
 
     __slots__ = ()
 
-    def _accepts(self, value: object) -> bool:
-        raise AssertionError("a range says which values it accepts")
+    @abstractmethod
+    def accepts(self, value: object) -> bool:
+        """Whether ``value`` is legal."""
 
     def problem_with(self, value: object) -> str | None:
-        """See `Range.problem_with`."""
-        return None if self._accepts(value) else f"must be {self}, but got {value!r}"
-
-
-def _is_finite(value: float) -> bool:
-    """Whether a number is finite as a float, which whole numbers of many digits are not."""
-    try:
-        return isfinite(value)
-    except OverflowError:
-        return False
+        """None if ``value`` is legal, else ``must be in [0, 1], but got 1.5``."""
+        return None if self.accepts(value) else f"must be {self}, but got {value!r}"
 
 
 @dataclass(frozen=True, slots=True)
-class Interval(_Described):
+class Number(Range):
+    """Every finite number, whole or not."""
+
+    def accepts(self, value: object) -> bool:
+        """See `Range.accepts`."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        try:
+            return isfinite(value)
+        except OverflowError:  # a whole number of many digits
+            return False
+
+    def __str__(self) -> str:
+        return "a number"
+
+
+@dataclass(frozen=True, slots=True)
+class Interval(Range):
     """Finite real numbers from ``low`` to ``high``, both included unless said otherwise."""
 
     low: float
     high: float = inf
     low_inclusive: bool = True
 
-    def _accepts(self, value: object) -> bool:
-        if isinstance(value, bool) or not isinstance(value, int | float):
+    def accepts(self, value: object) -> bool:
+        """See `Range.accepts`."""
+        if not Number().accepts(value):
             return False
-        if not _is_finite(value):
-            return False
+        assert isinstance(value, int | float)
         return self.low < value <= self.high or (self.low_inclusive and value == self.low)
 
     def __str__(self) -> str:
@@ -73,13 +85,14 @@ class Interval(_Described):
 
 
 @dataclass(frozen=True, slots=True)
-class Whole(_Described):
+class Whole(Range):
     """Whole numbers from ``low`` to ``high``, both included."""
 
     low: int
     high: float = inf
 
-    def _accepts(self, value: object) -> bool:
+    def accepts(self, value: object) -> bool:
+        """See `Range.accepts`."""
         if isinstance(value, bool) or not isinstance(value, int):
             return False
         return self.low <= value <= self.high
@@ -89,24 +102,82 @@ class Whole(_Described):
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf(_Described):
+class OneOf(Range):
     """A list of names."""
 
     values: tuple[str, ...]
 
-    def _accepts(self, value: object) -> bool:
+    def accepts(self, value: object) -> bool:
+        """See `Range.accepts`."""
         return isinstance(value, str) and value in self.values
 
     def __str__(self) -> str:
         return f"one of {', '.join(map(repr, self.values))}"
 
 
+def entry_of(package: str) -> OneOf:
+    """The names of a catalogue, such as ``"miners"``; see `trainables.registry`."""
+    return OneOf(names(package))
+
+
 @dataclass(frozen=True, slots=True)
-class Flag(_Described):
+class Flag(Range):
     """True or false."""
 
-    def _accepts(self, value: object) -> bool:
+    def accepts(self, value: object) -> bool:
+        """See `Range.accepts`."""
         return isinstance(value, bool)
 
     def __str__(self) -> str:
         return "true or false"
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Range):
+    """Any text."""
+
+    def accepts(self, value: object) -> bool:
+        """See `Range.accepts`."""
+        return isinstance(value, str)
+
+    def __str__(self) -> str:
+        return "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What is known of a hyperparameter, wherever it is searched.
+
+    Attributes:
+        default: published value; None where it has to be given.
+        legal: the values it may take.
+        unit: unit of a value (``cosine``, ``degrees``, ``1/cosine``); empty for plain numbers.
+        source: paper, table or code that the default comes from.
+    """
+
+    default: bool | int | float | str | None
+    legal: Range
+    unit: str = ""
+    source: str = ""
+
+    def __post_init__(self) -> None:
+        if self.default is not None and (problem := self.problem_with(self.default)):
+            raise ValueError(f"default {problem}")
+
+    def typed(self, value: Any) -> Any:
+        """A legal value in the hyperparameter's own type, however it was written: 5 for 5.0."""
+        if isinstance(self.legal, Interval) and self.legal.accepts(value):
+            return float(value)
+        is_whole = isinstance(self.legal, Whole) and isinstance(value, float)
+        return int(value) if is_whole and value.is_integer() else value
+
+    def problem_with(self, value: object) -> str | None:
+        """None if ``value`` is legal, else ``must be in [0, 1], but got 1.5``."""
+        is_legal = self.legal.accepts(self.typed(value))
+        return None if is_legal else f"must be {self.legal}, but got {value!r}"
+
+
+DECLARATIONS: Mapping[str, Callable[..., Any]] = {
+    made.__name__: made for made in (frozenset, Flag, Parameter, Interval, OneOf, Whole, entry_of)
+}
+"""What a loss declares itself with in literals; see `trainables.registry.literals`."""

@@ -15,9 +15,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainables.errors import TrialInputError
+from trainables.settings.legal_ranges import Interval, Parameter, Whole
 from trainables.settings.trial_settings import HyperparameterValue
 
-__all__ = ["LossExpression", "LossTerm", "parse_loss"]
+__all__ = ["MEMORY", "PRETRAINING", "WEIGHT", "LossExpression", "LossTerm", "parse_loss"]
+
+MEMORY = {
+    "memory_size": Parameter(1024, Whole(1, 10_000_000), unit="images"),
+    "memory_weight": Parameter(1.0, Interval(0.0, 1e6)),
+    "memory_start_epoch": Parameter(2, Whole(1, 1_000_000), unit="epoch"),
+}
+"""Hyperparameters of a cross-batch memory."""
+WEIGHT = {"weight": Parameter(1.0, Interval(0.0, 1e6))}
+"""Hyperparameter of a term of a sum."""
+PRETRAINING = {"pretraining_epochs": Parameter(1, Whole(0, 1_000_000), unit="epochs")}
+"""Hyperparameter of a pre-training."""
 
 _MEMORY = "memory:"
 _NAME = re.compile(r"[a-z][a-z0-9_]*")

@@ -7,7 +7,7 @@ import pytest
 from orchestrator.study.configs import TRAINING_TYPES
 from orchestrator.study.fairness import DECLARABLE, fairness
 from orchestrator.study.fairness_of_losses import LOSS_PROPERTIES
-from search_spaces.training_parameters import PROXY_PARAMETERS, TRAINING_PARAMETERS
+from search_spaces.training_parameters import PROXY_PARAMETERS, TRAINING_SPACES
 from tests.orchestrator.study.compared_losses import (
     ALIKE,
     HEAD,
@@ -52,7 +52,7 @@ VALUES = {
 
 
 def test_every_value_that_a_loss_may_set_of_training_is_planted_below():
-    assert VALUES.keys() == TRAINING_PARAMETERS.keys()
+    assert VALUES.keys() == TRAINING_SPACES.keys()
 
 
 @pytest.mark.parametrize("name", VALUES)

@@ -1,4 +1,5 @@
 import math
+import re
 import subprocess
 import sys
 
@@ -6,12 +7,57 @@ import pytest
 from torch import nn
 
 from orchestrator.study.loss_facts import facts_of
-from search_spaces.catalogue import loss_facts
+from orchestrator.study.training_parameters import TRAINING_PARAMETERS
+from search_spaces.parameters import Real
+from search_spaces.training_parameters import TRAINING_SPACES
 from trainables.errors import TrialInputError
+from trainables.settings.legal_ranges import Flag, Number, Text
 
 
-def test_a_loss_alone_has_the_facts_of_its_module():
-    assert facts_of("contrastive") == loss_facts("contrastive")
+def test_a_joined_space_holds_the_loss_and_the_tuned_training_parameters():
+    space = facts_of("contrastive").joined_space("joint", ["learning_rate"])
+    assert space.parameters == {
+        "margin": Real(0.0, 1.0, unit="cosine", source="own"),
+        "learning_rate": TRAINING_SPACES["learning_rate"],
+    }
+
+
+def test_the_proxy_learning_rate_joins_only_losses_with_proxies():
+    tune = ["learning_rate", "proxy_learning_rate"]
+    assert list(facts_of("contrastive").joined_space("joint", tune).parameters) == [
+        "margin",
+        "learning_rate",
+    ]
+    assert list(facts_of("proxy_anchor").joined_space("joint", tune).parameters) == [
+        "alpha",
+        "margin",
+        "learning_rate",
+        "proxy_learning_rate",
+    ]
+
+
+def test_an_unknown_space_or_training_parameter_is_answered_with_what_exists():
+    message = "unknown space of contrastive 'thesis'; known: joint"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        facts_of("contrastive").joined_space("thesis", [])
+    message = "unknown training parameter to tune 'learning_rates' (did you mean 'learning_rate'"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        facts_of("contrastive").joined_space("joint", ["learning_rates"])
+
+
+def test_defaults_are_the_published_values():
+    assert facts_of("contrastive").defaults == {"margin": 0.5}
+    assert facts_of("multi_similarity").defaults == {
+        "alpha": 2.0,
+        "beta": 50.0,
+        "margin": 0.5,
+        "epsilon": 0.1,
+    }
+    assert facts_of("proxy_anchor").defaults == {"alpha": 32.0, "margin": 0.1}
+
+
+def test_a_config_may_set_the_loss_and_the_training_parameters():
+    assert set(facts_of("contrastive").legal_parameters) == {"margin", *TRAINING_PARAMETERS}
 
 
 def test_a_sum_prefixes_names_and_searches_all_weights_but_the_first():
@@ -70,8 +116,8 @@ class Odd(nn.Module):
 
 def test_an_argument_is_read_by_its_annotation_and_an_infinite_default_stays():
     parameters = facts_of("tests.orchestrator.study.test_loss_facts:Odd").parameters
-    kinds = {name: parameter.kind for name, parameter in parameters.items()}
-    assert kinds == {"mode": "text", "flag": "bool", "scale": "number"}
+    legal = {name: parameter.legal for name, parameter in parameters.items()}
+    assert legal == {"mode": Text(), "flag": Flag(), "scale": Number()}
 
 
 def test_a_loss_of_podium_named_by_its_path_may_have_a_memory():

@@ -16,9 +16,10 @@ from orchestrator.study_parser.problems import Problems
 from orchestrator.study_parser.yaml_tree import compose
 from orchestrator.study_validation.load_study import load_study
 from podium.errors import StudyError
-from search_spaces.parameters import Choice, Int, Parameter, Real, Space
+from search_spaces.parameters import Choice, Int, Real, Space
 from search_spaces.training_parameters import TRAINING_SPACES
 from tests.orchestrator.study_files import FULL, MINIMAL, load, problems_of
+from trainables.settings.legal_ranges import Flag, OneOf, Parameter, Whole
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
 
@@ -193,9 +194,9 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
 
 def test_whole_number_parameters_get_whole_number_ranges(tmp_path):
     legal = {
-        "bins": Parameter(default=10, low=2, high=250, kind="int"),
-        "squared": Parameter(default=True, kind="bool"),
-        "mining": Parameter(default="hard", kind="choice", choices=("hard", "easy")),
+        "bins": Parameter(10, Whole(2, 250)),
+        "squared": Parameter(True, Flag()),
+        "mining": Parameter("hard", OneOf(("hard", "easy"))),
     }
     root = compose(
         "bins: {low: 5, high: 65, step: 10}\nsquared: [true, false]\nmining: [easy]", "s"

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import torch
 
-from search_spaces.catalogue import defaults, loss_facts
+from orchestrator.study.loss_facts import facts_of
 from search_spaces.parameters import Choice, Int
 from trainables.loss_composition.batch import Batch
 from trainables.registry import load, names
@@ -87,7 +87,7 @@ def full_batch(x, labels, *, order=None):
 
 def own_ranges(name):
     """The joint space without the parameters of training."""
-    facts = loss_facts(name)
+    facts = facts_of(name)
     tried = facts.spaces["joint"].parameters
     return {key: value for key, value in tried.items() if key in facts.parameters}
 
@@ -98,13 +98,13 @@ def corners(name):
     ends = list(itertools.product(*(tried.ends() for tried in ranges.values())))
     stride = -(-len(ends) // MAX_CORNERS)
     some = [*ends[::stride], ends[-1]]
-    return [{**defaults(name), **dict(zip(ranges, point, strict=True))} for point in some]
+    return [{**facts_of(name).defaults, **dict(zip(ranges, point, strict=True))} for point in some]
 
 
 def points_between(name, *, num_points, seed=0):
     """Points inside the joint space, the published default first."""
     generator = torch.Generator().manual_seed(seed)
-    points = [defaults(name)]
+    points = [facts_of(name).defaults]
     for _ in range(num_points - 1):
         point = dict(points[0])
         for parameter, tried in own_ranges(name).items():

@@ -1,13 +1,13 @@
 import pytest
 import torch
 
-from search_spaces.losses._miners import TRIPLET_MINERS
 from tests.trainables.losses.loss_cases import BATCHES, prepared_loss, run
 from trainables.loss_composition.batch import Batch
 from trainables.losses.dr_triplet import DRTriplet
+from trainables.registry import names
 
 
-@pytest.mark.parametrize("miner", TRIPLET_MINERS)
+@pytest.mark.parametrize("miner", names("miners"))
 @pytest.mark.parametrize("batch_name", ["clustered", "duplicates", "unbalanced"])
 def test_without_weight_of_the_direction_it_is_the_triplet_loss(miner, batch_name):
     x, labels, num_classes = BATCHES[batch_name]

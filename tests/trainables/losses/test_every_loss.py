@@ -6,7 +6,8 @@ import pytest
 import torch
 from torch.func import grad, vmap
 
-from search_spaces.catalogue import defaults, loss_names
+from orchestrator.study.loss_facts import facts_of
+from search_spaces.catalogue import loss_names
 from tests.trainables.losses.loss_cases import (
     BATCHES,
     DIM,
@@ -31,7 +32,11 @@ def losses_that(attribute):
 
 
 def losses_to_map_over():
-    real = {name for name in LOSSES if any(isinstance(v, float) for v in defaults(name).values())}
+    real = {
+        name
+        for name in LOSSES
+        if any(isinstance(v, float) for v in facts_of(name).defaults.values())
+    }
     return [name for name in losses_that("is_vmappable") if name in real]
 
 
@@ -59,7 +64,7 @@ def test_a_loss_is_a_loss_and_declares_only_known_invariances(name):
 @every_batch
 def test_any_batch_gives_a_finite_value_and_gradient(name, batch_name):
     x, labels, num_classes = BATCHES[batch_name]
-    for hyperparameters in (defaults(name), *corners(name)):
+    for hyperparameters in (facts_of(name).defaults, *corners(name)):
         loss = prepared_loss(name, num_classes=num_classes, **hyperparameters)
         value, gradients, active_fraction = run(loss, x, labels)
         assert value.dtype == torch.float32
@@ -72,7 +77,7 @@ def test_any_batch_gives_a_finite_value_and_gradient(name, batch_name):
 @every_batch
 def test_where_nothing_is_active_value_and_gradient_are_zero(name, batch_name):
     x, labels, num_classes = BATCHES[batch_name]
-    for hyperparameters in (defaults(name), *corners(name)):
+    for hyperparameters in (facts_of(name).defaults, *corners(name)):
         loss = prepared_loss(name, num_classes=num_classes, **hyperparameters)
         value, gradients, active_fraction = run(loss, x, labels)
         if active_fraction == 0.0:
@@ -84,7 +89,7 @@ def test_where_nothing_is_active_value_and_gradient_are_zero(name, batch_name):
 @pytest.mark.parametrize("direction", ["one direction", "zero"])
 def test_collapsed_embeddings_give_a_finite_value_and_gradient(name, direction):
     x = embeddings(1).expand(24, DIM) if direction == "one direction" else torch.zeros(24, DIM)
-    for hyperparameters in (defaults(name), *corners(name)):
+    for hyperparameters in (facts_of(name).defaults, *corners(name)):
         loss = prepared_loss(name, num_classes=6, **hyperparameters)
         value, gradients, _ = run(loss, x, balanced_labels())
         assert all_finite(value, gradients), hyperparameters
@@ -93,7 +98,7 @@ def test_collapsed_embeddings_give_a_finite_value_and_gradient(name, direction):
 @every_loss
 def test_under_bfloat16_autocast_the_arithmetic_stays_in_float32(name):
     x = embeddings(24).bfloat16()
-    for hyperparameters in (defaults(name), *corners(name)):
+    for hyperparameters in (facts_of(name).defaults, *corners(name)):
         loss = prepared_loss(name, num_classes=6, **hyperparameters)
         exact, exact_gradients, _ = run(loss, x.float(), balanced_labels())
         value, gradients, _ = run(loss, x, balanced_labels(), autocast=torch.bfloat16)
@@ -106,7 +111,7 @@ def test_under_bfloat16_autocast_the_arithmetic_stays_in_float32(name):
 @every_loss
 def test_float32_is_close_to_float64(name):
     x, labels, num_classes = BATCHES["clustered"]
-    for hyperparameters in (defaults(name), *corners(name)):
+    for hyperparameters in (facts_of(name).defaults, *corners(name)):
         loss = prepared_loss(name, num_classes=num_classes, **hyperparameters)
         value, gradients, _ = run(loss, x, labels)
         exact, exact_gradients, _ = run(loss.double(), x.double(), labels)

@@ -3,12 +3,11 @@
 import pytest
 import torch
 
-from search_spaces.losses._miners import TRIPLET_MINERS
 from tests.trainables.losses.loss_cases import BATCHES, embeddings, full_batch
 from trainables.loss_composition.batch import Batch
 from trainables.losses.triplet import Triplet
 from trainables.losses.triplet_l2 import TripletL2
-from trainables.registry import load
+from trainables.registry import load, names
 
 
 def on_the_circle(degrees):
@@ -29,7 +28,7 @@ def test_hand_computed_on_the_circle():
     assert output.active_fraction == 0.5
 
 
-@pytest.mark.parametrize("miner", TRIPLET_MINERS)
+@pytest.mark.parametrize("miner", names("miners"))
 @pytest.mark.parametrize("batch_name", ["clustered", "duplicates", "unbalanced"])
 def test_on_squared_distances_it_is_twice_the_one_on_cosines_at_half_the_margin(miner, batch_name):
     x, labels, _ = BATCHES[batch_name]
@@ -39,7 +38,7 @@ def test_on_squared_distances_it_is_twice_the_one_on_cosines_at_half_the_margin(
     torch.testing.assert_close(squared(batch).active_fraction, on_cosines(batch).active_fraction)
 
 
-@pytest.mark.parametrize("miner", TRIPLET_MINERS)
+@pytest.mark.parametrize("miner", names("miners"))
 def test_it_is_random_if_its_miner_is(miner):
     loss = Triplet(miner=miner)
     assert loss.is_random == load("miners", miner).is_random

@@ -3,15 +3,15 @@
 import pytest
 import torch
 
-from search_spaces.losses._miners import TRIPLET_MINERS
+from orchestrator.study.loss_facts import facts_of
 from tests.trainables.losses.loss_cases import DIM, SMALL_BATCHES, full_batch
 from tests.trainables.miners.slow_miners import CHOICES, mined
 from trainables.loss_composition.miner_base import kept_mask, pair_masks, rank_negatives
-from trainables.losses._triplets import LEGAL_MINERS, count_pairs
-from trainables.registry import load
+from trainables.losses._triplets import count_pairs
+from trainables.registry import load, names
 
 MARGIN = 0.4
-RANDOM = [name for name in TRIPLET_MINERS if load("miners", name).is_random]
+RANDOM = [name for name in names("miners") if load("miners", name).is_random]
 
 
 def mine(name, batch):
@@ -27,12 +27,12 @@ def double_batch(batch_name):
 
 
 def test_all_miners_are_compared_and_may_be_chosen():
-    assert set(CHOICES) == set(TRIPLET_MINERS)
-    assert LEGAL_MINERS.values == TRIPLET_MINERS
+    assert tuple(sorted(CHOICES)) == names("miners")
+    assert facts_of("triplet").parameters["miner"].legal.values == names("miners")
 
 
 @pytest.mark.parametrize("batch_name", SMALL_BATCHES)
-@pytest.mark.parametrize("name", TRIPLET_MINERS)
+@pytest.mark.parametrize("name", names("miners"))
 def test_the_triplets_are_those_of_the_slow_miner(name, batch_name):
     batch = double_batch(batch_name)
     kept = kept_mask(*mine(name, batch)).nonzero().tolist()
@@ -40,7 +40,7 @@ def test_the_triplets_are_those_of_the_slow_miner(name, batch_name):
 
 
 @pytest.mark.parametrize("batch_name", SMALL_BATCHES)
-@pytest.mark.parametrize("name", TRIPLET_MINERS)
+@pytest.mark.parametrize("name", names("miners"))
 def test_pairs_are_counted_as_often_as_they_stand_in_triplets(name, batch_name):
     candidates, runs = mine(name, double_batch(batch_name))
     mask_BBB = kept_mask(candidates, runs).double()
@@ -61,7 +61,7 @@ def test_the_least_and_the_largest_number_draw_a_negative(name, largest):
     assert not (mask_BBB & ~negative_BB[:, None, :]).any()
 
 
-@pytest.mark.parametrize("name", TRIPLET_MINERS)
+@pytest.mark.parametrize("name", names("miners"))
 def test_no_gradient_flows_through_the_choice(name):
     x, labels, _ = SMALL_BATCHES["clustered"]
     candidates, runs = mine(name, full_batch(x.clone().requires_grad_(), labels))

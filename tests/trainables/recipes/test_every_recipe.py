@@ -5,8 +5,8 @@ from dataclasses import asdict
 
 import pytest
 
-from search_spaces.catalogue import loss_facts, loss_names
-from search_spaces.training_parameters import TRAINING_PARAMETERS
+from orchestrator.study.loss_facts import facts_of
+from search_spaces.catalogue import loss_names
 from trainables.errors import TrialInputError
 from trainables.recipes import RECIPES, loss_values, reasons_of, training_for
 from trainables.recipes._base import ANY, PROXY_LOSSES
@@ -71,7 +71,7 @@ def test_values_of_losses_are_legal_hyperparameters_of_that_loss(recipe, dataset
     losses = {*given.losses, *(loss for on in given.losses_on.values() for loss in on)}
     assert losses <= set(loss_names())
     for loss in losses:
-        legal = {**loss_facts(loss).parameters, **TRAINING_PARAMETERS}
+        legal = facts_of(loss).legal_parameters
         for name, value in loss_values(recipe, loss, dataset=dataset).items():
             if name == "sampler":
                 assert value in names("batch_samplers")
@@ -85,7 +85,7 @@ def test_a_learning_rate_of_proxies_is_given_only_where_there_are_proxies(recipe
     for values_by_loss in (given.losses, *given.losses_on.values()):
         for loss, values in values_by_loss.items():
             if "proxy_learning_rate" in values:
-                assert "proxies" in loss_facts(loss).needs
+                assert "proxies" in facts_of(loss).needs
 
 
 @pytest.mark.parametrize("recipe", RECIPES)
@@ -103,7 +103,7 @@ def test_random_batches_are_for_all_losses_that_need_no_partners_in_the_batch():
     pairless = {
         loss
         for loss in loss_names()
-        if not loss_facts(loss).needs & {"balanced", "label_distances", "class_text"}
+        if not facts_of(loss).needs & {"balanced", "label_distances", "class_text"}
     }
     assert set(PROXY_LOSSES) == pairless
 

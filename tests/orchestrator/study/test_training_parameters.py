@@ -1,6 +1,14 @@
 import pytest
 
-from search_spaces.training_parameters import TRAINING_PARAMETERS, TRAINING_SPACES, space_around
+from orchestrator.study.training_parameters import TRAINING_PARAMETERS, space_around
+from search_spaces.training_parameters import TRAINING_SPACES
+
+
+@pytest.mark.parametrize("name", TRAINING_SPACES)
+def test_what_is_tried_is_legal_and_holds_the_default(name):
+    parameter, tried = TRAINING_PARAMETERS[name], TRAINING_SPACES[name]
+    assert tried.low <= parameter.default <= tried.high
+    assert [parameter.problem_with(end) for end in tried.ends()] == [None, None]
 
 
 @pytest.mark.parametrize("name", TRAINING_SPACES)

@@ -1,0 +1,212 @@
+"""What is known of a loss, alone or composed: with a memory, as a sum, after a pre-training."""
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from orchestrator.study.training_parameters import TRAINING_PARAMETERS, space_around
+from search_spaces.composed_losses import MEMORY_SPACE, PRETRAINING_SPACE, WEIGHT_SPACE
+from search_spaces.parameters import Choice, Condition, Int, Real, Space, Value
+from search_spaces.training_parameters import PROXY_PARAMETERS, TRAINING_SPACES
+from trainables.settings.legal_ranges import Parameter
+from trainables.settings.loss_expression import MEMORY, PRETRAINING, WEIGHT
+
+__all__ = ["SPACE_NAMES", "LossFacts", "pretrained", "summed", "with_memory"]
+
+SPACE_NAMES = ("joint", "thesis", "reality_check")
+
+_MEMORY_SOURCE = "Wang et al. 2020, Cross-Batch Memory for Embedding Learning"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LossFacts:
+    """What is known of a loss without loading it.
+
+    Attributes:
+        name: file name of the loss, as in a study file.
+        kind: group of losses: ``pair``, ``proxy``, ...
+        needs: what a study has to provide: ``balanced``, ``normalised``, ``proxies``, ...
+        source: paper and equation.
+        parameters: hyperparameters by name, with defaults and legal ranges.
+        spaces: search spaces by name; ``joint`` is always there.
+        conditions: conditions of the hyperparameters that exist only while another has certain
+            values.
+        published_training: training parameters that the source states.
+    """
+
+    name: str
+    kind: str
+    needs: frozenset[str]
+    source: str
+    parameters: Mapping[str, Parameter]
+    spaces: Mapping[str, Space]
+    conditions: Mapping[str, Condition] = field(default_factory=dict)
+    published_training: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def defaults(self) -> dict[str, Value]:
+        """Published values of its own hyperparameters, leaving out those without a default."""
+        return {
+            name: parameter.default
+            for name, parameter in self.parameters.items()
+            if parameter.default is not None
+        }
+
+    @property
+    def legal_parameters(self) -> dict[str, Parameter]:
+        """Everything a config may set: its own hyperparameters and those of training."""
+        return {**self.parameters, **TRAINING_PARAMETERS}
+
+    def joined_space(
+        self, space: str | Space, tune: Sequence[str], training: Mapping[str, Value] | None = None
+    ) -> Space:
+        """A space of its own hyperparameters together with training parameters.
+
+        Args:
+            space: name of a space (``joint``, ``thesis``, ``reality_check``), or a space.
+            tune: names of training parameters. Those of proxies join only where the loss has
+                some, so one list serves all losses of a study.
+            training: training parameters of the loss where no search varies them; ranges lie
+                around them. None: around the defaults.
+
+        Raises:
+            ValueError: an unknown space or training parameter.
+        """
+        if isinstance(space, str) and space not in self.spaces:
+            raise ValueError(_unknown(f"space of {self.name}", space, self.spaces))
+        for name in tune:
+            if name not in TRAINING_SPACES:
+                raise ValueError(_unknown("training parameter to tune", name, TRAINING_SPACES))
+        # The space itself may have a range of training that suits it.
+        own = (self.spaces[space] if isinstance(space, str) else space).parameters
+        centres = training or {}
+        joining = {
+            name: space_around(name, centres[name]) if name in centres else TRAINING_SPACES[name]
+            for name in tune
+            if name not in own and ("proxies" in self.needs or name not in PROXY_PARAMETERS)
+        }
+        return Space({**own, **joining})
+
+
+def with_memory(facts: LossFacts) -> LossFacts:
+    """Facts of the loss with a cross-batch memory."""
+    return replace(
+        facts,
+        name=f"memory:{facts.name}",
+        source=f"{facts.source}; {_MEMORY_SOURCE}",
+        parameters={**facts.parameters, **MEMORY},
+        spaces={
+            name: Space({**space.parameters, **MEMORY_SPACE})
+            for name, space in facts.spaces.items()
+        },
+    )
+
+
+def summed(name: str, terms: Mapping[str, LossFacts]) -> LossFacts:
+    """Facts of a weighted sum.
+
+    Args:
+        name: name of the whole expression.
+        terms: facts by prefix; if there are several each gets a ``weight``, and all but the first
+            one's are searched: only their ratios matter.
+    """
+    if len(terms) == 1:
+        return _joined(name, next(iter(terms.values())).kind, terms)
+    first = next(iter(terms))
+    weighted = {
+        prefix: _with_weight(facts, is_searched=prefix != first) for prefix, facts in terms.items()
+    }
+    return _joined(name, "sum", weighted)
+
+
+def pretrained(name: str, first: tuple[str, LossFacts], then: LossFacts) -> LossFacts:
+    """Facts of one loss for the first epochs and another for the rest.
+
+    Args:
+        name: name of the whole expression.
+        first: prefix and facts of the loss of the first epochs.
+        then: facts of a sum, or of a prefixed loss; if ``first`` is part of it, its facts are in
+            there already.
+    """
+    prefixed = _joined(first[1].name, first[1].kind, {first[0]: first[1]})
+    both = _merged(name, then.kind, (then, prefixed))
+    return replace(
+        both,
+        parameters={**both.parameters, **PRETRAINING},
+        spaces={
+            space: Space({**tried.parameters, **PRETRAINING_SPACE})
+            for space, tried in both.spaces.items()
+        },
+    )
+
+
+def _with_weight(facts: LossFacts, *, is_searched: bool) -> LossFacts:
+    searched = WEIGHT_SPACE if is_searched else {}
+    return replace(
+        facts,
+        parameters={**facts.parameters, **WEIGHT},
+        spaces={
+            name: Space({**space.parameters, **searched}) for name, space in facts.spaces.items()
+        },
+    )
+
+
+def _joined(name: str, kind: str, terms: Mapping[str, LossFacts]) -> LossFacts:
+    prefixed = [_prefixed(f"{prefix}.", facts) for prefix, facts in terms.items()]
+    return _merged(name, kind, prefixed)
+
+
+def _prefixed(prefix: str, facts: LossFacts) -> LossFacts:
+    own = facts.parameters
+
+    def named(name: str) -> str:
+        return f"{prefix}{name}" if name in own else name
+
+    return replace(
+        facts,
+        parameters={named(name): parameter for name, parameter in own.items()},
+        spaces={
+            space: Space({named(name): tried for name, tried in values.parameters.items()})
+            for space, values in facts.spaces.items()
+        },
+        conditions={
+            named(name): replace(condition, parameter=named(condition.parameter))
+            for name, condition in facts.conditions.items()
+        },
+    )
+
+
+def _merged(name: str, kind: str, parts: Sequence[LossFacts]) -> LossFacts:
+    """The facts of all parts together; only the spaces that all of them have."""
+    parameters: dict[str, Parameter] = {}
+    conditions: dict[str, Condition] = {}
+    published: dict[str, Value] = {}
+    for part in parts:
+        parameters |= part.parameters
+        conditions |= part.conditions
+        published = {**part.published_training, **published}
+    shared = [space for space in SPACE_NAMES if all(space in part.spaces for part in parts)]
+    return LossFacts(
+        name=name,
+        kind=kind,
+        needs=frozenset[str]().union(*(part.needs for part in parts)),
+        source="; ".join(dict.fromkeys(part.source for part in parts)),
+        parameters=parameters,
+        spaces={space: _merged_space([part.spaces[space] for part in parts]) for space in shared},
+        conditions=conditions,
+        published_training=published,
+    )
+
+
+def _merged_space(spaces: Sequence[Space]) -> Space:
+    merged: dict[str, Real | Int | Choice] = {}
+    for space in spaces:
+        merged |= space.parameters
+    return Space(merged)
+
+
+def _unknown(what: str, name: str, known: Iterable[str]) -> str:
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=3)
+    hint = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
+    return f"unknown {what} {name!r}{hint}; known: {', '.join(names) or 'none'}"
