@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 
 from orchestrator.search_samplers.make_sampler import make_suggester
 from orchestrator.search_samplers.sampler_names import SamplerName
+from orchestrator.search_samplers.suggester import SearchTask
 from search_spaces.parameters import Real, Space, Value
 
 _SAMPLERS: tuple[SamplerName, ...] = (
@@ -58,9 +59,10 @@ def searched(
     draw = random.Random(seed)
     keys = [f"x{i}" for i in range(dims)]
     space, default = Space({key: Real(0.0, 1.0) for key in keys}), dict.fromkeys(keys, 0.5)
-    suggester = make_suggester(
-        name, space, default, {}, trials=trials, seed=seed, first=(default,)
+    task = SearchTask(
+        space=space, values=default, conditions={}, trials=trials, seed=seed, first=(default,)
     )
+    suggester = make_suggester(name, task)
     distances: list[float] = []
     scores: list[float] = []
     running: list[int] = []

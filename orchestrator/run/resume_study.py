@@ -25,7 +25,7 @@ from orchestrator.scheduling.early_stopping import EarlyStopper, make_early_stop
 from orchestrator.scheduling.running_search import SearchRun
 from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.search_samplers.make_sampler import make_suggester
-from orchestrator.search_samplers.suggester import Suggester
+from orchestrator.search_samplers.suggester import SearchTask, Suggester
 from orchestrator.study.blocks import protocol_of, searches
 from orchestrator.study.budget import with_trials_per_search
 from orchestrator.study.configs import (
@@ -118,15 +118,15 @@ def _early_stopper(study: Study, search: Search) -> EarlyStopper:
 def suggester_of(study: Study, search: Search) -> Suggester:
     """The sampler of a search, before its first suggestion."""
     values = unsearched_values(study, search.block, search.loss)
-    return make_suggester(
-        study.search.sampler,
-        space_of(study, search.loss, values),
-        values,
-        facts_of(search.loss).conditions,
+    task = SearchTask(
+        space=space_of(study, search.loss, values),
+        values=values,
+        conditions=facts_of(search.loss).conditions,
         trials=study.search.trials,
         seed=_suggestion_seed(study, search),
         first=_first_configs(study, search),
     )
+    return make_suggester(study.search.sampler, task)
 
 
 def _first_configs(study: Study, search: Search) -> tuple[Mapping[str, Any], ...]:

@@ -21,9 +21,9 @@ import numpy as np
 from cmaes import CMA
 
 from orchestrator.ids_and_seeds import seed_for
-from orchestrator.search_samplers.suggester import TrialState
+from orchestrator.search_samplers.suggester import SearchTask, Suggester, TrialState
 from orchestrator.search_samplers.unit_cube import coordinate_of, is_inside, value_at
-from search_spaces.parameters import Choice, Condition, Space, Value, existing
+from search_spaces.parameters import Choice, Value
 
 __all__ = ["CmaEsSuggester"]
 
@@ -36,47 +36,22 @@ _MIDDLE = 0.5
 _RankKey = tuple[int, float, float]
 
 
-class CmaEsSuggester:
-    """Suggestions of CMA-ES; see `Suggester`.
+class CmaEsSuggester(Suggester):
+    """Suggestions of CMA-ES over a space with at least one range; see `Suggester`."""
 
-    Args:
-        space: search space with at least one range.
-        values: value of every hyperparameter that is not searched.
-        conditions: hyperparameter that does not exist in every config -> its condition.
-        seed: seed of the search.
-    """
-
-    is_exhausted = False
-    wants_all_outcomes = False
-
-    def __init__(
-        self,
-        space: Space,
-        values: Mapping[str, Value],
-        conditions: Mapping[str, Condition],
-        *,
-        seed: int,
-    ) -> None:
-        self._space = space
-        self._numbers = {
-            name: tried
-            for name, tried in space.parameters.items()
-            if not isinstance(tried, Choice)
-        }
-        self._choices = {
-            name: tried for name, tried in space.parameters.items() if isinstance(tried, Choice)
-        }
-        self._values = values
-        self._conditions = conditions
-        self._seed = seed
+    def __init__(self, task: SearchTask) -> None:
+        self._task = task
+        tried = task.space.parameters
+        self._numbers = {key: it for key, it in tried.items() if not isinstance(it, Choice)}
+        self._choices = {key: it for key, it in tried.items() if isinstance(it, Choice)}
         self._inside_configs: dict[int, Mapping[str, Value]] = {}
         self._rank_keys: dict[int, _RankKey] = {}
 
     def suggest(self, index: int) -> dict[str, Value]:
         """See `Suggester.suggest`."""
         distribution = self._distribution()
-        distribution.reseed_rng(seed_for(self._seed, "suggestion", index))
-        choices = random.Random(seed_for(self._seed, "choices", index))
+        distribution.reseed_rng(seed_for(self._task.seed, "suggestion", index))
+        choices = random.Random(seed_for(self._task.seed, "choices", index))
         drawn: dict[str, Value] = {
             name: value_at(tried, float(coordinate))
             for (name, tried), coordinate in zip(
@@ -84,13 +59,13 @@ class CmaEsSuggester:
             )
         }
         drawn |= {name: choices.choice(tried.values) for name, tried in self._choices.items()}
-        config = existing({**self._values, **drawn}, self._conditions)
+        config = self._task.config(drawn)
         self.set_suggestion(index, config)
         return config
 
     def set_suggestion(self, index: int, hyperparameters: Mapping[str, Value]) -> None:
         """See `Suggester.set_suggestion`. A config outside the space is ignored."""
-        tried = self._space.parameters
+        tried = self._task.space.parameters
         if all(
             is_inside(tried[name], value)
             for name, value in hyperparameters.items()

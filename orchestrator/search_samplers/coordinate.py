@@ -9,41 +9,29 @@ import math
 from collections.abc import Mapping, Sequence
 
 from orchestrator.search_samplers.evenly_spaced import spaced_values
-from orchestrator.search_samplers.suggester import TrialState
-from search_spaces.parameters import Condition, Space, Value, existing
+from orchestrator.search_samplers.suggester import SearchTask, Suggester, TrialState
+from search_spaces.parameters import Value
 
 __all__ = ["CoordinateSuggester"]
 
 
-class CoordinateSuggester:
+class CoordinateSuggester(Suggester):
     """Sweeps, then their best values; see `Suggester`.
 
     A hyperparameter whose condition does not hold at the unsearched values is not swept. Configs
-    that were set (the default, those given by the study) are not suggested again.
-
-    Args:
-        space: search space, swept in its order.
-        values: value of every hyperparameter outside its own sweep.
-        conditions: hyperparameter that does not exist in every config -> its condition.
-        trials: budget of the search, default and combination included. Each sweep gets an equal
-            share of the rest; a range with steps is thinned evenly if it has more.
+    that were set (the default, those given by the study) are not suggested again. Each sweep gets
+    an equal share of the budget without default and combination; a range with steps is thinned
+    evenly if it has more.
     """
 
-    def __init__(
-        self,
-        space: Space,
-        values: Mapping[str, Value],
-        conditions: Mapping[str, Condition],
-        *,
-        trials: int,
-    ) -> None:
-        self._values = dict(values)
-        self._conditions = conditions
-        self._default = existing(values, conditions)
-        swept = {name: tried for name, tried in space.parameters.items() if name in self._default}
-        share = max(1, (trials - 2) // max(1, len(swept)))
+    def __init__(self, task: SearchTask) -> None:
+        self._task = task
+        self._default = task.config({})
+        parameters = task.space.parameters
+        swept = {name: tried for name, tried in parameters.items() if name in self._default}
+        share = max(1, (task.trials - 2) // max(1, len(swept)))
         self._sweeps = [
-            (name, value, self._config({name: value}))
+            (name, value, task.config({name: value}))
             for name, tried in swept.items()
             for value in spaced_values(tried, share)
             if value != self._default[name]
@@ -96,9 +84,6 @@ class CoordinateSuggester:
         if state == "COMPLETE" and objective is not None:
             self._objectives[index] = objective
 
-    def _config(self, changed: Mapping[str, Value]) -> dict[str, Value]:
-        return existing({**self._values, **changed}, self._conditions)
-
     def _combination(self) -> dict[str, Value]:
         """The best value of each sweep, where it beats the default; the earliest on ties."""
         default = self._objective_of(self._default)
@@ -107,7 +92,7 @@ class CoordinateSuggester:
             objective = self._objective_of(config)
             if objective > best.get(name, (default,))[0]:
                 best[name] = objective, value
-        return self._config({name: value for name, (_, value) in best.items()})
+        return self._task.config({name: value for name, (_, value) in best.items()})
 
     def _objective_of(self, config: Mapping[str, Value]) -> float:
         """Best objective of complete trials with that config; -inf if there is none."""

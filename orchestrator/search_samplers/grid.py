@@ -6,45 +6,28 @@ interrupted search would know no other.
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from orchestrator.search_samplers.factorial import configs, points_within
-from orchestrator.search_samplers.suggester import TrialState
-from search_spaces.parameters import Condition, Space, Value
+from orchestrator.search_samplers.suggester import SearchTask, Suggester
+from search_spaces.parameters import Value
 
 __all__ = ["GridSuggester"]
 
 
-class GridSuggester:
-    """The configs of a full factorial design; see `Suggester`.
+class GridSuggester(Suggester):
+    """The configs of a full factorial design within the budget; see `Suggester`.
 
-    Outcomes change nothing. Configs that were set (the default, those given by the study) are not
+    Configs that were set (the default, those given by the study) are not
     suggested again.
-
-    Args:
-        space: search space.
-        values: value of every hyperparameter that is not searched.
-        conditions: hyperparameter that does not exist in every config -> its condition.
-        trials: budget of the search; it sets the number of points of ranges without steps.
-        seed: seed of the order.
-        first: configs that are set before the first suggestion.
     """
 
-    wants_all_outcomes = False
-
-    def __init__(
-        self,
-        space: Space,
-        values: Mapping[str, Value],
-        conditions: Mapping[str, Condition],
-        *,
-        trials: int,
-        seed: int,
-        first: Sequence[Mapping[str, Value]] = (),
-    ) -> None:
-        points = points_within(space, values, conditions, trials=trials, first=first)
-        self._left = list(configs(points, values, conditions))
-        random.Random(seed).shuffle(self._left)
+    def __init__(self, task: SearchTask) -> None:
+        points = points_within(
+            task.space, task.values, task.conditions, trials=task.trials, first=task.first
+        )
+        self._left = list(configs(points, task.values, task.conditions))
+        random.Random(task.seed).shuffle(self._left)
 
     @property
     def is_exhausted(self) -> bool:
@@ -60,14 +43,3 @@ class GridSuggester:
         config = dict(hyperparameters)
         if config in self._left:
             self._left.remove(config)
-
-    def tell(
-        self,
-        index: int,
-        state: TrialState,
-        objective: float | None,
-        path: Sequence[tuple[int, float]] = (),
-        *,
-        seconds: float | None = None,
-    ) -> None:
-        """See `Suggester.tell`. Outcomes are ignored."""

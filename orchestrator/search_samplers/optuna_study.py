@@ -13,8 +13,8 @@ from optuna.samplers import RandomSampler
 
 from orchestrator.ids_and_seeds import seed_for
 from orchestrator.search_samplers.optuna_samplers import OptunaSamplerName, sampler_factory
-from orchestrator.search_samplers.suggester import TrialState
-from search_spaces.parameters import Choice, Condition, Int, Real, Space, Value, existing
+from orchestrator.search_samplers.suggester import SearchTask, Suggester, TrialState
+from search_spaces.parameters import Choice, Int, Real, Value
 
 __all__ = ["OptunaSuggester", "contains", "distribution_of"]
 
@@ -27,42 +27,24 @@ _OPTUNA_STATES = {
 }
 
 
-class OptunaSuggester:
+class OptunaSuggester(Suggester):
     """Suggestions by a sampler of Optuna; see `Suggester`.
 
     Optuna is told COMPLETE with the objective, PRUNED with the path, and FAIL. TPE alone learns
     from pruned trials.
 
     Args:
-        space: search space.
-        values: value of every hyperparameter that is not searched.
-        conditions: hyperparameter that does not exist in every config -> its condition.
+        task: what is searched.
         sampler: name of the sampler; ``nsga-ii`` also minimises seconds of training.
-        trials: budget of the search, in trials.
-        seed: seed of the search.
     """
 
-    is_exhausted = False
-    wants_all_outcomes = False
-
-    def __init__(
-        self,
-        space: Space,
-        *,
-        values: Mapping[str, Value],
-        conditions: Mapping[str, Condition],
-        sampler: OptunaSamplerName,
-        trials: int,
-        seed: int,
-    ) -> None:
+    def __init__(self, task: SearchTask, sampler: OptunaSamplerName) -> None:
+        self._task = task
         self._distributions = {
-            name: distribution_of(parameter) for name, parameter in space.parameters.items()
+            name: distribution_of(parameter) for name, parameter in task.space.parameters.items()
         }
-        self._values = values
-        self._conditions = conditions
-        conditional = conditions.keys() & space.parameters.keys()
-        self._make_sampler = sampler_factory(sampler, trials, conditional)
-        self._seed = seed
+        conditional = task.conditions.keys() & self._distributions.keys()
+        self._make_sampler = sampler_factory(sampler, task.trials, conditional)
         self._has_seconds = sampler == "nsga-ii"
         self._study = optuna.create_study(
             directions=["maximize", "minimize"] if self._has_seconds else ["maximize"],
@@ -77,22 +59,24 @@ class OptunaSuggester:
 
     def suggest(self, index: int) -> dict[str, Value]:
         """See `Suggester.suggest`."""
-        self._study.sampler = self._make_sampler(seed_for(self._seed, "suggestion", index))
+        self._study.sampler = self._make_sampler(seed_for(self._task.seed, "suggestion", index))
         trial = self._ask()
         assert trial.number == index, "suggestions are drawn in order"
         self._open[index] = trial
-        return existing({**self._values, **trial.params}, self._conditions)
+        return self._task.config(trial.params)
 
     def _ask(self) -> optuna.Trial:
         """A trial with a value for everything that is searched and exists."""
         free = {
             name: distribution
             for name, distribution in self._distributions.items()
-            if name not in self._conditions
+            if name not in self._task.conditions
         }
         trial = self._study.ask(free)
-        for name, condition in self._conditions.items():
-            if name in self._distributions and condition.holds({**self._values, **trial.params}):
+        for name, condition in self._task.conditions.items():
+            if name in self._distributions and condition.holds(
+                {**self._task.values, **trial.params}
+            ):
                 _suggest(trial, name, self._distributions[name])
         return trial
 

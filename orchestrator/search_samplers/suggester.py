@@ -1,36 +1,68 @@
 """The ask-and-tell interface of all samplers."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol
+from dataclasses import dataclass
+from typing import Literal
 
-from search_spaces.parameters import Value
+from search_spaces.parameters import Condition, Space, Value, existing
 
-__all__ = ["Suggester", "TrialState"]
+__all__ = ["SearchTask", "Suggester", "TrialState"]
 
 TrialState = Literal["COMPLETE", "PRUNED", "FAILED"]
 
 
-class Suggester(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchTask:
+    """What a sampler searches.
+
+    Attributes:
+        space: search space.
+        values: value of every hyperparameter that is not searched.
+        conditions: hyperparameter that does not exist in every config -> its condition.
+        trials: budget of the search, in trials.
+        seed: seed of the search.
+        first: configs that are set before the first suggestion, the default among them.
+    """
+
+    space: Space
+    values: Mapping[str, Value]
+    conditions: Mapping[str, Condition]
+    trials: int
+    seed: int
+    first: Sequence[Mapping[str, Value]]
+
+    def config(self, drawn: Mapping[str, Value]) -> dict[str, Value]:
+        """The config with these values of what is searched; what does not exist is left out."""
+        return existing({**self.values, **drawn}, self.conditions)
+
+
+class Suggester(ABC):
     """Suggestions of one search, numbered from 0 in their order.
 
     A suggestion depends only on the search's seed, its index, the suggestions before it, and which
     of these have which outcome: not on when they were told. So a search that is rebuilt by
-    `set_suggestion` and `tell` continues as the old one would have.
+    `set_suggestion` and `tell` continues as the old one would have. Here neither changes anything:
+    a sampler that learns from outcomes overrides them.
     """
 
     @property
     def is_exhausted(self) -> bool:
         """Whether all configs that the sampler can suggest were suggested or set."""
+        return False
 
     @property
     def wants_all_outcomes(self) -> bool:
         """Whether the next suggestion must wait until all earlier ones have ended."""
+        return False
 
+    @abstractmethod
     def suggest(self, index: int) -> dict[str, Value]:
         """Draw the config of suggestion ``index``, using all outcomes told so far."""
 
     def set_suggestion(self, index: int, hyperparameters: Mapping[str, Value]) -> None:
         """Make a given config suggestion ``index``: the default, or one of an earlier run."""
+        return
 
     def tell(
         self,
@@ -50,3 +82,4 @@ class Suggester(Protocol):
             path: intermediate (step, score) pairs, in order.
             seconds: seconds of training, for samplers that minimise them.
         """
+        return

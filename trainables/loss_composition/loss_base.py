@@ -86,7 +86,7 @@ class Loss(Criterion):
                 raise ValueError(f"no such hyperparameter: {name}")
             if problem := self.declared[name].problem_with(value):
                 raise ValueError(f"{name} {problem}")
-        self.hyperparameters = {
+        self.hyperparameters: Hyperparameters = {
             name: parameter.typed(hyperparameters.get(name, parameter.default))
             for name, parameter in self.declared.items()
         }

@@ -164,7 +164,7 @@ class Parameter:
         if self.default is not None and (problem := self.problem_with(self.default)):
             raise ValueError(f"default {problem}")
 
-    def typed(self, value: Any) -> Any:
+    def typed(self, value: Any) -> bool | int | float | str:
         """A legal value in the hyperparameter's own type, however it was written: 5 for 5.0."""
         if isinstance(self.legal, Interval) and self.legal.accepts(value):
             return float(value)

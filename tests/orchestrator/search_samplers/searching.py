@@ -3,11 +3,9 @@
 import random
 from dataclasses import dataclass
 
-from orchestrator.search_samplers.cma_es import CmaEsSuggester
-from orchestrator.search_samplers.coordinate import CoordinateSuggester
-from orchestrator.search_samplers.grid import GridSuggester
-from orchestrator.search_samplers.optuna_study import OptunaSuggester
-from orchestrator.search_samplers.quasi_monte_carlo import QmcSuggester
+from orchestrator.search_samplers.make_sampler import make_suggester
+from orchestrator.search_samplers.sampler_names import SAMPLERS
+from orchestrator.search_samplers.suggester import SearchTask
 from search_spaces.parameters import Choice, Condition, Int, Real, Space, existing
 
 __all__ = [
@@ -139,30 +137,24 @@ def best_of(configs, surface):
     return max(surface(i, config).objective for i, config in enumerate(configs))
 
 
-def _optuna(name):
+def task_of(space, values, conditions=None, *, trials=8, seed=1, first=()):
+    return SearchTask(
+        space=space,
+        values=values,
+        conditions=conditions or {},
+        trials=trials,
+        seed=seed,
+        first=first,
+    )
+
+
+def _maker(name):
     def make(space, values, conditions, seed, trials):
-        return OptunaSuggester(
-            space, values=values, conditions=conditions, sampler=name, trials=trials, seed=seed
-        )
+        first = [existing(values, conditions)]
+        task = task_of(space, values, conditions, trials=trials, seed=seed, first=first)
+        return make_suggester(name, task)
 
     return make
 
 
-MAKERS = {
-    "tpe": _optuna("tpe"),
-    "random": _optuna("random"),
-    "gp": _optuna("gp"),
-    "nsga-ii": _optuna("nsga-ii"),
-    "grid": lambda space, values, conditions, seed, trials: GridSuggester(
-        space, values, conditions, trials=trials, seed=seed, first=[existing(values, conditions)]
-    ),
-    "qmc": lambda space, values, conditions, seed, trials: QmcSuggester(
-        space, values, conditions, seed=seed, num_first=1
-    ),
-    "cma-es": lambda space, values, conditions, seed, trials: CmaEsSuggester(
-        space, values, conditions, seed=seed
-    ),
-    "coordinate": lambda space, values, conditions, seed, trials: CoordinateSuggester(
-        space, values, conditions, trials=trials
-    ),
-}
+MAKERS = {name: _maker(name) for name in SAMPLERS}

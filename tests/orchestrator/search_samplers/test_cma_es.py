@@ -4,6 +4,7 @@ import pytest
 
 from orchestrator.search_samplers.cma_es import CmaEsSuggester
 from search_spaces.parameters import Choice, Condition, Int, Real, Space
+from tests.orchestrator.search_samplers.searching import task_of
 
 CENTRE = {"x": 0.5, "y": 0.5}
 GENERATION = 6  # of two numbers: 4 + floor(3 ln 2)
@@ -11,7 +12,7 @@ GENERATION = 6  # of two numbers: 4 + floor(3 ln 2)
 
 def cma_es_suggester(ranges=None, values=CENTRE, conditions=None, seed=5):
     space = Space(ranges or {"x": Real(0.0, 1.0), "y": Real(0.0, 1.0)})
-    return CmaEsSuggester(space, values, conditions or {}, seed=seed)
+    return CmaEsSuggester(task_of(space, values, conditions, seed=seed))
 
 
 def draws(suggester, name="x", first=100, number=40):

@@ -1,5 +1,6 @@
 from orchestrator.search_samplers.coordinate import CoordinateSuggester
 from search_spaces.parameters import Choice, Condition, Real, Space
+from tests.orchestrator.search_samplers.searching import task_of
 
 SPACE = Space({"alpha": Real(1.0, 100.0, log=True), "margin": Real(0.0, 1.0, step=0.1)})
 VALUES = {"alpha": 10.0, "margin": 0.5, "fixed": 3}
@@ -16,7 +17,7 @@ def complete_trials(suggester, objective, num_suggestions):
 
 
 def test_each_parameter_is_swept_alone_and_the_best_values_are_put_together():
-    suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
+    suggester = CoordinateSuggester(task_of(SPACE, VALUES))
     configs = complete_trials(
         suggester, lambda c: -abs(c["alpha"] - 100) - 50 * abs(c["margin"] - 1), 7
     )
@@ -27,13 +28,13 @@ def test_each_parameter_is_swept_alone_and_the_best_values_are_put_together():
 
 
 def test_a_value_that_does_not_beat_the_default_is_not_taken():
-    suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
+    suggester = CoordinateSuggester(task_of(SPACE, VALUES))
     configs = complete_trials(suggester, lambda c: -abs(c["alpha"] - 10) - abs(c["margin"] - 1), 6)
     assert configs[-1] == {"alpha": 10.0, "margin": 1.0, "fixed": 3}
 
 
 def test_pruned_and_failed_trials_do_not_count():
-    suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
+    suggester = CoordinateSuggester(task_of(SPACE, VALUES))
     suggester.set_suggestion(0, VALUES)
     suggester.tell(0, "COMPLETE", 0.1)
     for index in range(1, 5):
@@ -46,8 +47,8 @@ def test_a_rebuilt_search_continues_as_the_old_one():
     def objective(config):
         return config["alpha"] / 100 - config["margin"]
 
-    configs = complete_trials(CoordinateSuggester(SPACE, VALUES, {}, trials=8), objective, 6)
-    rebuilt = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
+    configs = complete_trials(CoordinateSuggester(task_of(SPACE, VALUES)), objective, 6)
+    rebuilt = CoordinateSuggester(task_of(SPACE, VALUES))
     for index, config in enumerate(configs[:5]):
         rebuilt.set_suggestion(index, config)
         rebuilt.tell(index, "COMPLETE", objective(config))
@@ -57,7 +58,9 @@ def test_a_rebuilt_search_continues_as_the_old_one():
 def test_what_does_not_exist_at_the_unsearched_values_is_not_swept():
     space = Space({"centres": Choice((1, 5)), "tau": Real(0.0, 1.0)})
     conditions = {"tau": Condition("centres", above=1)}
-    suggester = CoordinateSuggester(space, {"centres": 1, "tau": 0.2}, conditions, trials=10)
+    suggester = CoordinateSuggester(
+        task_of(space, {"centres": 1, "tau": 0.2}, conditions, trials=10)
+    )
     assert [suggester.suggest(index) for index in (1, 2)] == [
         {"centres": 5, "tau": 0.2},
         {"centres": 1},
@@ -65,7 +68,7 @@ def test_what_does_not_exist_at_the_unsearched_values_is_not_swept():
 
 
 def test_the_combination_waits_until_every_sweep_has_ended():
-    suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
+    suggester = CoordinateSuggester(task_of(SPACE, VALUES))
     suggester.set_suggestion(0, VALUES)
     for index in range(1, 5):
         assert not suggester.wants_all_outcomes
@@ -74,7 +77,7 @@ def test_the_combination_waits_until_every_sweep_has_ended():
 
 
 def test_a_search_is_not_over_before_its_sweeps_have_ended():
-    suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
+    suggester = CoordinateSuggester(task_of(SPACE, VALUES))
     suggester.set_suggestion(0, VALUES)
     for index in range(1, 5):
         suggester.suggest(index)
@@ -85,7 +88,7 @@ def test_a_search_is_not_over_before_its_sweeps_have_ended():
 
 
 def test_a_search_is_over_once_the_combination_was_tried():
-    suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
+    suggester = CoordinateSuggester(task_of(SPACE, VALUES))
     complete_trials(suggester, lambda c: c["alpha"] + c["margin"], 5)
     assert not suggester.is_exhausted
     suggester.suggest(5)
@@ -94,13 +97,13 @@ def test_a_search_is_over_once_the_combination_was_tried():
 
 
 def test_a_search_is_over_after_the_sweeps_if_nothing_beats_the_default():
-    suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
+    suggester = CoordinateSuggester(task_of(SPACE, VALUES))
     complete_trials(suggester, lambda c: -abs(c["alpha"] - 10) - abs(c["margin"] - 0.5), 5)
     assert suggester.is_exhausted
 
 
 def test_a_config_the_study_gives_is_part_of_its_sweep_and_not_tried_again():
-    suggester = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
+    suggester = CoordinateSuggester(task_of(SPACE, VALUES))
     suggester.set_suggestion(0, VALUES)
     suggester.tell(0, "COMPLETE", 0.5)
     suggester.set_suggestion(1, {**VALUES, "alpha": 100.0})
@@ -115,9 +118,9 @@ def test_a_config_the_study_gives_is_part_of_its_sweep_and_not_tried_again():
 
 
 def test_a_search_that_grew_credits_outcomes_to_the_values_they_belong_to():
-    small = CoordinateSuggester(SPACE, VALUES, {}, trials=8)
+    small = CoordinateSuggester(task_of(SPACE, VALUES))
     configs = complete_trials(small, lambda c: -abs(c["alpha"] - 100), 5)
-    grown = CoordinateSuggester(SPACE, VALUES, {}, trials=12)
+    grown = CoordinateSuggester(task_of(SPACE, VALUES, trials=12))
     for index, config in enumerate(configs):
         grown.set_suggestion(index, config)
         grown.tell(index, "COMPLETE", -abs(config["alpha"] - 100))

@@ -1,5 +1,6 @@
 from orchestrator.search_samplers.grid import GridSuggester
 from search_spaces.parameters import Real, Space
+from tests.orchestrator.search_samplers.searching import task_of
 
 SPACE = Space({name: Real(0.0, 1.0, step=0.25) for name in ("x", "y")})
 CENTRE = {"x": 0.5, "y": 0.5}
@@ -7,7 +8,7 @@ ALL = {(x / 4, y / 4) for x in range(5) for y in range(5)}
 
 
 def grid_suggester(seed=1, trials=25):
-    suggester = GridSuggester(SPACE, CENTRE, {}, trials=trials, seed=seed, first=[CENTRE])
+    suggester = GridSuggester(task_of(SPACE, CENTRE, trials=trials, seed=seed, first=[CENTRE]))
     suggester.set_suggestion(0, CENTRE)
     return suggester
 
@@ -42,7 +43,7 @@ def test_a_config_that_the_study_gives_is_not_suggested_again():
 
 def test_a_search_that_grew_tries_what_a_finer_grid_adds():
     space = Space({"x": Real(0.0, 1.0)})
-    grown = GridSuggester(space, {"x": 0.5}, {}, trials=9, seed=1, first=[{"x": 0.5}])
+    grown = GridSuggester(task_of(space, {"x": 0.5}, trials=9, first=[{"x": 0.5}]))
     for index, x in enumerate((0.5, 0.0, 0.25, 0.75, 1.0)):
         grown.set_suggestion(index, {"x": x})
     later = []

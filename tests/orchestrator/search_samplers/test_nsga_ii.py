@@ -4,7 +4,7 @@ from optuna.trial import TrialState
 
 from orchestrator.search_samplers.optuna_study import OptunaSuggester
 from search_spaces.parameters import Real, Space
-from tests.orchestrator.search_samplers.searching import Outcome, in_turn
+from tests.orchestrator.search_samplers.searching import Outcome, in_turn, task_of
 
 SPACE = Space({name: Real(0.0, 1.0) for name in "xyz"})
 DEFAULT = dict.fromkeys("xyz", 0.5)
@@ -12,9 +12,7 @@ WORST = (0.0, 2.0)
 
 
 def optuna_suggester_of_three(sampler, num_trials, seed):
-    return OptunaSuggester(
-        SPACE, values=DEFAULT, conditions={}, sampler=sampler, trials=num_trials, seed=seed
-    )
+    return OptunaSuggester(task_of(SPACE, DEFAULT, trials=num_trials, seed=seed), sampler)
 
 
 def two_ends(y, z):

@@ -3,6 +3,7 @@ import pytest
 
 from orchestrator.search_samplers.optuna_study import OptunaSuggester
 from search_spaces.parameters import Choice, Condition, Int, Real, Space
+from tests.orchestrator.search_samplers.searching import task_of
 
 SPACE = Space(
     {
@@ -18,14 +19,7 @@ DEFAULT = {"margin": 0.5, "rate": 1e-2, "centres": 2, "pooling": "avg"}
 def optuna_suggester(
     *, sampler="tpe", trials=40, seed=1, space=SPACE, values=DEFAULT, conditions=None
 ):
-    return OptunaSuggester(
-        space,
-        values=values,
-        conditions=conditions or {},
-        sampler=sampler,
-        trials=trials,
-        seed=seed,
-    )
+    return OptunaSuggester(task_of(space, values, conditions, trials=trials, seed=seed), sampler)
 
 
 def outcome(index, config):
@@ -104,9 +98,7 @@ def test_a_default_outside_the_space_is_not_learnt_from():
 def test_a_default_that_a_list_of_values_leaves_out_is_not_learnt_from():
     space = Space({"margin": Choice((0.1, 0.2)), "kind": Choice(("a", "b"))})
     for default in ({"margin": 0.5, "kind": "a"}, {"margin": 0.1, "kind": "c"}):
-        suggester = OptunaSuggester(
-            space, values={}, conditions={}, sampler="tpe", trials=5, seed=0
-        )
+        suggester = OptunaSuggester(task_of(space, {}, trials=5, seed=0), "tpe")
         suggester.set_suggestion(0, default)
         suggester.tell(0, "COMPLETE", 1.0)
         assert suggester.study.trials[0].state == optuna.trial.TrialState.FAIL

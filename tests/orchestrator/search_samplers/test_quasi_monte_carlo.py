@@ -3,13 +3,19 @@ from scipy.stats import qmc
 
 from orchestrator.search_samplers.quasi_monte_carlo import QmcSuggester
 from search_spaces.parameters import Real, Space
-from tests.orchestrator.search_samplers.searching import CONDITIONS, DEFAULT, SPACE, VALUES
+from tests.orchestrator.search_samplers.searching import (
+    CONDITIONS,
+    DEFAULT,
+    SPACE,
+    VALUES,
+    task_of,
+)
 
 SQUARE = Space({"x": Real(0.0, 1.0), "y": Real(0.0, 1.0)})
 
 
 def points_of(num_points, num_first=1, seed=3):
-    suggester = QmcSuggester(SQUARE, {}, {}, seed=seed, num_first=num_first)
+    suggester = QmcSuggester(task_of(SQUARE, {}, seed=seed, first=[{}] * num_first))
     configs = [suggester.suggest(num_first + i) for i in range(num_points)]
     return np.array([[config["x"], config["y"]] for config in configs])
 
@@ -29,7 +35,7 @@ def test_every_sixteenth_of_the_square_gets_one_of_sixteen_points():
 
 def test_outcomes_change_no_suggestion():
     with_outcome, without_outcome = (
-        QmcSuggester(SPACE, VALUES, CONDITIONS, seed=3, num_first=1) for _ in range(2)
+        QmcSuggester(task_of(SPACE, VALUES, CONDITIONS, seed=3, first=[{}])) for _ in range(2)
     )
     with_outcome.set_suggestion(0, DEFAULT)
     with_outcome.tell(0, "COMPLETE", 0.9)
