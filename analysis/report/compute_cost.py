@@ -1,5 +1,6 @@
 """Compute cost of a study: its trials, the time they took, and what failed."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import get_args
 
@@ -127,13 +128,13 @@ def _counts(results: StudyResults, series: Mapping[str, Series]) -> Table:
     rows = [
         (
             Cell(text=loss, series=series.get(loss), order=loss),
-            *_count_cells(results.trials.filter(pl.col("loss") == loss), duplicates.get(loss, 0)),
+            *_count_cells(results.trials.filter(pl.col("loss") == loss), duplicates[loss]),
         )
         for loss in losses
     ]
     total = (
         Cell(text="all", order="~"),
-        *_count_cells(results.trials, sum(duplicates.values())),
+        *_count_cells(results.trials, duplicates.total()),
     )
     labels = ("Search: complete", "pruned", "failed", "duplicates", "Final: complete", "failed")
     return Table(
@@ -179,13 +180,12 @@ def _count_cells(trials: pl.DataFrame, duplicates: int) -> tuple[Cell, ...]:
     )
 
 
-def _duplicates(results: StudyResults) -> dict[str, int]:
+def _duplicates(results: StudyResults) -> Counter[str]:
     owners = dict(_search_trials(results).select("search", "loss").unique().iter_rows())
-    counts: dict[str, int] = {}
-    for search, duplicates in results.duplicates.items():
-        loss = owners.get(search)
-        if loss is not None:
-            counts[loss] = counts.get(loss, 0) + duplicates
+    counts = Counter[str]()
+    for search, asks in results.asks.items():
+        if search in owners:
+            counts[owners[search]] += len(asks) - len({ask.trial_id for ask in asks})
     return counts
 
 

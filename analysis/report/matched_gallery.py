@@ -75,9 +75,9 @@ def _rows(results: StudyResults) -> tuple[list[_Row], int]:
 
 def _networks(results: StudyResults) -> pl.DataFrame:
     """The first run of each block and tuned loss: its validation, its test, its classes."""
-    runs = results.finals.filter(
-        pl.col("finalist") == "winner", pl.col("state") == "COMPLETE"
-    ).sort("block", "loss", "repeat", "seed_index", "fold", "trial_id")
+    runs = results.winners.filter(pl.col("state") == "COMPLETE").sort(
+        "block", "loss", "repeat", "seed_index", "fold", "trial_id"
+    )
     first = runs.unique(subset=["block", "loss"], keep="first", maintain_order=True).select(
         "block",
         "loss",

@@ -6,7 +6,6 @@ from analysis.figures.cell_map import draw_cell_map
 from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Part, Section, Table
 from analysis.scores.cell_states import CellState, cell_states
-from analysis.scores.compared_runs import trials_of
 from analysis.study_results.study_results import StudyResults
 from analysis.wording import counted
 
@@ -15,7 +14,7 @@ __all__ = ["missing_cells"]
 
 def missing_cells(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
     """The map of blocks and losses, or one sentence if all were tested; None before any trial."""
-    trials = trials_of(results.trials, results.protocol.label)
+    trials = results.compared_trials
     states = cell_states(trials, results.finals, results.losses)
     if not states:
         return None

@@ -9,7 +9,6 @@ from analysis.figures.interval_bars import Bar, BarGroup, draw_interval_bars
 from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
 from analysis.protocols.optimism_by_protocol import fresh_runs
-from analysis.scores.compared_runs import trials_of
 from analysis.selection.optimism_of_losses import (
     optimism_over_classes_by_loss,
     optimism_over_runs_by_loss,
@@ -43,7 +42,7 @@ def optimism(results: StudyResults, series: Mapping[str, Series]) -> Section | N
 
 
 def _found(results: StudyResults) -> pl.DataFrame:
-    trials = trials_of(results.trials, results.protocol.label)
+    trials = results.compared_trials
     splits = (
         trials.filter(pl.col("stage") == "search")
         .group_by("block")

@@ -11,6 +11,8 @@ from analysis.page.html_page import Cell, Column, Fold, Section, Table, fragment
 from analysis.scores.protocol_runs import test_readings
 from analysis.study_results.study_results import StudyResults
 from analysis.wording import MISSING, MOST_NAMED, listed
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.files import read_bytes
 
 __all__ = ["provenance"]
 
@@ -20,14 +22,16 @@ _MOST_HASHES = 12
 def provenance(results: StudyResults, series: Mapping[str, Series]) -> Section:
     """The section: what was recorded at the start, what the trials say, hashes, and the study."""
     del series  # it has no figure
+    recorded = results.reader.provenance()
     facts = (
-        *_at_start(_without_own_lines(results.provenance)),
-        *_searched(results.provenance),
+        *_at_start(_without_own_lines(recorded)),
+        *_searched(recorded),
         *_recorded(results.trials),
         *_seeds(results),
         ("test classes scored", _readings(results)),
     )
-    study = fragment("code.html.j2", text=results.study_text)
+    text = read_bytes(StudyPaths(results.folder).study) or b""
+    study = fragment("code.html.j2", text=text.decode())
     return Section(
         name="provenance",
         title="Provenance",

@@ -119,7 +119,13 @@ def _galleries(results: StudyResults, series: Mapping[str, Series]) -> tuple[_Ga
     Queries are the first that every loss of the block stored, not picked by their outcome; the
     run shown is the first seed and fold of each tuned loss.
     """
-    frame = results.retrievals
+    frame = (
+        results.reader.test_retrievals()
+        .filter(results.is_winner)
+        .select("block", "loss", "seed_index", "fold", "class_name", "png", "neighbours")
+        .collect()
+        .sort("block", "loss", "seed_index", "fold", maintain_order=True)
+    )
     galleries = []
     blocks, num_queries = _room(results, frame)
     for block in blocks:

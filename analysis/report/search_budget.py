@@ -9,7 +9,6 @@ from analysis.figures.budget_lines import BudgetLine, draw_budget_lines
 from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
 from analysis.report.learning_curves import padded_range
-from analysis.scores.compared_runs import trials_of
 from analysis.selection.expected_best import expected_best
 from analysis.selection.incumbents import budget_means, incumbent_curves, mean_halves
 from analysis.study_results.study_results import PERCENT, StudyResults
@@ -59,7 +58,7 @@ def search_budget(results: StudyResults, series: Mapping[str, Series]) -> Sectio
 
 
 def _curves(results: StudyResults) -> _Curves | None:
-    trials = trials_of(results.trials, results.protocol.label).filter(pl.col("stage") == "search")
+    trials = results.search_trials
     sampler = str(results.study["search"]["sampler"])
     drawn = trials.filter(~pl.col("is_default")).join(
         results.drawn, on=["search", "trial_id"], how="semi"

@@ -264,7 +264,9 @@ def _interval(pair: PairedLoss) -> str:
 
 
 def _settings(studies: Sequence[StudyResults], labels: _Labels) -> Section:
-    found = [{**_own_settings(r.study), **_own_settings(r.provenance, "run.")} for r in studies]
+    found = [
+        {**_own_settings(r.study), **_own_settings(r.reader.provenance(), "run.")} for r in studies
+    ]
     keys = sorted({key for values in found for key in values})
     rows = tuple(
         (Cell(text=key), *(Cell(text=values.get(key, MISSING)) for values in found))

@@ -7,7 +7,6 @@ import polars as pl
 
 from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Paragraph, Section, Table
-from analysis.scores.compared_runs import trials_of
 from analysis.selection.ranking_stability import (
     epoch_stability,
     failure_rates,
@@ -24,7 +23,7 @@ __all__ = ["stability"]
 
 def stability(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
     """The section: seeds, best epochs, failures and picks; None before a trial has ended."""
-    trials = trials_of(results.trials, results.protocol.label).filter(
+    trials = results.compared_trials.filter(
         pl.col("stage") != "baseline", pl.col("same_as").is_null()
     )
     if trials.is_empty():

@@ -8,6 +8,7 @@ import polars as pl
 from analysis.figures.style import Series
 from analysis.figures.validation_test import Finalist, draw_validation_test
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Part, Table
+from analysis.scores.class_intervals import class_intervals
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import counted, number
 
@@ -97,7 +98,7 @@ def _errors(results: StudyResults) -> str:
     """Standard errors of scores from the choice of classes alone; empty if unknown."""
     medians = [
         (PERCENT * found.filter(pl.col("finalist") == "winner")["standard_error"]).median()
-        for found in (results.validation_classes, results.test_classes)
+        for found in (_validation_classes(results), results.test_classes)
     ]
     if None in medians:
         return ""
@@ -106,6 +107,13 @@ def _errors(results: StudyResults) -> str:
         f"One standard error of {results.metric}, from resampling classes, is {on_validation}"
         f" points on validation and {on_test} on test (median over blocks and tuned losses)."
     )
+
+
+def _validation_classes(results: StudyResults) -> pl.DataFrame:
+    """Intervals over validation classes, at the epoch that each final run selected."""
+    is_selected = (pl.col("stage") == "final") & (pl.col("epoch") == pl.col("epoch_selected"))
+    hits = results.reader.validation_hits().filter(is_selected)
+    return class_intervals(results.finals, hits, results.k)
 
 
 def _table(finalists: pl.DataFrame, series: Mapping[str, Series], word: str) -> Table:

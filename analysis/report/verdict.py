@@ -176,8 +176,7 @@ def _unfinished(results: StudyResults) -> str:
     factors = ("datasets", "backbones", "embedding_dims")
     planned = math.prod(len(study[name]) for name in factors)
     planned *= max(1, len(study["image_sizes"]))  # none: images have a size of their own
-    winners = results.finals.filter(pl.col("finalist") == "winner")
-    tested = winners.filter(pl.col("state") == "COMPLETE")["block"].n_unique()
+    tested = results.winners.filter(pl.col("state") == "COMPLETE")["block"].n_unique()
     if tested == planned:
         return ""
     have = "has" if tested == 1 else "have"
@@ -188,7 +187,7 @@ def _unranked(results: StudyResults) -> str:
     """Losses without any final of a winner, which are not in the ranking; empty if none."""
     if results.tournament is None:
         return ""
-    known = set(results.finals.filter(pl.col("finalist") == "winner")["loss"])
+    known = set(results.winners["loss"])
     absent = [loss for loss in results.losses if loss not in known]
     if not absent:
         return ""
@@ -239,7 +238,7 @@ def _notices(results: StudyResults) -> tuple[str, ...]:
             f"{partial}."
         )
     if len(results.protocols) > 1:
-        others = listed([it.shown for it in results.protocols if it is not results.protocol])
+        others = listed([it.shown for it in results.protocols if it != results.protocol])
         notices.append(
             f"Losses are compared under the protocol {results.protocol.shown}. What it and"
             f" {others} are worth is in the section on protocols."

@@ -4,7 +4,6 @@ import polars as pl
 
 from analysis.estimates.class_variance import ClassVariance, class_variance
 from analysis.protocols.optimism_by_protocol import fresh_runs
-from analysis.scores.compared_runs import trials_of
 from analysis.scores.final_scores import final_scores
 from analysis.scores.gpu_shares import gpus_per_trial
 from analysis.scores.protocol_runs import attempt_table
@@ -49,13 +48,13 @@ def final_test_classes(results: StudyResults) -> ClassVariance | None:
     """Variance over test classes of the tuned losses, runs of a loss and block together."""
     if not results.is_by_class:
         return None
-    winners = results.finals.filter(pl.col("finalist") == "winner")
     hits = (
         results.reader.test_class_hits()
         .filter(pl.col("k") == results.k, pl.col("queries") > 0)
         .select("trial_id", "search", "class_id", "queries", "hits")
         .join(
-            winners.lazy().select("trial_id", "search", "block", "loss"), on=["trial_id", "search"]
+            results.winners.lazy().select("trial_id", "search", "block", "loss"),
+            on=["trial_id", "search"],
         )
         .group_by("block", "loss", "class_id")
         .agg(pl.col("queries", "hits").sum())
@@ -71,7 +70,7 @@ def search_component_scores(results: StudyResults) -> pl.DataFrame:
     ``block``, ``loss``, ``config``, ``split``, ``stage``, ``repeat`` and ``score``; trials that
     did not complete are left out.
     """
-    trials = trials_of(results.trials, results.protocol.label)
+    trials = results.compared_trials
     fresh = fresh_runs(trials, results.runs.finals)
     keys = ["block", "loss", "repeat", "config"]
     splits = (
@@ -124,7 +123,7 @@ def search_validation_classes(results: StudyResults) -> ClassVariance | None:
 
 def spent_hours(results: StudyResults) -> Hours:
     """Hours of the searches and finals of the compared protocol, all attempts."""
-    trials = trials_of(results.trials, results.protocol.label)
+    trials = results.compared_trials
     gpus = gpus_per_trial(results.study)
     attempts = attempt_table(trials, results.reader.attempts(), gpus_per_trial=gpus)
     is_search = pl.col("stage") == "search"
@@ -136,5 +135,4 @@ def spent_hours(results: StudyResults) -> Hours:
 
 
 def _winner_scores(results: StudyResults) -> pl.DataFrame:
-    winners = results.finals.filter(pl.col("finalist") == "winner")
-    return final_scores(winners, results.reader.test_scores(), results.objective)
+    return final_scores(results.winners, results.reader.test_scores(), results.objective)

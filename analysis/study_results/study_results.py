@@ -1,7 +1,8 @@
-"""Everything that a report needs of one study, read from its store once."""
+"""What a report needs of one study: each file read once, each view computed on first use."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -23,7 +24,7 @@ from analysis.tournament.block_runs import BlockRuns, block_runs
 from analysis.tournament.rank_stability import RankStability, rank_stability
 from analysis.tournament.sensitivity_to_test import SensitivityToTest, sensitivity_to_test
 from analysis.tournament.tournament import Tournament, hold_tournament
-from orchestrator.results.records.asks import read_asks
+from orchestrator.results.records.asks import Ask, read_asks
 from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.results.records.metric_columns import (
     RECALL,
@@ -33,8 +34,7 @@ from orchestrator.results.records.metric_columns import (
 )
 from orchestrator.results.records.runs import Run, ended_searches, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.tournament_rules import TournamentRules, rules_of
-from orchestrator.results.storage.files import read_bytes
+from orchestrator.results.records.tournament_rules import rules_of
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import PodiumError
@@ -47,82 +47,52 @@ PERCENT = 100
 _HEAVY = ("traceback", "log", "settings")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class StudyResults:
-    """A study's results, sorted so that equal stores give equal values.
+    """A study's results; what is derived from its trials is computed on first use, and kept.
+
+    Rows are sorted, so that equal stores give equal values. A view raises a PodiumError where a
+    file that it reads is corrupt.
 
     Attributes:
-        name: name of the study.
         folder: results folder of the study.
         reader: reader of the folder, for what a single section needs.
-        runs: runs of the protocol that losses are compared under, read on first use.
         study: the resolved study file.
-        study_text: YAML text of the resolved study file.
-        provenance: provenance of the results folder.
-        fairness: what was planned to be equal between losses and what not; None in folders from
-            before that was recorded.
-        fairness_checks: whether the stored trials were equal between losses.
-        objective: the metric by which losses are ranked: ``recall``, or ``ndcg``.
-        k: primary value of K, by which losses are ranked.
-        ks: all values of K; the first is the primary one.
-        losses: alphabetical, without the untrained baseline.
-        trials: one row a trial, flat columns, sorted by trial id; ``training`` is the part of its
-            settings that its config takes precedence over, as JSON.
-        finals: trials of finalists, from `analysis.scores.final_scores.final_trials`.
-        cells: means of the finals' test scores, from `analysis.scores.final_scores.cells`.
-        further_cells: metric -> cells of it, of the metrics other than the objective.
-        selection: validation and test of default and winner for the primary k, from
-            `analysis.selection.tuning_gains.selection_table`.
-        overall: mean gains by loss, from `analysis.selection.tuning_gains.overall_selection`.
-        tournament: tournament of the tuned losses, in percent; None if it cannot be held.
-        no_tournament_reason: why there is no tournament; else empty.
-        sensitivity_to_test: the tournament under other tests than the study's own; None likewise.
-        stability: stability of the tournament's ranks; None without a tournament or with a single
-            block.
-        recorded_runs: what each run of the study spent; empty in folders from before that was
-            recorded.
-        duplicates: search -> number of suggestions whose trial was known already.
-        drawn: trials that samplers drew, from `analysis.protocols.study_frames.drawn_trials`.
-        curves: validation score at the primary k of winners by epoch, in percent: ``block``,
-            ``loss``, ``repeat``, ``seed_index``, ``fold``, ``epoch``, ``value``.
-        retrievals: test queries of winners with their neighbours.
-        test_classes: intervals of cells over test classes, from
-            `analysis.scores.class_intervals.class_intervals`.
-        validation_classes: intervals over validation classes, of cells whose runs have one fold.
+        protocol: protocol that losses are compared under.
+        trials: one row a trial of all protocols, flat columns, sorted by trial id; ``training`` is
+            the part of its settings that its config takes precedence over, as JSON.
     """
 
-    name: str
     folder: Place
     reader: CachedReader
-    runs: ComparedRuns
     study: Mapping[str, Any]
-    study_text: str
-    provenance: Mapping[str, Any]
-    fairness: Fairness | None
-    fairness_checks: tuple[FairnessCheck, ...]
-    objective: str
-    k: int
-    ks: tuple[int, ...]
-    losses: tuple[str, ...]
-    protocols: tuple[Protocol, ...]
     protocol: Protocol
     trials: pl.DataFrame
-    finals: pl.DataFrame
-    cells: pl.DataFrame
-    further_cells: Mapping[str, pl.DataFrame]
-    selection: pl.DataFrame
-    overall: pl.DataFrame
-    tournament: Tournament | None
-    no_tournament_reason: str
-    sensitivity_to_test: SensitivityToTest | None
-    stability: RankStability | None
-    recorded_runs: tuple[Run, ...]
-    duplicates: Mapping[str, int]
-    drawn: pl.DataFrame
-    curves: pl.DataFrame
-    retrievals: pl.DataFrame
-    test_classes: pl.DataFrame
-    validation_classes: pl.DataFrame
+
+    @property
+    def name(self) -> str:
+        """Name of the study."""
+        return str(self.study["name"])
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        """All values of K; the first is the primary one."""
+        return tuple(self.study["ks"])
+
+    @property
+    def k(self) -> int:
+        """Primary value of K, by which losses are ranked."""
+        return self.ks[0]
+
+    @property
+    def losses(self) -> tuple[str, ...]:
+        """Losses by name, without the untrained baseline."""
+        return tuple(sorted(self.study["losses"]))
+
+    @cached_property
+    def objective(self) -> str:
+        """The metric by which losses are ranked: ``recall``, or ``ndcg``."""
+        return self.reader.objective
 
     @property
     def metric(self) -> str:
@@ -149,6 +119,111 @@ class StudyResults:
         """Name of the trials' column of the primary validation score."""
         return score_column(self.objective, self.k)
 
+    @cached_property
+    def compared_trials(self) -> pl.DataFrame:
+        """Trials of the protocol, from `analysis.scores.compared_runs.trials_of`."""
+        return trials_of(self.trials, self.protocol.label)
+
+    @property
+    def search_trials(self) -> pl.DataFrame:
+        """Trials of the protocol's searches."""
+        return self.compared_trials.filter(pl.col("stage") == "search")
+
+    @cached_property
+    def finals(self) -> pl.DataFrame:
+        """Trials of finalists, from `analysis.scores.final_scores.final_trials`.
+
+        Raises:
+            PodiumError: competitors were judged on different data.
+        """
+        return final_trials(self.compared_trials.lazy())
+
+    @property
+    def winners(self) -> pl.DataFrame:
+        """The finals of tuned losses."""
+        return self.finals.filter(pl.col("finalist") == "winner")
+
+    @cached_property
+    def runs(self) -> ComparedRuns:
+        """Training runs of the protocol that losses are compared under."""
+        return ComparedRuns(self.compared_trials, self.reader, k=self.k)
+
+    @cached_property
+    def protocols(self) -> tuple[Protocol, ...]:
+        """Protocols of the study, in its order."""
+        return protocols_of(self.study)
+
+    @cached_property
+    def cells(self) -> pl.DataFrame:
+        """Means of the finals' test scores, from `analysis.scores.final_scores.cells`."""
+        return cells(self.finals, self._final_scores)
+
+    @cached_property
+    def further_cells(self) -> Mapping[str, pl.DataFrame]:
+        """Metric -> its cells, of the metrics other than the objective."""
+        tested = self.reader.test_scores()
+        return {
+            metric: cells(self.finals, final_scores(self.finals, tested, metric))
+            for metric in self.reader.metrics[1:]
+        }
+
+    @cached_property
+    def selection(self) -> pl.DataFrame:
+        """Validation and test of default and winner at the primary K.
+
+        From `analysis.selection.tuning_gains.selection_table`.
+        """
+        trials = self.compared_trials.lazy()
+        return selection_table(trials, self.finals, self._final_scores, self.k, self.objective)
+
+    @cached_property
+    def overall(self) -> pl.DataFrame:
+        """Mean gains by loss, from `analysis.selection.tuning_gains.overall_selection`."""
+        return overall_selection(self.selection)
+
+    @property
+    def tournament(self) -> Tournament | None:
+        """Tournament of the tuned losses by the study's own rules, in percent.
+
+        None if it cannot be held.
+        """
+        return self._ranked[0]
+
+    @property
+    def no_tournament_reason(self) -> str:
+        """Why there is no tournament; else empty."""
+        return self._ranked[2]
+
+    @cached_property
+    def stability(self) -> RankStability | None:
+        """Stability of the ranks; None without a tournament or with one block of single runs."""
+        tournament, runs, _ = self._ranked
+        return rank_stability(tournament, runs) if tournament else None
+
+    @cached_property
+    def sensitivity_to_test(self) -> SensitivityToTest | None:
+        """The tournament under other tests than its own; None without one over several blocks."""
+        tournament, runs, _ = self._ranked
+        if tournament is None:
+            return None
+        rope = rules_of(self.study).rope_points
+        return sensitivity_to_test(tournament, runs, rope=rope, scale=PERCENT)
+
+    @cached_property
+    def fairness(self) -> Fairness | None:
+        """What was planned to be equal between losses and what not; None if not recorded."""
+        return planned_fairness(self.reader.provenance())
+
+    @cached_property
+    def fairness_checks(self) -> tuple[FairnessCheck, ...]:
+        """Whether the stored trials were equal between losses."""
+        return fairness_checks(self.trials)
+
+    @cached_property
+    def recorded_runs(self) -> tuple[Run, ...]:
+        """What each run of the study spent; empty if that was not recorded."""
+        return tuple(read_runs(StudyPaths(self.folder)))
+
     @property
     def planned_trials(self) -> int:
         """Trials of each search by the study file, or by its share of a budget of trials."""
@@ -166,15 +241,72 @@ class StudyResults:
         planned = self.planned_trials
         return {name: had for name, had in ended.items() if had == counts.get(name) != planned}
 
+    @cached_property
+    def asks(self) -> Mapping[str, Sequence[Ask]]:
+        """Search -> suggestions that were requested for it."""
+        return read_asks(StudyPaths(self.folder))
+
+    @cached_property
+    def drawn(self) -> pl.DataFrame:
+        """Trials that samplers drew, from `analysis.protocols.study_frames.drawn_trials`."""
+        return drawn_trials(self.asks)
+
+    @cached_property
+    def curves(self) -> pl.DataFrame:
+        """Validation score at the primary K of winners by epoch, in percent.
+
+        Columns: ``block``, ``loss``, ``repeat``, ``seed_index``, ``fold``, ``epoch``, ``value``.
+        """
+        keys = ("block", "loss", "repeat", "seed_index", "fold", "epoch")
+        return (
+            self.reader.validation_scores()
+            .filter(self.is_winner, pl.col("state") == "COMPLETE")
+            .select(*keys, (pl.col("value").fill_nan(None) * PERCENT).alias("value"))
+            .collect()
+            .sort(keys)
+        )
+
+    @cached_property
+    def test_classes(self) -> pl.DataFrame:
+        """Intervals of cells over test classes.
+
+        From `analysis.scores.class_intervals.class_intervals`.
+        """
+        return class_intervals(self.finals, self.reader.test_class_hits(), self.k)
+
     @property
-    def search_trials(self) -> pl.DataFrame:
-        """Trials of the searches of the protocol that losses are compared under."""
-        of_protocol = pl.col("protocol") == self.protocol.label
-        return self.trials.filter(pl.col("stage") == "search", of_protocol)
+    def is_winner(self) -> pl.Expr:
+        """Whether a row is of the final trial of a tuned loss."""
+        return pl.col("trial_id").is_in(self.winners["trial_id"].unique().implode())
+
+    @cached_property
+    def _final_scores(self) -> pl.DataFrame:
+        return final_scores(self.finals, self.reader.test_scores(), self.objective)
+
+    @cached_property
+    def _ranked(self) -> tuple[Tournament | None, tuple[BlockRuns, ...] | None, str]:
+        """The tournament and the runs behind it, or why there is none."""
+        rules = rules_of(self.study)
+        tested = self.reader.test_scores()
+        try:
+            table = study_table(
+                self.compared_trials.lazy(), tested, primary_k=self.k, metric=self.objective
+            )
+            held = hold_tournament(
+                table.cells.with_columns(pl.col(table.score) * PERCENT),
+                by=table.by,
+                competitor=table.competitor,
+                score=table.score,
+                alpha=rules.alpha,
+                test=rules.test,
+            )
+        except PodiumError as error:
+            return None, None, str(error)
+        return held, block_runs(table, held), ""
 
 
 def read_results(folder: Place, protocol: str | None = None) -> StudyResults:
-    """Read a results folder, finished or not.
+    """Read the trials of a results folder, finished or not.
 
     Args:
         folder: results folder of the study.
@@ -182,13 +314,11 @@ def read_results(folder: Place, protocol: str | None = None) -> StudyResults:
             first that does not leak.
 
     Raises:
-        PodiumError: the folder holds no results, a file of it is corrupt, competitors were judged
+        PodiumError: the folder holds no results, its trials are corrupt, competitors were judged
             on different data, or there is no such protocol.
     """
-    paths = StudyPaths(folder)
     study = Reader(folder).study()
-    ks = tuple(study["ks"])
-    reader = CachedReader(folder, k=ks[0])
+    reader = CachedReader(folder, k=study["ks"][0])
     trials = (
         reader.trials()
         .with_columns(pl.col("settings").str.json_path_match("$.training").alias("training"))
@@ -196,118 +326,9 @@ def read_results(folder: Place, protocol: str | None = None) -> StudyResults:
         .collect()
         .sort("trial_id")
     )
-    protocols = protocols_of(study)
-    compared = compared_protocol(protocols, protocol)
-    of_protocol = trials_of(trials, compared.label)
-    finals = final_trials(of_protocol.lazy())
-    metric = reader.objective
-    scores = final_scores(finals, reader.test_scores(), metric)
-    all_cells = cells(finals, scores)
-    selection = selection_table(of_protocol.lazy(), finals, scores, ks[0], metric)
-    tournament, runs, reason = _tournament_or_reason(
-        of_protocol, reader.test_scores(), ks[0], metric, rules_of(study)
+    compared = compared_protocol(protocols_of(study), protocol)
+    results = StudyResults(
+        folder=folder, reader=reader, study=study, protocol=compared, trials=trials
     )
-    asks = read_asks(paths)
-    return StudyResults(
-        name=study["name"],
-        folder=folder,
-        reader=reader,
-        runs=ComparedRuns(of_protocol, reader, k=ks[0]),
-        study=study,
-        study_text=(read_bytes(paths.study) or b"").decode(),
-        provenance=reader.provenance(),
-        fairness=planned_fairness(reader.provenance()),
-        fairness_checks=fairness_checks(trials),
-        objective=metric,
-        k=ks[0],
-        ks=ks,
-        losses=tuple(sorted(study["losses"])),
-        protocols=protocols,
-        protocol=compared,
-        trials=trials,
-        finals=finals,
-        cells=all_cells,
-        further_cells={
-            further: cells(finals, final_scores(finals, reader.test_scores(), further))
-            for further in reader.metrics[1:]
-        },
-        selection=selection,
-        overall=overall_selection(selection),
-        tournament=tournament,
-        no_tournament_reason=reason,
-        sensitivity_to_test=sensitivity_to_test(
-            tournament, runs, rope=rules_of(study).rope_points, scale=PERCENT
-        )
-        if tournament
-        else None,
-        stability=rank_stability(tournament, runs) if tournament else None,
-        recorded_runs=tuple(read_runs(StudyPaths(folder))),
-        duplicates={
-            search: len(of_search) - len({ask.trial_id for ask in of_search})
-            for search, of_search in sorted(asks.items())
-        },
-        drawn=drawn_trials(asks),
-        curves=_curves(reader, finals),
-        retrievals=_retrievals(reader, finals),
-        test_classes=class_intervals(finals, reader.test_class_hits(), ks[0]),
-        validation_classes=class_intervals(finals, _validation_hits(reader), ks[0]),
-    )
-
-
-def _tournament_or_reason(
-    trials: pl.DataFrame,
-    test_scores: pl.LazyFrame,
-    k: int,
-    metric: str,
-    rules: TournamentRules,
-) -> tuple[Tournament | None, tuple[BlockRuns, ...] | None, str]:
-    """The tournament by the study's own rules and the runs behind it, or why there is none."""
-    try:
-        table = study_table(trials.lazy(), test_scores, primary_k=k, metric=metric)
-        percent = table.cells.with_columns(pl.col(table.score) * PERCENT)
-        held = hold_tournament(
-            percent,
-            by=table.by,
-            competitor=table.competitor,
-            score=table.score,
-            alpha=rules.alpha,
-            test=rules.test,
-        )
-    except PodiumError as error:
-        return None, None, str(error)
-    return held, block_runs(table, held), ""
-
-
-def _is_winner(finals: pl.DataFrame) -> pl.Expr:
-    """Whether a row belongs to a winner's final trial; details of others are not read."""
-    winners = finals.filter(pl.col("finalist") == "winner")["trial_id"].unique()
-    return pl.col("trial_id").is_in(winners.implode())
-
-
-def _curves(reader: CachedReader, finals: pl.DataFrame) -> pl.DataFrame:
-    return (
-        reader.validation_scores()
-        .filter(_is_winner(finals), pl.col("state") == "COMPLETE")
-        .select(
-            *("block", "loss", "repeat", "seed_index", "fold", "epoch"),
-            (pl.col("value").fill_nan(None) * PERCENT).alias("value"),
-        )
-        .collect()
-        .sort("block", "loss", "repeat", "seed_index", "fold", "epoch")
-    )
-
-
-def _validation_hits(reader: CachedReader) -> pl.LazyFrame:
-    """Class hits of finals at the epoch each selected."""
-    is_selected = pl.col("epoch") == pl.col("epoch_selected")
-    return reader.validation_hits().filter(pl.col("stage") == "final", is_selected)
-
-
-def _retrievals(reader: Reader, finals: pl.DataFrame) -> pl.DataFrame:
-    return (
-        reader.test_retrievals()
-        .filter(_is_winner(finals))
-        .select("block", "loss", "seed_index", "fold", "class_name", "png", "neighbours")
-        .collect()
-        .sort("block", "loss", "seed_index", "fold", maintain_order=True)
-    )
+    results.finals  # noqa: B018 - refuses at once what cannot be compared
+    return results

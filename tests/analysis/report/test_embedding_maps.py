@@ -3,7 +3,6 @@
 import re
 import shutil
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -15,7 +14,7 @@ from analysis.study_results.study_results import read_results
 from orchestrator.results.records.artifact_files import save_embeddings
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
-from podium.errors import CorruptFileError, PodiumError
+from tests.analysis.changed_results import with_views
 from tests.analysis.page_text import rows_of
 from tests.analysis.stored_embeddings import clusters, embeddings_file
 from tests.analysis.synthetic_study import write_store
@@ -117,7 +116,7 @@ def test_a_study_without_embeddings_has_no_section(bare):
 
 
 def test_continuous_labels_have_no_classes_to_mark(folder):
-    results = replace(read_results(folder), objective="ndcg")
+    results = with_views(read_results(folder), objective="ndcg")
 
     assert embedding_maps(results, series_of(results.losses)) is None
 

@@ -7,6 +7,7 @@ import polars as pl
 from analysis.figures.style import series_of
 from analysis.page.html_page import Fold, Illustration, SideBySide, Table
 from analysis.report.scores import scores
+from tests.analysis.changed_results import with_views
 
 
 def parts_of(results, kind):
@@ -45,7 +46,7 @@ def test_continuous_labels_show_ndcg_in_percent_and_distances_as_they_are(synthe
     distances = synthetic_results.cells.with_columns(
         pl.col("score") / 1000, pl.col("seed_std") / 1000
     )
-    continuous = replace(
+    continuous = with_views(
         synthetic_results, objective="ndcg", further_cells={"mean_label_distance": distances}
     )
     (tables,) = parts_of(continuous, SideBySide)
@@ -65,13 +66,13 @@ def test_continuous_labels_show_ndcg_in_percent_and_distances_as_they_are(synthe
 
 
 def test_one_k_has_nothing_to_fold(synthetic_results):
-    single = replace(synthetic_results, ks=(1,))
+    single = replace(synthetic_results, study={**synthetic_results.study, "ks": [1]})
 
     assert parts_of(single, Fold) == []
 
 
 def test_a_study_without_finals_has_no_table(synthetic_results):
-    empty = replace(synthetic_results, cells=synthetic_results.cells.clear())
+    empty = with_views(synthetic_results, cells=synthetic_results.cells.clear())
 
     for kind in (Table, SideBySide, Illustration):
         assert parts_of(empty, kind) == []

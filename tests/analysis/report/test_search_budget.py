@@ -14,6 +14,7 @@ from analysis.selection.expected_best import expected_best
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.artifact_files import save_embeddings
 from orchestrator.results.records.store_paths import StudyPaths
+from tests.analysis.changed_results import with_views
 from tests.analysis.page_text import rows_of, text_of
 from tests.analysis.stored_embeddings import clusters, embeddings_file
 from tests.analysis.synthetic_study import write_store
@@ -32,7 +33,8 @@ def as_random(results):
     search = {**results.study["search"], "sampler": "random"}
     kept = results.trials.filter(pl.col("state") != "PRUNED")
     drawn = kept.filter(pl.col("stage") == "search").select("search", "trial_id")
-    return replace(results, study={**results.study, "search": search}, trials=kept, drawn=drawn)
+    changed = replace(results, study={**results.study, "search": search}, trials=kept)
+    return with_views(changed, drawn=drawn)
 
 
 def page_of_section(section, results):
@@ -65,9 +67,8 @@ def test_the_biased_estimate_leads_and_pruning_leaves_what_happened(small_store)
     page = page_of_section(search_budget, as_random(results))
     assert "misleading least (Dodge et al. 2021), so it is the main line" in text_of(page)
     search = {**results.study["search"], "sampler": "random"}
-    pruned = replace(
-        results,
-        study={**results.study, "search": search},
+    pruned = with_views(
+        replace(results, study={**results.study, "search": search}),
         drawn=results.trials.filter(pl.col("stage") == "search").select("search", "trial_id"),
     )
     assert "Trials were stopped early, so they are no independent draws" in text_of(
