@@ -8,11 +8,13 @@ __all__ = [
     "MOST_NAMED",
     "counted",
     "duration",
+    "in_percent",
     "listed",
     "number",
     "p_equals",
     "p_value",
     "percent",
+    "range_below",
     "range_of",
     "signed",
 ]
@@ -52,6 +54,11 @@ def percent(share: float | None, digits: int = 0) -> str:
     return f"{text}{_NBSP}%"
 
 
+def in_percent(share: float | None) -> float | None:
+    """A share of 1 in percent; None stays None."""
+    return None if share is None else 100 * share
+
+
 def p_value(p: float | None) -> str:
     """``0.023``, ``< 0.001``, or a dash for None and NaN."""
     if p is None or p != p:
@@ -72,6 +79,11 @@ def range_of(low: float | None, high: float | None, digits: int = 2) -> str:
     if low is None or high is None:
         return MISSING
     return f"{number(low, digits)} to {number(high, digits)}"
+
+
+def range_below(low: float | None, high: float | None) -> str:
+    """The interval of the number above it; empty if an end is unknown."""
+    return "" if low is None or high is None else range_of(low, high)
 
 
 def counted(count: int, noun: str, plural: str | None = None) -> str:

@@ -85,7 +85,9 @@ ROOMS: dict[str, set[str]] = {
         "trainables/trial",
     },
     # 9
-    "analysis/page": {"analysis/figures", "analysis/tournament", "orchestrator/results/storage"},
+    "analysis/page": {
+        "analysis", "analysis/figures", "analysis/tournament", "orchestrator/results/storage",
+    },
     "orchestrator/verify": {
         "orchestrator", "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files", "orchestrator/run",

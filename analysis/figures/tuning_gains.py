@@ -26,16 +26,13 @@ class TuningRow:
     Attributes:
         name: name of the loss.
         series: look of the loss; None for the untrained network, which has no tuned estimates.
-        default_validation: mean over blocks in percent, as are the next three.
+        levels: means over blocks in percent: default and tuned on validation, then on test.
         gain: tuned minus default on test, in points.
     """
 
     name: str
     series: Series | None
-    default_validation: Estimate | None
-    tuned_validation: Estimate | None
-    default_test: Estimate | None
-    tuned_test: Estimate | None
+    levels: tuple[Estimate | None, ...]
     gain: Estimate | None
 
 
@@ -50,8 +47,8 @@ def draw_tuning(rows: Sequence[TuningRow], *, metric: str, name: str) -> Markup:
         tops = [_GROUP * position for position in range(len(rows))]
         for top, row in zip(tops, rows, strict=True):
             name_group(axes, top, row.name)
-            _draw_pair(axes, top + 1, row, row.default_validation, row.tuned_validation)
-            _draw_pair(axes, top + 2, row, row.default_test, row.tuned_test)
+            _draw_pair(axes, top + 1, row.series, *row.levels[:2])
+            _draw_pair(axes, top + 2, row.series, *row.levels[2:])
         axes.set_ylim(_GROUP * len(rows) - 0.5, -0.5)
         axes.set_yticks(
             [top + line for top in tops for line in (1, 2)], ["validation", "test"] * len(rows)
@@ -95,9 +92,9 @@ def draw_gains(rows: Sequence[TuningRow], *, name: str) -> Markup:
 
 
 def _draw_pair(
-    axes: Axes, y: float, row: TuningRow, default: Estimate | None, tuned: Estimate | None
+    axes: Axes, y: float, series: Series | None, default: Estimate | None, tuned: Estimate | None
 ) -> None:
-    if row.series is None:
+    if series is None:
         if default is not None:
             axes.plot([default.value], [y], marker="|", color=INK, markersize=14, linestyle="none")
         return
@@ -106,9 +103,9 @@ def _draw_pair(
             "",
             (tuned.value, y),
             (default.value, y),
-            arrowprops={"arrowstyle": "-", "color": row.series.colour, "alpha": 0.35, "lw": 5},
+            arrowprops={"arrowstyle": "-", "color": series.colour, "alpha": 0.35, "lw": 5},
         )
     if default is not None:
-        draw_estimate(axes, y, default, row.series, is_filled=False)
+        draw_estimate(axes, y, default, series, is_filled=False)
     if tuned is not None:
-        draw_estimate(axes, y, tuned, row.series, is_filled=True)
+        draw_estimate(axes, y, tuned, series, is_filled=True)

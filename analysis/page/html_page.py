@@ -7,15 +7,17 @@ import base64
 import hashlib
 import itertools
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from analysis.figures.style import Series, every_look
+from analysis.wording import in_percent, number, p_value, percent, range_of, signed
 from orchestrator.results.storage.printable_text import json_visible
 
 __all__ = [
@@ -56,6 +58,21 @@ class Column:
     is_number: bool = True
     group: str = ""
 
+    @classmethod
+    def texts(cls, *labels: str) -> tuple[Self, ...]:
+        """Heads of columns of text."""
+        return tuple(cls(label=label, is_number=False) for label in labels)
+
+    @classmethod
+    def numbers(cls, *labels: str, group: str = "") -> tuple[Self, ...]:
+        """Heads of columns of numbers."""
+        return tuple(cls(label=label, group=group) for label in labels)
+
+    @classmethod
+    def named(cls, names: Iterable[str], series: Mapping[str, Series]) -> tuple[Self, ...]:
+        """Heads of a column of numbers for each competitor."""
+        return tuple(cls(label=name, series=series[name]) for name in names)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
@@ -75,6 +92,55 @@ class Cell:
     series: Series | None = None
     is_best: bool = False
     order: float | str | None = None
+
+    @classmethod
+    def word(cls, text: str) -> Self:
+        """Text that its column is sorted by."""
+        return cls(text=text, order=text)
+
+    @classmethod
+    def named(cls, name: str, series: Mapping[str, Series]) -> Self:
+        """A name after the marker of the competitor; of others, such as a baseline, without."""
+        return cls(text=name, series=series.get(name), order=name)
+
+    @classmethod
+    def count(cls, count: int) -> Self:
+        """A whole number."""
+        return cls(text=str(count), order=count)
+
+    @classmethod
+    def number(
+        cls, value: float | None, digits: int = 2, *, detail: str = "", is_best: bool = False
+    ) -> Self:
+        """A number as `analysis.wording.number` writes it."""
+        return cls(text=number(value, digits), detail=detail, is_best=is_best, order=value)
+
+    @classmethod
+    def signed(
+        cls, value: float | None, digits: int = 2, *, detail: str = "", is_best: bool = False
+    ) -> Self:
+        """A number with its sign, as `analysis.wording.signed` writes it."""
+        return cls(text=signed(value, digits), detail=detail, is_best=is_best, order=value)
+
+    @classmethod
+    def share(cls, share: float | None, digits: int = 2, *, detail: str = "") -> Self:
+        """A share of 1 as a number of percent, without the sign of it."""
+        return cls.number(in_percent(share), digits, detail=detail)
+
+    @classmethod
+    def p_value(cls, p: float | None, *, is_best: bool = False) -> Self:
+        """A p-value as `analysis.wording.p_value` writes it."""
+        return cls(text=p_value(p), is_best=is_best, order=p)
+
+    @classmethod
+    def percent(cls, share: float | None, *, detail: str = "") -> Self:
+        """A share of 1, as `analysis.wording.percent` writes it."""
+        return cls(text=percent(share), detail=detail, order=share)
+
+    @classmethod
+    def interval(cls, low: float | None, high: float | None) -> Self:
+        """``1.20 to 3.40``, sorted by its lower end; a dash if an end is unknown."""
+        return cls(text=range_of(low, high), order=low)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,16 +239,21 @@ class Section:
     Attributes:
         name: unique within the page; letters, digits and ``-``; the target of links.
         title: heading of the section; "" for the one that opens a page.
-        label: label of the section in the page's contents.
+        label: its name in the page's contents where that is not the title.
         parts: parts from top to bottom.
         chapter: name of the chapter, which groups neighbouring sections; "" for none.
     """
 
     name: str
     title: str
-    label: str
     parts: tuple[Part, ...]
+    label: str = ""
     chapter: str = ""
+
+    @property
+    def contents_label(self) -> str:
+        """The name of the section in the page's contents."""
+        return self.label or self.title
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,7 +303,10 @@ class Page:
             for group in ([tuple(run)] if chapter else [(section,) for section in run])
         ]
         return tuple(
-            Chapter(label=group[0].label if len(group) == 1 else group[0].chapter, sections=group)
+            Chapter(
+                label=group[0].contents_label if len(group) == 1 else group[0].chapter,
+                sections=group,
+            )
             for group in groups
         )
 

@@ -38,7 +38,7 @@ def csv_files(page: Page) -> dict[str, str]:
     writer.writerow(("file", "section", "caption", "rows", "note"))
     for section in page.sections:
         for table in tables_of(Page(title="", subtitle="", sections=(section,))):
-            found = (section.label, table.caption, len(table.rows), table.note)
+            found = (section.contents_label, table.caption, len(table.rows), table.note)
             writer.writerow((f"{table.name}.csv", *found))
     return {**files, f"{_INDEX}.csv": file.getvalue()}
 

@@ -28,7 +28,6 @@ def compute_cost(results: StudyResults, series: Mapping[str, Series]) -> Section
     return Section(
         name="spent",
         title="Cost and failures",
-        label="Cost and failures",
         parts=(
             Paragraph(text=_budget_text(results)),
             Paragraph(text=_attempts_text(results)),
@@ -127,7 +126,7 @@ def _counts(results: StudyResults, series: Mapping[str, Series]) -> Table:
     duplicates = _duplicates(results)
     rows = [
         (
-            Cell(text=loss, series=series.get(loss), order=loss),
+            Cell.named(loss, series),
             *_count_cells(results.trials.filter(pl.col("loss") == loss), duplicates[loss]),
         )
         for loss in losses
@@ -141,10 +140,7 @@ def _counts(results: StudyResults, series: Mapping[str, Series]) -> Table:
         name="cost",
         caption="Trials and training time by loss. A duplicate is a suggestion whose trial was"
         " known already: its result was given again and nothing was trained.",
-        columns=(
-            Column(label="Loss", is_number=False),
-            *(Column(label=label) for label in (*labels, "Training time")),
-        ),
+        columns=(*Column.texts("Loss"), *Column.numbers(*labels, "Training time")),
         rows=(*rows, total),
         note="Final counts winners, published defaults and untrained baselines, each over all"
         " seeds and folds. Training time is the sum over trials, not wall-clock time."
@@ -209,15 +205,11 @@ def _failures(results: StudyResults) -> Table | None:
     return Table(
         name="failures",
         caption="Failed trials by cause",
-        columns=(
-            Column(label="Cause", is_number=False),
-            Column(label="Trials"),
-            *(Column(label=label, is_number=False) for label in heads),
-        ),
+        columns=(*Column.texts("Cause"), *Column.numbers("Trials"), *Column.texts(*heads)),
         rows=tuple(
             (
                 Cell(text=row["cause"]),
-                Cell(text=str(row["trials"]), order=row["trials"]),
+                Cell.count(row["trials"]),
                 Cell(text=listed(row["loss"])),
                 Cell(text=listed(row["stage"])),
                 Cell(text=row["message"] or MISSING),
@@ -247,15 +239,13 @@ def _spending_table(results: StudyResults, series: Mapping[str, Series]) -> Iter
         name="spending",
         caption=f"Time of {unit} by loss and by the outcome of each attempt at a trial.",
         columns=(
-            Column(label="Loss", is_number=False),
-            *(Column(label=use.capitalize()) for use in _USES),
-            Column(label="All"),
-            Column(label="Wasted at most"),
+            *Column.texts("Loss"),
+            *Column.numbers(*(use.capitalize() for use in _USES), "All", "Wasted at most"),
         ),
         rows=(
             *(
                 (
-                    Cell(text=loss, series=series.get(loss), order=loss),
+                    Cell.named(loss, series),
                     *_spending_cells(sums[loss]),
                 )
                 for loss in sorted(sums)

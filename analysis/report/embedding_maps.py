@@ -61,7 +61,6 @@ def embedding_maps(results: StudyResults, series: Mapping[str, Series]) -> Secti
             return Section(
                 name="maps",
                 title="Embedding maps",
-                label="Embedding maps",
                 parts=(
                     Paragraph(text=_INTRODUCTION),
                     _figure(block, panels, results, series),
@@ -170,14 +169,14 @@ def _table(
         name="embedding-maps-table",
         caption=f"{block}: {results.metric} of the runs whose embeddings are shown, in %",
         columns=(
-            Column(label="Loss", is_number=False),
-            Column(label="All test images"),
-            Column(label="Images shown, among each other"),
-            Column(label="The same on the map"),
+            *Column.texts("Loss"),
+            *Column.numbers(
+                "All test images", "Images shown, among each other", "The same on the map"
+            ),
         ),
         rows=tuple(
             (
-                Cell(text=panel.loss, series=series.get(panel.loss), order=panel.loss),
+                Cell.named(panel.loss, series),
                 *(
                     Cell(text=MISSING if value is None else number(value), order=value)
                     for value in (

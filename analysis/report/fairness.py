@@ -9,7 +9,7 @@ from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Fold, Paragraph, Section, Table
 from analysis.study_results.recorded_fairness import CHECKED, FairnessCheck, used_budgets
 from analysis.study_results.study_results import StudyResults
-from analysis.wording import MISSING, counted, listed, number
+from analysis.wording import MISSING, counted, listed
 from orchestrator.results.records.fairness_record import Disparity, Fairness, summarise_differences
 
 __all__ = ["fairness", "fairness_note", "fairness_sentences"]
@@ -38,7 +38,6 @@ def fairness(results: StudyResults, series: Mapping[str, Series]) -> Section:
     return Section(
         name="fairness",
         title="Fairness",
-        label="Fairness",
         parts=tuple(part for part in parts if part is not None),
     )
 
@@ -88,7 +87,7 @@ def _differences(disparities: Sequence[Disparity]) -> Table:
     return Table(
         name="fairness-differences",
         caption="Differences between the losses apart from their formulas",
-        columns=tuple(Column(label=label, is_number=False) for label in heads),
+        columns=Column.texts(*heads),
         rows=tuple(
             (
                 Cell(text=item.label),
@@ -116,16 +115,12 @@ def _budgets(results: StudyResults, series: Mapping[str, Series]) -> Table | Non
         for row in used.to_dicts()
     )
     labels = ("Trials a search", "Epochs a search", "Stopped early", "Failed", "Tested winners")
-    protocol = (Column(label="Protocol", is_number=False),) if has_protocols else ()
+    protocol = Column.texts("Protocol") if has_protocols else ()
     return Table(
         name="fairness-budgets",
         caption=f"Budgets that searches used; {counted(planned, 'trial')} were planned for each."
         " Epochs are the mean over searches: those of trials that were stopped early are fewer.",
-        columns=(
-            Column(label="Loss", is_number=False),
-            *protocol,
-            *(Column(label=label) for label in labels),
-        ),
+        columns=(*Column.texts("Loss"), *protocol, *Column.numbers(*labels)),
         rows=rows,
     )
 
@@ -138,14 +133,14 @@ def _budget_row(
     searches = counted(short, "search has fewer", "searches have fewer")
     tested = row["finals"] - row["failed_finals"]
     return (
-        Cell(text=row["loss"], series=series.get(row["loss"]), order=row["loss"]),
+        Cell.named(row["loss"], series),
         *((Cell(text=row["protocol"]),) if has_protocols else ()),
         Cell(
             text=str(low) if low == high else f"{low} to {high}",
             detail=searches if short else "",
             order=low,
         ),
-        Cell(text=number(row["mean_epochs"], 1), order=row["mean_epochs"]),
+        Cell.number(row["mean_epochs"], 1),
         Cell(text=f"{row['pruned']:,}", order=row["pruned"]),
         Cell(text=f"{row['failed']:,}", order=row["failed"]),
         Cell(text=f"{tested:,} of {row['finals']:,}", order=tested),
@@ -187,9 +182,7 @@ def _recorded(found: Sequence[FairnessCheck]) -> Table | None:
     return Table(
         name="fairness-recorded",
         caption="Differences between the stored trials of the losses",
-        columns=tuple(
-            Column(label=label, is_number=False) for label in ("What", "In", "Values", "Where")
-        ),
+        columns=Column.texts("What", "In", "Values", "Where"),
         rows=tuple(rows),
         note="Seeds and splits of finals are those of runs that did not fail.",
     )
@@ -208,7 +201,7 @@ def _equal(planned: Fairness) -> Table:
     return Table(
         name="fairness-equal",
         caption="The same for all losses of a block; settings of training by their keys",
-        columns=(Column(label="What", is_number=False), Column(label="Value", is_number=False)),
+        columns=Column.texts("What", "Value"),
         rows=tuple(
             (Cell(text=name), Cell(text=value))
             for name, value in (*planned.equal.items(), *planned.settings.items())

@@ -29,13 +29,12 @@ from analysis.page.html_page import (
     Table,
 )
 from analysis.report.hyperparameters_of_loss import loss_parts
-from analysis.study_results.study_results import StudyResults
-from analysis.wording import MISSING, counted, number, p_value, percent, range_of
+from analysis.study_results.study_results import PERCENT, StudyResults
+from analysis.wording import MISSING, counted, in_percent, percent, range_of
 
 __all__ = ["hyperparameters"]
 
 _WITHIN = (0.5, 1.0, 2.0, 5.0)
-_PERCENT = 100
 
 
 def hyperparameters(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
@@ -118,44 +117,43 @@ def _interval_text(tuned: TunedHyperparameters) -> str:
 
 
 def _importance_table(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Table:
-    test = tuned.on_test
-    of_test = (
-        {}
-        if test is None
-        else {(row["loss"], row["hyperparameter"]): row for row in test.to_dicts()}
-    )
+    on_test = [] if tuned.on_test is None else tuned.on_test.to_dicts()
+    of_test = {(row["loss"], row["hyperparameter"]): row for row in on_test}
     lines = []
     for row in tuned.importances.to_dicts():
         cells = [
-            Cell(text=row["loss"], series=series[row["loss"]], order=row["loss"]),
-            Cell(text=row["hyperparameter"], order=row["hyperparameter"]),
-            _percent(row["importance"]),
-            Cell(text=range_of(_points(row["low"]), _points(row["high"]), 1)),
-            _percent(row["noise"]),
-            Cell(text=p_value(row["p_value"]), order=row["p_value"]),
+            Cell.named(row["loss"], series),
+            Cell.word(row["hyperparameter"]),
+            Cell.share(row["importance"], 1),
+            Cell(text=range_of(in_percent(row["low"]), in_percent(row["high"]), 1)),
+            Cell.share(row["noise"], 1),
+            Cell.p_value(row["p_value"]),
             Cell(text=_verdict(row)),
-            _percent(row["share"]),
+            Cell.share(row["share"], 1),
         ]
         if of_test:
             found = of_test[row["loss"], row["hyperparameter"]]
-            cells += [
-                _percent(found["importance"]),
-                _percent(found["noise"]),
-                Cell(text=_verdict(found)),
-            ]
-        cells.append(Cell(text=str(row["num_configs"]), order=row["num_configs"]))
+            cells += [Cell.share(found[name], 1) for name in ("importance", "noise")]
+            cells.append(Cell(text=_verdict(found)))
+        cells.append(Cell.count(row["num_configs"]))
         lines.append(tuple(cells))
-    labels = ("Importance, %", "95 % interval", "Noise, %", "p", "Verdict", "Share, %")
-    on_test = ("On test, %", "Noise on test, %", "Verdict on test") if of_test else ()
+    labels: tuple[str, ...] = (
+        "Importance, %",
+        "95 % interval",
+        "Noise, %",
+        "p",
+        "Verdict",
+        "Share, %",
+    )
+    labels += ("On test, %", "Noise on test, %", "Verdict on test") if of_test else ()
     return Table(
         name="importance-table",
         caption=f"Importance of hyperparameters in %, mean over {_blocks(tuned)}",
         columns=(
-            Column(label="Loss", is_number=False),
-            Column(label="Hyperparameter", is_number=False),
+            *Column.texts("Loss", "Hyperparameter"),
             *(
                 Column(label=label, is_number=not label.startswith("Verdict"))
-                for label in (*labels, *on_test, "Configs")
+                for label in (*labels, "Configs")
             ),
         ),
         rows=tuple(lines),
@@ -173,40 +171,26 @@ def _verdict(row: Mapping[str, object]) -> str:
     return "above noise" if row["is_above_noise"] else "not above noise"
 
 
-def _points(value: float | None) -> float | None:
-    return None if value is None else _PERCENT * value
-
-
-def _percent(value: float | None) -> Cell:
-    return Cell(text=number(_points(value), 1), order=_points(value))
-
-
 def _tunability(
     tunabilities: tuple[Tunability, ...], metric: str, series: Mapping[str, Series]
 ) -> Illustration:
     curves = {
-        item.loss: (item.distances.tolist(), (_PERCENT * item.shares).tolist())
+        item.loss: (item.distances.tolist(), (PERCENT * item.shares).tolist())
         for item in tunabilities
     }
     lines = []
     for item in tunabilities:
         within = [
-            Cell(
-                text=percent(interval.estimate),
+            Cell.percent(
+                interval.estimate,
                 detail="" if interval.low is None else _clipped(interval.low, interval.high),
-                order=interval.estimate,
             )
             for interval in item.within
         ]
-        counts = (item.num_trials, item.num_pruned, item.num_failed)
-        lines.append(
-            (
-                Cell(text=item.loss, series=series[item.loss], order=item.loss),
-                *within,
-                *(Cell(text=str(count), order=count) for count in counts),
-            )
-        )
+        counts = map(Cell.count, (item.num_trials, item.num_pruned, item.num_failed))
+        lines.append((Cell.named(item.loss, series), *within, *counts))
     blocks = counted(max(item.num_blocks for item in tunabilities), "block")
+    within_labels = [f"Within {distance:g}" for distance in _WITHIN]
     return Illustration(
         name="ease",
         plots=(draw_tunability(curves, series=series, name="ease-plot"),),
@@ -219,9 +203,8 @@ def _tunability(
             caption=f"Configs within so many points of the best of their search, mean over"
             f" {blocks} with 95 % t intervals over blocks",
             columns=(
-                Column(label="Loss", is_number=False),
-                *(Column(label=f"Within {distance:g}") for distance in _WITHIN),
-                *(Column(label=label) for label in ("Configs", "Pruned", "Failed")),
+                *Column.texts("Loss"),
+                *Column.numbers(*within_labels, "Configs", "Pruned", "Failed"),
             ),
             rows=tuple(lines),
             is_sortable=True,

@@ -19,7 +19,7 @@ from analysis.hyperparameters.response_curves import (
 from analysis.hyperparameters.searched_ranges import SearchedRange, searched_range_text, value_text
 from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
 from analysis.page.html_page import Cell, Column, Illustration, Part, Table
-from analysis.wording import MISSING, counted, number, percent, range_of, signed
+from analysis.wording import MISSING, counted, percent, range_of
 
 __all__ = ["loss_parts"]
 
@@ -108,12 +108,12 @@ def _curve_table(
 ) -> Table:
     lines = tuple(
         (
-            Cell(text=name, order=name),
+            Cell.word(name),
             Cell(text=_bin_text(one.searched, bin_.left, bin_.right, name in pooled.relative)),
-            Cell(text=signed(bin_.median), order=bin_.median),
+            Cell.signed(bin_.median),
             Cell(text=range_of(bin_.low, bin_.high)),
             Cell(text=range_of(bin_.first, bin_.third)),
-            Cell(text=str(bin_.count), order=bin_.count),
+            Cell.count(bin_.count),
         )
         for name, one in zip(names, found, strict=True)
         for bin_ in one.bins
@@ -123,12 +123,8 @@ def _curve_table(
         caption=f"{loss}: points above the median config, by bins of each hyperparameter; bins of"
         " fewer than 3 configs left out",
         columns=(
-            Column(label="Hyperparameter", is_number=False),
-            Column(label="Values", is_number=False),
-            *(
-                Column(label=label)
-                for label in ("Median", "95 % interval", "Quartiles", "Configs")
-            ),
+            *Column.texts("Hyperparameter", "Values"),
+            *Column.numbers("Median", "95 % interval", "Quartiles", "Configs"),
         ),
         rows=lines,
     )
@@ -186,10 +182,7 @@ def _map_table(cells: ResponseGrid, relative: tuple[bool, bool], position: int) 
         name=f"response-map-{position}-table",
         caption=f"Median gain in points by {cells.y.name} (rows) and {cells.x.name} (columns),"
         " with the number of configs",
-        columns=(
-            Column(label=cells.y.name, is_number=False),
-            *(Column(label=head, group=cells.x.name) for head in heads),
-        ),
+        columns=(*Column.texts(cells.y.name), *Column.numbers(*heads, group=cells.x.name)),
         rows=tuple(lines),
     )
 
@@ -198,7 +191,7 @@ def _map_cell(cells: ResponseGrid, row: int, column: int) -> Cell:
     median, count = float(cells.medians_YX[row, column]), int(cells.counts_YX[row, column])
     if np.isnan(median):
         return Cell(text=MISSING, detail=f"n = {count}")
-    return Cell(text=signed(median), detail=f"n = {count}", order=median)
+    return Cell.signed(median, detail=f"n = {count}")
 
 
 def _parallel(
@@ -250,13 +243,13 @@ def _spread(indices: NDArray[np.intp], most: int) -> NDArray[np.intp]:
 def _region_table(regions: tuple[BestRegion, ...], pooled: PooledConfigs, position: int) -> Table:
     lines = tuple(
         (
-            Cell(text=region.hyperparameter, order=region.hyperparameter),
+            Cell.word(region.hyperparameter),
             Cell(text=_range_text(region)),
             Cell(text=region_text(region) or MISSING),
             Cell(text=_median_interval(region)),
             Cell(text=_ends_text(region, region.num_at_low)),
             Cell(text=_ends_text(region, region.num_at_high)),
-            Cell(text=number(region.num_best, 0), order=region.num_best),
+            Cell.number(region.num_best, 0),
         )
         for region in regions
     )
@@ -267,10 +260,8 @@ def _region_table(regions: tuple[BestRegion, ...], pooled: PooledConfigs, positi
         " many winners of searches lie within 2 % of an end of the range. Bootstrap over"
         f" {'blocks' if pooled.num_blocks >= 5 else 'the best configs'}",
         columns=(
-            Column(label="Hyperparameter", is_number=False),
-            Column(label="Searched", is_number=False),
-            Column(label="Best configs", is_number=False),
-            *(Column(label=label) for label in (*labels, "Best configs, n")),
+            *Column.texts("Hyperparameter", "Searched", "Best configs"),
+            *Column.numbers(*labels, "Best configs, n"),
         ),
         rows=lines,
     )

@@ -15,7 +15,7 @@ from analysis.study_results.study_results import StudyResults
 from analysis.tournament.medals import shared_places
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
-from analysis.wording import MOST_NAMED, counted, listed, number
+from analysis.wording import MOST_NAMED, counted, listed
 
 __all__ = ["leaderboard", "rank_parts"]
 
@@ -32,7 +32,7 @@ def leaderboard(results: StudyResults, series: Mapping[str, Series]) -> Section:
         )
     else:
         parts = (Paragraph(text=f"There is no ranking: {results.no_tournament_reason}."),)
-    return Section(name="ranking", title="Leaderboard", label="Leaderboard", parts=parts)
+    return Section(name="ranking", title="Leaderboard", parts=parts)
 
 
 def rank_parts(
@@ -79,22 +79,18 @@ def _table(
     shared = shared_places(tournament, stability)
     rows = [
         [
-            Cell(
-                text=standing.competitor,
-                series=series[standing.competitor],
-                order=standing.competitor,
-            ),
+            Cell.named(standing.competitor, series),
             Cell(
                 text=str(standing.place),
                 detail="shared" if standing.competitor in shared else "",
                 order=standing.place,
             ),
-            _number(standing.average_rank),
-            _number(standing.total_rank, 0 if standing.total_rank.is_integer() else 1),
-            _number(standing.rank_std),
-            _number(standing.wins, 0),
-            _number(standing.top_three, 0),
-            _number(standing.mean_score),
+            Cell.number(standing.average_rank),
+            Cell.number(standing.total_rank, 0 if standing.total_rank.is_integer() else 1),
+            Cell.number(standing.rank_std),
+            Cell.number(standing.wins, 0),
+            Cell.number(standing.top_three, 0),
+            Cell.number(standing.mean_score),
         ]
         for standing in tournament.standings
     ]
@@ -111,10 +107,7 @@ def _table(
         name="leaderboard",
         caption=f"Ranks within {blocks}, 1 is best; ties share their average rank; sd is the"
         " sample standard deviation." + (f" {left_out} left out." if tournament.excluded else ""),
-        columns=(
-            Column(label="Competitor", is_number=False),
-            *(Column(label=label) for label in labels),
-        ),
+        columns=(*Column.texts("Competitor"), *Column.numbers(*labels)),
         rows=tuple(map(tuple, rows)),
         note=" ".join(
             filter(None, (_shared_note(shared), bootstrap_note(stability) if stability else ""))
@@ -135,7 +128,3 @@ def _shared_note(shared: Mapping[str, Sequence[str]]) -> str:
         " everyone behind, keeps it in 95 % of the resamples, and no single block or group decides"
         " it."
     )
-
-
-def _number(value: float | None, digits: int = 2) -> Cell:
-    return Cell(text=number(value, digits), order=value)

@@ -7,9 +7,9 @@ import polars as pl
 from analysis.figures.learning_curves import LearningCurve, draw_learning_curves
 from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Illustration, Table
-from analysis.report.shown_blocks import leading_losses, losses_note, panels_note, spread_blocks
+from analysis.report.shown_blocks import drawn_rows
 from analysis.study_results.study_results import StudyResults
-from analysis.wording import MISSING, counted, number
+from analysis.wording import MISSING, counted
 
 __all__ = ["learning_curves"]
 
@@ -23,13 +23,7 @@ def learning_curves(results: StudyResults, series: Mapping[str, Series]) -> Illu
     if by_epoch.is_empty():
         return None
     y_range = padded_range(by_epoch["low"].to_list() + by_epoch["high"].to_list())
-    blocks = set(by_epoch["block"])
-    shown = set(spread_blocks(results, blocks, _MOST_PANELS))
-    losses = set(by_epoch["loss"])
-    leading = leading_losses(results, losses)
-    drawn = by_epoch.filter(
-        pl.col("block").is_in(sorted(shown)), pl.col("loss").is_in(sorted(leading))
-    )
+    drawn, losses, note = drawn_rows(results, by_epoch, most_blocks=_MOST_PANELS)
     plots = [
         draw_learning_curves(
             [_curve(part, series) for part in panel.partition_by("loss", maintain_order=True)],
@@ -40,15 +34,13 @@ def learning_curves(results: StudyResults, series: Mapping[str, Series]) -> Illu
         )
         for position, panel in enumerate(drawn.partition_by("block", maintain_order=True))
     ]
-    seeds = by_epoch["seeds"].max()
     return Illustration(
         name="learning-curves",
         plots=tuple(plots),
         caption=f"Validation {results.metric} of the tuned losses by epoch: mean (line) and range"
-        f" (band) of {counted(int(str(seeds)), 'seed')}; folds are averaged within a seed. All"
-        f" panels have the same scale.{panels_note(len(shown), len(blocks))}"
-        f"{losses_note(len(leading), len(losses))}",
-        legend=tuple(series[loss] for loss in sorted(leading)),
+        f" (band) of {counted(max(by_epoch['seeds']), 'seed')}; folds are averaged within a seed."
+        f" All panels have the same scale.{note}",
+        legend=tuple(series[loss] for loss in losses),
         table=_table(by_epoch, series, results.score_word),
     )
 
@@ -91,9 +83,9 @@ def _table(by_epoch: pl.DataFrame, series: Mapping[str, Series], word: str) -> T
         means = dict(zip(part["epoch"], part["mean"], strict=True))
         rows.append(
             (
-                Cell(text=str(block), order=str(block)),
-                Cell(text=str(loss), series=series[str(loss)], order=str(loss)),
-                *(Cell(text=number(means.get(epoch)), order=means.get(epoch)) for epoch in epochs),
+                Cell.word(str(block)),
+                Cell.named(str(loss), series),
+                *(Cell.number(means.get(epoch)) for epoch in epochs),
             )
         )
     return Table(
@@ -101,9 +93,8 @@ def _table(by_epoch: pl.DataFrame, series: Mapping[str, Series], word: str) -> T
         caption=f"Mean validation {word} in % by epoch; {MISSING} where not every seed got that"
         " far",
         columns=(
-            Column(label="Block", is_number=False),
-            Column(label="Loss", is_number=False),
-            *(Column(label=str(epoch)) for epoch in epochs),
+            *Column.texts("Block", "Loss"),
+            *Column.numbers(*(str(epoch) for epoch in epochs)),
         ),
         rows=tuple(rows),
         is_sortable=True,

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -9,7 +10,7 @@ from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Fold, Paragraph, Part, Section, Table
 from analysis.selection.matched_gallery import DRAWS, MatchedRecall, matched_recall
 from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.wording import counted, number, range_of, signed
+from analysis.wording import counted, range_of, signed
 
 __all__ = ["matched_gallery"]
 
@@ -108,30 +109,29 @@ def _networks(results: StudyResults) -> pl.DataFrame:
     )
 
 
-def _row(results: StudyResults, network: Mapping[str, object]) -> _Row | None:
+def _row(results: StudyResults, network: Mapping[str, Any]) -> _Row | None:
     """None without embeddings, or where queries are searched in a gallery of their own."""
-    names = [str(network[name]) for name in ("trial_id", "same_as") if network[name]]
+    names = [network[name] for name in ("trial_id", "same_as") if network[name]]
     found = (results.reader.test_embeddings(name) for name in names)
     stored = next((item for item in found if item is not None), None)
     if stored is None or len(stored.labels_N) != network["gallery"]:
         return None
-    num_classes = int(str(network["num_classes"]))
     recall = matched_recall(
         stored.embeddings_ND,
         stored.labels_N,
         k=results.k,
-        num_classes=num_classes,
+        num_classes=network["num_classes"],
         by_direction=stored.by_direction,
     )
     if recall is None:
         return None
     return _Row(
-        block=str(network["block"]),
-        loss=str(network["loss"]),
-        num_classes=num_classes,
-        validation=float(str(network["validation"])),
+        block=network["block"],
+        loss=network["loss"],
+        num_classes=network["num_classes"],
+        validation=network["validation"],
         matched=recall,
-        test=float(str(network["value"])),
+        test=network["value"],
     )
 
 
@@ -158,11 +158,7 @@ def _table(
         f" test within random draws of as many test classes as validation has ({DRAWS} draws;"
         " below, where 95 of 100 draws lie), and on all test classes"
         f" ({counted(shown, 'block')} of {num_blocks})",
-        columns=(
-            Column(label="Block", is_number=False),
-            Column(label="Loss", is_number=False),
-            *(Column(label=label) for label in labels),
-        ),
+        columns=(*Column.texts("Block", "Loss"), *Column.numbers(*labels)),
         rows=tuple(_cells(row, series) for row in rows),
         note="Gallery: test among so few classes minus test. Rest: validation minus test among so"
         " few classes. A validation score within the range of the draws is no better than so few"
@@ -175,12 +171,12 @@ def _cells(row: _Row, series: Mapping[str, Series]) -> tuple[Cell, ...]:
     validation, mean, test = (PERCENT * v for v in (row.validation, row.matched.mean, row.test))
     ends = range_of(PERCENT * row.matched.low, PERCENT * row.matched.high)
     return (
-        Cell(text=row.block, order=row.block),
-        Cell(text=row.loss, series=series[row.loss], order=row.loss),
-        Cell(text=number(validation), order=validation),
-        Cell(text=number(mean), detail=ends, order=mean),
-        Cell(text=number(test), order=test),
-        Cell(text=signed(mean - test), order=mean - test),
-        Cell(text=signed(validation - mean), order=validation - mean),
-        Cell(text=str(row.num_classes), order=row.num_classes),
+        Cell.word(row.block),
+        Cell.named(row.loss, series),
+        Cell.number(validation),
+        Cell.number(mean, detail=ends),
+        Cell.number(test),
+        Cell.signed(mean - test),
+        Cell.signed(validation - mean),
+        Cell.count(row.num_classes),
     )

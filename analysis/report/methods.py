@@ -52,7 +52,6 @@ def _section(*chapters: tuple[str, tuple[str, ...]]) -> Section:
     return Section(
         name="computed",
         title="Methods",
-        label="Methods",
         parts=tuple(parts),
     )
 

@@ -21,7 +21,6 @@ def missing_cells(results: StudyResults, series: Mapping[str, Series]) -> Sectio
     return Section(
         name="missing",
         title="Missing cells",
-        label="Missing cells",
         parts=tuple(_parts(states, results.losses, series)),
     )
 
@@ -38,9 +37,9 @@ def _parts(
         return (Paragraph(text=f"Every cell of {counts} was tested; no final run failed."),)
     rows = tuple(
         (
-            Cell(text=block, order=block),
-            Cell(text=loss, series=series[loss], order=loss),
-            Cell(text=state.value, order=state.value),
+            Cell.word(block),
+            Cell.named(loss, series),
+            Cell.word(state.value),
         )
         for (block, loss), state in open_cells.items()
     )
@@ -54,11 +53,7 @@ def _parts(
             table=Table(
                 name="missing-table",
                 caption=f"Cells without a full score: {len(rows)} of {len(states)}",
-                columns=(
-                    Column(label="Block", is_number=False),
-                    Column(label="Loss", is_number=False),
-                    Column(label="State", is_number=False),
-                ),
+                columns=Column.texts("Block", "Loss", "State"),
                 rows=rows,
                 is_sortable=True,
             ),

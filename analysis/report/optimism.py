@@ -1,6 +1,7 @@
 """Optimism (selection bias) in the validation scores of selected configs, for each loss."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
@@ -14,7 +15,7 @@ from analysis.selection.optimism_of_losses import (
     optimism_over_runs_by_loss,
 )
 from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.wording import counted, number, range_of
+from analysis.wording import counted, number
 
 __all__ = ["optimism"]
 
@@ -64,22 +65,19 @@ def _found(results: StudyResults) -> pl.DataFrame:
 
 def _summary(found: pl.DataFrame, metric: str) -> str:
     texts = []
-    means = {
-        part: found.filter(pl.col("part") == part)["mean"].sort().mean()
-        for part in ("optimism", "epoch", "config", "run")
-    }
-    if means["optimism"] is not None:
-        epoch, config = (number(float(str(means[part]))) for part in ("epoch", "config"))
+    means = dict(found.group_by("part").agg(pl.col("mean").sort().mean()).iter_rows())
+    if means.get("optimism") is not None:
+        epoch, config = (number(means[part]) for part in ("epoch", "config"))
         texts.append(
             "Selected on one half of the validation classes and scored on the other, a config"
             " loses"
-            f" {number(float(str(means['optimism'])))} points of {metric} on average over losses:"
+            f" {number(means['optimism'])} points of {metric} on average over losses:"
             f" {epoch} from selecting the epoch, {config} from selecting the config."
         )
-    if means["run"] is not None:
+    if means.get("run") is not None:
         texts.append(
             f"Trained again and validated on the same classes, selected configs score"
-            f" {number(float(str(means['run'])))} points less than in their search."
+            f" {number(means['run'])} points less than in their search."
         )
     return " ".join(texts)
 
@@ -105,7 +103,7 @@ def _figure(
         )
         for loss in losses
     ]
-    searches = int(str(found["num_searches"].max()))
+    searches = max(found["num_searches"])
     return Illustration(
         name="optimism-figure",
         plots=(
@@ -132,15 +130,10 @@ def _figure(
     )
 
 
-def _estimate(row: Mapping[str, object] | None) -> Estimate | None:
+def _estimate(row: Mapping[str, Any] | None) -> Estimate | None:
     if row is None:
         return None
-    low, high = row["low"], row["high"]
-    return Estimate(
-        value=float(str(row["mean"])),
-        low=None if low is None else float(str(low)),
-        high=None if high is None else float(str(high)),
-    )
+    return Estimate(value=row["mean"], low=row["low"], high=row["high"])
 
 
 def _table(found: pl.DataFrame, series: Mapping[str, Series]) -> Table:
@@ -149,21 +142,19 @@ def _table(found: pl.DataFrame, series: Mapping[str, Series]) -> Table:
         name="optimism-table",
         caption="Optimism of the validation scores of selected configs, points; 95 % intervals",
         columns=(
-            Column(label="Loss", is_number=False),
-            Column(label="Selection of", is_number=False),
-            Column(label="Points"),
-            Column(label="95 % interval"),
-            Column(label="Over", is_number=False),
-            Column(label="Searches"),
+            *Column.texts("Loss", "Selection of"),
+            *Column.numbers("Points", "95 % interval"),
+            *Column.texts("Over"),
+            *Column.numbers("Searches"),
         ),
         rows=tuple(
             (
-                Cell(text=row["loss"], series=series[row["loss"]], order=row["loss"]),
+                Cell.named(row["loss"], series),
                 Cell(text=labels[row["part"]], order=row["part"]),
-                Cell(text=number(row["mean"]), order=row["mean"]),
-                Cell(text=range_of(row["low"], row["high"]), order=row["low"]),
+                Cell.number(row["mean"]),
+                Cell.interval(row["low"], row["high"]),
                 Cell(text=row["over"]),
-                Cell(text=str(row["num_searches"]), order=row["num_searches"]),
+                Cell.count(row["num_searches"]),
             )
             for row in found.sort("loss", maintain_order=True).to_dicts()
         ),

@@ -30,11 +30,8 @@ from analysis.wording import (
     MISSING,
     counted,
     listed,
-    number,
     p_equals,
-    p_value,
     range_of,
-    signed,
 )
 from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.results.records.tournament_rules import TEST_LABELS
@@ -60,7 +57,6 @@ def pair_section(parts: tuple[Part, ...]) -> Section:
     return Section(
         name="differences",
         title="Pairwise comparisons",
-        label="Pairwise comparisons",
         parts=parts,
     )
 
@@ -120,9 +116,9 @@ def _group_table(cliques: Sequence[Cliques], tournament: Tournament) -> Table:
     ranks = {standing.competitor: standing.average_rank for standing in tournament.standings}
     rows = [
         (
-            Cell(text=test.test, order=test.test),
-            Cell(text=listed(group), order=listed(group)),
-            _number(len(group), 0),
+            Cell.word(test.test),
+            Cell.word(listed(group)),
+            Cell.count(len(group)),
             Cell(
                 text=range_of(ranks[group[0]], ranks[group[-1]]),
                 order=ranks[group[-1]] - ranks[group[0]],
@@ -136,10 +132,8 @@ def _group_table(cliques: Sequence[Cliques], tournament: Tournament) -> Table:
         caption="Largest groups in which no pair differs significantly, at"
         f" {100 * tournament.alpha:g} %",
         columns=(
-            Column(label="Test", is_number=False),
-            Column(label="Not significantly different", is_number=False),
-            Column(label="Members"),
-            Column(label="Average ranks"),
+            *Column.texts("Test", "Not significantly different"),
+            *Column.numbers("Members", "Average ranks"),
         ),
         rows=tuple(rows),
         note="" if rows else "Every pair differs significantly.",
@@ -177,17 +171,17 @@ def _pair_matrix(tournament: Tournament, series: Mapping[str, Series], *, unit: 
     names = tournament.names
     found = {(pair.a, pair.b): pair for pair in tournament.pairs}
     rows = [
-        (_name(row, series), *(_matrix_cell(found, row, column, tournament) for column in names))
+        (
+            Cell.named(row, series),
+            *(_matrix_cell(found, row, column, tournament) for column in names),
+        )
         for row in names
     ]
     return Table(
         name="pair-matrix",
         caption=f"Mean gap of row over column in {unit}; blocks won/tied/lost by the row, and"
         f" {adjusted_word(tournament.test)} p",
-        columns=(
-            Column(label="Of", is_number=False),
-            *(Column(label=name, series=series[name]) for name in names),
-        ),
+        columns=(*Column.texts("Of"), *Column.named(names, series)),
         rows=tuple(rows),
         note=_verdict_note(tournament),
     )
@@ -204,13 +198,13 @@ def _pair_list(
     alpha = tournament.alpha
     rows = [
         (
-            _name(pair.a, series),
-            _name(pair.b, series),
-            Cell(text=signed(pair.mean_difference), order=pair.mean_difference),
+            Cell.named(pair.a, series),
+            Cell.named(pair.b, series),
+            Cell.signed(pair.mean_difference),
             Cell(text=f"{pair.wins}/{pair.ties}/{pair.losses}", order=pair.wins),
-            _raw_p(pair.wilcoxon.p_value if pair.wilcoxon else None),
+            Cell.p_value(pair.wilcoxon.p_value if pair.wilcoxon else None),
             *(
-                Cell(text=p_value(p), order=p, is_best=is_primary and p is not None and p <= alpha)
+                Cell.p_value(p, is_best=is_primary and p is not None and p <= alpha)
                 for p, is_primary in _adjusted(pair, tournament)
             ),
             *((_unequal(pair, fairness),) if fairness else ()),
@@ -226,18 +220,13 @@ def _pair_list(
         name="pairs",
         caption="Every pair, block by block; the gap is the first minus the second",
         columns=(
-            Column(label="First", is_number=False),
-            Column(label="Second", is_number=False),
-            *(Column(label=label) for label in labels),
-            *((Column(label="Not equal in", is_number=False),) if fairness else ()),
+            *Column.texts("First", "Second"),
+            *Column.numbers(*labels),
+            *(Column.texts("Not equal in") if fairness else ()),
         ),
         rows=tuple(rows),
         is_sortable=True,
     )
-
-
-def _raw_p(p: float | None) -> Cell:
-    return Cell(text=p_value(p), order=p)
 
 
 def _unequal(pair: Pair, fairness: Fairness) -> Cell:
@@ -258,8 +247,8 @@ def _matrix_cell(
     pair = found.get((row, column))
     sign = 1 if pair else -1
     pair = pair or found[column, row]
-    return Cell(
-        text=signed(sign * pair.mean_difference),
+    return Cell.signed(
+        sign * pair.mean_difference,
         detail="; ".join(
             [
                 "/".join(map(str, (pair.wins, pair.ties, pair.losses)[::sign])),
@@ -267,7 +256,6 @@ def _matrix_cell(
             ]
         ),
         is_best=pair.differs(tournament.alpha),
-        order=sign * pair.mean_difference,
     )
 
 
@@ -290,11 +278,3 @@ def _verdict_note(tournament: Tournament) -> str:
         f" {counted(len(tournament.pairs), 'pair')}: the verdicts of this page."
         f" {smallest_p_sentence(smallest)}"
     )
-
-
-def _name(competitor: str, series: Mapping[str, Series]) -> Cell:
-    return Cell(text=competitor, series=series[competitor], order=competitor)
-
-
-def _number(value: float | None, digits: int = 2) -> Cell:
-    return Cell(text=number(value, digits), order=value)

@@ -35,7 +35,6 @@ def provenance(results: StudyResults, series: Mapping[str, Series]) -> Section:
     return Section(
         name="provenance",
         title="Provenance",
-        label="Provenance",
         parts=(
             fragment("facts.html.j2", facts=facts),
             _hashes(results.trials),
@@ -124,7 +123,7 @@ def _hashes(trials: pl.DataFrame) -> Table:
     return Table(
         name="hashes",
         caption="Hashes of what was compared, by block",
-        columns=tuple(Column(label=label, is_number=False) for label in heads),
+        columns=Column.texts(*heads),
         rows=tuple(
             (Cell(text=block), *(Cell(text=_some(hashes)) for hashes in rest))
             for block, *rest in blocks.iter_rows()

@@ -13,7 +13,7 @@ from analysis.scores.score_grid import every_k_grid, table_grid
 from analysis.tournament.table_tournament import TableResults
 from analysis.tournament.tournament import Tournament
 from analysis.tournament.verdict_text import verdict_sentences
-from analysis.wording import counted, number
+from analysis.wording import counted
 
 __all__ = ["table_answer", "table_leaderboard", "table_pairwise_comparisons", "table_scores"]
 
@@ -34,7 +34,7 @@ def table_answer(results: TableResults, series: Mapping[str, Series]) -> Section
 def table_leaderboard(results: TableResults, series: Mapping[str, Series]) -> Section:
     """The table of ranks with its uncertainty."""
     parts = rank_parts(results.tournament, results.stability, series, metric=results.score)
-    return Section(name="ranking", title="Leaderboard", label="Leaderboard", parts=parts)
+    return Section(name="ranking", title="Leaderboard", parts=parts)
 
 
 def table_pairwise_comparisons(results: TableResults, series: Mapping[str, Series]) -> Section:
@@ -55,7 +55,6 @@ def table_scores(results: TableResults, series: Mapping[str, Series]) -> Section
     return Section(
         name="table",
         title="Scores",
-        label="Scores",
         parts=(
             *arrange(printed),
             *score_figures(grid, series, word=word[0].upper() + word[1:]),
@@ -84,13 +83,9 @@ def _score_table(tournament: Tournament, series: Mapping[str, Series], *, score:
     """Rows blocks, columns competitors, best first; the best of each block in bold."""
     rows = [
         (
-            Cell(text=label, order=label),
+            Cell.word(label),
             *(
-                Cell(
-                    text=number(float(value)),
-                    order=float(value),
-                    is_best=bool(value == scores_C.max()),
-                )
+                Cell.number(float(value), is_best=bool(value == scores_C.max()))
                 for value in scores_C
             ),
         )
@@ -100,10 +95,7 @@ def _score_table(tournament: Tournament, series: Mapping[str, Series], *, score:
         name="scores",
         caption=f"{score}: the {counted(tournament.scores_BC.size, 'score')} ranked; the best of"
         " each block is bold",
-        columns=(
-            Column(label="/".join(tournament.by), is_number=False),
-            *(Column(label=name, series=series[name]) for name in tournament.names),
-        ),
+        columns=(*Column.texts("/".join(tournament.by)), *Column.named(tournament.names, series)),
         rows=tuple(rows),
         is_sortable=True,
     )

@@ -9,7 +9,7 @@ from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Illustration, Table
 from analysis.tournament.rank_bootstrap import LeaveOneOut, RankBootstrap, RankUncertainty
 from analysis.tournament.rank_stability import RankStability
-from analysis.wording import counted, listed, number, percent, range_of
+from analysis.wording import counted, listed
 
 __all__ = ["bootstrap_note", "left_out_podiums", "rank_intervals", "uncertainty_cells"]
 
@@ -46,13 +46,13 @@ def _rank_table(stability: RankStability, series: Mapping[str, Series]) -> Table
     shown = [stability.leading]
     if stability.by_cluster is not None and stability.by_cluster is not stability.leading:
         shown.append(stability.by_cluster)
-    columns = [Column(label="Competitor", is_number=False), _column("Average rank")]
+    columns = [*Column.texts("Competitor"), *Column.numbers("Average rank")]
     for bootstrap in shown:
         suffix = "" if len(shown) == 1 else f" ({_resampled(bootstrap, stability)})"
-        columns += [_column(f"{label}{suffix}") for label in ("95 %", "P(first)", "P(top 3)")]
+        columns += Column.numbers(f"95 %{suffix}", f"P(first){suffix}", f"P(top 3){suffix}")
     rows = []
     for matching in zip(*(bootstrap.competitors for bootstrap in shown), strict=True):
-        cells = [_name(matching[0].competitor, series), _rank(matching[0].average_rank)]
+        cells = [Cell.named(matching[0].competitor, series), Cell.number(matching[0].average_rank)]
         cells += [cell for found in matching for cell in uncertainty_cells(found)]
         rows.append(tuple(cells))
     note = "Resampling whole groups is a sensitivity analysis here: there are too few of them."
@@ -78,9 +78,9 @@ def _resampled(bootstrap: RankBootstrap, stability: RankStability) -> str:
 def uncertainty_cells(found: RankUncertainty) -> tuple[Cell, Cell, Cell]:
     """Interval, P(first) and P(top 3)."""
     return (
-        Cell(text=range_of(found.low, found.high), order=found.low),
-        Cell(text=percent(found.p_first), order=found.p_first),
-        Cell(text=percent(found.p_top_three), order=found.p_top_three),
+        Cell.interval(found.low, found.high),
+        Cell.percent(found.p_first),
+        Cell.percent(found.p_top_three),
     )
 
 
@@ -135,22 +135,8 @@ def _takers(left_out: Sequence[LeaveOneOut], places: Sequence[tuple[int, str]]) 
         if len(counts) == 1:
             phrases.append(f"{counts[0][0]} stays {medal}")
         else:
-            split = listed([f"{name} ({_times(count)})" for name, count in counts])
+            split = listed(
+                [f"{name} ({'once' if n == 1 else f'{n} times'})" for name, n in counts]
+            )
             phrases.append(f"the {medal} place goes to {split}")
     return "; ".join(phrases)
-
-
-def _times(count: int) -> str:
-    return "once" if count == 1 else f"{count} times"
-
-
-def _name(competitor: str, series: Mapping[str, Series]) -> Cell:
-    return Cell(text=competitor, series=series[competitor], order=competitor)
-
-
-def _rank(value: float) -> Cell:
-    return Cell(text=number(value), order=value)
-
-
-def _column(label: str) -> Column:
-    return Column(label=label)

@@ -27,7 +27,6 @@ def _section(tournament: Tournament, series: Mapping[str, Series]) -> Section:
     return Section(
         name="rank-map",
         title="Ranks by block",
-        label="Ranks by block",
         parts=(_illustration(tournament, series),),
     )
 
@@ -37,7 +36,7 @@ def _illustration(tournament: Tournament, series: Mapping[str, Series]) -> Illus
     left_out = counted(len(tournament.excluded), "incomplete block")
     rows = [
         (
-            Cell(text=label, order=label),
+            Cell.word(label),
             *(Cell(text=f"{rank:g}", order=float(rank), is_best=rank == 1) for rank in ranks_C),
         )
         for label, ranks_C in zip(tournament.block_labels, tournament.ranks_BC, strict=True)
@@ -59,10 +58,7 @@ def _illustration(tournament: Tournament, series: Mapping[str, Series]) -> Illus
         table=Table(
             name="rank-map-table",
             caption=f"Ranks within {blocks}, 1 is best",
-            columns=(
-                Column(label="Block", is_number=False),
-                *(Column(label=name, series=series[name]) for name in tournament.names),
-            ),
+            columns=(*Column.texts("Block"), *Column.named(tournament.names, series)),
             rows=tuple(rows),
             is_sortable=True,
         ),

@@ -59,7 +59,6 @@ def _training(results: StudyResults, series: Mapping[str, Series]) -> Section:
     return Section(
         name="training",
         title="Training and search",
-        label="Training and search",
         parts=(
             Heading(text="Learning curves"),
             *_or_reason((curves,) if curves else (), _no_curve_reason(results)),

@@ -123,11 +123,7 @@ def _value_table(
         caption=f"{counted(len(values), 'published value')} beside ours on the test classes, in %:"
         " the mean over seeds and folds, with its 95 % t interval where there are several seeds."
         f" Source: {expected.source}.",
-        columns=(
-            *(Column(label=label, is_number=False) for label in labels),
-            *(Column(label=label) for label in heads),
-            Column(label="Verdict", is_number=False),
-        ),
+        columns=(*Column.texts(*labels), *Column.numbers(*heads), *Column.texts("Verdict")),
         rows=tuple(_value_row(results, value, series) for value in values),
         note="Reproduced: the difference is within the tolerance. Compatible: beyond it, but not"
         " beyond the tolerance and our interval together; what is published has an uncertainty of"
@@ -146,13 +142,13 @@ def _value_row(
     failed = f"{value.num_failed} failed" if value.num_failed else ""
     detail = ", ".join(filter(None, ("" if width is None else f"±{number(width)}", seeds, failed)))
     return (
-        Cell(text=expected.block, order=expected.block),
-        Cell(text=expected.loss, series=series.get(expected.loss), order=expected.loss),
-        Cell(text=of, order=of),
+        Cell.word(expected.block),
+        Cell.named(expected.loss, series),
+        Cell.word(of),
         Cell(text=short_label(results.objective, expected.k), order=float(expected.k)),
         Cell(text=f"{expected.value:g}", order=expected.value),
-        Cell(text=number(value.ours), detail=detail, order=value.ours),
-        Cell(text=signed(value.difference), order=value.difference),
+        Cell.number(value.ours, detail=detail),
+        Cell.signed(value.difference),
         Cell(text=f"{expected.tolerance:g}", order=expected.tolerance),
         Cell(text=_verdict_text(value.verdict, value.difference), order=value.verdict),
     )
@@ -164,9 +160,9 @@ def _rank_table(ranks: Sequence[RankComparison], series: Mapping[str, Series]) -
         caption=f"{counted(len(ranks), 'published average rank')} beside those of the tournament"
         " of the tuned losses.",
         columns=(
-            Column(label="Loss", is_number=False),
-            *(Column(label=label) for label in ("Published", "Ours", "Difference", "Tolerance")),
-            Column(label="Verdict", is_number=False),
+            *Column.texts("Loss"),
+            *Column.numbers("Published", "Ours", "Difference", "Tolerance"),
+            *Column.texts("Verdict"),
         ),
         rows=tuple(_rank_row(rank, series) for rank in ranks),
         is_sortable=True,
@@ -176,10 +172,10 @@ def _rank_table(ranks: Sequence[RankComparison], series: Mapping[str, Series]) -
 def _rank_row(rank: RankComparison, series: Mapping[str, Series]) -> tuple[Cell, ...]:
     gap = None if rank.ours is None else rank.ours - rank.published
     return (
-        Cell(text=rank.loss, series=series.get(rank.loss), order=rank.loss),
+        Cell.named(rank.loss, series),
         Cell(text=f"{rank.published:g}", order=rank.published),
-        Cell(text=number(rank.ours), order=rank.ours),
-        Cell(text=signed(gap), order=gap),
+        Cell.number(rank.ours),
+        Cell.signed(gap),
         Cell(text=f"{rank.tolerance:g}", order=rank.tolerance),
         Cell(text=_verdict_text(rank.verdict, gap), order=rank.verdict),
     )

@@ -107,7 +107,6 @@ def retrievals(results: StudyResults, series: Mapping[str, Series]) -> Section:
     return Section(
         name="images",
         title="Retrieved images",
-        label="Retrieved images",
         parts=(Paragraph(text=text), *parts),
     )
 

@@ -13,7 +13,7 @@ from analysis.figures.score_lines import Level, ScoreLine, draw_score_lines
 from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Illustration, Table
 from analysis.scores.score_grid import ScoreGrid
-from analysis.wording import MISSING, counted, number, signed
+from analysis.wording import MISSING, counted
 
 __all__ = ["backbone_figure", "dimension_figure"]
 
@@ -206,11 +206,11 @@ def _table(
         name=f"by-{factor.name}-table",
         caption=f"{word} by {factor.axis.lower()}",
         columns=(
-            Column(label="Data set", is_number=False),
+            *Column.texts("Data set"),
             Column(label=factor.fixed_head, is_number=factor.fixed == "dim"),
-            Column(label="Loss", is_number=False),
+            *Column.texts("Loss"),
             *(Column(label=level.label, group=factor.axis) for level in levels.values()),
-            Column(label=factor.contrast_head),
+            *Column.numbers(factor.contrast_head),
         ),
         rows=tuple(rows),
         is_sortable=True,
@@ -234,7 +234,7 @@ def _table_row(
     return (
         Cell(text=place or MISSING, order=place),
         Cell(text=MISSING if fixed is None else _text(fixed), order=fixed),
-        Cell(text=loss, series=series[loss], order=loss),
-        *(Cell(text=number(scores.get(level)), order=scores.get(level)) for level in levels),
-        Cell(text=signed(contrast), order=contrast),
+        Cell.named(loss, series),
+        *(Cell.number(scores.get(level)) for level in levels),
+        Cell.signed(contrast),
     )

@@ -139,12 +139,12 @@ def _table(
         name=name,
         caption=_caption(panel, [row for _, row in cells], scale, run_noun),
         columns=(
-            Column(label="Loss", is_number=False),
+            *Column.texts("Loss"),
             *(Column(label=column.head, group=column.group) for column in columns),
         ),
         rows=tuple(
             (
-                Cell(text=loss, series=series.get(loss), order=loss),
+                Cell.named(loss, series),
                 *(_cell(found.get((column, loss)), best[column], scale) for column in columns),
             )
             for _, loss in losses
@@ -171,10 +171,10 @@ def _scores(cells: Sequence[tuple[_Position, _Row]], column: _Position) -> list[
 def _cell(row: _Row | None, best: float | None, scale: Scale) -> Cell:
     if row is None or row["score"] is None:
         return Cell(text="failed" if row and row["num_failed"] else MISSING)
-    return Cell(
-        text=number(row["score"], scale.digits),
+    return Cell.number(
+        row["score"],
+        scale.digits,
         detail=", ".join(_details(row, scale)),
-        order=row["score"],
         is_best=not row["is_baseline"] and row["score"] == best,
     )
 

@@ -1,7 +1,9 @@
 """Search budget: the expected best of n random trials, incumbents of other samplers."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -52,7 +54,6 @@ def search_budget(results: StudyResults, series: Mapping[str, Series]) -> Sectio
     return Section(
         name="budget",
         title="Search budget",
-        label="Search budget",
         parts=(Paragraph(text=found.lead), _figure(results, found, series)),
     )
 
@@ -172,7 +173,7 @@ def _figure(results: StudyResults, found: _Curves, series: Mapping[str, Series])
                     " each block.",
                 )
             )
-    searches = counted(int(str(means["num_searches"].max())), "search", "searches")
+    searches = counted(max(means["num_searches"]), "search", "searches")
     tested = (
         " Test of the incumbent: what the quarantine recorded of the same trial, never seen by the"
         " search."
@@ -189,13 +190,12 @@ def _figure(results: StudyResults, found: _Curves, series: Mapping[str, Series])
 
 
 def _range(means: pl.DataFrame, names: Sequence[str]) -> tuple[float, float]:
-    values = [value for name in names for value in means[name].drop_nulls().to_list()]
-    return padded_range(values)
+    return padded_range([value for name in names for value in means[name].drop_nulls()])
 
 
 def _unit(means: pl.DataFrame) -> tuple[float, str]:
     """Hours, or minutes or seconds where all are short."""
-    most = float(str(means["gpu_hours"].max()))
+    most = max(means["gpu_hours"])
     if most >= 1:
         return 1.0, "hours"
     return (60.0, "minutes") if most * 60 >= 1 else (3600.0, "seconds")
@@ -213,20 +213,16 @@ def _line(
 ) -> BudgetLine:
     return BudgetLine(
         series=series[rows["loss"][0]],
-        spent=tuple(factor * value for value in rows[column]),
-        means=tuple(_or_nan(rows[main])),
-        further=tuple(_or_nan(rows[further])) if further else (),
+        spent=tuple(factor * rows[column]),
+        means=tuple(rows[main].fill_null(math.nan)),
+        further=tuple(rows[further].fill_null(math.nan)) if further else (),
         lows=tuple(rows["low"]) if has_band else (),
         highs=tuple(rows["high"]) if has_band else (),
     )
 
 
-def _or_nan(values: pl.Series) -> list[float]:
-    return [float(value) for value in values.fill_null(float("nan"))]
-
-
 def _table(found: _Curves, series: Mapping[str, Series], *, has_test: bool) -> Table:
-    last = int(str(found.means["num_trials"].max()))
+    last = max(found.means["num_trials"])
     shown = [n for n in range(1, last + 1) if n == last or n & (n - 1) == 0]
     rows = found.means.filter(pl.col("num_trials").is_in(shown)).to_dicts()
     heads = [found.main_label, *(["Unbiased"] if found.further else []), "Band"]
@@ -235,34 +231,24 @@ def _table(found: _Curves, series: Mapping[str, Series], *, has_test: bool) -> T
         name="budget-table",
         caption="What n trials reach, in points above the first trial (of random search: a mean"
         " trial) of the block; mean over blocks and repeats",
-        columns=(
-            Column(label="Loss", is_number=False),
-            Column(label="Trials"),
-            *(Column(label=head) for head in heads),
-            Column(label="Searches"),
-        ),
+        columns=(*Column.texts("Loss"), *Column.numbers("Trials", *heads, "Searches")),
         rows=tuple(_row(row, found, series, has_test=has_test) for row in rows),
         is_sortable=True,
     )
 
 
 def _row(
-    row: Mapping[str, object], found: _Curves, series: Mapping[str, Series], *, has_test: bool
+    row: Mapping[str, Any], found: _Curves, series: Mapping[str, Series], *, has_test: bool
 ) -> tuple[Cell, ...]:
-    def known(name: str) -> float | None:
-        value = row[name]
-        return None if value is None else float(str(value))
-
     names = [found.main, *([found.further] if found.further else [])]
-    low, high, hours = known("low"), known("high"), known("gpu_hours")
+    low, high, hours = row["low"], row["high"], row["gpu_hours"]
     band = "" if low is None or high is None else f"{signed(low)} to {signed(high)}"
-    loss = str(row["loss"])
     return (
-        Cell(text=loss, series=series[loss], order=loss),
-        Cell(text=str(row["num_trials"]), order=known("num_trials")),
-        *(Cell(text=signed(known(name)), order=known(name)) for name in names),
+        Cell.named(row["loss"], series),
+        Cell(text=str(row["num_trials"]), order=float(row["num_trials"])),
+        *(Cell.signed(row[name]) for name in names),
         Cell(text=band or number(None), order=low),
-        *((Cell(text=signed(known("test")), order=known("test")),) if has_test else ()),
+        *((Cell.signed(row["test"]),) if has_test else ()),
         Cell(text=duration(None if hours is None else hours * _HOUR_SECONDS), order=hours),
-        Cell(text=str(row["num_searches"]), order=known("num_searches")),
+        Cell(text=str(row["num_searches"]), order=float(row["num_searches"])),
     )

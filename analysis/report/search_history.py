@@ -1,6 +1,7 @@
 """Search history: objective by trial, one panel a block, and Pareto fronts."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import polars as pl
 
@@ -9,9 +10,8 @@ from analysis.figures.style import Series
 from analysis.hyperparameters.pareto_fronts import has_time_objective, with_pareto_fronts
 from analysis.page.html_page import Cell, Column, Illustration, Table
 from analysis.report.learning_curves import padded_range
-from analysis.report.shown_blocks import leading_losses, losses_note, panels_note, spread_blocks
+from analysis.report.shown_blocks import drawn_rows
 from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.wording import number
 
 __all__ = ["pareto_front_table", "search_history"]
 
@@ -28,15 +28,9 @@ def search_history(results: StudyResults, series: Mapping[str, Series]) -> Illus
     if not objectives:
         return None
     y_range = padded_range(objectives)
-    blocks = set(trials["block"])
-    largest = int(str(trials["block"].value_counts()["count"].max()))
+    largest = max(trials["block"].value_counts()["count"])
     most = max(1, min(_MOST_PANELS, _MOST_MARKS // largest))
-    shown = set(spread_blocks(results, blocks, most))
-    losses = set(trials["loss"])
-    leading = leading_losses(results, losses)
-    drawn = trials.filter(
-        pl.col("block").is_in(sorted(shown)), pl.col("loss").is_in(sorted(leading))
-    )
+    drawn, losses, note = drawn_rows(results, trials, most_blocks=most)
     plots = [
         draw_search_history(
             [_history(part, series) for part in panel.partition_by("search", maintain_order=True)],
@@ -53,8 +47,8 @@ def search_history(results: StudyResults, series: Mapping[str, Series]) -> Illus
         caption="Every trial of each search in the order of suggestion. Filled: complete; hollow:"
         " pruned, at its value when stopped; × on the lower edge: failed. The line is the"
         " incumbent, the best complete trial so far. All panels have the same scale."
-        f"{panels_note(len(shown), len(blocks))}{losses_note(len(leading), len(losses))}",
-        legend=tuple(series[loss] for loss in sorted(leading)),
+        f"{note}",
+        legend=tuple(series[loss] for loss in losses),
         table=_table(trials, series),
     )
 
@@ -79,8 +73,8 @@ def _table(trials: pl.DataFrame, series: Mapping[str, Series]) -> Table:
         loss = part["loss"][0]
         rows.append(
             (
-                Cell(text=part["block"][0], order=part["block"][0]),
-                Cell(text=loss, series=series[loss], order=loss),
+                Cell.word(part["block"][0]),
+                Cell.named(loss, series),
                 *((_value(part, "repeat", 0),) if has_repeats else ()),
                 *(_count(part, state) for state in ("COMPLETE", "PRUNED", "FAILED")),
                 _value(default, "objective", 2),
@@ -93,24 +87,18 @@ def _table(trials: pl.DataFrame, series: Mapping[str, Series]) -> Table:
     return Table(
         name="search-history-table",
         caption="The searches",
-        columns=(
-            Column(label="Block", is_number=False),
-            Column(label="Loss", is_number=False),
-            *(Column(label=label) for label in (*repeat, *labels)),
-        ),
+        columns=(*Column.texts("Block", "Loss"), *Column.numbers(*repeat, *labels)),
         rows=tuple(rows),
         is_sortable=True,
     )
 
 
 def _count(part: pl.DataFrame, state: str) -> Cell:
-    count = part.filter(pl.col("state") == state).height
-    return Cell(text=str(count), order=count)
+    return Cell.count(part.filter(pl.col("state") == state).height)
 
 
 def _value(row: pl.DataFrame, column: str, digits: int) -> Cell:
-    value = None if row.is_empty() else row[column][0]
-    return Cell(text=number(value, digits), order=value)
+    return Cell.number(None if row.is_empty() else row[column][0], digits)
 
 
 def pareto_front_table(results: StudyResults, series: Mapping[str, Series]) -> Table | None:
@@ -120,7 +108,6 @@ def pareto_front_table(results: StudyResults, series: Mapping[str, Series]) -> T
     trials = with_pareto_fronts(results.search_trials).filter("on_front")
     if trials.is_empty():
         return None
-    names = ("Trial", "Validation, %", "Training, s")
     return Table(
         name="search-fronts",
         caption="The Pareto front of each search: complete trials that no other one of their"
@@ -128,10 +115,9 @@ def pareto_front_table(results: StudyResults, series: Mapping[str, Series]) -> T
         " in score without taking longer. The winner, which the final stage retrains, is the one"
         " with the best score.",
         columns=(
-            Column(label="Search", is_number=False),
-            Column(label="Loss", is_number=False),
-            *(Column(label=name) for name in names),
-            Column(label="Config", is_number=False),
+            *Column.texts("Search", "Loss"),
+            *Column.numbers("Trial", "Validation, %", "Training, s"),
+            *Column.texts("Config"),
         ),
         rows=tuple(
             _row(trial, series)
@@ -141,22 +127,18 @@ def pareto_front_table(results: StudyResults, series: Mapping[str, Series]) -> T
     )
 
 
-def _row(trial: Mapping[str, object], series: Mapping[str, Series]) -> tuple[Cell, ...]:
-    loss, search = str(trial["loss"]), str(trial["search"])
-    objective, seconds, index = (
-        float(str(trial[name])) for name in ("objective", "training_seconds", "index")
-    )
+def _row(trial: Mapping[str, Any], series: Mapping[str, Series]) -> tuple[Cell, ...]:
     values = {
         name.removeprefix("hp."): value
         for name, value in trial.items()
         if name.startswith("hp.") and value is not None
     }
     return (
-        Cell(text=search, order=search),
-        Cell(text=loss, series=series[loss], order=loss),
-        Cell(text=number(index, 0), order=index),
-        Cell(text=number(objective * PERCENT, 2), order=objective * PERCENT),
-        Cell(text=number(seconds, 1), order=seconds),
+        Cell.word(trial["search"]),
+        Cell.named(trial["loss"], series),
+        Cell.number(float(trial["index"]), 0),
+        Cell.share(trial["objective"]),
+        Cell.number(trial["training_seconds"], 1),
         Cell(text=", ".join(f"{name} {_shown(value)}" for name, value in values.items())),
     )
 

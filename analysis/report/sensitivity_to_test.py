@@ -13,7 +13,7 @@ from analysis.tournament.sensitivity_to_test_text import agreement_text, medals_
 from analysis.tournament.table_tournament import TableResults
 from analysis.tournament.tournament import Tournament
 from analysis.tournament.verdict_text import pool_sentences, skillings_mack_sentence
-from analysis.wording import MISSING, counted, listed, number, p_equals, range_of, signed
+from analysis.wording import MISSING, counted, listed, number, p_equals, range_of
 
 __all__ = ["sensitivity_to_test", "table_sensitivity_to_test"]
 
@@ -57,7 +57,6 @@ def _section(
     return Section(
         name="other-tests",
         title="Sensitivity to the test",
-        label="Sensitivity to the test",
         parts=tuple(parts),
     )
 
@@ -82,10 +81,9 @@ def _tests(tournament: Tournament, found: SensitivityToTest) -> Table:
         caption=f"Pairs of {found.num_pairs:,} that differ significantly by each test over"
         f" {counted(len(tournament.blocks), 'block')} at {100 * tournament.alpha:g} %",
         columns=(
-            Column(label="Test", is_number=False),
-            Column(label="Pairs that differ"),
-            Column(label=f"Not different from {tournament.names[0]}", is_number=False),
-            Column(label="Places", is_number=False),
+            *Column.texts("Test"),
+            *Column.numbers("Pairs that differ"),
+            *Column.texts(f"Not different from {tournament.names[0]}", "Places"),
         ),
         rows=tuple(rows),
         note="The primary test was declared before the outcome was known; verdicts are by it"
@@ -113,10 +111,10 @@ def _available(tournament: Tournament, series: Mapping[str, Series]) -> tuple[Pa
         return ()
     rows = [
         (
-            Cell(text=rank.competitor, series=series[rank.competitor], order=rank.competitor),
-            Cell(text=number(rank.beaten_by), order=rank.beaten_by),
-            Cell(text=number(rank.average_rank), order=rank.average_rank),
-            Cell(text=str(rank.num_blocks), order=rank.num_blocks),
+            Cell.named(rank.competitor, series),
+            Cell.number(rank.beaten_by),
+            Cell.number(rank.average_rank),
+            Cell.count(rank.num_blocks),
         )
         for rank in available.ranks
     ]
@@ -132,10 +130,8 @@ def _available(tournament: Tournament, series: Mapping[str, Series]) -> tuple[Pa
             name="available-ranks",
             caption=f"All blocks, also the {left_out} left out of the ranking for missing scores",
             columns=(
-                Column(label="Competitor", is_number=False),
-                Column(label="Beaten by"),
-                Column(label="Average rank"),
-                Column(label="Blocks"),
+                *Column.texts("Competitor"),
+                *Column.numbers("Beaten by", "Average rank", "Blocks"),
             ),
             rows=tuple(rows),
             note=f"{result} Beaten by: mean share of the others present that are better, 0 is"
@@ -151,14 +147,11 @@ def _pairs(
     entries = zip(tournament.pairs, found.superiorities, found.better, strict=True)
     rows = [
         (
-            Cell(text=pair.a, series=series[pair.a], order=pair.a),
-            Cell(text=pair.b, series=series[pair.b], order=pair.b),
-            Cell(text=number(one.estimate), order=one.estimate, is_best=one.is_meaningful),
-            Cell(text=range_of(one.low, one.high), order=one.low),
-            *(
-                Cell(text=number(share), order=share)
-                for share in (better.a_better, better.rope, better.b_better)
-            ),
+            Cell.named(pair.a, series),
+            Cell.named(pair.b, series),
+            Cell.number(one.estimate, is_best=one.is_meaningful),
+            Cell.interval(one.low, one.high),
+            *(Cell.number(share) for share in (better.a_better, better.rope, better.b_better)),
         )
         for pair, one, better in entries
     ]
@@ -168,10 +161,8 @@ def _pairs(
         " better, over"
         f" {counted(len(tournament.blocks), 'block')}",
         columns=(
-            Column(label="First", is_number=False),
-            Column(label="Second", is_number=False),
-            Column(label="P(first > second)"),
-            Column(label="95\N{NO-BREAK SPACE}% interval"),
+            *Column.texts("First", "Second"),
+            *Column.numbers("P(first > second)", "95\N{NO-BREAK SPACE}% interval"),
             Column(label="Better", group="Bayesian signed-rank"),
             Column(label="As good", group="Bayesian signed-rank"),
             Column(label="Worse", group="Bayesian signed-rank"),
@@ -209,10 +200,10 @@ def _interquartile(
         return (Paragraph(text=text, style="note"),)
     rows = [
         (
-            Cell(text=one.competitor, series=series[one.competitor], order=one.competitor),
-            Cell(text=signed(one.estimate), order=one.estimate),
+            Cell.named(one.competitor, series),
+            Cell.signed(one.estimate),
             Cell(text=range_of(one.low, one.high) or MISSING, order=one.low),
-            Cell(text=str(one.num_values), order=one.num_values),
+            Cell.count(one.num_values),
         )
         for one in found.interquartile
     ]
@@ -222,10 +213,8 @@ def _interquartile(
             caption=f"Interquartile mean of score minus median of the block, in {unit}, over"
             f" {counted(len(tournament.blocks), 'block')}",
             columns=(
-                Column(label="Competitor", is_number=False),
-                Column(label="Interquartile mean"),
-                Column(label="95\N{NO-BREAK SPACE}% interval"),
-                Column(label="Runs"),
+                *Column.texts("Competitor"),
+                *Column.numbers("Interquartile mean", "95\N{NO-BREAK SPACE}% interval", "Runs"),
             ),
             rows=tuple(rows),
             note="The lowest and highest quarter of all runs of all blocks are left out; a"

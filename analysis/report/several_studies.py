@@ -27,7 +27,7 @@ from analysis.study_results.paired_studies import (
     test_hashes,
 )
 from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.wording import MISSING, counted, listed, number, p_value, range_of, signed
+from analysis.wording import MISSING, counted, listed, range_below
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place, resolve_links
 from podium.errors import PodiumError
@@ -100,7 +100,6 @@ def _answers(studies: Sequence[StudyResults], labels: _Labels, folder: Path) -> 
     return Section(
         name="answer",
         title="Answers",
-        label="Answers",
         parts=(
             Paragraph(text=_lead(studies, labels), style="lead"),
             fragment("answers.html.j2", answers=answers),
@@ -140,7 +139,7 @@ def _href(results: StudyResults, folder: Path) -> str:
 def _losses(
     studies: Sequence[StudyResults], labels: _Labels, series: Mapping[str, Series]
 ) -> Section:
-    columns = [Column(label="Loss", is_number=False)]
+    columns = [*Column.texts("Loss")]
     columns += [
         Column(label=head, group=label)
         for label, results in zip(labels, studies, strict=True)
@@ -153,7 +152,7 @@ def _losses(
         columns=tuple(columns),
         rows=tuple(
             (
-                Cell(text=loss, series=series[loss], order=loss),
+                Cell.named(loss, series),
                 *(cell for results in studies for cell in _loss_cells(results, loss)),
             )
             for loss in sorted(series)
@@ -162,7 +161,7 @@ def _losses(
         f" study. Ranked were {_ranked(studies, labels)}.",
         is_sortable=True,
     )
-    return Section(name="losses-section", title="Losses", label="Losses", parts=(table,))
+    return Section(name="losses-section", title="Losses", parts=(table,))
 
 
 def _ranked(studies: Sequence[StudyResults], labels: _Labels) -> str:
@@ -182,9 +181,9 @@ def _loss_cells(results: StudyResults, loss: str) -> tuple[Cell, ...]:
     gain = None if not gains or gains[0] is None else PERCENT * gains[0]
     mean, place = (found.mean_score, found.place) if found else (None, None)
     return (
-        Cell(text=number(mean), order=mean),
-        Cell(text=number(place, 0), order=place),
-        Cell(text=signed(gain), order=gain),
+        Cell.number(mean),
+        Cell.number(place, 0),
+        Cell.signed(gain),
     )
 
 
@@ -216,10 +215,7 @@ def _pair_table(
         name="paired-losses",
         caption="Tuned test scores of one loss in two studies, paired by the blocks whose test"
         " hashes agree; the difference in points with its 95 % t interval over blocks below",
-        columns=(
-            *(Column(label=label, is_number=False) for label in ("Loss", "First", "Second")),
-            *(Column(label=head) for head in heads),
-        ),
+        columns=(*Column.texts("Loss", "First", "Second"), *Column.numbers(*heads)),
         rows=tuple(
             (
                 Cell(
@@ -230,17 +226,16 @@ def _pair_table(
                 ),
                 Cell(text=labels[pair.first], order=pair.first),
                 Cell(text=labels[pair.second], order=pair.second),
-                Cell(text=str(pair.num_blocks), order=pair.num_blocks),
-                Cell(text=number(pair.mean_first), order=pair.mean_first),
-                Cell(text=number(pair.mean_second), order=pair.mean_second),
-                Cell(
-                    text=signed(pair.difference.estimate),
-                    detail=_interval(pair),
-                    order=pair.difference.estimate,
+                Cell.count(pair.num_blocks),
+                Cell.number(pair.mean_first),
+                Cell.number(pair.mean_second),
+                Cell.signed(
+                    pair.difference.estimate,
+                    detail=range_below(pair.difference.low, pair.difference.high),
                 ),
                 Cell(text=f"{pair.wins}/{pair.ties}/{pair.losses}"),
-                Cell(text=p_value(pair.p_value), order=pair.p_value),
-                Cell(text=p_value(pair.p_holm), order=pair.p_holm),
+                Cell.p_value(pair.p_value),
+                Cell.p_value(pair.p_holm),
             )
             for pair in pairs
         ),
@@ -258,11 +253,6 @@ def _is_other_code(pair: PairedLoss, studies: Sequence[StudyResults]) -> bool:
     return any(first.get(path) != second.get(path) for path in named)
 
 
-def _interval(pair: PairedLoss) -> str:
-    low, high = pair.difference.low, pair.difference.high
-    return "" if low is None or high is None else range_of(low, high)
-
-
 def _settings(studies: Sequence[StudyResults], labels: _Labels) -> Section:
     found = [
         {**_own_settings(r.study), **_own_settings(r.reader.provenance(), "run.")} for r in studies
@@ -277,7 +267,7 @@ def _settings(studies: Sequence[StudyResults], labels: _Labels) -> Section:
         name="settings",
         caption="Keys of the resolved study files that differ, and, from “run.” on, what was"
         " recorded when the studies started",
-        columns=tuple(Column(label=label, is_number=False) for label in ("Key", *labels)),
+        columns=Column.texts("Key", *labels),
         rows=rows,
     )
     parts: tuple[Part, ...] = (
@@ -310,9 +300,7 @@ def _tests(studies: Sequence[StudyResults], labels: _Labels) -> Section:
         name="test-hashes",
         caption="What each block was tested on: hashes of test classes and images. Scores of equal"
         " ones are comparable.",
-        columns=tuple(
-            Column(label=label, is_number=False) for label in ("Block", *labels, "Comparable")
-        ),
+        columns=Column.texts("Block", *labels, "Comparable"),
         rows=tuple(
             (
                 Cell(text=block),
@@ -327,7 +315,7 @@ def _tests(studies: Sequence[StudyResults], labels: _Labels) -> Section:
             for block in blocks
         ),
     )
-    return Section(name="tests", title="Test data", label="Test data", parts=(table,))
+    return Section(name="tests", title="Test data", parts=(table,))
 
 
 def _verdict(hashes: Sequence[tuple[str, ...]]) -> str:

@@ -5,7 +5,7 @@ import polars as pl
 from analysis.study_results.study_results import StudyResults
 from analysis.wording import counted
 
-__all__ = ["leading_losses", "losses_note", "panels_note", "spread_blocks"]
+__all__ = ["drawn_rows", "spread_blocks"]
 
 _MOST_LINES = 12  # of one panel: beyond that no line can be followed
 
@@ -40,20 +40,35 @@ def spread_blocks(results: StudyResults, having: set[str], most: int) -> list[st
     return [blocks[int(step * position + 0.5)] for position in range(most)]
 
 
-def leading_losses(results: StudyResults, having: set[str], most: int = _MOST_LINES) -> list[str]:
-    """At most so many losses: the best of the ranking, or without a ranking the first by name.
+def drawn_rows(
+    results: StudyResults, rows: pl.DataFrame, *, most_blocks: int
+) -> tuple[pl.DataFrame, list[str], str]:
+    """The rows that a figure of one panel a block draws of all that its table has.
 
     Args:
         results: results of the study.
-        having: losses to choose from.
-        most: greatest number of losses, at least 1.
+        rows: rows with the columns ``block`` and ``loss``.
+        most_blocks: greatest number of panels, at least 1.
+
+    Returns:
+        The rows, their losses by name, and sentences for the caption on what is left out.
     """
+    blocks, losses = set(rows["block"]), set(rows["loss"])
+    shown = spread_blocks(results, blocks, most_blocks)
+    leading = _leading_losses(results, losses)
+    drawn = rows.filter(pl.col("block").is_in(shown), pl.col("loss").is_in(leading))
+    note = _panels_note(len(shown), len(blocks)) + _losses_note(len(leading), len(losses))
+    return drawn, sorted(leading), note
+
+
+def _leading_losses(results: StudyResults, having: set[str]) -> list[str]:
+    """At most 12 losses: the best of the ranking, or without a ranking the first by name."""
     ranked = results.tournament.names if results.tournament else ()
-    return [*(name for name in ranked if name in having), *sorted(having - set(ranked))][:most]
+    names = [*(name for name in ranked if name in having), *sorted(having - set(ranked))]
+    return names[:_MOST_LINES]
 
 
-def losses_note(shown: int, total: int) -> str:
-    """For a caption; empty if all are shown."""
+def _losses_note(shown: int, total: int) -> str:
     if shown == total:
         return ""
     return (
@@ -62,8 +77,7 @@ def losses_note(shown: int, total: int) -> str:
     )
 
 
-def panels_note(shown: int, total: int) -> str:
-    """For a caption; empty if all are shown."""
+def _panels_note(shown: int, total: int) -> str:
     if shown == total:
         return ""
     return (

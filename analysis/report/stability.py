@@ -16,7 +16,7 @@ from analysis.selection.ranking_stability import (
 )
 from analysis.study_results.component_scores import final_component_scores
 from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.wording import MISSING, counted, number, percent, range_of
+from analysis.wording import counted, number, percent, range_below, range_of
 
 __all__ = ["stability"]
 
@@ -68,8 +68,8 @@ def _reselected(results: StudyResults) -> tuple[pl.DataFrame, str]:
 
 def _spread(row: Mapping[str, Any]) -> str:
     """``1.90, 95 % 1.42 to 2.89``: few seeds say little about a standard deviation."""
-    ends = range_of(row["low_seed"], row["high_seed"])
-    return number(row["seed_std"]) + ("" if ends == MISSING else f", 95 % {ends}")
+    ends = range_below(row["low_seed"], row["high_seed"])
+    return number(row["seed_std"]) + (ends and f", 95 % {ends}")
 
 
 def _summary(table: pl.DataFrame, by: str, metric: str) -> str:
@@ -115,10 +115,7 @@ def _table(table: pl.DataFrame, series: Mapping[str, Series], by: str, metric: s
         " (with its 95 % chi-square interval and degrees of freedom), standard deviation of the"
         " best validation epoch over seeds, best minus last validation score, failed trials (95 %,"
         " Wilson)",
-        columns=(
-            Column(label="Loss", is_number=False),
-            *(Column(label=label) for label in labels),
-        ),
+        columns=(*Column.texts("Loss"), *Column.numbers(*labels)),
         rows=tuple(_row(row, series) for row in table.to_dicts()),
         note=f"Picked again: how often {by}; below it, a random pick. Seeds and epochs are of the"
         " tuned losses, failures of all trials of the compared protocol.",
@@ -126,33 +123,18 @@ def _table(table: pl.DataFrame, series: Mapping[str, Series], by: str, metric: s
     )
 
 
-def _row(row: Mapping[str, object], series: Mapping[str, Series]) -> tuple[Cell, ...]:
-    def known(name: str) -> float | None:
-        value = row[name]
-        return None if value is None else float(str(value))
-
-    seeds, chance = known("seed_std"), known("chance")
-    failed = known("failed") or 0.0
-    low, high = (PERCENT * (known(end) or 0.0) for end in ("low", "high"))
-    loss = str(row["loss"])
-    ends = range_of(known("low_seed"), known("high_seed"))
+def _row(row: Mapping[str, Any], series: Mapping[str, Series]) -> tuple[Cell, ...]:
+    failed = range_of(PERCENT * row["low"], PERCENT * row["high"], 0)
+    ends = range_below(row["low_seed"], row["high_seed"])
     return (
-        Cell(text=loss, series=series.get(loss), order=loss),
-        Cell(
-            text=number(seeds),
-            detail="" if ends == MISSING else f"{ends}, {row['num_df']} df",
-            order=seeds,
+        Cell.named(row["loss"], series),
+        Cell.number(row["seed_std"], detail=ends and f"{ends}, {row['num_df']} df"),
+        Cell.number(row["epoch_std"], 1),
+        Cell.number(row["peak_to_last"]),
+        Cell.percent(
+            row["failed"], detail=f"{row['num_failed']:,} of {row['num_trials']:,}; {failed}"
         ),
-        Cell(text=number(known("epoch_std"), 1), order=known("epoch_std")),
-        Cell(text=number(known("peak_to_last")), order=known("peak_to_last")),
-        Cell(
-            text=percent(failed),
-            detail=f"{row['num_failed']:,} of {row['num_trials']:,}; {range_of(low, high, 0)}",
-            order=failed,
-        ),
-        Cell(
-            text=percent(known("reselected")),
-            detail="" if chance is None else percent(chance),
-            order=known("reselected"),
+        Cell.percent(
+            row["reselected"], detail="" if row["chance"] is None else percent(row["chance"])
         ),
     )

@@ -10,7 +10,7 @@ from analysis.page.html_page import Cell, Column, Paragraph, Section, Table
 from analysis.study_results.study_results import StudyResults
 from analysis.tournament.subgroups import Subgroup, rank_subgroups
 from analysis.tournament.table_tournament import TableResults
-from analysis.wording import MISSING, counted, number
+from analysis.wording import MISSING, counted
 
 __all__ = ["subgroups", "table_subgroups"]
 
@@ -80,7 +80,6 @@ def _section(
     return Section(
         name="slices",
         title="Subgroups",
-        label="Subgroups",
         parts=(
             Paragraph(text=" ".join(_sentences(found, names[0]))),
             _table(found, names, series, primary),
@@ -117,7 +116,7 @@ def _table(
         " the place; n\N{NO-BREAK SPACE}= blocks"
         + (f"; {counted(left_out, 'incomplete block')} left out" if left_out else ""),
         columns=(
-            Column(label="Competitor", is_number=False),
+            *Column.texts("Competitor"),
             *(
                 Column(
                     label=f"{one.value} (n\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{one.num_blocks})",
@@ -128,7 +127,7 @@ def _table(
         ),
         rows=tuple(
             (
-                Cell(text=name, series=series[name], order=name),
+                Cell.named(name, series),
                 *(_cell(standing_of.get(name)) for standing_of in by_name),
             )
             for name in names
@@ -144,9 +143,8 @@ def _table(
 def _cell(standing: Standing | None) -> Cell:
     if standing is None:
         return Cell(text=MISSING)
-    return Cell(
-        text=number(standing.average_rank),
+    return Cell.number(
+        standing.average_rank,
         detail=f"place\N{NO-BREAK SPACE}{standing.place}",
-        order=standing.average_rank,
         is_best=standing.place == 1,
     )

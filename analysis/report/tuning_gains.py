@@ -22,7 +22,7 @@ from analysis.page.html_page import (
 from analysis.report.fairness import fairness_note
 from analysis.scores.final_scores import BASELINE
 from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.wording import counted, number, range_of, signed
+from analysis.wording import counted, in_percent, range_below, range_of
 
 __all__ = ["tuning_gains"]
 
@@ -32,15 +32,10 @@ _LEVEL_LABELS = ("Default, val", "Tuned, val", "Default, test", "Tuned, test")
 
 def tuning_gains(results: StudyResults, series: Mapping[str, Series]) -> Section:
     """The section, or a sentence that no final trial was tested yet."""
-    parts: tuple[Part, ...] = (Paragraph(text="No final trial has been tested yet."),)
-    if not results.selection.is_empty():
-        parts = _parts(results, series)
-    return Section(
-        name="tuning",
-        title="Tuning gains",
-        label="Tuning gains",
-        parts=parts,
-    )
+    is_tested = not results.selection.is_empty()
+    none = (Paragraph(text="No final trial has been tested yet."),)
+    parts = _parts(results, series) if is_tested else none
+    return Section(name="tuning", title="Tuning gains", parts=parts)
 
 
 def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, ...]:
@@ -59,18 +54,9 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
         f" (n = {blocks}), cut at 0 and 100; they mostly show how blocks differ, so compare"
         f" losses by their paired gaps.{_missing_note(selection)}",
         table=_estimates(
-            "tuning-levels-table",
+            "tuning-levels",
             f"{metric} in %, mean over {blocks} with 95 % t intervals below",
-            {
-                row.name: (
-                    row.default_validation,
-                    row.tuned_validation,
-                    row.default_test,
-                    row.tuned_test,
-                )
-                for row in with_untrained
-            },
-            _LEVEL_LABELS,
+            {r.name: dict(zip(_LEVEL_LABELS, r.levels, strict=True)) for r in with_untrained},
             series,
         ),
     )
@@ -80,10 +66,9 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
         caption="Gain of tuning: tuned minus published default on test, same seeds and"
         f" blocks. 95 % t interval over blocks (n = {blocks}).",
         table=_estimates(
-            "tuning-gains-table",
+            "tuning-gains",
             f"Gain on test in points, mean over {blocks} with its 95 % t interval below",
-            {row.name: (row.gain,) for row in rows},
-            ("Gain on test",),
+            {row.name: {"Gain on test": row.gain} for row in rows},
             series,
         ),
     )
@@ -104,22 +89,18 @@ def _has_gains(rows: Sequence[TuningRow]) -> bool:
 
 
 def _estimates(
-    name: str,
+    figure: str,
     caption: str,
-    estimates: Mapping[str, Sequence[Estimate | None]],
-    labels: Sequence[str],
+    estimates: Mapping[str, Mapping[str, Estimate | None]],
     series: Mapping[str, Series],
 ) -> Table:
-    """The numbers that a figure draws, a row for each of its lines."""
+    """The numbers that a figure draws, by loss and label: a row for each of its lines."""
     return Table(
-        name=name,
+        name=f"{figure}-table",
         caption=caption,
-        columns=(
-            Column(label="Loss", is_number=False),
-            *(Column(label=label) for label in labels),
-        ),
+        columns=(*Column.texts("Loss"), *Column.numbers(*next(iter(estimates.values())))),
         rows=tuple(
-            (Cell(text=loss, series=series.get(loss), order=loss), *map(_with_interval, found))
+            (Cell.named(loss, series), *map(_with_interval, found.values()))
             for loss, found in estimates.items()
         ),
         is_sortable=True,
@@ -127,22 +108,17 @@ def _estimates(
 
 
 def _with_interval(found: Estimate | None) -> Cell:
-    low, high = (found.low, found.high) if found else (None, None)
-    detail = "" if low is None or high is None else range_of(low, high)
-    value = found.value if found else None
-    return Cell(text=number(value), detail=detail, order=value)
+    if found is None:
+        return Cell.number(None)
+    return Cell.number(found.value, detail=range_below(found.low, found.high))
 
 
 def _row(selection: pl.DataFrame, loss: str, look: Series) -> TuningRow:
     mine = selection.filter(pl.col("loss") == loss)
-    levels = [_estimate(mine[name]) for name in _LEVELS]
     return TuningRow(
         name=loss,
         series=look,
-        default_validation=levels[0],
-        tuned_validation=levels[1],
-        default_test=levels[2],
-        tuned_test=levels[3],
+        levels=tuple(_estimate(mine[name]) for name in _LEVELS),
         gain=_estimate(mine["gain"]),
     )
 
@@ -158,10 +134,7 @@ def _untrained(results: StudyResults) -> TuningRow | None:
     return TuningRow(
         name=BASELINE,
         series=None,
-        default_validation=_estimate(validated.sort("block")[results.validation_column]),
-        tuned_validation=None,
-        default_test=test,
-        tuned_test=None,
+        levels=(_estimate(validated.sort("block")[results.validation_column]), None, test, None),
         gain=None,
     )
 
@@ -181,14 +154,11 @@ def _summary(results: StudyResults, rows: list[TuningRow], series: Mapping[str, 
         found = overall[row.name]
         lines.append(
             (
-                Cell(text=row.name, series=series[row.name], order=row.name),
-                _level(row.default_validation),
-                _level(row.tuned_validation),
-                _level(row.default_test),
-                _level(row.tuned_test),
+                Cell.named(row.name, series),
+                *(Cell.number(level.value if level else None) for level in row.levels),
                 _gain(found, "gain"),
                 _gain(found, "above_untrained"),
-                Cell(text=_of(found["num_kept_default"], found["num_blocks"])),
+                Cell(text=f"{found['num_kept_default']} of {found['num_blocks']}"),
             )
         )
     gains = ("Gain on test", "Above untrained", "Default won")
@@ -196,10 +166,7 @@ def _summary(results: StudyResults, rows: list[TuningRow], series: Mapping[str, 
         name="tuning-summary",
         caption=f"{results.metric} in %, mean over blocks; gains on test in points, paired by"
         " block, with 95 % t intervals over blocks below them",
-        columns=(
-            Column(label="Loss", is_number=False),
-            *(Column(label=label) for label in (*_LEVEL_LABELS, *gains)),
-        ),
+        columns=(*Column.texts("Loss"), *Column.numbers(*_LEVEL_LABELS, *gains)),
         rows=tuple(lines),
         note="“Default won” counts the blocks whose search found nothing better than the published"
         " default; their gain is zero."
@@ -237,14 +204,14 @@ def _per_block(results: StudyResults, series: Mapping[str, Series]) -> Table:
     }
     lines = tuple(
         (
-            Cell(text=row["block"], order=row["block"]),
-            Cell(text=row["loss"], series=series[row["loss"]], order=row["loss"]),
-            *(_share(row[name]) for name in _LEVELS[:-1]),
+            Cell.word(row["block"]),
+            Cell.named(row["loss"], series),
+            *(Cell.share(row[name]) for name in _LEVELS[:-1]),
             _tested(row["test_winner"], classes.get((row["block"], row["loss"], row["protocol"]))),
-            Cell(text=signed(_points(row["gain"])), order=_points(row["gain"])),
-            Cell(text=range_of(_points(row["gain_low"]), _points(row["gain_high"]))),
-            Cell(text=number(row["num_seeds"], 0), order=row["num_seeds"]),
-            _share(row["test_untrained"]),
+            Cell.signed(in_percent(row["gain"])),
+            Cell(text=range_of(in_percent(row["gain_low"]), in_percent(row["gain_high"]))),
+            Cell.number(row["num_seeds"], 0),
+            Cell.share(row["test_untrained"]),
         )
         for row in results.selection.to_dicts()
     )
@@ -253,11 +220,7 @@ def _per_block(results: StudyResults, series: Mapping[str, Series]) -> Table:
         name="tuning-blocks",
         caption=f"{results.metric} in % by block.{_interval_text(results)} The interval of a gain"
         " is Student's t over its seeds, or over the repeats of the search if there are several.",
-        columns=(
-            Column(label="Block", is_number=False),
-            Column(label="Loss", is_number=False),
-            *(Column(label=label) for label in (*_LEVEL_LABELS, *more)),
-        ),
+        columns=(*Column.texts("Block", "Loss"), *Column.numbers(*_LEVEL_LABELS, *more)),
         rows=lines,
         is_sortable=True,
     )
@@ -270,29 +233,10 @@ def _interval_text(results: StudyResults) -> str:
 
 
 def _gain(found: Mapping[str, float | None], name: str) -> Cell:
-    value, low, high = (_points(found[f"{name}{end}"]) for end in ("", "_low", "_high"))
-    interval = range_of(low, high) if low is not None else ""
-    return Cell(text=signed(value), detail=interval, order=value)
-
-
-def _level(estimate: Estimate | None) -> Cell:
-    value = estimate.value if estimate else None
-    return Cell(text=number(value), order=value)
+    value, low, high = (in_percent(found[f"{name}{end}"]) for end in ("", "_low", "_high"))
+    return Cell.signed(value, detail=range_below(low, high))
 
 
 def _tested(value: float | None, interval: tuple[float | None, float | None] | None) -> Cell:
-    low, high = (_points(end) for end in interval or (None, None))
-    detail = range_of(low, high) if low is not None else ""
-    return Cell(text=number(_points(value)), detail=detail, order=_points(value))
-
-
-def _share(value: float | None) -> Cell:
-    return Cell(text=number(_points(value)), order=_points(value))
-
-
-def _points(value: float | None) -> float | None:
-    return None if value is None else PERCENT * value
-
-
-def _of(count: int, total: int) -> str:
-    return f"{count} of {total}"
+    low, high = map(in_percent, interval or (None, None))
+    return Cell.share(value, detail=range_below(low, high))

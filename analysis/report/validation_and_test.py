@@ -67,14 +67,14 @@ def _finalists(results: StudyResults) -> pl.DataFrame:
     )
 
 
-def _point(row: Mapping[str, object], series: Mapping[str, Series]) -> Finalist:
+def _point(row: Mapping[str, Any], series: Mapping[str, Series]) -> Finalist:
     return Finalist(
-        series=series[str(row["loss"])],
+        series=series[row["loss"]],
         is_tuned=row["finalist"] == "winner",
-        validation=float(str(row["validation"])),
-        test=float(str(row["test"])),
-        is_picked=bool(row["is_picked"]),
-        is_oracle=bool(row["is_oracle"]),
+        validation=row["validation"],
+        test=row["test"],
+        is_picked=row["is_picked"],
+        is_oracle=row["is_oracle"],
     )
 
 
@@ -86,23 +86,24 @@ def _summary(finalists: pl.DataFrame) -> str:
         (pl.col("is_picked") & pl.col("is_oracle")).any().alias("agrees"),
     )
     agreed = int(per_block["agrees"].sum())
-    regret = (per_block["oracle"] - per_block["picked"]).sort().mean()
+    regrets = per_block.select((pl.col("oracle") - pl.col("picked")).sort().mean())
     return (
         f"Among these finalists, validation picks the best on test in {agreed} of"
         f" {counted(per_block.height, 'block')}; selection on validation has a"
-        f" mean regret of {number(float(str(regret)))} points on test."
+        f" mean regret of {number(regrets.item())} points on test."
     )
 
 
 def _errors(results: StudyResults) -> str:
     """Standard errors of scores from the choice of classes alone; empty if unknown."""
+    errors = (PERCENT * pl.col("standard_error")).median()
     medians = [
-        (PERCENT * found.filter(pl.col("finalist") == "winner")["standard_error"]).median()
+        found.filter(pl.col("finalist") == "winner").select(errors).item()
         for found in (_validation_classes(results), results.test_classes)
     ]
     if None in medians:
         return ""
-    on_validation, on_test = (number(float(str(median))) for median in medians)
+    on_validation, on_test = map(number, medians)
     return (
         f"One standard error of {results.metric}, from resampling classes, is {on_validation}"
         f" points on validation and {on_test} on test (median over blocks and tuned losses)."
@@ -124,8 +125,8 @@ def _table(finalists: pl.DataFrame, series: Mapping[str, Series], word: str) -> 
         by_cell.setdefault((row["block"], row["loss"]), {})[row["finalist"]] = row
     rows = tuple(
         (
-            Cell(text=block, order=block),
-            Cell(text=loss, series=series[loss], order=loss),
+            Cell.word(block),
+            Cell.named(loss, series),
             *(
                 _score(found.get(finalist), role)
                 for finalist in labels
@@ -142,15 +143,13 @@ def _table(finalists: pl.DataFrame, series: Mapping[str, Series], word: str) -> 
         name="validation-test-table",
         caption=f"Validation and test {word} of the finalists, in %",
         columns=(
-            Column(label="Block", is_number=False),
-            Column(label="Loss", is_number=False),
+            *Column.texts("Block", "Loss"),
             *(
                 Column(label=role, group=group)
                 for group in ("Tuned", "Default")
                 for role in ("Validation", "Test")
             ),
-            Column(label="Picked by validation", is_number=False),
-            Column(label="Best on test", is_number=False),
+            *Column.texts("Picked by validation", "Best on test"),
         ),
         rows=rows,
         is_sortable=True,
@@ -159,7 +158,7 @@ def _table(finalists: pl.DataFrame, series: Mapping[str, Series], word: str) -> 
 
 def _score(row: Mapping[str, Any] | None, role: str) -> Cell:
     value = row[role] if row else None
-    return Cell(text=number(value), order=value)
+    return Cell.number(value)
 
 
 def _is(found: Mapping[str, Mapping[str, Any]], finalist: str, flag: str) -> bool:

@@ -53,7 +53,6 @@ def variance_components(results: StudyResults, series: Mapping[str, Series]) -> 
     return Section(
         name="components",
         title="Variance components",
-        label="Variance components",
         parts=(
             Paragraph(
                 text="Standard deviations of the components of a score, in points of"
@@ -137,16 +136,14 @@ def _table(found: Components, name: str, caption: str) -> Table:
         name=name,
         caption=f"{caption}; 95 % intervals",
         columns=(
-            Column(label="Source", is_number=False),
-            Column(label="Standard deviation"),
-            Column(label="95 % interval"),
-            Column(label="Levels"),
-            Column(label="Note", is_number=False),
+            *Column.texts("Source"),
+            *Column.numbers("Standard deviation", "95 % interval", "Levels"),
+            *Column.texts("Note"),
         ),
         rows=tuple(
             (
                 Cell(text=item.label, order=position),
-                Cell(text=number(item.spread), order=item.spread),
+                Cell.number(item.spread),
                 Cell(text=_interval(item), order=item.high),
                 Cell(
                     text=f"{item.num_levels:,}" if item.num_levels else MISSING,
@@ -196,18 +193,16 @@ def _replication_table(options: Sequence[Replication], now: float) -> Table:
         caption="One more of each, in every block and for all losses: the standard error of the"
         f" difference of two losses, {number(now)} points now, and what it takes",
         columns=(
-            Column(label="One more", is_number=False),
-            Column(label="Standard error then"),
-            Column(label="Training"),
-            Column(label="Points an hour"),
-            Column(label="Note", is_number=False),
+            *Column.texts("One more"),
+            *Column.numbers("Standard error then", "Training", "Points an hour"),
+            *Column.texts("Note"),
         ),
         rows=tuple(
             (
-                Cell(text=item.name, order=item.name),
-                Cell(text=number(item.error), order=item.error),
+                Cell.word(item.name),
+                Cell.number(item.error),
                 Cell(text=duration(item.hours * _HOUR_SECONDS), order=item.hours),
-                Cell(text=number(item.gain, 3), order=item.gain),
+                Cell.number(item.gain, 3),
                 Cell(text=item.reason),
             )
             for item in options
@@ -232,11 +227,9 @@ def _by_loss(scores: pl.DataFrame, series: Mapping[str, Series]) -> Sequence[Par
     }
     rows = tuple(
         (
-            Cell(text=loss, series=series[loss], order=loss),
+            Cell.named(loss, series),
             *(
-                Cell(text=number(item.of(name).spread), order=item.of(name).spread)
-                if item
-                else Cell(text=MISSING)
+                Cell.number(item.of(name).spread) if item else Cell(text=MISSING)
                 for name in SEARCH_TERMS
             ),
         )
@@ -247,10 +240,7 @@ def _by_loss(scores: pl.DataFrame, series: Mapping[str, Series]) -> Sequence[Par
             name="search-components-losses",
             caption="The same for each loss alone, standard deviations in points"
             f" (n = {counted(scores.height, 'trained network')})",
-            columns=(
-                Column(label="Loss", is_number=False),
-                *(Column(label=label) for label in SEARCH_TERMS.values()),
-            ),
+            columns=(*Column.texts("Loss"), *Column.numbers(*SEARCH_TERMS.values())),
             rows=rows,
             note="A dash: one level only, or not separable from another source.",
             is_sortable=True,

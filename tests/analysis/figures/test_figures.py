@@ -119,10 +119,7 @@ def row(name, gain):
     return TuningRow(
         name=name,
         series=LOOKS[name],
-        default_validation=estimate,
-        tuned_validation=estimate,
-        default_test=estimate,
-        tuned_test=estimate,
+        levels=(estimate,) * 4,
         gain=gain,
     )
 
@@ -130,10 +127,7 @@ def row(name, gain):
 UNTRAINED = TuningRow(
     name="untrained",
     series=None,
-    default_validation=None,
-    tuned_validation=None,
-    default_test=Estimate(value=20),
-    tuned_test=None,
+    levels=(None, None, Estimate(value=20), None),
     gain=None,
 )
 
@@ -146,7 +140,7 @@ def test_tuning_shows_each_loss_and_the_untrained_network():
 
 def test_tuning_ends_at_0_and_100_percent_whatever_the_intervals():
     wide = row("a", None)
-    wide = replace(wide, tuned_test=Estimate(value=50, low=-300, high=400))
+    wide = replace(wide, levels=(*wide.levels[:3], Estimate(value=50, low=-300, high=400)))
     numbers = [
         t for t in svg_texts(draw_tuning([wide], metric="R", name="tuning")) if t[-1:] == "0"
     ]

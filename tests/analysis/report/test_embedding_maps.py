@@ -14,6 +14,7 @@ from analysis.study_results.study_results import read_results
 from orchestrator.results.records.artifact_files import save_embeddings
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
+from podium.errors import CorruptFileError, PodiumError
 from tests.analysis.changed_results import with_views
 from tests.analysis.page_text import rows_of
 from tests.analysis.stored_embeddings import clusters, embeddings_file

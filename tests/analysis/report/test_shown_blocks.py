@@ -6,12 +6,7 @@ import polars as pl
 import pytest
 
 from analysis.report.report import study_page
-from analysis.report.shown_blocks import (
-    leading_losses,
-    losses_note,
-    panels_note,
-    spread_blocks,
-)
+from analysis.report.shown_blocks import drawn_rows, spread_blocks
 from analysis.study_results.study_results import read_results
 from benchmarks.synthetic_store import Size, write_synthetic_store
 from tests.analysis.page_text import rows_of, text_of
@@ -52,7 +47,7 @@ def test_blocks_without_a_test_score_come_last(many_block_results):
 def test_few_panels_are_drawn_and_the_tables_have_every_block(many_block_page):
     assert len(re.findall(r'<title id="curves-\d+-title"', many_block_page)) == 6
     assert len(re.findall(r'<title id="history-\d+-title"', many_block_page)) == 6
-    assert text_of(many_block_page).count(panels_note(6, 14).strip()) == 2
+    assert text_of(many_block_page).count("6 of 14 blocks are drawn, spread evenly") == 2
     assert len({row[0] for row in rows_of(many_block_page, "learning-curves-table")}) == 14
     assert len({row[0] for row in rows_of(many_block_page, "search-history-table")}) == 14
 
@@ -67,9 +62,13 @@ def test_photographs_are_made_small_and_few(many_block_page):
 
 def test_of_many_losses_the_best_are_drawn_and_those_without_a_rank_last(many_block_results):
     best_first = list(many_block_results.tournament.names)
-    everyone = {*best_first, "unranked"}
+    others = [f"unranked_{position:02}" for position in range(20)]
+    names = [*others, *best_first]
+    rows = pl.DataFrame({"block": "glyphs-greek", "loss": names})
+    drawn, losses, note = drawn_rows(many_block_results, rows, most_blocks=6)
 
-    assert leading_losses(many_block_results, everyone, most=2) == best_first[:2]
-    assert leading_losses(many_block_results, everyone) == [*best_first, "unranked"]
-    assert losses_note(3, 3) == ""
-    assert " 12 of 46 losses are drawn" in losses_note(12, 46)
+    assert losses == sorted([*best_first, *others[:9]])
+    assert drawn["loss"].to_list() == [name for name in names if name in losses]
+    assert note.startswith(" 12 of 23 losses are drawn")
+    ranked = rows.filter(pl.col("loss").is_in(best_first))
+    assert drawn_rows(many_block_results, ranked, most_blocks=6)[2] == ""
