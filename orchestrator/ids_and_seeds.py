@@ -11,7 +11,8 @@ __all__ = [
     "NUMERICS_VERSION",
     "config_hash",
     "copy_id",
-    "draw_for",
+    "draw_of_config",
+    "draw_of_seed",
     "id_under",
     "seed_for",
     "trial_id",
@@ -93,26 +94,20 @@ def id_under(trial_id: str, protocol: str) -> str:
     return _digest({"trial": trial_id, "protocol": protocol})
 
 
-def draw_for(
-    protocol: ProtocolSettings,
-    stage: str,
-    hyperparameters: Mapping[str, HyperparameterValue],
-    seed: int,
-) -> str:
-    """The key from which ``random_splits`` draws a trial's split; empty for every other protocol.
+def draw_of_config(protocol: ProtocolSettings, config: Mapping[str, HyperparameterValue]) -> str:
+    """The key by which ``random_splits`` draws the split of a search trial; else empty.
 
-    In a search it is the config, so that a config has one split whichever search suggests it. In
-    the final stage it is the seed, so that all competitors share their splits.
-
-    Args:
-        protocol: protocol of the trial.
-        stage: ``search``, ``final`` or ``baseline``.
-        hyperparameters: the trial's config.
-        seed: the trial's seed.
+    It is the config, so that a config has one split whichever search suggests it.
     """
-    if protocol.kind != "random_splits":
-        return ""
-    return f"config {config_hash(hyperparameters)}" if stage == "search" else f"seed {seed}"
+    return f"config {config_hash(config)}" if protocol.kind == "random_splits" else ""
+
+
+def draw_of_seed(protocol: ProtocolSettings, seed: int) -> str:
+    """The key by which ``random_splits`` draws the split of a final; else empty.
+
+    It is the trial's seed, so that all competitors share their splits.
+    """
+    return f"seed {seed}" if protocol.kind == "random_splits" else ""
 
 
 def seed_for(study_seed: int, stage: str, *index: int | str) -> int:

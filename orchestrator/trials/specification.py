@@ -62,10 +62,10 @@ class TrialSpec:
 
     Attributes:
         index: position within its search and stage, from 0; of search trials the suggestion.
-        seed_index: position of its seed among those of its stage, from 0.
-        selected_from: number of search trials its config was selected from; None but for finals.
         split_hashes: hash of the split of each fold.
         weights: fingerprint of the weights that the backbone starts from.
+        seed_index: position of its seed among those of its stage, from 0.
+        selected_from: number of search trials its config was selected from; None but for finals.
         train_on: ``part`` or ``all`` for finals, as in `FinalSettings`; None in other stages.
         leaks: whether test classes chose its epoch or its config.
         same_as: id of the trial whose results this one is to have, if another search has the
@@ -77,15 +77,15 @@ class TrialSpec:
     stage: Literal["search", "final", "baseline"]
     search: Search
     index: int
-    seed_index: int
     settings: TrialSettings
-    is_default: bool
-    is_winner: bool
-    selected_from: int | None
     split_hashes: tuple[str, ...]
     protocol_hash: str
     test_hash: str
     weights: str
+    seed_index: int = 0
+    is_default: bool = False
+    is_winner: bool = False
+    selected_from: int | None = None
     train_on: TrainOn | None = None
     leaks: bool = False
     same_as: str | None = None

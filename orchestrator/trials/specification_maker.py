@@ -1,10 +1,11 @@
 """Makes the specifications of a study's trials, from its data sets and weights."""
 
-from collections.abc import Collection, Mapping
+import itertools
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Literal
 
-from orchestrator.ids_and_seeds import draw_for, id_under, seed_for, trial_id
+from orchestrator.ids_and_seeds import draw_of_config, draw_of_seed, id_under, seed_for, trial_id
 from orchestrator.study.blocks import dataset_of, final_protocol_of, protocol_of
 from orchestrator.study.configs import training_of
 from orchestrator.study.foreign_code import code_of_trial
@@ -61,104 +62,103 @@ class TrialSpecMaker:
         self, search: Search, index: int, config: Config, *, is_default: bool
     ) -> TrialSpec:
         """The trial of suggestion ``index``; all trials of a search share one seed."""
-        protocol = protocol_of(self._study, search)
-        return self._spec(
-            stage="search",
-            search=search,
-            index=index,
-            config=config,
-            protocol=protocol,
-            folds=tuple(range(protocol.num_folds)),
-            seed_index=0,
-            is_default=is_default,
+        study, protocol = self._study, protocol_of(self._study, search)
+        folds = tuple(range(protocol.num_folds))
+        seed = seed_for(study.seed, "search", search.repeat, 0)
+        draw = draw_of_config(protocol, config)
+        settings = replace(
+            self._settings(search, protocol, folds, config, seed, draw),
+            test_scores="recall",
+            evaluate_test=study.quarantine == "record",
         )
+        spec = self._spec("search", search, index, settings)
+        if search.protocol != study.protocols[0].label:
+            spec = replace(spec, trial_id=id_under(spec.trial_id, search.protocol))
+        return replace(spec, is_default=is_default, leaks=protocol.leaks)
 
     def final_trials(
         self, search: Search, finalists: tuple[Finalist, ...], selected_from: int
     ) -> tuple[TrialSpec, ...]:
         """Each finalist over all fresh seeds and folds; seeds and folds are paired."""
         specs = [
-            self._spec(
-                stage="final",
-                search=search,
-                index=0,
-                config=finalist.config,
-                protocol=protocol,
-                folds=(fold,),
-                seed_index=seed_index,
-                is_default=finalist.is_default,
-                is_winner=finalist.is_winner,
-                selected_from=selected_from,
-                train_on=train_on,
-                stop_epoch=finalist.selected_epoch if train_on == "all" else None,
-            )
-            for train_on, protocol in self._final_trainings(search)
-            for seed_index in range(self._study.final.seeds)
-            for fold in range(protocol.num_folds)
+            self._final_trial(search, finalist, train_on, seed_index, fold)
+            for train_on in self._study.final.train_on
+            for seed_index, fold in self._seeds_and_folds(self._final_protocol(search, train_on))
             for finalist in finalists
         ]
-        return tuple(replace(spec, index=index) for index, spec in enumerate(specs))
-
-    def _final_trainings(self, search: Search) -> list[tuple[TrainOn, ProtocolSettings]]:
-        protocols: dict[TrainOn, ProtocolSettings] = {
-            "part": final_protocol_of(self._study, search),
-            "all": _REFIT,
-        }
-        return [(train_on, protocols[train_on]) for train_on in self._study.final.train_on]
+        return tuple(
+            replace(spec, index=index, selected_from=selected_from)
+            for index, spec in enumerate(specs)
+        )
 
     def baseline_trials(self, block: Block) -> tuple[TrialSpec, ...]:
         """The untrained embedding of a block, over the seeds and folds of the final stage."""
         first = self._study.protocols[0].label
         search = Search(block=block, loss=UNTRAINED, protocol=first, repeat=0)
         protocol = final_protocol_of(self._study, search)
-        pairs = [
-            (seed_index, fold)
-            for seed_index in range(self._study.final.seeds)
-            for fold in range(protocol.num_folds)
-        ]
-        return tuple(
-            self._spec(
-                stage="baseline",
-                search=search,
-                index=index,
-                config={},
-                protocol=protocol,
-                folds=(fold,),
-                seed_index=seed_index,
-                is_default=False,
-            )
-            for index, (seed_index, fold) in enumerate(pairs)
+        specs = []
+        for index, (seed_index, fold) in enumerate(self._seeds_and_folds(protocol)):
+            tested = self._tested_settings(search, protocol, {}, seed_index, fold)
+            settings = replace(tested, training=replace(tested.training, epochs=0))
+            spec = self._spec("baseline", search, index, settings)
+            specs.append(replace(spec, seed_index=seed_index))
+        return tuple(specs)
+
+    def _final_trial(
+        self,
+        search: Search,
+        finalist: Finalist,
+        train_on: TrainOn,
+        seed_index: int,
+        fold: int,
+    ) -> TrialSpec:
+        protocol = self._final_protocol(search, train_on)
+        settings = self._tested_settings(search, protocol, finalist.config, seed_index, fold)
+        if train_on == "all":
+            settings = replace(settings, stop_epoch=finalist.selected_epoch)
+        is_chosen = finalist.is_winner or settings.stop_epoch is not None
+        return replace(
+            self._spec("final", search, 0, settings),
+            seed_index=seed_index,
+            is_default=finalist.is_default,
+            is_winner=finalist.is_winner,
+            train_on=train_on,
+            # Test classes chose the epoch, or the search's choice went into the trial.
+            leaks=protocol.leaks or (is_chosen and protocol_of(self._study, search).leaks),
         )
 
-    def _spec(
+    def _final_protocol(self, search: Search, train_on: TrainOn) -> ProtocolSettings:
+        return _REFIT if train_on == "all" else final_protocol_of(self._study, search)
+
+    def _seeds_and_folds(self, protocol: ProtocolSettings) -> Iterable[tuple[int, int]]:
+        return itertools.product(range(self._study.final.seeds), range(protocol.num_folds))
+
+    def _tested_settings(
         self,
-        *,
-        stage: Literal["search", "final", "baseline"],
         search: Search,
-        index: int,
+        protocol: ProtocolSettings,
         config: Config,
+        seed_index: int,
+        fold: int,
+    ) -> TrialSettings:
+        """Settings of finals, and of the baseline, which starts from the same weights."""
+        seed = seed_for(self._study.seed, "final", search.repeat, seed_index)
+        draw = draw_of_seed(protocol, seed)
+        settings = self._settings(search, protocol, (fold,), config, seed, draw)
+        return replace(settings, test_scores="all", evaluate_test=True)
+
+    def _settings(
+        self,
+        search: Search,
         protocol: ProtocolSettings,
         folds: tuple[int, ...],
-        seed_index: int,
-        is_default: bool,
-        is_winner: bool = False,
-        selected_from: int | None = None,
-        train_on: TrainOn | None = None,
-        stop_epoch: int | None = None,
-    ) -> TrialSpec:
-        study = self._study
-        block = search.block
-        dataset = self._datasets[block.dataset]
-        class_names = dataset.train_class_names
-        # The baseline shares the finals' seeds, so that it starts from the same weights.
-        seed_stage = "search" if stage == "search" else "final"
-        seed = seed_for(study.seed, seed_stage, search.repeat, seed_index)
-        draw = draw_for(protocol, stage, config, seed)
-        splits = tuple(make_split(class_names, protocol, fold, draw).hash for fold in folds)
-        training = training_of(study, block)
-        if stage == "baseline":
-            training = replace(training, epochs=0)
-        settings = TrialSettings(
+        config: Config,
+        seed: int,
+        draw: str,
+    ) -> TrialSettings:
+        """What all stages set alike."""
+        study, block = self._study, search.block
+        return TrialSettings(
             dataset=dataset_of(study, block),
             protocol=protocol,
             folds=folds,
@@ -167,40 +167,39 @@ class TrialSpecMaker:
             image_size=block.image_size,
             loss=search.loss,
             hyperparameters=dict(config),
-            training=training,
+            training=training_of(study, block),
             seed=seed,
             ks=study.ks,
             draw=draw,
-            stop_epoch=stop_epoch,
-            test_scores="recall" if stage == "search" else "all",
-            evaluate_test=stage != "search" or study.quarantine == "record",
             num_threads=max(1, int(demand_of(study, block).cpus)),
             cache_folder=self._cache_folder,
             code=code_of_trial(study.code, search.loss, block.backbone),
         )
-        weights = self._weights[block.backbone]
-        identity = trial_id(settings, dataset=dataset.fingerprint, splits=splits, weights=weights)
-        if stage == "search" and search.protocol != study.protocols[0].label:
-            identity = id_under(identity, search.protocol)
+
+    def _spec(
+        self,
+        stage: Literal["search", "final", "baseline"],
+        search: Search,
+        index: int,
+        settings: TrialSettings,
+    ) -> TrialSpec:
+        """The trial with its id and the hashes of its data."""
+        dataset = self._datasets[search.block.dataset]
+        names, protocol = dataset.train_class_names, settings.protocol
+        splits = tuple(
+            make_split(names, protocol, fold, settings.draw).hash for fold in settings.folds
+        )
+        weights = self._weights[search.block.backbone]
         return TrialSpec(
-            trial_id=identity,
+            trial_id=trial_id(
+                settings, dataset=dataset.fingerprint, splits=splits, weights=weights
+            ),
             stage=stage,
             search=search,
             index=index,
-            seed_index=seed_index,
             settings=settings,
-            is_default=is_default,
-            is_winner=is_winner,
-            selected_from=selected_from,
             split_hashes=splits,
-            protocol_hash=protocol_hash(class_names, protocol),
+            protocol_hash=protocol_hash(names, protocol),
             test_hash=dataset.test_hash,
             weights=weights,
-            train_on=train_on,
-            leaks=stage != "baseline"
-            and self._leaks(search, protocol, is_chosen=is_winner or stop_epoch is not None),
         )
-
-    def _leaks(self, search: Search, protocol: ProtocolSettings, *, is_chosen: bool) -> bool:
-        """Whether test classes chose the epoch, or the search's choice went into the trial."""
-        return protocol.leaks or (is_chosen and protocol_of(self._study, search).leaks)

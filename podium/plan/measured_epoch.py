@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from orchestrator.ids_and_seeds import draw_for, seed_for
+from orchestrator.ids_and_seeds import draw_of_config, seed_for
 from orchestrator.planning.study_plan import StudyPlan
 from orchestrator.study.blocks import dataset_of, protocol_of
 from orchestrator.study.configs import default_config, training_of
@@ -64,7 +64,7 @@ def measure_epoch(study: Study, planned: StudyPlan) -> MeasuredEpoch:
         training=training_of(study, block),
         seed=seed,
         ks=study.ks,
-        draw=draw_for(protocol, "search", config, seed),
+        draw=draw_of_config(protocol, config),
         evaluate_test=False,
         num_threads=max(1, int(demand_of(study, block).cpus)),
     )
