@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ from orchestrator.trials.history import TrialHistory
 from orchestrator.trials.provenance import Versions
 from orchestrator.trials.specification import TrialSpec
 from trainables.settings.trial_settings import HyperparameterValue, ProtocolSettings
-from trainables.trial_reports import ClassHits, EpochReport, Score, TestReport
+from trainables.trial_reports import ClassHits, EpochReport, TestReport
 
 __all__ = ["LAST_EPOCH", "SELECTION_RULE", "RowOutcome", "TrialRecorder", "hyperparameter_columns"]
 
@@ -185,32 +185,14 @@ def _keeps_retrievals(spec: TrialSpec) -> bool:
 
 
 def _outcome_columns(outcome: RowOutcome) -> dict[str, object]:
-    return {
-        "state": outcome.state,
-        "cause": outcome.cause,
-        "message": outcome.message,
-        "traceback": outcome.traceback,
-        "log": outcome.log,
-        "rung": outcome.rung,
-    }
+    columns = asdict(outcome)
+    del columns["peak_memory_mb"]  # the larger of it and the history's is a cost
+    return columns
 
 
-def _score_rows(report: EpochReport | TestReport) -> Iterable[Mapping[str, object]]:
-    return (_score_row(report, score) for score in report.scores)
-
-
-def _score_row(report: EpochReport | TestReport, score: Score) -> dict[str, object]:
-    return {
-        "fold": report.fold,
-        "epoch": report.epoch,
-        "role": score.role,
-        "metric": score.metric,
-        "k": score.k,
-        "value": score.value,
-        "hits": score.hits,
-        "queries": score.queries,
-        "gallery": score.gallery,
-    }
+def _score_rows(report: EpochReport | TestReport) -> Iterable[dict[str, object]]:
+    identity = {"fold": report.fold, "epoch": report.epoch}
+    return ({**identity, **asdict(score)} for score in report.scores)
 
 
 def _class_hit_rows(
@@ -225,20 +207,7 @@ def _class_hit_rows(
 
 def _retrieval_rows(tests: Iterable[TestReport]) -> list[dict[str, object]]:
     return [
-        {
-            "fold": report.fold,
-            "class_name": retrieval.class_name,
-            "png": retrieval.png,
-            "neighbours": [
-                {
-                    "class_name": neighbour.class_name,
-                    "is_correct": neighbour.is_correct,
-                    "similarity": neighbour.similarity,
-                    "png": neighbour.png,
-                }
-                for neighbour in retrieval.neighbours
-            ],
-        }
+        {"fold": report.fold, **asdict(retrieval)}
         for report in tests
         for retrieval in report.retrievals
     ]

@@ -5,17 +5,10 @@ per suggestion; the first to write an index has it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, get_args
 
-from orchestrator.results.records.checked_values import (
-    LARGEST,
-    checked,
-    count,
-    file_name,
-    is_known,
-    text,
-)
+from orchestrator.results.records.json_records import LARGEST, FileName, RecordKind
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import (
     read_checksummed,
@@ -37,6 +30,13 @@ AskSource = Literal["default", "given", "sampler"]
 _VALUE_TYPES = (bool, int, float, str)
 
 
+def _are_by_name(name: str, values: Any) -> Any:
+    """Hyperparameters; the class checks their values."""
+    if not isinstance(values, dict):
+        raise ValueError(f"it must hold {name} by name")
+    return values
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
     """The index-th suggestion of a search.
@@ -51,11 +51,11 @@ class Ask:
             ``sampler`` for what a sampler drew.
     """
 
-    search: str
+    search: FileName
     index: int
-    trial_id: str
+    trial_id: FileName
     config_hash: str
-    hyperparameters: Mapping[str, bool | int | float | str]
+    hyperparameters: Annotated[Mapping[str, bool | int | float | str], _are_by_name]
     source: AskSource
 
     def __post_init__(self) -> None:
@@ -72,14 +72,13 @@ class Ask:
             raise ValueError(f"source must be one of {get_args(AskSource)}, got {self.source!r}")
 
 
-_CHECKS = {
-    "search": file_name,
-    "index": count,
-    "trial_id": file_name,
-    "config_hash": text,
-    "hyperparameters": lambda _, value: value,  # the class checks them
-    "source": is_known(*get_args(AskSource)),
-}
+_KIND = RecordKind(
+    make=Ask,
+    name="ask",
+    plural="asks",
+    title="ask {0.index} of search {0.search}",
+    place=lambda paths, it: paths.ask(it.search, it.index),
+)
 
 
 def write_ask(paths: StudyPaths, ask: Ask) -> bool:
@@ -88,7 +87,7 @@ def write_ask(paths: StudyPaths, ask: Ask) -> bool:
     Raises:
         ValueError: a hyperparameter is NaN or infinite.
     """
-    return put_if_absent(paths.ask(ask.search, ask.index), to_json(with_checksum(asdict(ask))))
+    return put_if_absent(_KIND.place(paths, ask), to_json(with_checksum(_KIND.values(ask))))
 
 
 def read_asks(paths: StudyPaths) -> dict[str, list[Ask]]:
@@ -100,7 +99,7 @@ def read_asks(paths: StudyPaths) -> dict[str, list[Ask]]:
     files = list_below(paths.asks, ".json")
     found: dict[str, list[Ask]] = {}
     for path, values in zip(files, read_checksummed_of_many(files), strict=True):
-        found.setdefault(path.parent.name, []).append(_checked(paths, path, values))
+        found.setdefault(path.parent.name, []).append(_KIND.parsed(paths, path, values))
     for search, asks in found.items():
         check_indices(paths, search, asks)
     return found
@@ -112,7 +111,7 @@ def read_ask(paths: StudyPaths, path: Place) -> Ask:
     Raises:
         CorruptFileError: the file is missing, truncated, or is not the ask its name says.
     """
-    return _checked(paths, path, read_checksummed(path))
+    return _KIND.parsed(paths, path, read_checksummed(path))
 
 
 def check_indices(paths: StudyPaths, search: str, asks: Sequence[Ask]) -> None:
@@ -127,23 +126,3 @@ def check_indices(paths: StudyPaths, search: str, asks: Sequence[Ask]) -> None:
                 f"{paths.ask(search, index)} is missing, while there are later ones: asks are "
                 "never deleted. Bring back the file, from a copy"
             )
-
-
-def _checked(paths: StudyPaths, path: Place, values: dict[str, Any] | None) -> Ask:
-    if values is None:
-        raise CorruptFileError(f"{path} vanished while it was read; asks are never deleted")
-    ask = _ask(values, path)
-    if paths.ask(ask.search, ask.index) != path:
-        raise CorruptFileError(
-            f"{path} holds ask {ask.index} of search {ask.search}, which does not fit its name"
-        )
-    return ask
-
-
-def _ask(values: dict[str, Any], path: Place) -> Ask:
-    if values.keys() != _CHECKS.keys() or not isinstance(values["hyperparameters"], dict):
-        raise CorruptFileError(f"{path} is no ask: it must hold {', '.join(sorted(_CHECKS))}")
-    try:
-        return Ask(**checked(values, _CHECKS))
-    except ValueError as error:
-        raise CorruptFileError(f"{path} is no ask: {error}") from error

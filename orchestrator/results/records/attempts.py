@@ -1,21 +1,13 @@
 """Attempts at trials: where each ran and how it ended."""
 
 from collections.abc import Iterator
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from itertools import groupby
 from typing import Any
 
-from orchestrator.results.records.checked_values import (
-    amount,
-    checked,
-    count,
-    file_name,
-    optional,
-    text,
-    time,
-)
+from orchestrator.results.records.json_records import FileName, RecordKind
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import (
     read_checksummed,
@@ -24,7 +16,6 @@ from orchestrator.results.storage.checksummed_text import (
 )
 from orchestrator.results.storage.files import list_below, list_names
 from orchestrator.results.storage.locations import Place
-from podium.errors import CorruptFileError
 
 __all__ = [
     "Attempt",
@@ -56,7 +47,7 @@ class Attempt:
             complete or out of memory.
     """
 
-    trial_id: str
+    trial_id: FileName
     number: int
     node: str
     pid: int
@@ -73,33 +64,19 @@ class Attempt:
     device_memory_mb: float | None = None
 
 
-_NEEDED = {field.name for field in fields(Attempt) if field.default is MISSING}
-_CHECKS = {
-    "trial_id": file_name,
-    "number": count,
-    "node": text,
-    "pid": count,
-    "device": text,
-    "started_at": time,
-    "ended_at": optional(time),
-    "cause": optional(text),
-    "message": optional(text),
-    "reports": optional(count),
-    "seconds": optional(amount),
-    "cpus": optional(amount),
-    "gpus": optional(amount),
-    "peak_memory_mb": optional(amount),
-    "device_memory_mb": optional(amount),
-}
+_KIND = RecordKind(
+    make=Attempt,
+    name="attempt",
+    plural="attempts",
+    title="attempt {0.number} at trial {0.trial_id}",
+    place=lambda paths, it: paths.attempt(it.trial_id, it.number),
+    may_lack_defaults=True,
+)
 
 
 def write_attempt(paths: StudyPaths, attempt: Attempt) -> None:
     """Write an attempt: once when it starts, and again, over that, when it ends."""
-    values = asdict(attempt)
-    ended_at = attempt.ended_at
-    values["started_at"] = attempt.started_at.isoformat()
-    values["ended_at"] = ended_at.isoformat() if ended_at else None
-    write_checksummed(paths.attempt(attempt.trial_id, attempt.number), values)
+    write_checksummed(_KIND.place(paths, attempt), _KIND.values(attempt))
 
 
 def read_attempt(paths: StudyPaths, trial_id: str, number: int) -> Attempt | None:
@@ -146,17 +123,4 @@ def read_attempts(paths: StudyPaths) -> Iterator[Attempt]:
 
 
 def _attempt(paths: StudyPaths, path: Place, values: dict[str, Any] | None) -> Attempt | None:
-    if values is None:
-        return None
-    if not _NEEDED <= values.keys() <= _CHECKS.keys():
-        raise CorruptFileError(f"{path} is no attempt: it must hold {', '.join(sorted(_NEEDED))}")
-    try:
-        attempt = Attempt(**checked(values, _CHECKS))
-    except ValueError as error:
-        raise CorruptFileError(f"{path} is no attempt: {error}") from error
-    if paths.attempt(attempt.trial_id, attempt.number) != path:
-        raise CorruptFileError(
-            f"{path} holds attempt {attempt.number} at trial {attempt.trial_id}, which does not"
-            " fit its name"
-        )
-    return attempt
+    return None if values is None else _KIND.parsed(paths, path, values)

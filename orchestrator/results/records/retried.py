@@ -5,26 +5,18 @@ failure is never forgotten, and it makes the withdrawal complete: a run that fin
 record still there deletes it. Attempts at the trial stay as they are.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
-from orchestrator.results.records.checked_values import (
-    checked,
-    count,
-    file_name,
-    optional,
-    text,
-    time,
-)
+from orchestrator.results.records.json_records import FileName, RecordKind
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import (
+    read_checksummed,
     read_checksummed_of_many,
     write_checksummed,
 )
 from orchestrator.results.storage.files import list_below, list_names
 from orchestrator.results.storage.locations import Place
-from podium.errors import CorruptFileError
 
 __all__ = [
     "RetriedFailure",
@@ -55,9 +47,9 @@ class RetriedFailure:
             the failure, later ones see what became of the trial since.
     """
 
-    trial_id: str
+    trial_id: FileName
     number: int
-    search: str
+    search: FileName
     stage: str
     cause: str
     message: str | None
@@ -68,26 +60,18 @@ class RetriedFailure:
     asks: int
 
 
-_CHECKS = {
-    "trial_id": file_name,
-    "number": count,
-    "search": file_name,
-    "stage": text,
-    "cause": text,
-    "message": optional(text),
-    "traceback": optional(text),
-    "log": optional(text),
-    "ended_at": optional(time),
-    "attempts": count,
-    "asks": count,
-}
+_KIND = RecordKind(
+    make=RetriedFailure,
+    name="withdrawn failure",
+    plural="failures",
+    title="failure {0.number} of trial {0.trial_id}",
+    place=lambda paths, it: paths.retried_failure(it.trial_id, it.number),
+)
 
 
 def write_retried(paths: StudyPaths, failure: RetriedFailure) -> None:
     """Write a failure that is about to be withdrawn."""
-    values = asdict(failure)
-    values["ended_at"] = failure.ended_at.isoformat() if failure.ended_at else None
-    write_checksummed(paths.retried_failure(failure.trial_id, failure.number), values)
+    write_checksummed(_KIND.place(paths, failure), _KIND.values(failure))
 
 
 def read_retried(paths: StudyPaths) -> dict[str, list[RetriedFailure]]:
@@ -99,7 +83,7 @@ def read_retried(paths: StudyPaths) -> dict[str, list[RetriedFailure]]:
     files = list_below(paths.retried, ".json")
     found: dict[str, list[RetriedFailure]] = {}
     for path, values in zip(files, read_checksummed_of_many(files), strict=True):
-        failure = _failure(paths, path, values)
+        failure = _KIND.parsed(paths, path, values)
         found.setdefault(failure.trial_id, []).append(failure)
     return {trial_id: sorted(them, key=lambda it: it.number) for trial_id, them in found.items()}
 
@@ -110,8 +94,7 @@ def read_retried_file(paths: StudyPaths, path: Place) -> RetriedFailure:
     Raises:
         CorruptFileError: as `read_retried`.
     """
-    (values,) = read_checksummed_of_many([path])
-    return _failure(paths, path, values)
+    return _KIND.parsed(paths, path, read_checksummed(path))
 
 
 def retried_names(paths: StudyPaths) -> list[str]:
@@ -129,22 +112,3 @@ def last_retried_attempt(paths: StudyPaths, trial_id: str) -> int:
     folder = paths.retried_folder(trial_id)
     files = [folder / name for name in list_names(folder, ".json")]
     return max((read_retried_file(paths, path).attempts for path in files), default=0)
-
-
-def _failure(paths: StudyPaths, path: Place, values: dict[str, Any] | None) -> RetriedFailure:
-    if values is None:
-        raise CorruptFileError(f"{path} vanished while it was read; failures are never deleted")
-    if values.keys() != _CHECKS.keys():
-        raise CorruptFileError(
-            f"{path} is no withdrawn failure: it must hold {', '.join(sorted(_CHECKS))}"
-        )
-    try:
-        failure = RetriedFailure(**checked(values, _CHECKS))
-    except ValueError as error:
-        raise CorruptFileError(f"{path} is no withdrawn failure: {error}") from error
-    if paths.retried_failure(failure.trial_id, failure.number) != path:
-        raise CorruptFileError(
-            f"{path} holds failure {failure.number} of trial {failure.trial_id}, which does not"
-            " fit its name"
-        )
-    return failure

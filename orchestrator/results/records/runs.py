@@ -7,18 +7,17 @@ were lost are noticed: a budget must not be spent anew. Folders of older version
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
-from orchestrator.results.records.checked_values import (
+from orchestrator.results.records.json_records import (
+    RecordKind,
     amount,
     checked,
+    checked_row,
     count,
-    is_known,
     optional,
-    text,
-    time,
 )
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import (
@@ -27,7 +26,6 @@ from orchestrator.results.storage.checksummed_text import (
     write_checksummed,
 )
 from orchestrator.results.storage.files import list_names
-from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
 __all__ = [
@@ -47,6 +45,8 @@ HOURS = ("gpu_hours", "wall_hours")
 """Limits of time in a budget."""
 ESTIMATE = 0
 """Number of the estimate of what was spent before runs were recorded."""
+
+_LIMITS = ("gpu_hours", "wall_hours", "trials")
 
 RunEnding = Literal["finished", "interrupted", "budget", "error", "estimate"]
 Use = Literal[
@@ -85,6 +85,24 @@ class RunSpent:
     whole_seconds: float
 
 
+def _budget(name: str, limits: Any) -> dict[str, float | None]:
+    if not isinstance(limits, dict) or limits.keys() != set(_LIMITS):
+        raise ValueError(f"{name} must hold {', '.join(_LIMITS)}")
+    return {limit: optional(amount)(f"{name}.{limit}", hours) for limit, hours in limits.items()}
+
+
+def _trials(name: str, searches: Any) -> dict[str, int]:
+    if not isinstance(searches, dict):
+        raise ValueError(f"{name} must hold the trials of searches")
+    return checked(searches, dict.fromkeys(searches, count))
+
+
+def _spent(name: str, rows: Any) -> tuple[RunSpent, ...]:
+    if not isinstance(rows, list):
+        raise ValueError(f"{name} must be a list")
+    return tuple(checked_row(RunSpent, name, row) for row in rows)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One run of a study.
@@ -110,20 +128,24 @@ class Run:
     podium_version: str
     seconds: float
     end: RunEnding | None
-    budget: Mapping[str, float | None]
+    budget: Annotated[Mapping[str, float | None], _budget]
     trials_per_search: int
-    ended_searches: Mapping[str, int] = field(default_factory=dict)
-    spent: tuple[RunSpent, ...] = ()
+    ended_searches: Annotated[Mapping[str, int], _trials] = field(default_factory=dict)
+    spent: Annotated[tuple[RunSpent, ...], _spent] = ()
 
 
-_LIMITS = ("gpu_hours", "wall_hours", "trials")
+_KIND = RecordKind(
+    make=Run,
+    name="run",
+    plural="runs",
+    title="run {0.number}",
+    place=lambda paths, it: paths.run(it.number),
+)
 
 
 def write_run(paths: StudyPaths, run: Run) -> None:
     """Write a run: when it starts, every few seconds, and when it ends."""
-    write_checksummed(
-        paths.run(run.number), {**asdict(run), "started_at": run.started_at.isoformat()}
-    )
+    write_checksummed(_KIND.place(paths, run), _KIND.values(run))
 
 
 def write_run_count(paths: StudyPaths, number: int) -> None:
@@ -142,7 +164,7 @@ def read_runs(paths: StudyPaths) -> list[Run]:
     last = _run_count(paths)
     files = [paths.runs / name for name in list_names(paths.runs, ".json")]
     found = [
-        _checked(paths, path, values)
+        _KIND.parsed(paths, path, values)
         for path, values in zip(files, read_checksummed_of_many(files), strict=True)
     ]
     runs = sorted(found, key=lambda run: run.number)
@@ -188,70 +210,6 @@ def _check_complete(paths: StudyPaths, numbers: Sequence[int], last: int) -> Non
             f" delete {paths.runs.name}/ and {paths.run_count.name}: then what was spent is"
             " estimated from the trials"
         )
-
-
-def _checked(paths: StudyPaths, path: Place, values: dict[str, Any] | None) -> Run:
-    if values is None:
-        raise CorruptFileError(f"{path} vanished while it was read; runs are never deleted")
-    run = _run(path, values)
-    if paths.run(run.number) != path:
-        raise CorruptFileError(f"{path} holds run {run.number}, which does not fit its name")
-    return run
-
-
-def _run(path: Place, values: dict[str, Any]) -> Run:
-    if values.keys() != _CHECKS.keys():
-        raise CorruptFileError(f"{path} is no run: it must hold {', '.join(sorted(_CHECKS))}")
-    try:
-        return Run(**checked(values, _CHECKS))
-    except ValueError as error:
-        raise CorruptFileError(f"{path} is no run: {error}") from error
-
-
-def _budget(name: str, limits: Any) -> dict[str, float | None]:
-    if not isinstance(limits, dict) or limits.keys() != set(_LIMITS):
-        raise ValueError(f"{name} must hold {', '.join(_LIMITS)}")
-    return {limit: optional(amount)(f"{name}.{limit}", hours) for limit, hours in limits.items()}
-
-
-def _trials(name: str, searches: Any) -> dict[str, int]:
-    if not isinstance(searches, dict):
-        raise ValueError(f"{name} must hold the trials of searches")
-    return checked(searches, dict.fromkeys(searches, count))
-
-
-def _spent(name: str, rows: Any) -> tuple[RunSpent, ...]:
-    if not isinstance(rows, list) or any(
-        not isinstance(row, dict) or row.keys() != _SPENT_CHECKS.keys() for row in rows
-    ):
-        raise ValueError(f"{name} must hold {', '.join(sorted(_SPENT_CHECKS))}")
-    return tuple(RunSpent(**checked(row, _SPENT_CHECKS)) for row in rows)
-
-
-_CHECKS = {
-    "number": count,
-    "started_at": time,
-    "host": text,
-    "pid": count,
-    "podium_version": text,
-    "seconds": amount,
-    "end": optional(is_known(*get_args(RunEnding))),
-    "budget": _budget,
-    "trials_per_search": count,
-    "ended_searches": _trials,
-    "spent": _spent,
-}
-_SPENT_CHECKS = {
-    "search": text,
-    "stage": text,
-    "use": is_known(*get_args(Use)),
-    "tries": count,
-    "seconds": amount,
-    "cpu_seconds": amount,
-    "gpu_seconds": amount,
-    "whole_tries": count,
-    "whole_seconds": amount,
-}
 
 
 def _is_larger(budget: Mapping[str, float | None], before: Mapping[str, float | None]) -> bool:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orchestrator.results.records.asks import Ask, read_asks, write_ask
-from orchestrator.results.records.checked_values import LARGEST
+from orchestrator.results.records.json_records import LARGEST
 from orchestrator.results.records.store_paths import StudyPaths
 from podium.errors import CorruptFileError
 from tests.orchestrator.results.store_rows import change_json
