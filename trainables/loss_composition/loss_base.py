@@ -13,10 +13,11 @@ from torch import Tensor, nn
 from trainables.loss_composition.batch import Batch
 from trainables.settings.legal_ranges import Parameter
 
-__all__ = ["Criterion", "Hyperparameters", "Loss", "LossOutput"]
+__all__ = ["Criterion", "Hyperparameters", "Loss", "LossOutput", "Tensors"]
 
 # Real numbers may be 0-d tensors, to be mapped over; names, flags and counts are plain values.
 Hyperparameters = Mapping[str, Any]
+Tensors = Mapping[str, Tensor]
 
 
 # A named tuple, since torch.func.vmap takes and returns it.
@@ -66,7 +67,7 @@ class Loss(Criterion):
     Attributes:
         declared: its hyperparameters by name.
         invariances: what leaves the value as it is: ``permutation`` of the batch, ``rotation`` of
-            the embedding space, proxies included, ``scale`` of the embeddings.
+            the embedding space, proxies included, ``scale`` of the embeddings; all by default.
         is_vmappable: whether `compute` works under `torch.func.vmap` over the real-valued
             hyperparameters.
         takes_references: whether the partners of its anchors may be other than the batch itself,
@@ -75,8 +76,8 @@ class Loss(Criterion):
     """
 
     declared: ClassVar[Mapping[str, Parameter]] = {}
-    invariances: ClassVar[frozenset[str]] = frozenset()
-    is_vmappable: ClassVar[bool] = False
+    invariances: ClassVar[frozenset[str]] = frozenset({"permutation", "rotation", "scale"})
+    is_vmappable: ClassVar[bool] = True
     takes_references: ClassVar[bool] = False
 
     def __init__(self, **hyperparameters: float | str) -> None:
@@ -93,9 +94,7 @@ class Loss(Criterion):
 
     @staticmethod
     @abstractmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """The arithmetic: pure, dense, without checks; hyperparameters may be 0-d tensors."""
 
     def make_parameters(

@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters
 
 __all__ = [
     "Candidates",
@@ -58,6 +57,9 @@ class Candidates(NamedTuple):
         ascending_BN: cosines of each anchor's negatives, the least similar first; then inf.
         order_BN: int64, the sample at each rank; equally similar ones in the batch's order.
         num_negatives_B1: int64, how many ranks of an anchor hold a negative.
+        embedding_dim: D.
+        uniform_BB: independent numbers in [0, 1), one for each anchor and positive; None for
+            miners that do not draw.
     """
 
     similarities_BB: Tensor
@@ -65,6 +67,8 @@ class Candidates(NamedTuple):
     ascending_BN: Tensor
     order_BN: Tensor
     num_negatives_B1: Tensor
+    embedding_dim: int
+    uniform_BB: Tensor | None
 
 
 class Runs(NamedTuple):
@@ -82,8 +86,10 @@ class Runs(NamedTuple):
     stop_BB: Tensor
 
 
-def rank_negatives(similarities_BB: Tensor, pairs: PairMasks) -> Candidates:
-    """Sort the negatives of every anchor."""
+def rank_negatives(
+    similarities_BB: Tensor, pairs: PairMasks, embedding_dim: int, uniform_BB: Tensor | None
+) -> Candidates:
+    """Sort the negatives of every anchor; arguments as in `Candidates`."""
     similarities_BB = similarities_BB.detach()
     negatives_BB = similarities_BB.masked_fill(~pairs.negative_BR, inf)
     ascending_BN, order_BN = negatives_BB.sort(dim=1, stable=True)
@@ -93,6 +99,8 @@ def rank_negatives(similarities_BB: Tensor, pairs: PairMasks) -> Candidates:
         ascending_BN=ascending_BN,
         order_BN=order_BN,
         num_negatives_B1=pairs.negative_BR.sum(1, keepdim=True),
+        embedding_dim=embedding_dim,
+        uniform_BB=uniform_BB,
     )
 
 
@@ -126,24 +134,17 @@ class TripletMiner(ABC):
     """Keeps some triplets (anchor, positive, negative) of a batch.
 
     Attributes:
-        is_random: whether it reads ``uniform_BB``.
+        is_random: whether it reads the candidates' ``uniform_BB``.
     """
 
     is_random = False
 
     @staticmethod
     @abstractmethod
-    def mine(
-        candidates: Candidates,
-        hyperparameters: Hyperparameters,
-        embedding_dim: int,
-        uniform_BB: Tensor | None,
-    ) -> Runs:
+    def mine(candidates: Candidates, margin: float | Tensor) -> Runs:
         """The triplets worth training on.
 
         Args:
             candidates: the triplets to choose from.
-            hyperparameters: those of the loss; a miner reads its own.
-            embedding_dim: D.
-            uniform_BB: independent numbers in [0, 1), one for each anchor and positive.
+            margin: margin of the loss, as a difference of cosines.
         """

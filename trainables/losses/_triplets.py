@@ -19,6 +19,7 @@ from trainables.loss_composition.miner_base import (
     pair_masks,
     rank_negatives,
 )
+from trainables.losses._pairs import cosines
 from trainables.registry import load, names
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "PairCounts",
     "all_triplets",
     "count_pairs",
+    "mean_mined_hinge",
     "mean_open_hinge",
     "mine_triplets",
     "num_triplets",
@@ -58,23 +60,21 @@ class PairCounts(NamedTuple):
 
 def all_triplets(batch: Batch, S_BB: Tensor) -> Candidates:
     """Every triplet of the batch."""
-    return rank_negatives(S_BB, pair_masks(batch))
+    embedding_dim = batch.normalised_BD.shape[1]
+    return rank_negatives(S_BB, pair_masks(batch), embedding_dim, batch.uniform_BB)
 
 
 def mine_triplets(
-    batch: Batch, candidates: Candidates, hyperparameters: Hyperparameters, margin: float | Tensor
+    candidates: Candidates, hyperparameters: Hyperparameters, margin: float | Tensor
 ) -> Runs:
     """The triplets that the miner named by the hyperparameters keeps.
 
     Args:
-        batch: the batch of the candidates.
         candidates: all triplets of the batch.
         hyperparameters: those of a `MinedLoss`.
         margin: margin of the loss, as a difference of cosines.
     """
-    miner = _MINERS[hyperparameters["miner"]]
-    embedding_dim = batch.normalised_BD.shape[1]
-    return miner.mine(candidates, {"margin": margin}, embedding_dim, batch.uniform_BB)
+    return _MINERS[hyperparameters["miner"]].mine(candidates, margin)
 
 
 def num_triplets(candidates: Candidates) -> Tensor:
@@ -95,6 +95,16 @@ def count_pairs(candidates: Candidates, runs: Runs) -> PairCounts:
     dtype = candidates.similarities_BB.dtype
     by_sample_BB = torch.zeros_like(by_rank_BN).scatter(1, candidates.order_BN, by_rank_BN)
     return PairCounts(num_kept_BB.to(dtype), by_sample_BB.to(dtype))
+
+
+def mean_mined_hinge(
+    batch: Batch, hyperparameters: Hyperparameters, margin: float | Tensor
+) -> LossOutput:
+    """`mean_open_hinge` of the mined triplets of a batch; arguments as in `mine_triplets`."""
+    S_BB = cosines(batch)
+    candidates = all_triplets(batch, S_BB)
+    mined = mine_triplets(candidates, hyperparameters, margin)
+    return mean_open_hinge(S_BB, candidates, mined, margin)
 
 
 def mean_open_hinge(

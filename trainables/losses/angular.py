@@ -5,13 +5,12 @@ B = batch.
 """
 
 import math
-from collections.abc import Mapping
 
 from torch import Tensor
 from torch.nn.functional import softplus
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import PairMasks, pair_masks
 from trainables.losses._pairs import cosines, masked_mean
 from trainables.settings.legal_ranges import Interval, OneOf, Parameter
@@ -47,13 +46,9 @@ class Angular(Loss):
         ),
         "form": Parameter("smooth", OneOf(("smooth", "hinge")), source="paper"),
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         S_BB = cosines(batch)
         # Not of Python's math: the angle may be a tensor.

@@ -3,12 +3,8 @@
 S_BC = cosines to proxies, B = batch, C = training classes.
 """
 
-from collections.abc import Mapping
-
-from torch import Tensor
-
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
 from trainables.losses._classification import angular_margin, classify
 from trainables.losses._proxies import proxy_cosines
 from trainables.losses._proxy_loss import ProxyLoss
@@ -44,9 +40,7 @@ class ArcFace(ProxyLoss):
     }
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         S_BC = proxy_cosines(batch.normalised_BD, parameters["proxies"])
         widened_BC = angular_margin(S_BC, batch.labels_B, hyperparameters["margin_degrees"])

@@ -3,13 +3,10 @@
 S_BR = cosines, B = batch, R = references.
 """
 
-from collections.abc import Mapping
-
-from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._every_pair import mean_of_both_sides
 from trainables.losses._pairs import cosines
@@ -40,14 +37,10 @@ class BinomialDeviance(Loss):
         "margin": Parameter(0.5, Interval(-1.0, 1.0), unit="cosine", source="paper"),
         "negative_weight": Parameter(25.0, Interval(1e-3, 1e3), source="Opitz et al. 2018 (BIER)"),
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
     takes_references = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         pairs = pair_masks(batch)
         above_BR = hyperparameters["alpha"] * (cosines(batch) - hyperparameters["margin"])

@@ -4,13 +4,11 @@ B = batch, R = references, D = embedding dimension.
 """
 
 import math
-from collections.abc import Mapping
 
 import torch
-from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._every_pair import mean_of_both_sides
 from trainables.losses._pairs import distances, squared_distances
@@ -46,9 +44,7 @@ class Chopra(Loss):
     takes_references = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         z_BD = batch.normalised_BD
         z_RD = z_BD if batch.references is None else batch.references.normalised_RD

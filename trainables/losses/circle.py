@@ -3,13 +3,10 @@
 S_BR = cosines, B = batch, R = references.
 """
 
-from collections.abc import Mapping
-
-from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, log_sum_exp
 from trainables.settings.legal_ranges import Interval, Parameter
@@ -37,14 +34,10 @@ class Circle(Loss):
         "gamma": Parameter(80.0, Interval(1e-3, 1e4), unit="1/cosine^2", source="paper"),
         "margin": Parameter(0.4, Interval(0.0, 1.0), unit="cosine", source="paper"),
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
     takes_references = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. An anchor is active if it has both positives and negatives."""
         gamma, margin = hyperparameters["gamma"], hyperparameters["margin"]
         S_BR = cosines(batch)

@@ -3,12 +3,8 @@
 D_BR = distances, B = batch, R = references.
 """
 
-from collections.abc import Mapping
-
-from torch import Tensor
-
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, distances, masked_mean
 from trainables.settings.legal_ranges import Interval, Parameter
@@ -38,14 +34,10 @@ class ContrastiveL2(Loss):
         "positive_margin": Parameter(0.0, Interval(-2.0, 2.0), unit="distance", source="paper"),
         "negative_margin": Parameter(1.0, Interval(-2.0, 2.0), unit="distance", source="paper"),
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
     takes_references = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. A pair is active where its hinge is open."""
         D_BR = distances(2.0 - 2.0 * cosines(batch))
         positive_BR, negative_BR = pair_masks(batch)

@@ -3,13 +3,10 @@
 S_BC = cosines to proxies, B = batch, C = training classes.
 """
 
-from collections.abc import Mapping
-
 import torch
-from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
 from trainables.losses._classification import add_to_own, classify
 from trainables.losses._proxies import proxy_cosines
 from trainables.losses._proxy_loss import ProxyLoss
@@ -39,9 +36,7 @@ class CosFace(ProxyLoss):
     }
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         S_BC = proxy_cosines(batch.normalised_BD, parameters["proxies"])
         margin_B = torch.zeros_like(S_BC[:, 0]) + hyperparameters["margin"]

@@ -3,12 +3,8 @@
 P = partners of the anchor: all but row 0.
 """
 
-from collections.abc import Mapping
-
-from torch import Tensor
-
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.losses._anchored import anchored
 from trainables.settings.legal_ranges import Interval, Parameter
 
@@ -39,12 +35,9 @@ class DenseTriplet(Loss):
         "margin": Parameter(0.03, Interval(0.0, 4.0), unit="squared distance", source="paper")
     }
     invariances = frozenset({"rotation", "scale"})  # the anchor is known by its position
-    is_vmappable = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. A triplet is active where its hinge is open."""
         D2_P, label_distances_P = anchored(batch, batch.normalised_BD)
         is_triplet_PP = label_distances_P[:, None] < label_distances_P

@@ -3,14 +3,13 @@
 S_BR = cosines, D_BR = distances, B = batch, R = references, D = embedding dimension.
 """
 
-from collections.abc import Mapping
 from math import inf
 
 import torch
 from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import PairMasks, pair_masks
 from trainables.losses._multi_similarity import multi_similarity
 from trainables.losses._pairs import cosines, distances
@@ -52,14 +51,10 @@ class DRMultiSimilarity(Loss):
         # The paper gives no weight of the direction.
         "gamma": Parameter(0.1, Interval(0.0, 10.0), unit="cosine", source="own"),
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
     takes_references = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. A pair is active if the miner keeps it."""
         S_BR = cosines(batch)
         pairs = pair_masks(batch)

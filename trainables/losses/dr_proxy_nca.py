@@ -3,14 +3,12 @@
 S_BC = cosines to proxies, D2_BC = squared distances, B = batch, C = training classes.
 """
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
 from trainables.losses._classification import log_sum_exp_of_others, own_class
 from trainables.losses._pairs import distances
 from trainables.losses._proxies import proxy_cosines
@@ -49,9 +47,7 @@ class DRProxyNCA(ProxyLoss):
     }
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         proxies_CD, labels_B = parameters["proxies"], batch.labels_B
         S_BC = proxy_cosines(batch.normalised_BD, proxies_CD)

@@ -3,13 +3,11 @@
 S_BB = cosines, D_BB = distances, subscripts a, p, n = anchor, positive, negative, B = batch.
 """
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
 from trainables.loss_composition.miner_base import kept_mask
 from trainables.losses._pairs import cosines, distances
 from trainables.losses._triplets import (
@@ -52,20 +50,16 @@ class DRTriplet(MinedLoss):
         "gamma": Parameter(0.1, Interval(0.0, 10.0), unit="squared distance", source="own"),
         "miner": Parameter("semihard_hardest", entry_of("miners"), source="thesis equation 2.20"),
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. A triplet is active where its hinge is open."""
         margin, gamma = hyperparameters["margin"], hyperparameters["gamma"]
         S_BB = cosines(batch)
         D_BB = distances(2.0 - 2.0 * S_BB)
         reciprocals_BB = D_BB.reciprocal().where(D_BB > _SHORTEST, 0.0)
         candidates = all_triplets(batch, S_BB)
-        mined = mine_triplets(batch, candidates, hyperparameters, margin / 2.0)
+        mined = mine_triplets(candidates, hyperparameters, margin / 2.0)
 
         # Which hinges are open takes all triplets one by one, but no gradient; their sum does not
         # take them one by one.

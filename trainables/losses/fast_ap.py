@@ -3,12 +3,8 @@
 B = batch, R = references, N = nodes.
 """
 
-from collections.abc import Mapping
-
-from torch import Tensor
-
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._histograms import node_shares, soft_histograms
 from trainables.losses._pairs import cosines, masked_mean
@@ -39,14 +35,10 @@ class FastAp(Loss):
     declared = {
         "bins": Parameter(10, Whole(1, 1000), unit="intervals", source="pytorch-metric-learning")
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
     takes_references = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. An anchor is active if a positive may not be nearer than a negative.
 
         Near in terms of nodes: where all positives lie before all negatives no gradient is left.

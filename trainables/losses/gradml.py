@@ -3,12 +3,8 @@
 S_BB = cosines, D_BB = distances, B = batch.
 """
 
-from collections.abc import Mapping
-
-from torch import Tensor
-
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, distances
 from trainables.settings.legal_ranges import Interval, Parameter
@@ -37,13 +33,9 @@ class GradML(Loss):
         "k": Parameter(2.0, Interval(1.0, 8.0), source="paper"),
         "w": Parameter(1.0, Interval(0.0, 100.0), source="paper"),
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. Whole numbers count, so that no quadruplet is lost to rounding."""
         D_BB = distances(2.0 - 2.0 * cosines(batch))
         powers_BB = D_BB.pow(hyperparameters["k"])

@@ -3,12 +3,10 @@
 S_BR = cosines, B = batch, R = references, N = nodes.
 """
 
-from collections.abc import Mapping
-
 from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import PairMasks, pair_masks
 from trainables.losses._histograms import NodeShares, node_shares, soft_histograms
 from trainables.losses._pairs import cosines
@@ -38,14 +36,10 @@ class Histogram(Loss):
     declared = {
         "bins": Parameter(100, Whole(1, 1000), unit="intervals", source="pytorch-metric-learning")
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
     takes_references = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. A pair is active if it counts where the other kind is in order."""
         bins = hyperparameters["bins"]
         pairs = pair_masks(batch)

@@ -3,13 +3,10 @@
 S_BB = cosines of images, L_BB = cosines of class names, B = batch, T = length of a text vector.
 """
 
-from collections.abc import Mapping
-
-from torch import Tensor
 from torch.nn.functional import normalize
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.losses._pairs import cosines
 from trainables.settings.legal_ranges import Interval, Parameter
 
@@ -49,13 +46,9 @@ class LanguageGuidance(Loss):
         ),
         "gamma": Parameter(1.0, Interval(0.0, 10.0), unit="cosine", source="authors' code"),
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. A pair of two different images is active if their classes differ."""
         temperature, gamma = hyperparameters["temperature"], hyperparameters["gamma"]
         assert batch.class_text_BT is not None, "the batch must bring class_text_BT"

@@ -3,12 +3,8 @@
 S_BR = cosines, B = batch, R = references.
 """
 
-from collections.abc import Mapping
-
-from torch import Tensor
-
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._multi_similarity import kept_fraction, mine_pairs
 from trainables.losses._pairs import cosines, log_sum_exp
@@ -39,14 +35,10 @@ class LiftedMined(Loss):
         "beta": Parameter(2.0, Interval(1e-3, 1e3), unit="1/cosine", source="thesis code"),
         "epsilon": Parameter(0.1, Interval(0.0, 2.0), unit="cosine", source="thesis code"),
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
     takes_references = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. A pair is active if the miner keeps it."""
         alpha, beta = hyperparameters["alpha"], hyperparameters["beta"]
         S_BR = cosines(batch)

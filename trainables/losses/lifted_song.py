@@ -3,13 +3,10 @@
 D_BB = distances, B = batch.
 """
 
-from collections.abc import Mapping
-
 import torch
-from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import distances, log_sum_exp, masked_mean, squared_distances
 from trainables.settings.legal_ranges import Interval, Parameter
@@ -34,12 +31,9 @@ class LiftedSong(Loss):
     needs = frozenset({"balanced"})
     declared = {"margin": Parameter(1.0, Interval(0.0, 10.0), unit="distance", source="paper")}
     invariances = frozenset({"permutation", "rotation"})
-    is_vmappable = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. A positive pair is active where its hinge is open."""
         D_BB = distances(squared_distances(batch.embeddings_BD, batch.embeddings_BD))
         positive_BB, negative_BB = pair_masks(batch)

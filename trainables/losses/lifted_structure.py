@@ -3,12 +3,8 @@
 S_BR = cosines, B = batch, R = references.
 """
 
-from collections.abc import Mapping
-
-from torch import Tensor
-
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines
 from trainables.settings.legal_ranges import Interval, Parameter
@@ -36,14 +32,10 @@ class LiftedStructure(Loss):
     declared = {
         "margin": Parameter(0.5, Interval(-10.0, 10.0), unit="cosine", source="thesis table 4")
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
     takes_references = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. An anchor is active where the hinge is open."""
         S_BR = cosines(batch)
         positive_BR, negative_BR = pair_masks(batch)

@@ -3,13 +3,10 @@
 P = partners of the anchor: all of the batch but row 0.
 """
 
-from collections.abc import Mapping
-
 import torch
-from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.losses._anchored import anchored
 from trainables.losses._pairs import distances
 from trainables.settings.legal_ranges import Flag, Parameter
@@ -44,12 +41,9 @@ class LogRatio(Loss):
     needs = frozenset({"label_distances"})
     declared = {"squared": Parameter(True, Flag(), source="authors' slides")}
     invariances = frozenset({"rotation"})  # the anchor is known by its position
-    is_vmappable = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         squared_P, label_distances_P = anchored(batch, batch.embeddings_BD)
         f_P = squared_P if hyperparameters["squared"] else distances(squared_P)

@@ -3,13 +3,11 @@
 D_BB = distances, S_BB = cosines, B = batch, C = training classes.
 """
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
 from trainables.losses._pairs import cosines, distances
 from trainables.losses._triplets import (
     MinedLoss,
@@ -57,7 +55,6 @@ class Margin(MinedLoss):
     # The batch's random numbers belong to places, and equal images have an order.
     invariances = frozenset({"rotation", "scale"})
     is_random = True
-    is_vmappable = True
 
     def make_parameters(
         self, num_classes: int, embedding_dim: int, generator: torch.Generator
@@ -69,14 +66,12 @@ class Margin(MinedLoss):
         return {"beta": torch.full((num_classes,), beta, device=generator.device)}
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. Active are the open hinges, of two for every triplet there is."""
         margin = hyperparameters["margin"]
         S_BB = cosines(batch)
         candidates = all_triplets(batch, S_BB)
-        mined = mine_triplets(batch, candidates, hyperparameters, margin)
+        mined = mine_triplets(candidates, hyperparameters, margin)
         counts = count_pairs(candidates, mined)
 
         if hyperparameters["learn_beta"]:

@@ -1,11 +1,7 @@
 """Multi-similarity loss (Wang et al. 2019): log-sum-exp over the mined pairs of each anchor."""
 
-from collections.abc import Mapping
-
-from torch import Tensor
-
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._multi_similarity import multi_similarity
 from trainables.losses._pairs import cosines
@@ -38,13 +34,9 @@ class MultiSimilarity(Loss):
         "margin": Parameter(0.5, Interval(-1.0, 1.0), unit="cosine", source="thesis table 4"),
         "epsilon": Parameter(0.1, Interval(0.0, 2.0), unit="cosine", source="paper"),
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
     takes_references = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. A pair is active if the miner keeps it."""
         return multi_similarity(cosines(batch), pair_masks(batch), hyperparameters)

@@ -3,14 +3,11 @@
 P_BR = dot products, B = batch, R = references.
 """
 
-from collections.abc import Mapping
-
 import torch
-from torch import Tensor
 from torch.nn.functional import logsigmoid
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import dot_products, log_sum_exp, masked_mean
 from trainables.settings.legal_ranges import Interval, Parameter
@@ -48,13 +45,10 @@ class NPair(Loss):
         )
     }
     invariances = frozenset({"permutation", "rotation"})
-    is_vmappable = True
     takes_references = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. A pair is active if its anchor has negatives."""
         P_BR = dot_products(batch)
         positive_BR, negative_BR = pair_masks(batch)

@@ -3,13 +3,10 @@
 S_BR = cosines, B = batch, R = references.
 """
 
-from collections.abc import Mapping
-
-from torch import Tensor
 from torch.nn.functional import softplus
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, log_sum_exp, masked_mean
 from trainables.settings.legal_ranges import Interval, Parameter
@@ -43,14 +40,10 @@ class Nca(Loss):
             1.0, Interval(1e-3, 1e3), unit="1/squared distance", source="paper"
         )
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
     takes_references = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. An anchor is active if it has positives and negatives."""
         # -s D^2 without the -2 s, which is in every exponent.
         exponents_BR = 2.0 * hyperparameters["softmax_scale"] * cosines(batch)

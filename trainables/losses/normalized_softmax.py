@@ -3,12 +3,8 @@
 S_BC = cosines, B = batch, C = training classes.
 """
 
-from collections.abc import Mapping
-
-from torch import Tensor
-
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
 from trainables.losses._classification import classify
 from trainables.losses._proxies import proxy_cosines
 from trainables.losses._proxy_loss import ProxyLoss
@@ -33,9 +29,7 @@ class NormalizedSoftmax(ProxyLoss):
     declared = {"scale": Parameter(20.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper")}
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         S_BC = proxy_cosines(batch.normalised_BD, parameters["proxies"])
         return classify(hyperparameters["scale"] * S_BC, batch.labels_B)

@@ -3,13 +3,11 @@
 S_BB = cosines, B = batch.
 """
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, masked_mean
 from trainables.settings.legal_ranges import Interval, Parameter
@@ -46,12 +44,9 @@ class PolarSine(Loss):
     needs = frozenset({"balanced", "normalised"})
     declared = {"negative_weight": Parameter(1.0, Interval(1e-3, 1e3), source="paper")}
     invariances = frozenset({"rotation", "scale"})
-    is_vmappable = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         S_BB = cosines(batch)
         positive_BB, _ = pair_masks(batch)

@@ -3,14 +3,12 @@
 S_BR = cosines, B = batch, R = references.
 """
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._every_pair import mean_of_both_sides
 from trainables.losses._pairs import cosines
@@ -40,8 +38,6 @@ class ProbabilityDriven(Loss):
         "initial_scale": Parameter(10.0, Interval(1e-3, 1e3), unit="1/cosine", source="own"),
         "initial_offset": Parameter(-5.0, Interval(-1e3, 1e3), source="own"),
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
     takes_references = True
 
     def make_parameters(
@@ -52,9 +48,7 @@ class ProbabilityDriven(Loss):
         return {name: torch.tensor(x, device=generator.device) for name, x in starts.items()}
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. Hyperparameters act through the parameters they start."""
         pairs = pair_masks(batch)
         log_odds_BR = parameters["scale"] * cosines(batch) + parameters["offset"]

@@ -3,21 +3,19 @@
 S_BC = cosines to proxies, B = batch, C = training classes, D = embedding dimension.
 """
 
-from collections.abc import Mapping
-
 import torch
-from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
 from trainables.losses._pairs import log1p_sum_exp
-from trainables.losses._proxies import kaiming_proxies, proxy_cosines, pull_to_proxies
+from trainables.losses._proxies import proxy_cosines, pull_to_proxies
+from trainables.losses._proxy_loss import ProxyLoss
 from trainables.settings.legal_ranges import Interval, Parameter
 
 __all__ = ["ProxyAnchor"]
 
 
-class ProxyAnchor(Loss):
+class ProxyAnchor(ProxyLoss):
     """Each proxy is an anchor that pulls its class and pushes the rest of the batch.
 
     mean over classes c in the batch of log(1 + sum_{i in c} exp(-alpha (S_ic - margin)))
@@ -35,19 +33,9 @@ class ProxyAnchor(Loss):
         "alpha": Parameter(32.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper"),
         "margin": Parameter(0.1, Interval(0.0, 1.0), unit="cosine", source="paper"),
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
-
-    def make_parameters(
-        self, num_classes: int, embedding_dim: int, generator: torch.Generator
-    ) -> dict[str, Tensor]:
-        """See `Loss.make_parameters`: ``proxies``, one for each class."""
-        return {"proxies": kaiming_proxies(num_classes, embedding_dim, generator)}
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         alpha, margin = hyperparameters["alpha"], hyperparameters["margin"]
         own_B1 = batch.labels_B[:, None]

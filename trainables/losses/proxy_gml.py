@@ -5,21 +5,21 @@ of a class, P = N C.
 """
 
 import math
-from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
-from trainables.losses._proxies import kaiming_centres, proxy_cosines
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
+from trainables.losses._proxies import proxy_cosines
+from trainables.losses._proxy_loss import CentresLoss
 from trainables.settings.legal_ranges import Interval, Parameter, Whole
 
 __all__ = ["ProxyGML"]
 
 
-class ProxyGML(Loss):
+class ProxyGML(CentresLoss):
     """Softmax over the classes of the nearest proxies of each sample.
 
     Each sample keeps the N proxies of its class and of the others the nearest, together
@@ -48,20 +48,11 @@ class ProxyGML(Loss):
         "ratio": Parameter(0.05, Interval(1e-4, 1.0), source="authors' code, CUB"),
         "regulariser": Parameter(0.3, Interval(0.0, 100.0), source="authors' code, CUB"),
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
+    num_centres = "subproxies"
     is_vmappable = False  # the ratio settles how many proxies are kept
 
-    def make_parameters(
-        self, num_classes: int, embedding_dim: int, generator: torch.Generator
-    ) -> dict[str, Tensor]:
-        """See `Loss.make_parameters`: ``proxies`` of shape (N, C, D)."""
-        num_proxies = int(self.hyperparameters["subproxies"])
-        return {"proxies": kaiming_centres(num_classes, num_proxies, embedding_dim, generator)}
-
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         proxies_NCD, labels_B = parameters["proxies"], batch.labels_B
         shape_NC = proxies_NCD.shape[:2]

@@ -3,13 +3,10 @@
 S_BC = cosines to proxies, B = batch, C = training classes.
 """
 
-from collections.abc import Mapping
-
 import torch
-from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
 from trainables.losses._classification import log_sum_exp_of_others, own_class
 from trainables.losses._proxies import proxy_cosines
 from trainables.losses._proxy_loss import ProxyLoss
@@ -41,9 +38,7 @@ class ProxyNCA(ProxyLoss):
     }
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         S_BC = proxy_cosines(batch.normalised_BD, parameters["proxies"])
         if S_BC.shape[1] == 1:

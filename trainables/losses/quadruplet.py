@@ -4,14 +4,13 @@ S_BB = cosines, subscripts i, j = two samples of a class, k, l = two of others, 
 pairs.
 """
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import PairMasks, pair_masks
 from trainables.losses._pairs import cosines
 from trainables.losses._triplets import all_triplets, mean_open_hinge, num_triplets
@@ -57,17 +56,13 @@ class Quadruplet(Loss):
             0.2, Interval(-4.0, 4.0), unit="squared distance", source="Roth et al. 2020"
         ),
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. Active are the open hinges, of all triplets and quadruplets."""
         S_BB = cosines(batch)
         candidates = all_triplets(batch, S_BB)
-        every = AllTriplets.mine(candidates, hyperparameters, batch.normalised_BD.shape[1], None)
+        every = AllTriplets.mine(candidates, hyperparameters["triplet_margin"])
         # Differences of squared distances are twice those of cosines.
         triplets = mean_open_hinge(
             S_BB, candidates, every, hyperparameters["triplet_margin"] / 2.0

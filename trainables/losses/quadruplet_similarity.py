@@ -4,14 +4,12 @@ S_Q = cosines of unordered pairs, B = batch, Q = B (B - 1) / 2, M = groups of pa
 in a group.
 """
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.losses._pairs import cosines
 from trainables.settings.legal_ranges import Interval, Parameter
 
@@ -46,13 +44,9 @@ class QuadrupletSimilarity(Loss):
 
     needs = frozenset({"balanced", "normalised"})
     declared = {"gamma": Parameter(10.0, Interval(1e-3, 1e3), unit="1/cosine", source="own")}
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         labels_B = batch.labels_B
         rows_Q, columns_Q = torch.triu_indices(

@@ -3,13 +3,10 @@
 S_BB = cosines, B = batch.
 """
 
-from collections.abc import Mapping
-
 import torch
-from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, masked_mean
 from trainables.settings.legal_ranges import Interval, Parameter
@@ -39,13 +36,9 @@ class SmoothAp(Loss):
     declared = {
         "temperature": Parameter(0.01, Interval(1e-4, 10.0), unit="cosine", source="paper")
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. An anchor is active if it has positives and negatives."""
         scaled_BB = cosines(batch) / hyperparameters["temperature"]
         positive_BB, negative_BB = pair_masks(batch)

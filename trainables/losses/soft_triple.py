@@ -4,16 +4,15 @@ S_BKC = cosines to centres, B = batch, C = training classes, D = embedding dimen
 of a class.
 """
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, softmax
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
 from trainables.losses._classification import add_to_own
-from trainables.losses._proxies import kaiming_centres, proxy_cosines
+from trainables.losses._proxies import proxy_cosines
+from trainables.losses._proxy_loss import CentresLoss
 from trainables.settings.legal_ranges import Interval, Parameter, Whole
 
 __all__ = ["SoftTriple"]
@@ -22,7 +21,7 @@ __all__ = ["SoftTriple"]
 _SMALLEST_SQUARE = 1e-5
 
 
-class SoftTriple(Loss):
+class SoftTriple(CentresLoss):
     """Softmax loss with a margin, over classes of several centres.
 
     S_c = sum_k q_ck S_ck, q_c = softmax over centres k of gamma S_ck;
@@ -57,20 +56,9 @@ class SoftTriple(Loss):
         ),
         "tau": Parameter(0.2, Interval(0.0, 100.0), source="paper"),
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
-
-    def make_parameters(
-        self, num_classes: int, embedding_dim: int, generator: torch.Generator
-    ) -> dict[str, Tensor]:
-        """See `Loss.make_parameters`: ``proxies`` of shape (K, C, D)."""
-        num_centres = int(self.hyperparameters["centres"])
-        return {"proxies": kaiming_centres(num_classes, num_centres, embedding_dim, generator)}
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         proxies_KCD = parameters["proxies"]
         num_centres, num_classes = proxies_KCD.shape[:2]

@@ -4,13 +4,12 @@ B = batch, C = training classes, D = embedding.
 """
 
 import math
-from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.losses._classification import classify
 
 __all__ = ["Softmax"]
@@ -28,7 +27,6 @@ class Softmax(Loss):
 
     needs = frozenset({"proxies"})
     invariances = frozenset({"permutation", "rotation"})
-    is_vmappable = True
 
     def make_parameters(
         self, num_classes: int, embedding_dim: int, generator: torch.Generator
@@ -39,8 +37,6 @@ class Softmax(Loss):
         return {"proxies": (2.0 * uniform_CD - 1.0) / math.sqrt(embedding_dim)}
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         return classify(batch.embeddings_BD @ parameters["proxies"].T, batch.labels_B)

@@ -3,14 +3,12 @@
 B = batch, V = views, D = embedding dimension.
 """
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._every_pair import mean_of_both_sides
 from trainables.losses._pairs import squared_distances
@@ -52,12 +50,9 @@ class Statistical(Loss):
         ),
     }
     invariances = frozenset({"permutation"})
-    is_vmappable = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         assert batch.views_BVD is not None
         z_BVD = normalize(batch.views_BVD, dim=2)

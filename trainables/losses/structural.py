@@ -3,14 +3,12 @@
 D2_BB = squared distances on the unit sphere, B = batch.
 """
 
-from collections.abc import Mapping
-
 import torch
 from torch import Tensor
 from torch.nn.functional import softplus
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, log_sum_exp, masked_mean
 from trainables.settings.legal_ranges import Interval, Parameter
@@ -55,13 +53,9 @@ class Structural(Loss):
             0.05, Interval(0.0, 4.0), unit="(squared distance)^2", source="own"
         ),
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         temperature = hyperparameters["temperature"]
         D2_BB = 2.0 - 2.0 * cosines(batch)

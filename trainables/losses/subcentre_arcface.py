@@ -4,21 +4,17 @@ S_BKC = cosines to centres, B = batch, C = training classes, D = embedding dimen
 of a class.
 """
 
-from collections.abc import Mapping
-
-import torch
-from torch import Tensor
-
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
 from trainables.losses._classification import angular_margin, classify
-from trainables.losses._proxies import kaiming_centres, proxy_cosines
+from trainables.losses._proxies import proxy_cosines
+from trainables.losses._proxy_loss import CentresLoss
 from trainables.settings.legal_ranges import Interval, Parameter, Whole
 
 __all__ = ["SubcentreArcFace"]
 
 
-class SubcentreArcFace(Loss):
+class SubcentreArcFace(CentresLoss):
     """`ArcFace` on classes of several centres, of which the nearest counts.
 
     S_c = max_k S_ck; mean over samples of -log(exp(scale cos(angle_y + margin)) /
@@ -44,20 +40,9 @@ class SubcentreArcFace(Loss):
         ),
         "scale": Parameter(64.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper"),
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
-
-    def make_parameters(
-        self, num_classes: int, embedding_dim: int, generator: torch.Generator
-    ) -> dict[str, Tensor]:
-        """See `Loss.make_parameters`: ``proxies`` of shape (K, C, D)."""
-        num_centres = int(self.hyperparameters["centres"])
-        return {"proxies": kaiming_centres(num_classes, num_centres, embedding_dim, generator)}
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         proxies_KCD = parameters["proxies"]
         S_BP = proxy_cosines(batch.normalised_BD, proxies_KCD.flatten(0, 1))

@@ -3,13 +3,10 @@
 S_BR = cosines, B = batch, R = references.
 """
 
-from collections.abc import Mapping
-
 import torch
-from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines
 from trainables.settings.legal_ranges import Interval, Parameter
@@ -32,14 +29,10 @@ class SupCon(Loss):
 
     needs = frozenset({"balanced", "normalised"})
     declared = {"temperature": Parameter(0.1, Interval(1e-3, 1e2), unit="cosine", source="paper")}
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
     takes_references = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. An anchor is active if it has both positives and negatives."""
         logits_BR = cosines(batch) / hyperparameters["temperature"]
         positive_BR, negative_BR = pair_masks(batch)

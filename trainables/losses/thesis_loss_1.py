@@ -3,14 +3,11 @@
 S_ic = cosine of sample i to proxy c, B = batch, C = training classes, D = embedding dimension.
 """
 
-from collections.abc import Mapping
-
 import torch
-from torch import Tensor
 from torch.nn.functional import normalize
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
 from trainables.losses._class_pairs import push_classes
 from trainables.losses._proxies import pull_to_proxies
 from trainables.losses._proxy_loss import ProxyLoss
@@ -44,9 +41,7 @@ class ThesisLoss1(ProxyLoss):
     }
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         alpha, margin = hyperparameters["alpha"], hyperparameters["margin"]
         proxies_CD = normalize(parameters["proxies"], dim=1)

@@ -3,13 +3,10 @@
 S_BC = cosines to proxies, B = batch, C = training classes.
 """
 
-from collections.abc import Mapping
-
 import torch
-from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
 from trainables.losses._class_pairs import push_classes
 from trainables.losses._classification import own_class
 from trainables.losses._proxies import proxy_cosines, pull_to_proxies
@@ -48,9 +45,7 @@ class ThesisLoss2(ProxyLoss):
     }
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         alpha, margin = hyperparameters["alpha"], hyperparameters["margin"]
         S_BC = proxy_cosines(batch.normalised_BD, parameters["proxies"])

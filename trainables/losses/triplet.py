@@ -1,21 +1,8 @@
-"""Triplet loss on cosines (Psomas 2020); `triplet_l2` is on squared distances.
-
-S_BB = cosines, B = batch.
-"""
-
-from collections.abc import Mapping
-
-from torch import Tensor
+"""Triplet loss on cosines (Psomas 2020); `triplet_l2` is on squared distances."""
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
-from trainables.losses._pairs import cosines
-from trainables.losses._triplets import (
-    MinedLoss,
-    all_triplets,
-    mean_open_hinge,
-    mine_triplets,
-)
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
+from trainables.losses._triplets import MinedLoss, mean_mined_hinge
 from trainables.settings.legal_ranges import Interval, Parameter, entry_of
 
 __all__ = ["Triplet"]
@@ -40,16 +27,8 @@ class Triplet(MinedLoss):
         "margin": Parameter(0.1, Interval(-2.0, 2.0), unit="cosine", source="thesis table 4"),
         "miner": Parameter("semihard_hardest", entry_of("miners"), source="thesis equation 2.20"),
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. A triplet is active where its hinge is open."""
-        S_BB = cosines(batch)
-        margin = hyperparameters["margin"]
-        candidates = all_triplets(batch, S_BB)
-        mined = mine_triplets(batch, candidates, hyperparameters, margin)
-        return mean_open_hinge(S_BB, candidates, mined, margin)
+        return mean_mined_hinge(batch, hyperparameters, hyperparameters["margin"])

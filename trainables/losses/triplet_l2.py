@@ -1,21 +1,8 @@
-"""Triplet loss of FaceNet (Schroff et al. 2015), on squared distances; `triplet` is on cosines.
-
-S_BB = cosines, B = batch.
-"""
-
-from collections.abc import Mapping
-
-from torch import Tensor
+"""Triplet loss of FaceNet (Schroff et al. 2015), on squared distances; `triplet` is on cosines."""
 
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
-from trainables.losses._pairs import cosines
-from trainables.losses._triplets import (
-    MinedLoss,
-    all_triplets,
-    mean_open_hinge,
-    mine_triplets,
-)
+from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
+from trainables.losses._triplets import MinedLoss, mean_mined_hinge
 from trainables.settings.legal_ranges import Interval, Parameter, entry_of
 
 __all__ = ["TripletL2"]
@@ -40,17 +27,9 @@ class TripletL2(MinedLoss):
         "margin": Parameter(0.2, Interval(-4.0, 4.0), unit="squared distance", source="paper"),
         "miner": Parameter("semihard_hardest", entry_of("miners"), source="thesis equation 2.20"),
     }
-    invariances = frozenset({"permutation", "rotation", "scale"})
-    is_vmappable = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. A triplet is active where its hinge is open."""
-        S_BB = cosines(batch)
-        margin = hyperparameters["margin"] / 2.0
-        candidates = all_triplets(batch, S_BB)
-        mined = mine_triplets(batch, candidates, hyperparameters, margin)
-        output = mean_open_hinge(S_BB, candidates, mined, margin)
+        output = mean_mined_hinge(batch, hyperparameters, hyperparameters["margin"] / 2.0)
         return output._replace(value=2.0 * output.value)

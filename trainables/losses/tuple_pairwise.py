@@ -3,12 +3,8 @@
 dot_BB = products of embeddings, B = batch.
 """
 
-from collections.abc import Mapping
-
-from torch import Tensor
-
 from trainables.loss_composition.batch import Batch
-from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput
+from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import dot_products, masked_mean
 from trainables.settings.legal_ranges import Interval, Parameter
@@ -38,12 +34,9 @@ class TuplePairwise(Loss):
     needs = frozenset({"balanced"})
     declared = {"norm_weight": Parameter(1.0, Interval(0.0, 1e3), source="paper")}
     invariances = frozenset({"permutation", "rotation"})
-    is_vmappable = True
 
     @staticmethod
-    def compute(
-        batch: Batch, parameters: Mapping[str, Tensor], hyperparameters: Hyperparameters
-    ) -> LossOutput:
+    def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         dot_BB = dot_products(batch)
         positive_BB, negative_BB = pair_masks(batch)

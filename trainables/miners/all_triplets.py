@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor
 
-from trainables.loss_composition.loss_base import Hyperparameters
 from trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner
 
 __all__ = ["AllTriplets"]
@@ -13,12 +12,7 @@ class AllTriplets(TripletMiner):
     """Every triplet of the batch."""
 
     @staticmethod
-    def mine(
-        candidates: Candidates,
-        hyperparameters: Hyperparameters,
-        embedding_dim: int,
-        uniform_BB: Tensor | None,
-    ) -> Runs:
+    def mine(candidates: Candidates, margin: float | Tensor) -> Runs:
         """See `TripletMiner.mine`."""
         stop_BB = candidates.num_negatives_B1 * candidates.positive_BB
         return Runs(torch.zeros_like(stop_BB), stop_BB)

@@ -4,7 +4,6 @@ from math import inf
 
 from torch import Tensor
 
-from trainables.loss_composition.loss_base import Hyperparameters
 from trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner, num_below
 
 __all__ = ["BatchHard"]
@@ -19,12 +18,7 @@ class BatchHard(TripletMiner):
     """
 
     @staticmethod
-    def mine(
-        candidates: Candidates,
-        hyperparameters: Hyperparameters,
-        embedding_dim: int,
-        uniform_BB: Tensor | None,
-    ) -> Runs:
+    def mine(candidates: Candidates, margin: float | Tensor) -> Runs:
         """See `TripletMiner.mine`."""
         S_BB, positive_BB = candidates.similarities_BB, candidates.positive_BB
         least_B1 = S_BB.masked_fill(~positive_BB, inf).amin(1, keepdim=True)

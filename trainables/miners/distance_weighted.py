@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor
 
-from trainables.loss_composition.loss_base import Hyperparameters
 from trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner
 
 __all__ = ["DistanceWeighted"]
@@ -33,15 +32,11 @@ class DistanceWeighted(TripletMiner):
     is_random = True
 
     @staticmethod
-    def mine(
-        candidates: Candidates,
-        hyperparameters: Hyperparameters,
-        embedding_dim: int,
-        uniform_BB: Tensor | None,
-    ) -> Runs:
+    def mine(candidates: Candidates, margin: float | Tensor) -> Runs:
         """See `TripletMiner.mine`."""
+        uniform_BB = candidates.uniform_BB
         assert uniform_BB is not None, "a miner that draws gets random numbers"
-        up_to_BN = _weights(candidates, embedding_dim).cumsum(1)
+        up_to_BN = _weights(candidates).cumsum(1)
         total_B1 = up_to_BN[:, -1:]
         drawn_BB = (uniform_BB.double() * total_B1).long().minimum(total_B1 - 1)
         start_BB = torch.searchsorted(up_to_BN, drawn_BB.contiguous(), right=True)
@@ -49,11 +44,12 @@ class DistanceWeighted(TripletMiner):
         return Runs(start_BB, (start_BB + 1) * has_triplet_BB)
 
 
-def _weights(candidates: Candidates, embedding_dim: int) -> Tensor:
+def _weights(candidates: Candidates) -> Tensor:
     """How likely each rank is drawn, in whole numbers up to 2^30: int64, shape (B, N)."""
     squared_BN = 2.0 - 2.0 * candidates.ascending_BN
     is_near_BN = squared_BN < _FARTHEST**2
     squared_BN = squared_BN.clamp(_NEAREST**2, _FARTHEST**2)
+    embedding_dim = candidates.embedding_dim
     log_BN = (2.0 - embedding_dim) / 2.0 * squared_BN.log()
     log_BN = log_BN - (embedding_dim - 3.0) / 2.0 * torch.log1p(-0.25 * squared_BN)
 

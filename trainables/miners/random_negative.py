@@ -2,7 +2,6 @@
 
 from torch import Tensor
 
-from trainables.loss_composition.loss_base import Hyperparameters
 from trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner
 
 __all__ = ["RandomNegative"]
@@ -14,13 +13,9 @@ class RandomNegative(TripletMiner):
     is_random = True
 
     @staticmethod
-    def mine(
-        candidates: Candidates,
-        hyperparameters: Hyperparameters,
-        embedding_dim: int,
-        uniform_BB: Tensor | None,
-    ) -> Runs:
+    def mine(candidates: Candidates, margin: float | Tensor) -> Runs:
         """See `TripletMiner.mine`."""
+        uniform_BB = candidates.uniform_BB
         assert uniform_BB is not None, "a miner that draws gets random numbers"
         num_negatives_B1 = candidates.num_negatives_B1
         # Rounding may make it the number of negatives itself.

@@ -2,7 +2,6 @@
 
 from torch import Tensor
 
-from trainables.loss_composition.loss_base import Hyperparameters
 from trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner, num_below
 
 __all__ = ["SemihardBand"]
@@ -11,18 +10,12 @@ __all__ = ["SemihardBand"]
 class SemihardBand(TripletMiner):
     """All negatives behind the positive, but by no more than the margin.
 
-    Kept where 0 < S_ap - S_an <= margin, as in pytorch-metric-learning. Reads the loss's
-    ``margin`` as a difference of cosines.
+    Kept where 0 < S_ap - S_an <= margin, as in pytorch-metric-learning.
     """
 
     @staticmethod
-    def mine(
-        candidates: Candidates,
-        hyperparameters: Hyperparameters,
-        embedding_dim: int,
-        uniform_BB: Tensor | None,
-    ) -> Runs:
+    def mine(candidates: Candidates, margin: float | Tensor) -> Runs:
         """See `TripletMiner.mine`."""
         S_BB = candidates.similarities_BB
-        start_BB = num_below(candidates, S_BB - hyperparameters["margin"])
+        start_BB = num_below(candidates, S_BB - margin)
         return Runs(start_BB, num_below(candidates, S_BB))

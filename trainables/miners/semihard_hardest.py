@@ -2,7 +2,6 @@
 
 from torch import Tensor
 
-from trainables.loss_composition.loss_base import Hyperparameters
 from trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner, num_below
 
 __all__ = ["SemihardHardest"]
@@ -17,12 +16,7 @@ class SemihardHardest(TripletMiner):
     """
 
     @staticmethod
-    def mine(
-        candidates: Candidates,
-        hyperparameters: Hyperparameters,
-        embedding_dim: int,
-        uniform_BB: Tensor | None,
-    ) -> Runs:
+    def mine(candidates: Candidates, margin: float | Tensor) -> Runs:
         """See `TripletMiner.mine`."""
         stop_BB = num_below(candidates, candidates.similarities_BB)
         hardest_BB = candidates.ascending_BN.gather(1, (stop_BB - 1).clamp(min=0))

@@ -8,8 +8,10 @@ from trainables.miners.batch_hard import BatchHard
 
 def triplets(x, labels):
     batch = Batch.of(x, torch.tensor(labels))
-    candidates = rank_negatives(batch.normalised_BD @ batch.normalised_BD.T, pair_masks(batch))
-    runs = BatchHard.mine(candidates, {}, x.shape[1], None)
+    candidates = rank_negatives(
+        batch.normalised_BD @ batch.normalised_BD.T, pair_masks(batch), x.shape[1], None
+    )
+    runs = BatchHard.mine(candidates, 0.0)
     return kept_mask(candidates, runs).nonzero().tolist()
 
 

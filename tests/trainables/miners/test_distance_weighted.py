@@ -16,8 +16,10 @@ from trainables.miners.distance_weighted import DistanceWeighted
 
 def draw(x, labels, uniform_BB):
     batch = Batch.of(x, labels)
-    candidates = rank_negatives(batch.normalised_BD @ batch.normalised_BD.T, pair_masks(batch))
-    return kept_mask(candidates, DistanceWeighted.mine(candidates, {}, x.shape[1], uniform_BB))
+    candidates = rank_negatives(
+        batch.normalised_BD @ batch.normalised_BD.T, pair_masks(batch), x.shape[1], uniform_BB
+    )
+    return kept_mask(candidates, DistanceWeighted.mine(candidates, 0.0))
 
 
 def uniform(*shape):

@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from orchestrator.study.loss_facts import facts_of
-from tests.trainables.losses.loss_cases import DIM, SMALL_BATCHES, full_batch
+from tests.trainables.losses.loss_cases import SMALL_BATCHES, full_batch
 from tests.trainables.miners.slow_miners import CHOICES, mined
-from trainables.loss_composition.miner_base import kept_mask, pair_masks, rank_negatives
-from trainables.losses._triplets import count_pairs
+from trainables.loss_composition.miner_base import kept_mask, pair_masks
+from trainables.losses._triplets import all_triplets, count_pairs
 from trainables.registry import load, names
 
 MARGIN = 0.4
@@ -15,9 +15,9 @@ RANDOM = [name for name in names("miners") if load("miners", name).is_random]
 
 
 def mine(name, batch):
-    candidates = rank_negatives(batch.normalised_BD @ batch.normalised_BD.T, pair_masks(batch))
+    candidates = all_triplets(batch, batch.normalised_BD @ batch.normalised_BD.T)
     miner = load("miners", name)
-    runs = miner.mine(candidates, {"margin": MARGIN}, DIM, batch.uniform_BB)
+    runs = miner.mine(candidates, MARGIN)
     return candidates, runs
 
 

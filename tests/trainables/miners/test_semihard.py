@@ -14,8 +14,8 @@ def negatives_of(miner, positive, margin):
     S_BB = torch.tensor([SIMILARITIES] * 7)
     positive_BB, negative_BB = torch.zeros(7, 7).bool(), torch.zeros(7, 7).bool()
     positive_BB[0, 1:3], negative_BB[0, 3:] = True, True
-    candidates = rank_negatives(S_BB, PairMasks(positive_BB, negative_BB))
-    runs = miner.mine(candidates, {"margin": margin}, 2, None)
+    candidates = rank_negatives(S_BB, PairMasks(positive_BB, negative_BB), 2, None)
+    runs = miner.mine(candidates, margin)
     return kept_mask(candidates, runs)[0, positive].nonzero().flatten().tolist()
 
 
