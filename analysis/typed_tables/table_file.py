@@ -4,6 +4,7 @@ import csv
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TypeGuard
 
 import polars as pl
 
@@ -17,9 +18,9 @@ _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}
 _OWN = "__"  # prefix of the columns that podium adds to those of a user
 
 
-def is_table(path: Path) -> bool:
-    """Whether a file's name says that it is a table; letters may be capitals."""
-    return path.suffix.lower() in _KINDS
+def is_table(place: object) -> TypeGuard[Path]:
+    """Whether it is a path of this machine whose name says that it is a table, in any case."""
+    return isinstance(place, Path) and place.suffix.lower() in _KINDS
 
 
 def read_frame(path: Path, *, as_typed: bool = False) -> pl.DataFrame:

@@ -60,7 +60,7 @@ def command(
     Example: podium protocols split_ratios.csv --candidate setting
     """
     given = (by, candidate, val, test)
-    if isinstance(source, Path) and is_table(source):
+    if is_table(source):
         if k is not None or storage is not None:
             raise PodiumError(f"--k and --storage go with a study; {source} is a table")
         _print_table_of(source, given, as_json=as_json, as_csv=as_csv)

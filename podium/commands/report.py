@@ -100,7 +100,7 @@ def command(
     """
     check_targets(output, csv, latex, json)
     source = sources[0]
-    if isinstance(source, Path) and is_table(source) and len(sources) == 1:
+    if is_table(source) and len(sources) == 1:
         if protocol is not None:
             raise PodiumError(f"--protocol goes with a study; {source} is a table")
         report = _table_report(
@@ -274,7 +274,7 @@ def _links(also: Sequence[str]) -> "list[Link]":
 
 
 def _refuse_table_options(sources: Sequence[Place], given: Sequence[object]) -> None:
-    tables = [source for source in sources if isinstance(source, Path) and is_table(source)]
+    tables = [source for source in sources if is_table(source)]
     if tables:
         raise PodiumError(f"only studies are laid side by side; {tables[0]} is a table")
     for option, value in zip(_TABLE_OPTIONS, given, strict=True):

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -111,7 +110,7 @@ def command(
         print_subgroups(factors, table_of, as_json=as_json, as_csv=as_csv)
         return
     fairness = None
-    if isinstance(source, Path) and is_table(source):
+    if is_table(source):
         table = read_table(
             source,
             by=_names(by, "--by"),
@@ -168,7 +167,7 @@ def _refuse_unused(
     storage: Place | None,
 ) -> None:
     """Refuse an option that would be ignored."""
-    if isinstance(source, Path) and is_table(source):
+    if is_table(source):
         if storage is not None:
             raise PodiumError(f"--storage goes with a study; {source} is a table")
         return
@@ -194,7 +193,7 @@ def _tables_by_factor(
     storage: Place | None,
 ) -> Callable[[str], ScoreTable]:
     """Function that gives the table for subgroups by a factor."""
-    if isinstance(source, Path) and is_table(source):
+    if is_table(source):
         blocks = _names(by, "--by")
 
         def of_table(factor: str) -> ScoreTable:
