@@ -19,7 +19,8 @@
         models/<trial_id>.<fold>.safetensors          weights of a final trial
         embeddings/<trial_id>.<fold>.safetensors      of its test images
         compacted/<hash>.parquet                      many trials; manifest.json says which
-        compacted/0-unfinished-compaction...parquet   while trials may be visible twice
+        compacted/0-unfinished-compaction...parquet   while trials may be visible twice: keeps
+                          programs that know nothing of the manifest from reading the folder
 """
 
 import re
@@ -33,6 +34,16 @@ __all__ = ["StudyPaths", "is_file_name"]
 # (the sign of temporary files).
 _SAFE_NAME = re.compile(r"[\w:+@-][\w.:+@-]*")
 _SEARCH_PREFIX = "search="
+
+
+class _Inside:
+    """A file or folder of a results folder, by its path in there."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __get__(self, paths: "StudyPaths", kind: object = None) -> Place:
+        return paths.folder / self._path
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,45 +61,31 @@ class StudyPaths:
         """The results folder ``<storage>/<study>``; StoreError for a URI with credentials."""
         return cls(parse_place(storage) / _safe("study", study))
 
-    @property
-    def store(self) -> Place:
-        """Which study the folder belongs to, and the columns of its trials."""
-        return self.folder / "store.json"
+    store = _Inside("store.json")
+    study = _Inside("study.yaml")
+    provenance = _Inside("provenance.json")
+    report = _Inside("report.html")
+    code = _Inside("code")
 
-    @property
-    def study(self) -> Place:
-        """The resolved study."""
-        return self.folder / "study.yaml"
+    lock = _Inside("lock.json")
+    # Empty; held for the moment in which the lock is read and replaced.
+    lock_guard = _Inside(".lock-guard")
+    lock_generations = _Inside("lock")  # in remote stores
 
-    @property
-    def provenance(self) -> Place:
-        """Versions, hardware and hashes."""
-        return self.folder / "provenance.json"
+    trials = _Inside("trials")
+    asks = _Inside("asks")
+    attempts = _Inside("attempts")
+    retried = _Inside("retried")
+    runs = _Inside("runs")
+    run_count = _Inside("runs.json")  # not in runs/, so that it is not lost with them
+    checkpoints = _Inside("checkpoints")
+    models = _Inside("models")
+    embeddings = _Inside("embeddings")
 
-    @property
-    def lock(self) -> Place:
-        """Who is running the study."""
-        return self.folder / "lock.json"
-
-    @property
-    def lock_guard(self) -> Place:
-        """Empty file; held for the moment in which ``lock.json`` is read and replaced."""
-        return self.folder / ".lock-guard"
-
-    @property
-    def lock_generations(self) -> Place:
-        """Holds the files of the lock in remote stores."""
-        return self.folder / "lock"
-
-    @property
-    def report(self) -> Place:
-        """The report of the whole study."""
-        return self.folder / "report.html"
-
-    @property
-    def code(self) -> Place:
-        """Holds one folder per fingerprint of code that the study names by import path."""
-        return self.folder / "code"
+    compacted = _Inside("compacted")
+    manifest = _Inside("compacted/manifest.json")
+    # Sorts before compacted files: what a reader opens first.
+    unfinished_compaction = _Inside("compacted/0-unfinished-compaction.run-podium-compact.parquet")
 
     def code_folder(self, fingerprint: str) -> Place:
         """Copies of the files behind one fingerprint."""
@@ -97,11 +94,6 @@ class StudyPaths:
     def code_record(self, fingerprint: str) -> Place:
         """The hashes that a fingerprint was made of."""
         return self.code_folder(fingerprint) / "record.json"
-
-    @property
-    def trials(self) -> Place:
-        """Holds one folder per search."""
-        return self.folder / "trials"
 
     def trial_folder(self, search: str) -> Place:
         """Holds the committed trials of one search."""
@@ -116,11 +108,6 @@ class StudyPaths:
         """The search that the path of a trial file says it belongs to: the inverse of `trial`."""
         return trial_file.parent.name.removeprefix(_SEARCH_PREFIX)
 
-    @property
-    def asks(self) -> Place:
-        """Holds one folder per search."""
-        return self.folder / "asks"
-
     def ask_folder(self, search: str) -> Place:
         """Every suggestion of one search."""
         return self.asks / _safe("search", search)
@@ -128,11 +115,6 @@ class StudyPaths:
     def ask(self, search: str, index: int) -> Place:
         """What the index-th suggestion of a search became."""
         return self.ask_folder(search) / f"{index:06d}.json"
-
-    @property
-    def attempts(self) -> Place:
-        """Holds one folder per trial."""
-        return self.folder / "attempts"
 
     def attempt_folder(self, trial_id: str) -> Place:
         """Every attempt at one trial."""
@@ -142,11 +124,6 @@ class StudyPaths:
         """One attempt at a trial."""
         return self.attempt_folder(trial_id) / f"{number}.json"
 
-    @property
-    def retried(self) -> Place:
-        """Holds one folder per trial that was run again after a failure."""
-        return self.folder / "retried"
-
     def retried_folder(self, trial_id: str) -> Place:
         """Every failure of one trial after which it was run again."""
         return self.retried / _safe("trial_id", trial_id)
@@ -155,24 +132,9 @@ class StudyPaths:
         """One failure of a trial after which it was run again."""
         return self.retried_folder(trial_id) / f"{number}.json"
 
-    @property
-    def checkpoints(self) -> Place:
-        """Holds one folder per unfinished trial."""
-        return self.folder / "checkpoints"
-
-    @property
-    def runs(self) -> Place:
-        """Holds one file per run of the study."""
-        return self.folder / "runs"
-
     def run(self, number: int) -> Place:
         """What one run spent, and how it ended."""
         return self.runs / f"{number:06d}.json"
-
-    @property
-    def run_count(self) -> Place:
-        """How many runs there were; not in `runs`, so that it is not lost with them."""
-        return self.folder / "runs.json"
 
     def checkpoint_folder(self, trial_id: str) -> Place:
         """Everything a trial needs to continue; deleted when the trial is committed."""
@@ -182,41 +144,13 @@ class StudyPaths:
         """The state after the last finished epoch."""
         return self.checkpoint_folder(trial_id) / "state.pt"
 
-    @property
-    def models(self) -> Place:
-        """Holds the weights of final trials."""
-        return self.folder / "models"
-
     def model(self, trial_id: str, fold: int) -> Place:
         """The weights of one fold of a trial."""
         return self.models / f"{_safe('trial_id', trial_id)}.{fold}.safetensors"
 
-    @property
-    def embeddings(self) -> Place:
-        """Holds the embeddings of test images."""
-        return self.folder / "embeddings"
-
     def test_embeddings(self, trial_id: str, fold: int) -> Place:
         """The embeddings of the test images of one fold of a trial."""
         return self.embeddings / f"{_safe('trial_id', trial_id)}.{fold}.safetensors"
-
-    @property
-    def compacted(self) -> Place:
-        """Holds the files with many trials each."""
-        return self.folder / "compacted"
-
-    @property
-    def manifest(self) -> Place:
-        """Which compacted files count, and which trials they hold."""
-        return self.compacted / "manifest.json"
-
-    @property
-    def unfinished_compaction(self) -> Place:
-        """Keeps other programs from reading the folder while a compaction is unfinished.
-
-        Its name sorts before those of compacted files: what a reader opens first.
-        """
-        return self.compacted / "0-unfinished-compaction.run-podium-compact.parquet"
 
 
 def is_file_name(name: str) -> bool:
