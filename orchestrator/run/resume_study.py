@@ -25,17 +25,14 @@ from orchestrator.scheduling.early_stopping import EarlyStopper, make_early_stop
 from orchestrator.scheduling.running_search import SearchRun
 from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.search_samplers.make_sampler import make_suggester
-from orchestrator.search_samplers.suggester import SearchTask, Suggester
+from orchestrator.search_samplers.suggester import Suggester
 from orchestrator.study.blocks import protocol_of, searches
 from orchestrator.study.budget import with_trials_per_search
 from orchestrator.study.configs import (
-    default_config,
-    given_configs,
+    first_configs,
     loss_training,
-    space_of,
-    unsearched_values,
+    search_task,
 )
-from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Search, Study
 from orchestrator.trials.specification_maker import TrialSpecMaker
 from podium.errors import CorruptFileError, PodiumError
@@ -103,7 +100,7 @@ def search_run(study: Study, search: Search, maker: TrialSpecMaker) -> SearchRun
         search=search,
         settings=study.search,
         suggester=suggester_of(study, search),
-        first=_first_configs(study, search),
+        first=first_configs(study, search.block, search.loss),
         spec=partial(_spec, maker, search),
         early_stopper=_early_stopper(study, search),
     )
@@ -117,23 +114,9 @@ def _early_stopper(study: Study, search: Search) -> EarlyStopper:
 
 def suggester_of(study: Study, search: Search) -> Suggester:
     """The sampler of a search, before its first suggestion."""
-    values = unsearched_values(study, search.block, search.loss)
-    task = SearchTask(
-        space=space_of(study, search.loss, values),
-        values=values,
-        conditions=facts_of(search.loss).conditions,
-        trials=study.search.trials,
-        seed=_suggestion_seed(study, search),
-        first=_first_configs(study, search),
-    )
+    seed = _suggestion_seed(study, search)
+    task = search_task(study, search.block, search.loss, seed)
     return make_suggester(study.search.sampler, task)
-
-
-def _first_configs(study: Study, search: Search) -> tuple[Mapping[str, Any], ...]:
-    return (
-        default_config(study, search.block, search.loss),
-        *given_configs(study, search.block, search.loss),
-    )
 
 
 def _suggestion_seed(study: Study, search: Search) -> int:

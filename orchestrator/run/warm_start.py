@@ -23,8 +23,7 @@ from orchestrator.results.trial_files.reader import Reader
 from orchestrator.search_samplers.unit_cube import is_inside
 from orchestrator.study.blocks import blocks
 from orchestrator.study.configs import (
-    default_config,
-    given_configs,
+    first_configs,
     space_of,
     unsearched_values,
     warm_start_key,
@@ -134,7 +133,7 @@ def _report_other_code(
 def _found(study: Study, block: Block, loss: str, trials: pl.DataFrame, top: int) -> _Found:
     of_loss = trials.filter(loss=loss)
     of_block = of_loss.filter(block=block.label)
-    known = [default_config(study, block, loss), *given_configs(study, block, loss)]
+    known: list[Config] = list(first_configs(study, block, loss))
     points: list[Config] = []
     unfit: list[str] = []
     for config in _best_first(of_loss if of_block.is_empty() else of_block):

@@ -12,7 +12,30 @@ from orchestrator.search_samplers.evenly_spaced import spaced_values
 from orchestrator.search_samplers.suggester import SearchTask, Suggester, TrialState
 from search_spaces.parameters import Value
 
-__all__ = ["CoordinateSuggester"]
+__all__ = ["CoordinateSuggester", "max_configs"]
+
+
+def max_configs(task: SearchTask) -> int:
+    """Upper bound on distinct configs: first ones, sweeps, and the combination of several."""
+    sweeps = _sweeps(task)
+    found = list(task.first)
+    for _, _, config in sweeps:
+        if config not in found:
+            found.append(config)
+    return len(found) + (len({name for name, _, _ in sweeps}) > 1)
+
+
+def _sweeps(task: SearchTask) -> list[tuple[str, Value, dict[str, Value]]]:
+    """Hyperparameter, its value and the config, of each suggestion before the combination."""
+    default, parameters = task.config({}), task.space.parameters
+    swept = {name: tried for name, tried in parameters.items() if name in default}
+    share = max(1, (task.trials - 2) // max(1, len(swept)))
+    return [
+        (name, value, task.config({name: value}))
+        for name, tried in swept.items()
+        for value in spaced_values(tried, share)
+        if value != default[name]
+    ]
 
 
 class CoordinateSuggester(Suggester):
@@ -27,15 +50,7 @@ class CoordinateSuggester(Suggester):
     def __init__(self, task: SearchTask) -> None:
         self._task = task
         self._default = task.config({})
-        parameters = task.space.parameters
-        swept = {name: tried for name, tried in parameters.items() if name in self._default}
-        share = max(1, (task.trials - 2) // max(1, len(swept)))
-        self._sweeps = [
-            (name, value, task.config({name: value}))
-            for name, tried in swept.items()
-            for value in spaced_values(tried, share)
-            if value != self._default[name]
-        ]
+        self._sweeps = _sweeps(task)
         self._left = [config for _, _, config in self._sweeps]
         self._set_configs: dict[int, dict[str, Value]] = {}
         self._ended: set[int] = set()

@@ -8,76 +8,56 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from orchestrator.search_samplers.evenly_spaced import spaced_values
-from search_spaces.parameters import Choice, Condition, Int, Real, Space, Value, existing
+from orchestrator.search_samplers.suggester import SearchTask
+from search_spaces.parameters import Choice, Condition, Int, Real, Value
 
 __all__ = ["Points", "configs", "num_configs", "points_within", "trials_needed"]
 
 Points = Mapping[str, tuple[Value, ...]]
-Config = Mapping[str, Value]
 
 _MIN_POINTS = 2  # both ends of a range
 
 
-def points_within(
-    space: Space,
-    values: Config,
-    conditions: Mapping[str, Condition],
-    *,
-    trials: int,
-    first: Sequence[Config] = (),
-) -> Points:
-    """The finest design that fits in ``trials``, the first configs included.
+def points_within(task: SearchTask) -> Points:
+    """The finest design that fits in the budget; first configs outside it cost trials besides.
 
     The coarsest one if none fits; see `trials_needed`.
-
-    Args:
-        space: search space.
-        values: value of every hyperparameter that is not searched.
-        conditions: hyperparameter that does not exist in every config -> its condition.
-        trials: budget of the search, in trials.
-        first: configs that are tried in any case; those outside the design cost trials besides.
     """
+    space = task.space.parameters
     points = _coarsest(space)
-    refinable = [name for name, tried in space.parameters.items() if _is_stepless(tried)]
+    refinable = [name for name, tried in space.items() if _is_stepless(tried)]
     while refinable:
         name = min(refinable, key=lambda name: len(points[name]))
-        finer = {**points, name: _finer(space.parameters[name], len(points[name]))}
-        if finer[name] and _num_trials(finer, values, conditions, first) <= trials:
+        finer = {**points, name: _finer(space[name], len(points[name]))}
+        if finer[name] and _num_trials(finer, task) <= task.trials:
             points = finer
         else:
             refinable.remove(name)
     return points
 
 
-def trials_needed(
-    space: Space,
-    values: Config,
-    conditions: Mapping[str, Condition],
-    first: Sequence[Config] = (),
-) -> int:
+def trials_needed(task: SearchTask) -> int:
     """Trials of the coarsest design, and of the first configs that are not part of it."""
-    return _num_trials(_coarsest(space), values, conditions, first)
+    return _num_trials(_coarsest(task.space.parameters), task)
 
 
-def num_configs(points: Points, values: Config, conditions: Mapping[str, Condition]) -> int:
+def num_configs(points: Points, task: SearchTask) -> int:
     """Number of distinct configs; hyperparameters that do not exist multiply nothing."""
-    related = _related(points, conditions)
+    related = _related(points, task.conditions)
     num_independent = math.prod(len(points[name]) for name in points if name not in related)
-    return num_independent * sum(1 for _ in _combined(related, points, values, conditions))
+    return num_independent * sum(1 for _ in _combined(related, points, task))
 
 
-def configs(
-    points: Points, values: Config, conditions: Mapping[str, Condition]
-) -> Iterator[dict[str, Value]]:
+def configs(points: Points, task: SearchTask) -> Iterator[dict[str, Value]]:
     """Every config of the design once, the last hyperparameter changing fastest."""
-    for chosen in _combined(_parents_first(points, conditions), points, values, conditions):
-        yield existing({**values, **chosen}, conditions)
+    for chosen in _combined(_parents_first(points, task.conditions), points, task):
+        yield task.config(chosen)
 
 
-def _coarsest(space: Space) -> dict[str, tuple[Value, ...]]:
+def _coarsest(space: Mapping[str, Real | Int | Choice]) -> dict[str, tuple[Value, ...]]:
     return {
         name: spaced_values(tried, _MIN_POINTS if _is_stepless(tried) else _num_values(tried))
-        for name, tried in space.parameters.items()
+        for name, tried in space.items()
     }
 
 
@@ -105,17 +85,12 @@ def _finer(tried: Real | Int | Choice, num_points: int) -> tuple[Value, ...]:
     return ()
 
 
-def _num_trials(
-    points: Points,
-    values: Config,
-    conditions: Mapping[str, Condition],
-    first: Sequence[Config],
-) -> int:
-    outside = {tuple(sorted(config.items())) for config in first if not _is_on(points, config)}
-    return num_configs(points, values, conditions) + len(outside)
+def _num_trials(points: Points, task: SearchTask) -> int:
+    first = (config for config in task.first if not _is_on(points, config))
+    return num_configs(points, task) + len({tuple(sorted(config.items())) for config in first})
 
 
-def _is_on(points: Points, config: Config) -> bool:
+def _is_on(points: Points, config: Mapping[str, Value]) -> bool:
     return all(config[name] in values for name, values in points.items() if name in config)
 
 
@@ -143,15 +118,16 @@ def _parents_first(points: Points, conditions: Mapping[str, Condition]) -> list[
 
 
 def _combined(
-    names: Sequence[str], points: Points, values: Config, conditions: Mapping[str, Condition]
+    names: Sequence[str], points: Points, task: SearchTask
 ) -> Iterator[dict[str, Value]]:
     """Values of ``names``, each only where it exists."""
     if not names:
         yield {}
         return
     *others, last = names
-    for chosen in _combined(others, points, values, conditions):
-        if last in conditions and not conditions[last].holds({**values, **chosen}):
+    for chosen in _combined(others, points, task):
+        condition = task.conditions.get(last)
+        if condition is not None and not condition.holds({**task.values, **chosen}):
             yield chosen
         else:
             yield from ({**chosen, last: value} for value in points[last])

@@ -23,10 +23,7 @@ class GridSuggester(Suggester):
     """
 
     def __init__(self, task: SearchTask) -> None:
-        points = points_within(
-            task.space, task.values, task.conditions, trials=task.trials, first=task.first
-        )
-        self._left = list(configs(points, task.values, task.conditions))
+        self._left = list(configs(points_within(task), task))
         random.Random(task.seed).shuffle(self._left)
 
     @property

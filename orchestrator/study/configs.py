@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from orchestrator.search_samplers.suggester import SearchTask
 from orchestrator.study.blocks import blocks, dataset_of
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Block, Study
@@ -27,10 +28,11 @@ if TYPE_CHECKING:
 __all__ = [
     "TRAINING_TYPES",
     "default_config",
-    "given_configs",
+    "first_configs",
     "hyperparameter_types",
     "loss_training",
     "recipe_values",
+    "search_task",
     "space_of",
     "training_of",
     "unsearched_values",
@@ -115,8 +117,8 @@ def default_config(study: Study, block: Block, loss: str) -> dict[str, Hyperpara
     return existing(unsearched_values(study, block, loss), facts_of(loss).conditions)
 
 
-def given_configs(study: Study, block: Block, loss: str) -> tuple[dict[str, Value], ...]:
-    """Configs of ``try_first``, then of the warm start, each once and without the default."""
+def first_configs(study: Study, block: Block, loss: str) -> tuple[dict[str, Value], ...]:
+    """The default, then configs of ``try_first``, then of the warm start, each once."""
     values = unsearched_values(study, block, loss)
     conditions = facts_of(loss).conditions
     points = (
@@ -128,7 +130,20 @@ def given_configs(study: Study, block: Block, loss: str) -> tuple[dict[str, Valu
         config = existing({**values, **point}, conditions)
         if config not in known:
             known.append(config)
-    return tuple(known[1:])
+    return tuple(known)
+
+
+def search_task(study: Study, block: Block, loss: str, seed: int = 0) -> SearchTask:
+    """What the searches of a loss in a block draw from; only draws depend on the seed."""
+    values = unsearched_values(study, block, loss)
+    return SearchTask(
+        space=space_of(study, loss, values),
+        values=values,
+        conditions=facts_of(loss).conditions,
+        trials=study.search.trials,
+        seed=seed,
+        first=first_configs(study, block, loss),
+    )
 
 
 def warm_start_key(block: str, loss: str) -> str:

@@ -1,23 +1,18 @@
 """How the losses of a study differ beside their training: searches, and properties of losses."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from orchestrator.results.records.fairness_record import DeclarationStatus, Disparity
+from orchestrator.search_samplers.coordinate import max_configs
 from orchestrator.search_samplers.evenly_spaced import spaced_values
 from orchestrator.search_samplers.factorial import points_within, trials_needed
-from orchestrator.study.configs import (
-    default_config,
-    given_configs,
-    recipe_values,
-    space_of,
-    unsearched_values,
-    warm_start_key,
-)
+from orchestrator.study.configs import recipe_values, search_task, space_of, warm_start_key
 from orchestrator.study.fairness_of_training import group_by_value
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Block, Study
-from search_spaces.parameters import Choice, Condition, Int, Real, Space, Value, existing
+from search_spaces.parameters import Choice, Int, Real, Space, Value
 from trainables.settings.loss_expression import parse_loss
 
 __all__ = [
@@ -130,22 +125,20 @@ def num_tried_configs(study: Study, block: Block, loss: str) -> int:
     A space of lists and steps may have fewer than the budget; a grid is as fine as the budget
     allows, and rarely uses it up; one hyperparameter at a time ends with its sweeps.
     """
-    trials, sampler = study.search.trials, study.search.sampler
-    values = unsearched_values(study, block, loss)
-    space = space_of(study, loss, values)
-    conditions = facts_of(loss).conditions
-    first = (default_config(study, block, loss), *given_configs(study, block, loss))
+    task, sampler = search_task(study, block, loss), study.search.sampler
     if sampler == "coordinate":
-        return min(trials, _num_swept(space, values, conditions, first, trials))
+        return min(task.trials, max_configs(task))
     if sampler == "grid":
-        points = points_within(space, values, conditions, trials=trials, first=first)
+        points = points_within(task)
     else:
-        listed = {name: _values(tried, trials) for name, tried in space.parameters.items()}
+        listed = {
+            name: _values(tried, task.trials) for name, tried in task.space.parameters.items()
+        }
         points = {name: found for name, found in listed.items() if found is not None}
         if len(points) < len(listed):
-            return trials
+            return task.trials
     design = Space({name: Choice(found) for name, found in points.items()})
-    return min(trials, trials_needed(design, values, conditions, first))
+    return min(task.trials, trials_needed(replace(task, space=design)))
 
 
 def _given(counts: Mapping[str, int], name: str) -> Disparity:
@@ -170,36 +163,9 @@ def _first_config(study: Study, block: Block, loss: str) -> str:
 
 
 def _values(tried: Real | Int | Choice, most: int) -> tuple[Value, ...] | None:
-    """The first ``most`` values, enough to fill a budget; None for a range without steps."""
+    """At most ``most`` values, enough to fill a budget; None for a range without steps."""
     if isinstance(tried, Choice):
         return tried.values[:most]
-    if isinstance(tried, Real) and tried.step is None:
-        return None
-    step = tried.step or 1
-    number = min(most, round((tried.high - tried.low) / step) + 1)
-    values = (tried.low + step * index for index in range(number))
-    # 0.1 * 3 is not 0.3: rounded to the number that a user would write.
-    return tuple(it if isinstance(tried, Int) else float(f"{it:.12g}") for it in values)
-
-
-def _num_swept(
-    space: Space,
-    values: Mapping[str, Value],
-    conditions: Mapping[str, Condition],
-    first: Sequence[Mapping[str, Value]],
-    trials: int,
-) -> int:
-    """Distinct configs of the coordinate sampler: first ones, sweeps and their combination."""
-    default = existing(values, conditions)
-    swept = {name: tried for name, tried in space.parameters.items() if name in default}
-    share = max(1, (trials - 2) // max(1, len(swept)))
-    found = list(first)
-    num_sweeps = 0
-    for name, tried in swept.items():
-        others = [value for value in spaced_values(tried, share) if value != default[name]]
-        num_sweeps += bool(others)
-        for value in others:
-            config = existing({**values, name: value}, conditions)
-            if config not in found:
-                found.append(config)
-    return len(found) + (num_sweeps > 1)
+    if isinstance(tried, Int):
+        return tuple(range(tried.low, tried.high + 1, tried.step or 1)[:most])
+    return None if tried.step is None else spaced_values(tried, most)

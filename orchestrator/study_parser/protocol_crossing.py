@@ -66,9 +66,10 @@ def _check_folders(study: Study, problems: Problems) -> None:
     """Note losses whose searches would have too long a folder name."""
     if problems.concern(("datasets",), ("backbones",), ("losses",), ("image_sizes",)):
         return
+    last = study.search.repeats - 1
     for index, loss in enumerate(study.loss_names):
         named = [
-            Search(block=block, loss=loss, protocol=protocol.label, repeat=study.search.repeats)
+            Search(block=block, loss=loss, protocol=protocol.label, repeat=last)
             for block in blocks(study)
             for protocol in study.protocols
         ]

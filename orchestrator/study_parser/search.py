@@ -6,9 +6,8 @@ from typing import get_args
 
 from orchestrator.search_samplers.factorial import trials_needed
 from orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SamplerName
-from orchestrator.study.configs import default_config, given_configs, space_of
+from orchestrator.study.configs import search_task, space_of
 from orchestrator.study.dataset_facts import dataset_facts
-from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import SECONDS, EarlyStopping, Stopping, Study, StudyLoss
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.trained_losses import TrainedLoss, trained_losses
@@ -145,19 +144,8 @@ def _check_trials(
         )
         problems.add(path, rule, got=search.trials)
     elif search.sampler == "grid":
-        conditions = facts_of(loss.name).conditions
-        needed = max(
-            trials_needed(
-                space_of(study, loss.name, item.values),
-                item.values,
-                conditions,
-                (
-                    default_config(study, item.block, loss.name),
-                    *given_configs(study, item.block, loss.name),
-                ),
-            )
-            for item in of_loss
-        )
+        tasks = (search_task(study, item.block, loss.name) for item in of_loss)
+        needed = max(map(trials_needed, tasks))
         if search.trials < needed:
             rule = (
                 f"search.trials must be at least {needed} for the grid of {loss.name}: all points "

@@ -10,7 +10,7 @@ import pytest
 
 from orchestrator.run.resume_study import suggester_of
 from orchestrator.study.blocks import blocks, searches
-from orchestrator.study.configs import default_config, given_configs
+from orchestrator.study.configs import first_configs
 from orchestrator.study.fairness import fairness, report_differences
 from orchestrator.study.fairness_of_losses import num_tried_configs
 from orchestrator.study.loss_facts import facts_of
@@ -132,7 +132,7 @@ def num_drawn_configs(study):
     (search,) = searches(study)
     suggester = suggester_of(study, search)
     block, loss = search.block, search.loss
-    first = [default_config(study, block, loss), *given_configs(study, block, loss)]
+    first = first_configs(study, block, loss)
     found = set()
     for index in range(DRAWS):
         if index < len(first):

@@ -236,3 +236,8 @@ def test_names_too_long_for_a_folder_are_refused_before_a_search_starts(tmp_path
     (problem,) = problems_of(tmp_path, text.replace("LABEL", "d" * 100))
     assert problem.startswith("s.yaml:2: data set, network, loss and protocol name the folder")
     assert problem.endswith("together they may have 240 characters; got 246")
+    longest = text.replace("LABEL", "d" * 94)
+    for repeats in (1, 10):  # the last is number 9
+        load(tmp_path, f"{longest}search: {{repeats: {repeats}}}")
+    (problem,) = problems_of(tmp_path, f"{longest}search: {{repeats: 11}}")
+    assert problem.endswith("got 241")
