@@ -19,7 +19,7 @@ from benchmarks.interleaved import interleaved_seconds, median_ratio, print_head
 from benchmarks.synthetic_embeddings import with_peak_memory
 from trainables.metrics.first_positive_rank import (
     FirstPositiveRanks,
-    first_positive_ranks_between,
+    first_positive_ranks,
 )
 from trainables.metrics.recall_at_k import recall_scores
 
@@ -81,9 +81,11 @@ def row(size: int, arguments: argparse.Namespace) -> tuple[str, ...]:
     queries = rows(arguments.queries, centres, 1)
     gallery = rows(size, centres, 2)
     del centres
+    embeddings, labels = (torch.cat(parts) for parts in zip(queries, gallery, strict=True))
+    is_gallery = torch.arange(len(labels)) >= len(queries[0])
 
     def search() -> FirstPositiveRanks:
-        return first_positive_ranks_between(*queries, *gallery)
+        return first_positive_ranks(embeddings, labels, is_gallery)
 
     ranks, extra_mb = with_peak_memory(search, device)
     (recall,) = recall_scores(ranks, (1,), role="test")

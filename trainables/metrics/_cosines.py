@@ -17,6 +17,7 @@ __all__ = [
     "exact_cosines",
     "float32_slack",
     "full_precision",
+    "queries_and_gallery",
     "slices",
     "unit_float32",
     "unit_float64",
@@ -84,6 +85,29 @@ class SortedRows:
             stop = min(self._class_ends[min(start + size, end) - 1], end)
             yield slice(start, stop)
             start = stop
+
+
+def queries_and_gallery(
+    embeddings_ND: Tensor, labels_N: Tensor, is_gallery_N: Tensor | None
+) -> tuple[SortedRows, SortedRows]:
+    """The rows of both roles: one object where each image is a query against all others.
+
+    Args:
+        embeddings_ND: embeddings of any length and float type, on any device.
+        labels_N: int64 class of each image.
+        is_gallery_N: bool, whether an image is in the gallery only, the others being the queries;
+            None where every image is a query against all others.
+
+    Raises:
+        ValueError: an embedding is not finite, or the shapes disagree.
+    """
+    if is_gallery_N is None:
+        rows = SortedRows(embeddings_ND, labels_N)
+        return rows, rows
+    is_row_N = is_gallery_N.to(embeddings_ND.device)
+    is_label_N = is_gallery_N.to(labels_N.device)
+    queries = SortedRows(embeddings_ND[~is_row_N], labels_N[~is_label_N])
+    return queries, SortedRows(embeddings_ND[is_row_N], labels_N[is_label_N])
 
 
 def exact_cosines(

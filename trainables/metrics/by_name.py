@@ -1,7 +1,7 @@
 """Any metric of classes by its name, of embeddings that are there already. N = images."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from torch import Tensor
@@ -11,12 +11,10 @@ from trainables.metrics.clustering import clustering_scores
 from trainables.metrics.first_positive_rank import (
     FirstPositiveRanks,
     first_positive_ranks,
-    first_positive_ranks_between,
 )
 from trainables.metrics.matched_recall import GallerySize, matched_recall_scores
 from trainables.metrics.precision_at_r import (
     precision_at_r,
-    precision_at_r_between,
     precision_at_r_scores,
 )
 from trainables.metrics.recall_at_k import recall_scores
@@ -49,12 +47,7 @@ class ClassRetrieval:
     @cached_property
     def ranks(self) -> FirstPositiveRanks:
         """Where each query's first positive is: by it all Recall@K are known."""
-        if self.is_gallery_N is None:
-            return first_positive_ranks(self.embeddings_ND, self.labels_N)
-        ranks = first_positive_ranks_between(*self._parts(self.is_gallery_N))
-        # Positions among the queries become positions among all images.
-        queries = (~self.is_gallery_N).nonzero().squeeze(1).cpu()
-        return replace(ranks, indices_Q=queries[ranks.indices_Q])
+        return first_positive_ranks(self.embeddings_ND, self.labels_N, self.is_gallery_N)
 
     def recall(self, ks: Sequence[int]) -> tuple[Score, ...]:
         """Recall@K for each K."""
@@ -63,10 +56,7 @@ class ClassRetrieval:
     @cached_property
     def precision_at_r(self) -> tuple[Score, ...]:
         """R-precision and MAP@R."""
-        if self.is_gallery_N is None:
-            found = precision_at_r(self.embeddings_ND, self.labels_N)
-        else:
-            found = precision_at_r_between(*self._parts(self.is_gallery_N))
+        found = precision_at_r(self.embeddings_ND, self.labels_N, self.is_gallery_N)
         return precision_at_r_scores(found, role=self.role, strict=self.strict)
 
     @cached_property
@@ -85,17 +75,6 @@ class ClassRetrieval:
             is_gallery_N=self.is_gallery_N,
             strict=self.strict,
             seed=self.seed,
-        )
-
-    def _parts(self, is_gallery_N: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Embeddings and labels of the queries, then of the gallery."""
-        is_row_N = is_gallery_N.to(self.embeddings_ND.device)
-        is_label_N = is_gallery_N.to(self.labels_N.device)
-        return (
-            self.embeddings_ND[~is_row_N],
-            self.labels_N[~is_label_N],
-            self.embeddings_ND[is_row_N],
-            self.labels_N[is_label_N],
         )
 
 

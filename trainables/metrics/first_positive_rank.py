@@ -8,7 +8,7 @@ N = rows, Q = queries, R and C = rows and columns of a block, O = rows of it tha
 count, D = those with doubtful pairs (elsewhere embedding dimension), P = pairs.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, nan
 
 import torch
@@ -20,11 +20,12 @@ from trainables.metrics._cosines import (
     exact_cosines,
     float32_slack,
     full_precision,
+    queries_and_gallery,
     slices,
 )
 from trainables.metrics._positives import Positives
 
-__all__ = ["FirstPositiveRanks", "first_positive_ranks", "first_positive_ranks_between"]
+__all__ = ["FirstPositiveRanks", "first_positive_ranks"]
 
 # Rows and columns of a block, at most: a block is all the memory taken beside the embeddings. Few
 # columns, since of a square on the diagonal both halves are computed.
@@ -58,8 +59,10 @@ class FirstPositiveRanks:
     num_doubtful: int
 
 
-def first_positive_ranks(embeddings_ND: Tensor, labels_N: Tensor) -> FirstPositiveRanks:
-    """Every image is a query against all others; itself is left out by its index.
+def first_positive_ranks(
+    embeddings_ND: Tensor, labels_N: Tensor, is_gallery_N: Tensor | None = None
+) -> FirstPositiveRanks:
+    """Where each query's first positive is; a query is left out of its own list by its index.
 
     Cosines are compared as if computed in float64: those within float32 rounding of the threshold
     are computed again. Cosines that agree to 1e-12 are ties.
@@ -67,6 +70,8 @@ def first_positive_ranks(embeddings_ND: Tensor, labels_N: Tensor) -> FirstPositi
     Args:
         embeddings_ND: embeddings of any length and float type, on any device.
         labels_N: int64 class of each image.
+        is_gallery_N: bool, whether an image is in the gallery only, the others being the queries;
+            None where every image is a query against all others.
 
     Returns:
         Tensors on the CPU.
@@ -75,20 +80,11 @@ def first_positive_ranks(embeddings_ND: Tensor, labels_N: Tensor) -> FirstPositi
         ValueError: an embedding is not finite, or the shapes disagree.
     """
     with full_precision():
-        rows = SortedRows(embeddings_ND, labels_N)
-        return _Count(rows, rows).ranks()
-
-
-def first_positive_ranks_between(
-    query_embeddings_QD: Tensor,
-    query_labels_Q: Tensor,
-    gallery_embeddings_ND: Tensor,
-    gallery_labels_N: Tensor,
-) -> FirstPositiveRanks:
-    """As `first_positive_ranks`, for queries that are no part of the gallery."""
-    with full_precision():
-        queries = SortedRows(query_embeddings_QD, query_labels_Q)
-        return _Count(queries, SortedRows(gallery_embeddings_ND, gallery_labels_N)).ranks()
+        ranks = _Count(*queries_and_gallery(embeddings_ND, labels_N, is_gallery_N)).ranks()
+    if is_gallery_N is None:
+        return ranks
+    queries = (~is_gallery_N).nonzero().squeeze(1).cpu()
+    return replace(ranks, indices_Q=queries[ranks.indices_Q])
 
 
 class _Count:

@@ -10,11 +10,7 @@ import torch
 from torch import Tensor
 
 from trainables.errors import TrialInputError
-from trainables.metrics.first_positive_rank import (
-    FirstPositiveRanks,
-    first_positive_ranks,
-    first_positive_ranks_between,
-)
+from trainables.metrics.first_positive_rank import first_positive_ranks
 from trainables.metrics.recall_at_k import recall_scores
 from trainables.trial_reports import Score
 
@@ -90,7 +86,7 @@ def matched_recall_scores(
         kept_N = _draw(labels_N, classes_C, size, is_gallery_N, generator)
         gallery_N = None if is_gallery_N is None else is_gallery_N.cpu()[kept_N]
         kept_N = kept_N.to(embeddings_ND.device)
-        ranks = _ranks(embeddings_ND[kept_N], labels_N[kept_N.cpu()], gallery_N)
+        ranks = first_positive_ranks(embeddings_ND[kept_N], labels_N[kept_N.cpu()], gallery_N)
         if len(ranks.ranks_Q) or strict:
             totals += recall_scores(ranks, ks, role=role, strict=strict)
     if not totals:
@@ -116,20 +112,6 @@ def _draw(
         order_G = torch.randperm(len(gallery_G), generator=generator)
         is_chosen_N[gallery_G[order_G[size.num_images :]]] = False
     return is_chosen_N.nonzero().squeeze(1)
-
-
-def _ranks(
-    embeddings_ND: Tensor, labels_N: Tensor, is_gallery_N: Tensor | None
-) -> FirstPositiveRanks:
-    if is_gallery_N is None:
-        return first_positive_ranks(embeddings_ND, labels_N)
-    gallery_N = is_gallery_N.to(embeddings_ND.device)
-    return first_positive_ranks_between(
-        embeddings_ND[~gallery_N],
-        labels_N[~is_gallery_N],
-        embeddings_ND[gallery_N],
-        labels_N[is_gallery_N],
-    )
 
 
 def _sum(scores: Sequence[Score]) -> Score:

@@ -21,6 +21,7 @@ from trainables.metrics._cosines import (
     exact_cosines,
     float32_slack,
     full_precision,
+    queries_and_gallery,
     slices,
 )
 from trainables.metrics._positives import Positives
@@ -30,7 +31,6 @@ from trainables.trial_reports import Score
 __all__ = [
     "PrecisionAtR",
     "precision_at_r",
-    "precision_at_r_between",
     "precision_at_r_scores",
 ]
 
@@ -69,8 +69,10 @@ class PrecisionAtR:
     num_gallery: int
 
 
-def precision_at_r(embeddings_ND: Tensor, labels_N: Tensor) -> PrecisionAtR:
-    """Every image is a query against all others; itself is left out by its index.
+def precision_at_r(
+    embeddings_ND: Tensor, labels_N: Tensor, is_gallery_N: Tensor | None = None
+) -> PrecisionAtR:
+    """Both numbers of every query; it is left out of its own list by its index.
 
     Cosines are compared as if computed in float64: those of negatives that are within float32
     rounding of a positive's are computed again. Cosines that agree to 1e-12 are ties. So it does
@@ -81,6 +83,8 @@ def precision_at_r(embeddings_ND: Tensor, labels_N: Tensor) -> PrecisionAtR:
     Args:
         embeddings_ND: embeddings of any length and float type, on any device.
         labels_N: int64 class of each image.
+        is_gallery_N: bool, whether an image is in the gallery only, the others being the queries;
+            None where every image is a query against all others.
 
     Returns:
         Tensors on the CPU.
@@ -89,20 +93,7 @@ def precision_at_r(embeddings_ND: Tensor, labels_N: Tensor) -> PrecisionAtR:
         ValueError: an embedding is not finite, or the shapes disagree.
     """
     with full_precision():
-        rows = SortedRows(embeddings_ND, labels_N)
-        return _Ranking(rows, rows).result()
-
-
-def precision_at_r_between(
-    query_embeddings_QD: Tensor,
-    query_labels_Q: Tensor,
-    gallery_embeddings_ND: Tensor,
-    gallery_labels_N: Tensor,
-) -> PrecisionAtR:
-    """As `precision_at_r`, for queries that are no part of the gallery."""
-    with full_precision():
-        queries = SortedRows(query_embeddings_QD, query_labels_Q)
-        return _Ranking(queries, SortedRows(gallery_embeddings_ND, gallery_labels_N)).result()
+        return _Ranking(*queries_and_gallery(embeddings_ND, labels_N, is_gallery_N)).result()
 
 
 def precision_at_r_scores(

@@ -6,9 +6,8 @@ from trainables.dataset_interface.dataset import Dataset
 from trainables.errors import TrialInputError, unknown_name
 from trainables.metrics import by_name
 from trainables.metrics.label_ranking import label_ranking
+from trainables.metrics.label_scores import mean_label_distance_scores, ndcg_scores
 from trainables.metrics.matched_recall import GallerySize
-from trainables.metrics.mean_label_distance_at_k import mean_label_distance_scores
-from trainables.metrics.ndcg_at_k import ndcg_scores
 from trainables.saved_models.embeddings_file import EmbeddingsFile
 from trainables.tasks import METRICS, objective_of
 from trainables.trial_reports import Score

@@ -14,8 +14,7 @@ from trainables.errors import Collapsed, Diverged
 from trainables.metrics.by_name import ClassRetrieval
 from trainables.metrics.collapse import is_collapsed
 from trainables.metrics.label_ranking import label_ranking
-from trainables.metrics.mean_label_distance_at_k import mean_label_distance_scores
-from trainables.metrics.ndcg_at_k import ndcg_scores
+from trainables.metrics.label_scores import mean_label_distance_scores, ndcg_scores
 from trainables.metrics.recall_at_k import recall_class_hits
 from trainables.network.embedder import Embedder
 from trainables.network.network import Network

@@ -53,3 +53,9 @@ def clustered(num_rows, num_classes, dim, *, noise, seed=0):
     labels = torch.randint(0, num_classes, (num_rows,), generator=generator)
     centres = torch.randn(num_classes, dim, generator=generator)
     return centres[labels] + noise * torch.randn(num_rows, dim, generator=generator), labels
+
+
+def in_one(queries, gallery):
+    """Embeddings, labels and roles of queries and gallery, in an order that mixes neither."""
+    embeddings, labels = (torch.cat(parts) for parts in zip(queries, gallery, strict=True))
+    return embeddings, labels, torch.arange(len(labels)) >= len(queries[1])

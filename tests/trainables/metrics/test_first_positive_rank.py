@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.trainables.metrics.ranking_oracle import (
     as_list,
     clustered,
+    in_one,
     oracle_ranks,
     oracle_ranks_between,
 )
@@ -15,7 +16,6 @@ from trainables.metrics import _positives, first_positive_rank
 from trainables.metrics._cosines import float32_slack
 from trainables.metrics.first_positive_rank import (
     first_positive_ranks,
-    first_positive_ranks_between,
 )
 
 # Coordinates from so few values that exact ties, scaled twins and zero rows are common.
@@ -57,7 +57,7 @@ def test_ranks_of_tied_rows_equal_the_oracle(data):
 def test_ranks_in_a_separate_gallery_equal_the_oracle(queries, gallery):
     with pytest.MonkeyPatch.context() as patch:
         cut_into_small_blocks(patch)
-        ranks = first_positive_ranks_between(*queries, *gallery)
+        ranks = first_positive_ranks(*in_one(queries, gallery))
     assert as_list(ranks, len(queries[0])) == oracle_ranks_between(*queries, *gallery)
     assert ranks.num_gallery == len(gallery[0])
 
@@ -143,7 +143,7 @@ def test_the_order_of_the_rows_does_not_matter():
 
 def test_a_gallery_that_is_the_query_set_counts_the_query_as_its_own_positive():
     embeddings, labels = clustered(50, 5, 8, noise=1.0)
-    ranks = first_positive_ranks_between(embeddings, labels, embeddings, labels)
+    ranks = first_positive_ranks(*in_one((embeddings, labels), (embeddings, labels)))
     assert ranks.ranks_Q.tolist() == [1] * 50
 
 

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from trainables.dataset_interface.label_distances import MatrixDistances, VectorDistances
 from trainables.metrics import label_ranking as _label_ranking
 from trainables.metrics.label_ranking import label_ranking
-from trainables.metrics.mean_label_distance_at_k import mean_label_distance_scores
-from trainables.metrics.ndcg_at_k import ndcg_scores
+from trainables.metrics.label_scores import mean_label_distance_scores, ndcg_scores
 
 KS = (1, 2, 5, 100)
 

@@ -5,13 +5,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.trainables.metrics.ranking_oracle import TIE, clustered, cosine
+from tests.trainables.metrics.ranking_oracle import TIE, clustered, cosine, in_one
 from trainables.metrics import _faiss
 from trainables.metrics import precision_at_r as module
 from trainables.metrics.first_positive_rank import first_positive_ranks
 from trainables.metrics.precision_at_r import (
     precision_at_r,
-    precision_at_r_between,
     precision_at_r_scores,
 )
 
@@ -264,7 +263,7 @@ def test_a_gpu_finds_what_the_cpu_finds():
 def test_tied_rows_in_a_separate_gallery_equal_the_oracle(queries, gallery):
     with pytest.MonkeyPatch.context() as patch:
         cut_into_small_chunks(patch)
-        found = precision_at_r_between(*queries, *gallery)
+        found = precision_at_r(*in_one(queries, gallery))
     others = list(zip(gallery[0].double().tolist(), gallery[1].tolist(), strict=True))
     expected = [
         oracle_of_query(row, label, others)
