@@ -1,5 +1,6 @@
 """What hyperparameters decided, in sentences made from the numbers; for report and command."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
@@ -10,7 +11,14 @@ from analysis.hyperparameters.searched_ranges import value_text
 from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
 from analysis.wording import MOST_NAMED, counted, listed, p_equals, percent
 
-__all__ = ["bound_warnings", "caveats", "importance_headline", "loss_sentences", "region_text"]
+__all__ = [
+    "bound_warnings",
+    "caveats",
+    "importance_headline",
+    "importance_verdict",
+    "loss_sentences",
+    "region_text",
+]
 
 _EXPLAINS = {
     "ped-anova": "of what decides whether a config is among the best tenth",
@@ -36,6 +44,13 @@ def importance_headline(tuned: TunedHyperparameters) -> str:
         f"Of {of}, {above} {'decides' if above == 1 else 'decide'} more than shuffled scores would"
         f" in 95 of 100 cases; about {by_chance:.1f} would by chance."
     )
+
+
+def importance_verdict(row: Mapping[str, Any]) -> str:
+    """Whether a row of ``importance_table`` is above noise, or why it has no importance."""
+    if row["importance"] is None:
+        return str(row["reason"])
+    return "above noise" if row["is_above_noise"] else "not above noise"
 
 
 def loss_sentences(tuned: TunedHyperparameters) -> list[str]:

@@ -21,6 +21,7 @@ from analysis.hyperparameters.searched_ranges import SearchedRange
 
 __all__ = [
     "LEAST_CONFIGS",
+    "ImportanceMethod",
     "ImportanceSettings",
     "SearchImportance",
     "search_importances",
@@ -30,6 +31,7 @@ LEAST_CONFIGS = 15  # a third of which are the best, so that no density rests on
 _LEAST_BEST = 5
 
 Floats = NDArray[np.float64]
+ImportanceMethod = Literal["ped-anova", "fanova"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +49,7 @@ class ImportanceSettings:
         seed: seed of permutations, subsamples and trees.
     """
 
-    method: Literal["ped-anova", "fanova"] = "ped-anova"
+    method: ImportanceMethod = "ped-anova"
     quantile: float = 0.1
     permutations: int = 200
     subsamples: int = 150

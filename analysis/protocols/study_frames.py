@@ -7,12 +7,11 @@ from typing import Any
 import polars as pl
 
 from analysis.scores.cached_reader import CachedReader
-from analysis.scores.protocol_runs import final_runs, search_runs
+from analysis.scores.protocol_runs import chosen_k, final_runs, search_runs
 from orchestrator.results.records.asks import Ask, read_asks
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
-from podium.errors import PodiumError
 
 __all__ = ["StudyFrames", "drawn_trials", "read_frames"]
 
@@ -73,10 +72,7 @@ def read_frames(folder: Place, k: int | None) -> StudyFrames:
         PodiumError: the folder holds no results, or there is no such K.
     """
     study = Reader(folder).study()
-    ks = study["ks"]
-    if k is not None and k not in ks:
-        raise PodiumError(f"--k must be one of {', '.join(map(str, ks))}; got {k}")
-    chosen = ks[0] if k is None else k
+    chosen = chosen_k(study, k)
     reader = CachedReader(folder, k=chosen)
     return StudyFrames(
         study=study,

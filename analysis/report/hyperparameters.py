@@ -10,6 +10,7 @@ from analysis.hyperparameters.findings_text import (
     bound_warnings,
     caveats,
     importance_headline,
+    importance_verdict,
     loss_sentences,
 )
 from analysis.hyperparameters.tunability import Tunability, tunability_of
@@ -30,7 +31,7 @@ from analysis.page.html_page import (
 )
 from analysis.report.hyperparameters_of_loss import loss_parts
 from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.wording import MISSING, counted, in_percent, percent, range_of
+from analysis.wording import counted, in_percent, percent, range_of
 
 __all__ = ["hyperparameters"]
 
@@ -128,13 +129,13 @@ def _importance_table(tuned: TunedHyperparameters, series: Mapping[str, Series])
             Cell(text=range_of(in_percent(row["low"]), in_percent(row["high"]), 1)),
             Cell.share(row["noise"], 1),
             Cell.p_value(row["p_value"]),
-            Cell(text=_verdict(row)),
+            Cell(text=importance_verdict(row)),
             Cell.share(row["share"], 1),
         ]
         if of_test:
             found = of_test[row["loss"], row["hyperparameter"]]
             cells += [Cell.share(found[name], 1) for name in ("importance", "noise")]
-            cells.append(Cell(text=_verdict(found)))
+            cells.append(Cell(text=importance_verdict(found)))
         cells.append(Cell.count(row["num_configs"]))
         lines.append(tuple(cells))
     labels: tuple[str, ...] = (
@@ -163,12 +164,6 @@ def _importance_table(tuned: TunedHyperparameters, series: Mapping[str, Series])
         " corrected for how many hyperparameters there are.",
         is_sortable=True,
     )
-
-
-def _verdict(row: Mapping[str, object]) -> str:
-    if row["importance"] is None:
-        return str(row["reason"] or MISSING)
-    return "above noise" if row["is_above_noise"] else "not above noise"
 
 
 def _tunability(

@@ -15,11 +15,13 @@ from typing import Any
 import polars as pl
 
 from analysis.scores.protocol_run_checks import checked_attempts, checked_class_hits, checked_runs
+from podium.errors import PodiumError
 
 __all__ = [
     "LEAKS",
     "Protocol",
     "attempt_table",
+    "chosen_k",
     "final_runs",
     "protocols_of",
     "search_class_hits",
@@ -63,6 +65,18 @@ def protocols_of(study: Mapping[str, Any]) -> tuple[Protocol, ...]:
         )
         for values in study["protocols"]
     )
+
+
+def chosen_k(study: Mapping[str, Any], k: int | None) -> int:
+    """The K that was asked for; None means the first of the resolved study.
+
+    Raises:
+        PodiumError: the study has no such K.
+    """
+    ks: list[int] = study["ks"]
+    if k is not None and k not in ks:
+        raise PodiumError(f"--k must be one of {', '.join(map(str, ks))}; got {k}")
+    return ks[0] if k is None else k
 
 
 def search_runs(

@@ -1,37 +1,21 @@
 """``podium cv``: cross-validation statistics of a study's final stage."""
 
-import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated
 
 import polars as pl
 import typer
 
-from analysis.hypothesis_tests.corrected_resampled_t import FOLD_STD_MEANING
-from analysis.scores.class_intervals import class_intervals
-from analysis.scores.final_scores import CELL_COLUMNS, final_scores, final_trials
-from analysis.scores.fold_tables import cross_validation_pairs, cross_validation_table, fold_table
-from analysis.scores.protocol_runs import protocols_of
-from orchestrator.results.records.metric_columns import metric_label
-from orchestrator.results.records.tournament_rules import rules_of
+from analysis.scores.cross_validation import CLASS_MEANING, CrossValidation, cross_validation
 from orchestrator.results.trial_files.reader import Reader
 from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
-from podium.errors import PodiumError
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say, table_text
 
 __all__ = ["command"]
 
 _WIDTH = 80
 _PERCENT = 100
-_PAIR_MEANING = (
-    "Pairs: corrected resampled t test over the same folds (Nadeau and Bengio 2003), Holm within "
-    "the block, winners only; differences a - b in points. It is meant for validation scores; on "
-    "one fixed test set it is a heuristic."
-)
-_CLASS_MEANING = (
-    "se: standard error of the mean if the test classes had been others (bootstrap over classes)."
-)
 
 
 def command(
@@ -45,92 +29,37 @@ def command(
 
     Needs a final stage of several class-disjoint folds. JSON and CSV hold scores from 0 to 1.
     """
-    reader = Reader(results_folder(study, storage))
-    chosen = _chosen_k(k, reader.study()["ks"])
-    finals = final_trials(reader.trials())
-    metric = reader.objective
-    scores = final_scores(finals, reader.test_scores(), metric)
-    folds = fold_table(finals, scores, chosen, metric)
-    errors = class_intervals(finals, reader.test_class_hits(), chosen).select(
-        *CELL_COLUMNS, pl.col("standard_error").alias("class_standard_error")
-    )
-    protocols = {protocol.label: protocol for protocol in protocols_of(reader.study())}
-    leaking = [label for label, protocol in protocols.items() if protocol.leaks]
-    cells = (
-        cross_validation_table(folds)
-        .join(errors, on=list(CELL_COLUMNS), how="left")
-        .with_columns(pl.col("protocol").is_in(leaking).alias("leaks"))
-    )
-    rope, why = _rope(rules_of(reader.study()).rope_points, folds)
-    pairs = cross_validation_pairs(folds, rope=rope)
+    found = cross_validation(Reader(results_folder(study, storage)), k)
     if as_json:
         print_json(
             {
-                "k": chosen,
-                "cells": cells.to_dicts(),
-                "pairs": pairs.to_dicts(),
-                "rope": rope,
-                "notes": [FOLD_STD_MEANING, _PAIR_MEANING, _rope_meaning(rope, why)],
+                "k": found.k,
+                "cells": found.cells.to_dicts(),
+                "pairs": found.pairs.to_dicts(),
+                "rope": found.rope,
+                "notes": found.notes,
             }
         )
     elif as_csv:
-        print_table(cells.to_dicts(), as_csv=True)
+        print_table(found.cells.to_dicts(), as_csv=True)
     else:
-        parted = finals.filter(pl.col("num_folds") > 1).select("protocol", "split_protocol")
-        titles = {
-            label: f"tuned by {protocols[label].shown}, folds of {kind}"
-            for label, kind in parted.unique().sort("protocol", "split_protocol").iter_rows()
-        }
-        say(_text(cells, pairs, metric_label(metric, chosen), titles, _rope_meaning(rope, why)))
+        say(_text(found))
 
 
-def _chosen_k(k: int | None, ks: Sequence[int]) -> int:
-    if k is not None and k not in ks:
-        raise PodiumError(f"--k must be one of {', '.join(map(str, ks))}; got {k}")
-    return ks[0] if k is None else k
-
-
-def _rope(declared_points: float | None, folds: pl.DataFrame) -> tuple[float, str]:
-    """Half-width of the region of practical equivalence, 0 to 1, and where it is from."""
-    if declared_points is not None:
-        return declared_points / _PERCENT, "as the study declared"
-    around = pl.col("test") - pl.col("test").mean().over(CELL_COLUMNS)
-    squares, freedom = folds.select(
-        (around**2).sum(), pl.len() - pl.struct(CELL_COLUMNS).n_unique()
-    ).row(0)
-    if not freedom:
-        return 0.0, "no standard deviation over folds is known"
-    return math.sqrt(squares / freedom), "the standard deviation over folds"
-
-
-def _rope_meaning(rope: float, why: str) -> str:
-    return (
-        "% a/=/b: probability that a is better, that the two are practically equivalent and "
-        "that b is better, by the same t with a flat prior (Corani and Benavoli 2015); "
-        f"equivalent is within {_PERCENT * rope:.2g} points: {why}."
-    )
-
-
-def _text(
-    cells: pl.DataFrame,
-    pairs: pl.DataFrame,
-    metric: str,
-    titles: Mapping[str, str],
-    rope_meaning: str,
-) -> str:
+def _text(found: CrossValidation) -> str:
     parts = []
-    for (block, protocol), group in cells.group_by("block", "protocol", maintain_order=True):
-        title = f"{block}, {titles[str(protocol)]}"
-        parts.append(f"{title}: {metric}, %\n{_cells_text(group)}")
-        winners = pairs.filter(
+    for (block, protocol), group in found.cells.group_by("block", "protocol", maintain_order=True):
+        title = f"{block}, {found.titles[str(protocol)]}"
+        parts.append(f"{title}: {found.metric}, %\n{_cells_text(group)}")
+        winners = found.pairs.filter(
             pl.col("block") == block,
             pl.col("protocol") == protocol,
             pl.col("finalist") == "winner",
         )
         if len(winners):
             parts.append(_pairs_text(winners))
-    notes = (FOLD_STD_MEANING, _CLASS_MEANING, _PAIR_MEANING, rope_meaning)
-    parts += [textwrap.fill(note, _WIDTH) for note in notes]
+    of_folds, *others = found.notes
+    parts += [textwrap.fill(note, _WIDTH) for note in (of_folds, CLASS_MEANING, *others)]
     return "\n\n".join(parts)
 
 

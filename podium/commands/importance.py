@@ -1,23 +1,37 @@
 """``podium importance``: which hyperparameters decide, above noise, and where the best lie."""
 
 import textwrap
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import typer
 
+from analysis.hyperparameters.best_regions import region_records
+from analysis.hyperparameters.findings_text import (
+    bound_warnings,
+    caveats,
+    importance_headline,
+    importance_verdict,
+    loss_sentences,
+)
+from analysis.hyperparameters.importance import ImportanceMethod, ImportanceSettings
+from analysis.hyperparameters.importance_table import search_importance_table
+from analysis.hyperparameters.tuned_hyperparameters import (
+    TunedHyperparameters,
+    tuned_hyperparameters,
+)
+from analysis.scores.compared_runs import compared_protocol, trials_of
+from analysis.scores.protocol_runs import protocols_of
 from orchestrator.results.storage.locations import Place
+from orchestrator.results.trial_files.reader import Reader
 from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
 from podium.errors import PodiumError
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say, table_text
 
-if TYPE_CHECKING:
-    from analysis.hyperparameters.importance import ImportanceSettings
-    from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
-
 __all__ = ["command"]
 
 _WIDTH = 99
-_MEANING = {
+_MEANING: Mapping[ImportanceMethod, str] = {
     "ped-anova": "Importance: share of the variance of being among the best tenth of the search"
     " that a hyperparameter alone explains (PED-ANOVA).",
     "fanova": "Importance: share of the variance of the score over the whole space that a"
@@ -52,10 +66,11 @@ def command(
 
     Example: podium importance podium-results/quickstart --loss contrastive
     """
-    from analysis.hyperparameters.importance import ImportanceSettings
-
-    chosen = ImportanceSettings(method=_method(method))
-    tuned = _read(study, storage, loss, protocol, chosen)
+    known = next((name for name in _MEANING if name == method), None)
+    if known is None:
+        raise PodiumError(f"--method must be {' or '.join(_MEANING)}; got {method!r}")
+    settings = ImportanceSettings(method=known)
+    tuned = _read(results_folder(study, storage), loss, protocol, settings)
     if as_json:
         print_json(_record(tuned))
     elif as_csv:
@@ -64,27 +79,9 @@ def command(
         say(_text(tuned))
 
 
-def _method(given: str) -> Literal["ped-anova", "fanova"]:
-    if given == "fanova":
-        return "fanova"
-    if given == "ped-anova":
-        return "ped-anova"
-    raise PodiumError(f"--method must be ped-anova or fanova; got {given!r}")
-
-
 def _read(
-    study: Place,
-    storage: Place | None,
-    losses: list[str] | None,
-    protocol: str | None,
-    settings: "ImportanceSettings",
-) -> "TunedHyperparameters":
-    from analysis.hyperparameters.tuned_hyperparameters import tuned_hyperparameters
-    from analysis.scores.compared_runs import compared_protocol, trials_of
-    from analysis.scores.protocol_runs import protocols_of
-    from orchestrator.results.trial_files.reader import Reader
-
-    folder = results_folder(study, storage)
+    folder: Place, losses: list[str] | None, protocol: str | None, settings: ImportanceSettings
+) -> TunedHyperparameters:
     reader = Reader(folder)
     resolved = reader.study()
     for name in losses or ():
@@ -108,16 +105,7 @@ def _read(
     return tuned
 
 
-def _record(tuned: "TunedHyperparameters") -> dict[str, Any]:
-    from analysis.hyperparameters.best_regions import region_records
-    from analysis.hyperparameters.findings_text import (
-        bound_warnings,
-        caveats,
-        importance_headline,
-        loss_sentences,
-    )
-    from analysis.hyperparameters.importance_table import search_importance_table
-
+def _record(tuned: TunedHyperparameters) -> dict[str, Any]:
     return {
         "method": tuned.settings.method,
         "importances": tuned.importances.to_dicts(),
@@ -132,14 +120,7 @@ def _record(tuned: "TunedHyperparameters") -> dict[str, Any]:
     }
 
 
-def _text(tuned: "TunedHyperparameters") -> str:
-    from analysis.hyperparameters.findings_text import (
-        bound_warnings,
-        caveats,
-        importance_headline,
-        loss_sentences,
-    )
-
+def _text(tuned: TunedHyperparameters) -> str:
     sentences = [
         importance_headline(tuned),
         *loss_sentences(tuned),
@@ -155,7 +136,7 @@ def _text(tuned: "TunedHyperparameters") -> str:
     )
 
 
-def _rows(tuned: "TunedHyperparameters") -> list[dict[str, object]]:
+def _rows(tuned: TunedHyperparameters) -> list[dict[str, object]]:
     of_test = {
         (row["loss"], row["hyperparameter"]): row
         for row in ([] if tuned.on_test is None else tuned.on_test.to_dicts())
@@ -170,7 +151,7 @@ def _rows(tuned: "TunedHyperparameters") -> list[dict[str, object]]:
             "high": _rounded(row["high"]),
             "noise": _rounded(row["noise"]),
             "p": _rounded(row["p_value"]),
-            "verdict": _verdict(row),
+            "verdict": importance_verdict(row),
         }
         if of_test:
             found = of_test[row["loss"], row["hyperparameter"]]
@@ -180,12 +161,6 @@ def _rows(tuned: "TunedHyperparameters") -> list[dict[str, object]]:
             }
         rows.append({**line, "blocks": row["num_blocks"], "configs": row["num_configs"]})
     return rows
-
-
-def _verdict(row: dict[str, Any]) -> str:
-    if row["importance"] is None:
-        return str(row["reason"])
-    return "above noise" if row["is_above_noise"] else "not above noise"
 
 
 def _rounded(value: float | None) -> float | None:

@@ -1,6 +1,7 @@
 """``podium protocols``: gain, regret and cost of tuning by each validation protocol."""
 
 import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_TABLES = (".csv", ".parquet")
-_TABLE_OPTIONS = ("--by", "--candidate", "--val", "--test")
 _WIDTH = 99
 _NAIVE = (
     "A typed table holds one run of each candidate, so oracle and pick are scored by the runs that"
@@ -59,18 +58,16 @@ def command(
 
     Example: podium protocols split_ratios.csv --candidate setting
     """
-    given = (by, candidate, val, test)
+    columns = {"by": by, "candidate": candidate, "val": val, "test": test}
     if is_table(source):
         if k is not None or storage is not None:
             raise PodiumError(f"--k and --storage go with a study; {source} is a table")
-        _print_table_of(source, given, as_json=as_json, as_csv=as_csv)
+        _print_table_of(source, columns, as_json=as_json, as_csv=as_csv)
         return
-    for option, value in zip(_TABLE_OPTIONS, given, strict=True):
-        if value is not None:
-            raise PodiumError(
-                f"{option} goes with a table ({' or '.join(_TABLES)}); {source} is taken for a"
-                " study"
-            )
+    for name in (name for name, value in columns.items() if value is not None):
+        raise PodiumError(
+            f"--{name} goes with a table (.csv or .parquet); {source} is taken for a study"
+        )
     _print_study(results_folder(source, storage), k, as_json=as_json, as_csv=as_csv)
 
 
@@ -89,12 +86,17 @@ def _print_study(folder: Place, k: int | None, *, as_json: bool, as_csv: bool) -
 
 
 def _print_table_of(
-    path: Path, given: tuple[str | None, ...], *, as_json: bool, as_csv: bool
+    path: Path, columns: Mapping[str, str | None], *, as_json: bool, as_csv: bool
 ) -> None:
     from analysis.protocols.published_protocols import published_protocols
 
-    by, candidate, val, test = given
-    found = published_protocols(path, by=_names(by), candidate=candidate, val=val, test=test)
+    found = published_protocols(
+        path,
+        by=_names(columns["by"]),
+        candidate=columns["candidate"],
+        val=columns["val"],
+        test=columns["test"],
+    )
     if as_json:
         print_json(
             {

@@ -1,0 +1,107 @@
+"""The cross-validation statistics of a study's final stage."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+from analysis.hypothesis_tests.corrected_resampled_t import FOLD_STD_MEANING
+from analysis.scores.class_intervals import class_intervals
+from analysis.scores.final_scores import CELL_COLUMNS, final_scores, final_trials
+from analysis.scores.fold_tables import cross_validation_pairs, cross_validation_table, fold_table
+from analysis.scores.protocol_runs import chosen_k, protocols_of
+from orchestrator.results.records.metric_columns import metric_label
+from orchestrator.results.records.tournament_rules import rules_of
+from orchestrator.results.trial_files.reader import Reader
+
+__all__ = ["CLASS_MEANING", "CrossValidation", "cross_validation"]
+
+_PERCENT = 100
+_PAIR_MEANING = (
+    "Pairs: corrected resampled t test over the same folds (Nadeau and Bengio 2003), Holm within "
+    "the block, winners only; differences a - b in points. It is meant for validation scores; on "
+    "one fixed test set it is a heuristic."
+)
+CLASS_MEANING = (
+    "se: standard error of the mean if the test classes had been others (bootstrap over classes)."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CrossValidation:
+    """Statistics over the class-disjoint folds of a final stage. Scores are from 0 to 1.
+
+    Attributes:
+        k: value of K.
+        metric: label of the objective at that K.
+        titles: label of a protocol -> by which protocol its finals were tuned and split.
+        cells: from ``cross_validation_table``, with ``class_standard_error`` and ``leaks``.
+        pairs: from ``cross_validation_pairs``.
+        rope: half-width of the region of practical equivalence.
+        notes: what the standard deviation, the pairs and the region mean.
+    """
+
+    k: int
+    metric: str
+    titles: Mapping[str, str]
+    cells: pl.DataFrame
+    pairs: pl.DataFrame
+    rope: float
+    notes: tuple[str, str, str]
+
+
+def cross_validation(reader: Reader, k: int | None = None) -> CrossValidation:
+    """Statistics of a results folder.
+
+    Args:
+        reader: reader of the folder.
+        k: value of K of the scores; None means the study's first.
+
+    Raises:
+        PodiumError: there is no such K, or the final stage has no trials of several folds.
+    """
+    study, metric = reader.study(), reader.objective
+    chosen = chosen_k(study, k)
+    finals = final_trials(reader.trials())
+    folds = fold_table(finals, final_scores(finals, reader.test_scores(), metric), chosen, metric)
+    errors = class_intervals(finals, reader.test_class_hits(), chosen).select(
+        *CELL_COLUMNS, pl.col("standard_error").alias("class_standard_error")
+    )
+    protocols = {protocol.label: protocol for protocol in protocols_of(study)}
+    leaking = [label for label, protocol in protocols.items() if protocol.leaks]
+    parted = finals.filter(pl.col("num_folds") > 1).select("protocol", "split_protocol")
+    rope, why = _rope(rules_of(study).rope_points, folds)
+    return CrossValidation(
+        k=chosen,
+        metric=metric_label(metric, chosen),
+        titles={
+            label: f"tuned by {protocols[label].shown}, folds of {kind}"
+            for label, kind in parted.unique().sort("protocol", "split_protocol").iter_rows()
+        },
+        cells=cross_validation_table(folds)
+        .join(errors, on=list(CELL_COLUMNS), how="left")
+        .with_columns(pl.col("protocol").is_in(leaking).alias("leaks")),
+        pairs=cross_validation_pairs(folds, rope=rope),
+        rope=rope,
+        notes=(
+            FOLD_STD_MEANING,
+            _PAIR_MEANING,
+            "% a/=/b: probability that a is better, that the two are practically equivalent and "
+            "that b is better, by the same t with a flat prior (Corani and Benavoli 2015); "
+            f"equivalent is within {_PERCENT * rope:.2g} points: {why}.",
+        ),
+    )
+
+
+def _rope(declared_points: float | None, folds: pl.DataFrame) -> tuple[float, str]:
+    """Half-width of the region of practical equivalence, 0 to 1, and where it is from."""
+    if declared_points is not None:
+        return declared_points / _PERCENT, "as the study declared"
+    around = pl.col("test") - pl.col("test").mean().over(CELL_COLUMNS)
+    squares, freedom = folds.select(
+        (around**2).sum(), pl.len() - pl.struct(CELL_COLUMNS).n_unique()
+    ).row(0)
+    if not freedom:
+        return 0.0, "no standard deviation over folds is known"
+    return math.sqrt(squares / freedom), "the standard deviation over folds"
