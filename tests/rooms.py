@@ -53,7 +53,7 @@ LOOKED_FOR_BY_NAME = {
 ROOMS: dict[str, set[str]] = {
     # 11
     "podium/commands": {
-        "analysis", "analysis/audit", "analysis/hyperparameters", "analysis/hypothesis_tests",
+        "analysis", "analysis/audit", "analysis/hyperparameters",
         "analysis/page", "analysis/protocols", "analysis/report", "analysis/scores",
         "analysis/study_results", "analysis/tournament", "analysis/typed_tables", "orchestrator",
         "orchestrator/executors", "orchestrator/planning", "orchestrator/results/locks",
