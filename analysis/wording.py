@@ -41,16 +41,15 @@ def signed(value: float | None, digits: int = 2) -> str:
     return f"+{text}" if value is not None and float(f"{value:.{digits}f}") > 0 else text
 
 
-def percent(share: float | None, digits: int = 0) -> str:
+def percent(share: float | None) -> str:
     """A share of 1 as ``45 %``; shares that would round to 0 or 100 without being so say it."""
     if share is None:
         return MISSING
-    edge = 100 / 10 ** (digits + 2)
-    text = f"{100 * share:.{digits}f}"
+    text = f"{100 * share:.0f}"
     if share > 0 and float(text) == 0:
-        return f"<{_NBSP}{edge:g}{_NBSP}%"
+        return f"<{_NBSP}1{_NBSP}%"
     if share < 1 and float(text) == 100:
-        return f">{_NBSP}{100 - edge:g}{_NBSP}%"
+        return f">{_NBSP}99{_NBSP}%"
     return f"{text}{_NBSP}%"
 
 

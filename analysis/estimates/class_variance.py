@@ -16,11 +16,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.estimates.distributions import t_quantile
+from analysis.estimates.confidence_intervals import t_reach
 
 __all__ = ["ClassVariance", "class_variance"]
 
-_CONFIDENCE = 0.95
 _ROUNDING = 1e-24
 
 
@@ -144,7 +143,7 @@ def _mean_own(pairs: list[_Group]) -> tuple[float | None, float | None, float | 
     if own <= 0 or error <= 0:
         return own, None, None
     df = sum(found.num_classes - 1 for found in pairs)
-    reach = math.exp(t_quantile((1 + _CONFIDENCE) / 2, df) * error / own)
+    reach = math.exp(t_reach(df) * error / own)
     return own, own / reach, own * reach
 
 

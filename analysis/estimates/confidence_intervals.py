@@ -9,7 +9,17 @@ from numpy.typing import NDArray
 
 from analysis.estimates.distributions import t_quantile
 
-__all__ = ["Interval", "class_bootstrap", "t_interval"]
+__all__ = [
+    "CONFIDENCE",
+    "Interval",
+    "class_bootstrap",
+    "percentile_ends",
+    "t_interval",
+    "t_reach",
+]
+
+CONFIDENCE = 0.95
+"""Level of all intervals."""
 
 _CHUNK = 2**22  # numbers held at once
 
@@ -27,31 +37,34 @@ class Interval:
     high: float | None
     standard_error: float | None
     num: int
-    confidence: float
 
 
-def t_interval(values: Sequence[float], *, confidence: float = 0.95) -> Interval:
+def t_reach(df: float) -> float:
+    """How many standard errors Student's t interval with ``df`` degrees of freedom reaches."""
+    return t_quantile((1 + CONFIDENCE) / 2, df)
+
+
+def percentile_ends(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ends of the percentile interval of resampled values, of each column by itself."""
+    tail = 100 * (1 - CONFIDENCE) / 2
+    ends: NDArray[np.float64] = np.percentile(values, [tail, 100 - tail], axis=0)
+    return ends
+
+
+def t_interval(values: Sequence[float]) -> Interval:
     """Mean with Student's t interval over independent values (sample standard deviation).
 
     Args:
         values: at least one finite value, such as the score of each seed.
-        confidence: level of the interval.
     """
     array = np.asarray(values, dtype=np.float64)
     mean = float(array.mean())
     if len(array) < 2:
-        return Interval(
-            estimate=mean, low=None, high=None, standard_error=None, num=1, confidence=confidence
-        )
+        return Interval(estimate=mean, low=None, high=None, standard_error=None, num=1)
     error = float(array.std(ddof=1)) / math.sqrt(len(array))
-    half = t_quantile((1 + confidence) / 2, len(array) - 1) * error
+    half = t_reach(len(array) - 1) * error
     return Interval(
-        estimate=mean,
-        low=mean - half,
-        high=mean + half,
-        standard_error=error,
-        num=len(array),
-        confidence=confidence,
+        estimate=mean, low=mean - half, high=mean + half, standard_error=error, num=len(array)
     )
 
 
@@ -60,7 +73,6 @@ def class_bootstrap(
     queries: NDArray[np.int64],
     *,
     replicates: int = 2_000,
-    confidence: float = 0.95,
     seed: int = 0,
 ) -> Interval:
     """Recall over all queries, with its percentile interval when test classes are resampled.
@@ -72,19 +84,13 @@ def class_bootstrap(
         hits: successful queries of each of the test classes.
         queries: all queries of each class, at least one per class.
         replicates: number of resamples.
-        confidence: level of the interval.
         seed: equal seeds give equal numbers.
     """
     estimate = float(hits.sum() / queries.sum())
     num_classes = len(hits)
     if num_classes < 2:
         return Interval(
-            estimate=estimate,
-            low=None,
-            high=None,
-            standard_error=None,
-            num=num_classes,
-            confidence=confidence,
+            estimate=estimate, low=None, high=None, standard_error=None, num=num_classes
         )
     generator = np.random.default_rng(seed)
     chunk = max(1, _CHUNK // num_classes)
@@ -94,13 +100,11 @@ def class_bootstrap(
         drawn = generator.integers(num_classes, size=size)
         resampled.append(hits[drawn].sum(axis=1) / queries[drawn].sum(axis=1))
     recalls = np.concatenate(resampled)
-    tail = 100 * (1 - confidence) / 2
-    low, high = np.percentile(recalls, [tail, 100 - tail])
+    low, high = percentile_ends(recalls)
     return Interval(
         estimate=estimate,
         low=float(low),
         high=float(high),
         standard_error=float(recalls.std(ddof=1)),
         num=num_classes,
-        confidence=confidence,
     )

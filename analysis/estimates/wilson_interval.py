@@ -3,12 +3,12 @@
 import math
 from statistics import NormalDist
 
-from analysis.estimates.confidence_intervals import Interval
+from analysis.estimates.confidence_intervals import CONFIDENCE, Interval
 
 __all__ = ["wilson_interval"]
 
 
-def wilson_interval(successes: float, num: float, *, confidence: float = 0.95) -> Interval:
+def wilson_interval(successes: float, num: float) -> Interval:
     """Share of successes with Wilson's score interval, which has a width also at 0 and at all.
 
     Assumes independent repetitions of one probability. Source: Wilson 1927.
@@ -16,9 +16,8 @@ def wilson_interval(successes: float, num: float, *, confidence: float = 0.95) -
     Args:
         successes: number of successes, 0 to ``num``; fractional where some were partial.
         num: number of repetitions, at least 1; fractional where it is an effective sample size.
-        confidence: level of the interval.
     """
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
     share = successes / num
     middle = (share + z * z / (2 * num)) / (1 + z * z / num)
     half = z / (1 + z * z / num) * math.sqrt(share * (1 - share) / num + z * z / (4 * num * num))
@@ -28,5 +27,4 @@ def wilson_interval(successes: float, num: float, *, confidence: float = 0.95) -
         high=min(1.0, middle + half),
         standard_error=math.sqrt(share * (1 - share) / num),
         num=round(num),
-        confidence=confidence,
     )

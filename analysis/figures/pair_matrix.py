@@ -25,16 +25,14 @@ def draw_pair_matrix(
     gaps_CC: NDArray[np.float64],
     is_different_CC: NDArray[np.bool_],
     *,
-    unit: str,
     name: str,
 ) -> Markup:
     """Row minus column: yellow where the row is ahead, dark blue where it is behind.
 
     Args:
         competitors: names of the competitors, best first.
-        gaps_CC: mean gaps of row over column, in ``unit``; the diagonal is not drawn.
+        gaps_CC: mean gaps of row over column, in points; the diagonal is not drawn.
         is_different_CC: which pairs are framed: those that differ significantly.
-        unit: unit of a gap.
         name: name of the figure, unique within the page.
     """
     num = len(competitors)
@@ -56,7 +54,7 @@ def draw_pair_matrix(
             name=name,
             title="Mean gap of each pair of competitors",
             description=f"{num} rows and columns of competitors, best first; the brighter a cell,"
-            f" the further its row is ahead of its column, at most {largest:.2f} {unit}. Framed"
+            f" the further its row is ahead of its column, at most {largest:.2f} points. Framed"
             " pairs differ significantly by the primary test. The gaps are in the table after the"
             " figure.",
         )

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from analysis.hyperparameters.pooled_configs import (
     PooledConfigs,
     bootstrap_weights,
-    weighted_quantiles,
+    weighted_medians,
 )
 from analysis.hyperparameters.searched_ranges import SearchedRange
 
@@ -73,17 +73,12 @@ class BestRegion:
     warns_high: bool = False
 
 
-def best_regions(pooled: PooledConfigs, *, seed: int = 0) -> tuple[BestRegion, ...]:
-    """The best region along each hyperparameter, in the order of the space.
-
-    Args:
-        pooled: configs of one loss.
-        seed: seed of the bootstrap.
-    """
-    return tuple(_region(pooled, name, seed) for name in pooled.ranges)
+def best_regions(pooled: PooledConfigs) -> tuple[BestRegion, ...]:
+    """The best region of one loss along each hyperparameter, in the order of the space."""
+    return tuple(_region(pooled, name) for name in pooled.ranges)
 
 
-def _region(pooled: PooledConfigs, name: str, seed: int) -> BestRegion:
+def _region(pooled: PooledConfigs, name: str) -> BestRegion:
     searched, positions_N = pooled.ranges[name], pooled.positions[name]
     exists_N = ~np.isnan(positions_N)
     best_N = pooled.is_best_N & exists_N
@@ -92,8 +87,8 @@ def _region(pooled: PooledConfigs, name: str, seed: int) -> BestRegion:
         return BestRegion(hyperparameter=name, searched=searched, is_relative=relative)
     if searched.is_choice:
         return _choice_region(name, searched, relative, positions_N[best_N], positions_N[exists_N])
-    weights_RN = bootstrap_weights(pooled.blocks_N[best_N], replicates=_REPLICATES, seed=seed)
-    medians_R = weighted_quantiles(positions_N[best_N], weights_RN, 0.5)
+    weights_RN = bootstrap_weights(pooled.blocks_N[best_N], replicates=_REPLICATES)
+    medians_R = weighted_medians(positions_N[best_N], weights_RN)
     ends = [
         *np.quantile(positions_N[best_N], [_ENDS[0], 0.5, _ENDS[1]]),
         *np.quantile(medians_R, [0.025, 0.975]),

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from analysis.hyperparameters.best_regions import BestRegion
-from analysis.hyperparameters.importance import LEAST_CONFIGS
+from analysis.hyperparameters.importance import LEAST_CONFIGS, LEVEL
 from analysis.hyperparameters.searched_ranges import value_text
 from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
 from analysis.wording import MOST_NAMED, counted, listed, p_equals, percent
@@ -36,7 +36,7 @@ def importance_headline(tuned: TunedHyperparameters) -> str:
         )
     above = int(known["is_above_noise"].sum())
     losses = known["loss"].n_unique()
-    by_chance = tuned.settings.level * known.height
+    by_chance = LEVEL * known.height
     of = f"{counted(known.height, 'hyperparameter')} of {counted(losses, 'loss', 'losses')}"
     if not above:
         return f"Nothing above noise: none of {of} decides more than shuffled scores would."

@@ -21,14 +21,20 @@ from analysis.hyperparameters.searched_ranges import SearchedRange
 
 __all__ = [
     "LEAST_CONFIGS",
+    "LEVEL",
     "ImportanceMethod",
     "ImportanceSettings",
     "SearchImportance",
     "search_importances",
 ]
 
+LEVEL = 0.05
+"""Significance level of being above noise."""
+
 LEAST_CONFIGS = 15  # a third of which are the best, so that no density rests on fewer than 5
+_BEST = 0.1  # share of the configs; more where fewer than 5 configs would be in it
 _LEAST_BEST = 5
+_SEED = 0
 
 Floats = NDArray[np.float64]
 ImportanceMethod = Literal["ped-anova", "fanova"]
@@ -40,22 +46,13 @@ class ImportanceSettings:
 
     Attributes:
         method: PED-ANOVA or fANOVA.
-        quantile: share of the configs that counts as the best; larger where fewer than 5 configs
-            would be in it.
         permutations: number of times that scores are shuffled, for the noise.
         subsamples: number of subsamples of the configs, for the intervals.
-        level: significance level of being above noise.
-        confidence: confidence level of the intervals.
-        seed: seed of permutations, subsamples and trees.
     """
 
     method: ImportanceMethod = "ped-anova"
-    quantile: float = 0.1
     permutations: int = 200
     subsamples: int = 150
-    level: float = 0.05
-    confidence: float = 0.95
-    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +85,7 @@ def search_importances(
 ) -> tuple[SearchImportance, ...]:
     """Importances within each search; nothing is compared between searches.
 
-    Shuffled and left out by generators that follow from the seed, the loss and the configs, so
+    Shuffled and left out by generators that follow from the loss and the configs, so
     that no result depends on which other searches there are.
 
     Args:
@@ -118,7 +115,7 @@ def _of_search(search: SearchConfigs, on: str, settings: ImportanceSettings) -> 
         positions = {
             name: _known_scale(ranges[name], search.positions[name][known_N]) for name in names
         }
-        generator = _generator(search.loss, on, positions, settings)
+        generator = _generator(search.loss, on, positions)
         compute = _ped_anova if settings.method == "ped-anova" else _fanova
         found, noise, deviations = compute(ranges, positions, scores_N, settings, generator)
         values.update(found)
@@ -132,9 +129,7 @@ def _of_search(search: SearchConfigs, on: str, settings: ImportanceSettings) -> 
     )
 
 
-def _generator(
-    loss: str, on: str, positions: Mapping[str, Floats], settings: ImportanceSettings
-) -> np.random.Generator:
+def _generator(loss: str, on: str, positions: Mapping[str, Floats]) -> np.random.Generator:
     """The generator of one search; searches that share their configs draw alike.
 
     What a config has that its hyperparameters do not explain is then the same in all of them, in
@@ -143,7 +138,7 @@ def _generator(
     key = zlib.crc32(f"{loss}|{on}".encode())
     for name, positions_N in positions.items():
         key = zlib.crc32(positions_N.round(9).tobytes(), zlib.crc32(name.encode(), key))
-    return np.random.default_rng([settings.seed, key])
+    return np.random.default_rng([_SEED, key])
 
 
 def _reason(
@@ -175,7 +170,7 @@ def _ped_anova(
     generator: np.random.Generator,
 ) -> _Found:
     num = len(scores_N)
-    quantile = max(settings.quantile, _LEAST_BEST / num)
+    quantile = max(_BEST, _LEAST_BEST / num)
     once_N = np.ones((1, num))
     best_N = best_mask(scores_N, once_N, quantile)
     shuffled_RN = generator.permuted(np.repeat(best_N, settings.permutations, axis=0), axis=1)

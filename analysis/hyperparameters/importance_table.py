@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.estimates.confidence_intervals import t_interval
-from analysis.hyperparameters.importance import LEAST_CONFIGS, ImportanceSettings, SearchImportance
+from analysis.estimates.confidence_intervals import CONFIDENCE, t_interval
+from analysis.hyperparameters.importance import LEAST_CONFIGS, LEVEL, SearchImportance
 
 __all__ = ["importance_table", "search_importance_table"]
 
@@ -18,9 +18,7 @@ _LEAST_BLOCKS = 5
 Floats = NDArray[np.float64]
 
 
-def importance_table(
-    found: Sequence[SearchImportance], *, settings: ImportanceSettings | None = None
-) -> pl.DataFrame:
+def importance_table(found: Sequence[SearchImportance]) -> pl.DataFrame:
     """One row a loss and hyperparameter: the mean over blocks, each the mean of its searches.
 
     The interval is from subsamples of the configs of each search: it is about other configs in
@@ -29,7 +27,6 @@ def importance_table(
 
     Args:
         found: importances by search, from ``search_importances``.
-        settings: the settings that ``search_importances`` was called with.
 
     Returns:
         ``loss``, ``hyperparameter``, ``importance``, ``low``, ``high``, ``interval`` (``blocks``,
@@ -38,12 +35,11 @@ def importance_table(
         the loss), ``num_blocks``, ``num_searches``, ``num_configs``, and ``reason`` where there is
         no importance. By loss, then most important first.
     """
-    chosen = settings or ImportanceSettings()
     rows = []
     for loss, members in groupby(found, key=lambda item: item.search.loss):
         own = list(members)
         names = list(dict.fromkeys(name for item in own for name in item.search.ranges))
-        of_loss = [_row(own, loss, name, chosen) for name in names]
+        of_loss = [_row(own, loss, name) for name in names]
         total = sum(row["importance"] or 0.0 for row in of_loss)
         for row in of_loss:
             known = row["importance"] is not None and total > 0
@@ -54,33 +50,27 @@ def importance_table(
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 
-def search_importance_table(
-    found: Sequence[SearchImportance], *, settings: ImportanceSettings | None = None
-) -> pl.DataFrame:
+def search_importance_table(found: Sequence[SearchImportance]) -> pl.DataFrame:
     """One row a search and hyperparameter, without intervals.
 
     Args:
         found: importances by search, from ``search_importances``.
-        settings: the settings that ``search_importances`` was called with.
 
     Returns:
         ``loss``, ``block``, ``repeat``, ``hyperparameter``, ``importance``, ``noise``,
         ``p_value``, ``is_above_noise``, ``num_configs``, ``num_pruned``, ``num_failed``,
         ``num_outside`` and ``reason``.
     """
-    chosen = settings or ImportanceSettings()
     rows = []
     for item in found:
         for name in item.search.ranges:
-            row = _row([item], item.search.loss, name, chosen)
+            row = _row([item], item.search.loss, name)
             row |= {key: getattr(item.search, key) for key in _OF_SEARCH}
             rows.append({key: row[key] for key in _SEARCH_SCHEMA})
     return pl.DataFrame(rows, schema=_SEARCH_SCHEMA)
 
 
-def _row(
-    found: Sequence[SearchImportance], loss: str, name: str, settings: ImportanceSettings
-) -> dict[str, Any]:
+def _row(found: Sequence[SearchImportance], loss: str, name: str) -> dict[str, Any]:
     known = [item for item in found if item.values.get(name) is not None]
     row: dict[str, Any] = {
         **dict.fromkeys(_SCHEMA),
@@ -99,11 +89,11 @@ def _row(
     p_value = float((1 + (noise_R >= value).sum()) / (1 + len(noise_R)))
     row |= {
         "importance": value,
-        "noise": float(np.quantile(noise_R, 1 - settings.level)),
+        "noise": float(np.quantile(noise_R, 1 - LEVEL)),
         "p_value": p_value,
-        "is_above_noise": p_value <= settings.level,
+        "is_above_noise": p_value <= LEVEL,
     }
-    low, high = _interval(known, name, values_B, settings)
+    low, high = _interval(known, name, values_B)
     return row | {
         "low": max(0.0, low),
         "high": min(high, max(1.0, value)),  # smooth densities can put the value beyond 1
@@ -124,10 +114,7 @@ def _reasons(found: Sequence[SearchImportance], name: str) -> str:
 
 
 def _interval(
-    known: Sequence[SearchImportance],
-    name: str,
-    values_B: Floats,
-    settings: ImportanceSettings,
+    known: Sequence[SearchImportance], name: str, values_B: Floats
 ) -> tuple[float, float]:
     """Interval of the mean; never narrower than that of subsamples.
 
@@ -135,11 +122,11 @@ def _interval(
     """
     value = float(values_B.mean())
     deviation_R = _block_means(known, lambda item: item.deviations[name]).mean(axis=0)
-    tail = (1 - settings.confidence) / 2
+    tail = (1 - CONFIDENCE) / 2
     below, above = np.quantile(deviation_R, [tail, 1 - tail])
     low, high = value + float(below), value + float(above)
     if len(values_B) >= _LEAST_BLOCKS:
-        over_blocks = t_interval(values_B.tolist(), confidence=settings.confidence)
+        over_blocks = t_interval(values_B.tolist())
         assert over_blocks.low is not None
         assert over_blocks.high is not None
         low, high = min(low, over_blocks.low), max(high, over_blocks.high)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from analysis.hyperparameters.search_configs import SearchConfigs
 from analysis.hyperparameters.searched_ranges import SearchedRange
 
-__all__ = ["PooledConfigs", "bootstrap_weights", "pooled_configs", "weighted_quantiles"]
+__all__ = ["PooledConfigs", "bootstrap_weights", "pooled_configs", "weighted_medians"]
 
 _PERCENT = 100
 _BEST = 0.1
@@ -131,7 +131,7 @@ def _top(scores_N: Floats, share: float) -> NDArray[np.bool_]:
     return best
 
 
-def bootstrap_weights(blocks_N: NDArray[np.intp], *, replicates: int, seed: int) -> Floats:
+def bootstrap_weights(blocks_N: NDArray[np.intp], *, replicates: int) -> Floats:
     """How often each config is in a bootstrap replicate, (R, N).
 
     Blocks are drawn if there are at least 5, each with all its configs; else configs are.
@@ -139,9 +139,8 @@ def bootstrap_weights(blocks_N: NDArray[np.intp], *, replicates: int, seed: int)
     Args:
         blocks_N: index of the block of each config.
         replicates: number R of replicates.
-        seed: seed of the draws.
     """
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     units, unit_N = np.unique(blocks_N, return_inverse=True)
     if len(units) < _LEAST_BLOCKS:
         units, unit_N = np.arange(len(blocks_N)), np.arange(len(blocks_N))
@@ -151,13 +150,13 @@ def bootstrap_weights(blocks_N: NDArray[np.intp], *, replicates: int, seed: int)
     return weights_RN
 
 
-def weighted_quantiles(values_N: Floats, weights_RN: Floats, quantile: float) -> Floats:
-    """Smallest value at which the cumulative weight reaches the quantile, (R,).
+def weighted_medians(values_N: Floats, weights_RN: Floats) -> Floats:
+    """Smallest value at which the cumulative weight reaches one half, (R,).
 
     NaN for a replicate without weight.
     """
     order_N = values_N.argsort(kind="stable")
     reached_RN = weights_RN[:, order_N].cumsum(axis=1)
-    needed_R1 = quantile * reached_RN[:, -1:]
+    needed_R1 = 0.5 * reached_RN[:, -1:]
     first_R = (reached_RN >= np.maximum(needed_R1, 1e-9)).argmax(axis=1)
     return np.where(reached_RN[:, -1] > 0, values_N[order_N][first_R], np.nan)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from analysis.hyperparameters.pooled_configs import (
     PooledConfigs,
     bootstrap_weights,
-    weighted_quantiles,
+    weighted_medians,
 )
 from analysis.hyperparameters.searched_ranges import SearchedRange
 
@@ -59,12 +59,10 @@ class ResponseCurve:
     Attributes:
         searched: range or values of the hyperparameter.
         bins: bins from the lower end of the range; those with fewer than 3 configs are left out.
-        num_sparse: number of bins that are left out.
     """
 
     searched: SearchedRange
     bins: tuple[Bin, ...]
-    num_sparse: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,26 +86,25 @@ class ResponseGrid:
     counts_YX: NDArray[np.intp]
 
 
-def response_curve(pooled: PooledConfigs, name: str, *, seed: int = 0) -> ResponseCurve:
+def response_curve(pooled: PooledConfigs, name: str) -> ResponseCurve:
     """The score along one hyperparameter, in bins of equal width on its own scale.
 
     Args:
         pooled: configs of one loss.
         name: name of the hyperparameter.
-        seed: seed of the bootstrap.
     """
     searched, positions_N = pooled.ranges[name], pooled.positions[name]
     exists_N = ~np.isnan(positions_N)
     edges = _edges(searched, min(_MOST_BINS, int(exists_N.sum()) // _PER_BIN))
     bins_N = _bins(positions_N, edges)
-    weights_RN = bootstrap_weights(pooled.blocks_N, replicates=_REPLICATES, seed=seed)
+    weights_RN = bootstrap_weights(pooled.blocks_N, replicates=_REPLICATES)
     found: list[Bin] = []
     for index, (left, right) in enumerate(pairwise(edges.tolist())):
         inside_N = bins_N == index
         gains = pooled.gains_N[inside_N]
         if len(gains) < _LEAST_IN_BIN:
             continue
-        medians_R = weighted_quantiles(gains, weights_RN[:, inside_N], 0.5)
+        medians_R = weighted_medians(gains, weights_RN[:, inside_N])
         low, high = np.nanquantile(medians_R, [0.025, 0.975])
         first, median, third = np.quantile(gains, [0.25, 0.5, 0.75])
         found.append(
@@ -122,9 +119,7 @@ def response_curve(pooled: PooledConfigs, name: str, *, seed: int = 0) -> Respon
                 third=float(third),
             )
         )
-    return ResponseCurve(
-        searched=searched, bins=tuple(found), num_sparse=len(edges) - 1 - len(found)
-    )
+    return ResponseCurve(searched=searched, bins=tuple(found))
 
 
 def response_grid(pooled: PooledConfigs, x: str, y: str) -> ResponseGrid:

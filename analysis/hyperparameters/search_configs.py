@@ -69,19 +69,18 @@ def search_configs(
     trials: pl.DataFrame,
     *,
     provenance: Mapping[str, Any],
-    score: str = "objective",
     tested: pl.DataFrame | None = None,
 ) -> tuple[SearchConfigs, ...]:
     """Every search, by loss, block, protocol and repeat.
 
     Args:
-        trials: trials of the study, one row each; those of other stages are ignored.
+        trials: trials of the study, one row each; those of other stages are ignored, and a null
+            or NaN ``objective`` is missing.
         provenance: provenance of the results folder; older ones do not record the spaces.
-        score: column of validation scores, higher is better; null and NaN are missing.
         tested: test scores, from ``configs_on_test``; None if nothing was tested.
     """
     searched = trials.filter(pl.col("stage") == "search").with_columns(
-        pl.col(score).cast(pl.Float64).fill_nan(None).alias("_score")
+        pl.col("objective").cast(pl.Float64).fill_nan(None).alias("_score")
     )
     if tested is None:
         tested = pl.DataFrame(schema={"trial_id": pl.String, "test": pl.Float64})

@@ -94,12 +94,12 @@ def tuned_hyperparameters(
     on_test = None
     if len(tested):
         of_test = search_importances(searches, on="test", settings=chosen)
-        on_test = importance_table(of_test, settings=chosen)
+        on_test = importance_table(of_test)
     pooled = pooled_configs(searches)
     return TunedHyperparameters(
         searches=searches,
         importances_by_search=importances_by_search,
-        importances=importance_table(importances_by_search, settings=chosen),
+        importances=importance_table(importances_by_search),
         on_test=on_test,
         pooled=pooled,
         regions={loss: best_regions(item) for loss, item in pooled.items()},

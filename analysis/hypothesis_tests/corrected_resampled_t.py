@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analysis.estimates.distributions import t_quantile, t_tail
+from analysis.estimates.confidence_intervals import t_reach
+from analysis.estimates.distributions import t_tail
 from analysis.hypothesis_tests.bayesian_signed_rank import BetterProbability
 
 __all__ = [
@@ -24,8 +25,6 @@ FOLD_STD_MEANING = (
     "classes, so sd / sqrt(folds) is not the standard error of the mean; no unbiased estimate of "
     "it exists (Bengio and Grandvalet 2004)."
 )
-
-_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +90,7 @@ def corrected_resampled_t(
     error = math.sqrt((1 / num + held_out_ratio) * float(differences.var(ddof=1)))
     without_variance = math.copysign(math.inf, mean) if mean else 0.0
     statistic = mean / error if error else without_variance
-    half = t_quantile((1 + _CONFIDENCE) / 2, num - 1) * error
+    half = t_reach(num - 1) * error
     return CorrectedT(
         mean_difference=mean,
         standard_error=error,

@@ -19,7 +19,8 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from analysis.estimates.distributions import t_quantile, t_tail
+from analysis.estimates.confidence_intervals import t_reach
+from analysis.estimates.distributions import t_tail
 from analysis.hypothesis_tests.pairwise_comparisons import holm
 
 __all__ = ["NO_WIDTH", "Cells", "group_means", "independent_cells", "paired_differences"]
@@ -27,7 +28,6 @@ __all__ = ["NO_WIDTH", "Cells", "group_means", "independent_cells", "paired_diff
 NO_WIDTH = 1e-12
 """Smaller standard errors are rounding: nothing varies."""
 
-_CONFIDENCE = 0.95
 _CELL = ("block", "loss", "repeat")
 _STATISTICS = ("mean", "low", "high", "standard_error", "block_low", "block_high")
 _COUNTS = ("num_cells", "num_repeats", "num_blocks")
@@ -168,7 +168,7 @@ def _statistics(
     found |= {"mean": mean, "standard_error": error}
     for prefix, this, num in (("", error, len(repeats)), ("block_", over_blocks, len(names))):
         if this is not None:
-            half = t_quantile((1 + _CONFIDENCE) / 2, num - 1) * this
+            half = t_reach(num - 1) * this
             found |= {f"{prefix}low": mean - half, f"{prefix}high": mean + half}
     return found
 
@@ -210,5 +210,5 @@ def _p_value(row: Mapping[str, float | None], *, by_blocks: bool) -> float | Non
     mean, high, num = row["mean"], row[f"{prefix}high"], row[units]
     if mean is None or high is None or num is None:
         return None
-    error = (high - mean) / t_quantile((1 + _CONFIDENCE) / 2, num - 1)
+    error = (high - mean) / t_reach(num - 1)
     return 2 * t_tail(abs(mean) / error, num - 1)

@@ -50,7 +50,7 @@ class AvailableRank:
     num_blocks: int
 
 
-def skillings_mack(scores_BC: NDArray[np.float64], *, seed: int = 0) -> SkillingsMack | None:
+def skillings_mack(scores_BC: NDArray[np.float64]) -> SkillingsMack | None:
     """Test whether competitors are alike when blocks miss some of them.
 
     Scores are ranked among those present; a missing one counts as the middle rank, with weights
@@ -62,7 +62,6 @@ def skillings_mack(scores_BC: NDArray[np.float64], *, seed: int = 0) -> Skilling
 
     Args:
         scores_BC: higher is better; NaN where a competitor has no score.
-        seed: seed of the permutations.
 
     Returns:
         None if it is not defined: fewer than three competitors or two usable blocks, competitors
@@ -80,7 +79,7 @@ def skillings_mack(scores_BC: NDArray[np.float64], *, seed: int = 0) -> Skilling
         return None
     inverse_CC = np.linalg.pinv(covariance_CC, hermitian=True).astype(np.float64)
     statistic = float(_quadratic(weighted_BC.sum(axis=0)[None], inverse_CC)[0])
-    shuffled_NC = _shuffled_sums(weighted_BC, np.isfinite(used_BC), seed)
+    shuffled_NC = _shuffled_sums(weighted_BC, np.isfinite(used_BC))
     extreme = int((_quadratic(shuffled_NC, inverse_CC) >= statistic * (1 - 1e-9)).sum())
     return SkillingsMack(
         statistic=statistic,
@@ -156,9 +155,9 @@ def _quadratic(
 
 
 def _shuffled_sums(
-    weighted_BC: NDArray[np.float64], present_BC: NDArray[np.bool_], seed: int
+    weighted_BC: NDArray[np.float64], present_BC: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     sums_NC = np.zeros((_PERMUTATIONS, weighted_BC.shape[1]))
     for weighted_C, present_C in zip(weighted_BC, present_BC, strict=True):
         rows = np.tile(weighted_C[present_C], (_PERMUTATIONS, 1))

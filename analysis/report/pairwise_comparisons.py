@@ -65,7 +65,6 @@ def pair_parts(
     tournament: Tournament,
     series: Mapping[str, Series],
     *,
-    unit: str = "points",
     fairness: Fairness | None = None,
     aside: Sequence[Part] = (),
 ) -> tuple[Part, ...]:
@@ -74,14 +73,13 @@ def pair_parts(
     Args:
         tournament: the tournament, whose scores are shown in their own unit.
         series: look of each competitor.
-        unit: unit of a difference of scores.
         fairness: fairness of the study that was ranked; None for a table of scores.
         aside: parts to be put below the matrix.
     """
-    pairs = _pair_list(tournament, series, unit=unit, fairness=fairness)
+    pairs = _pair_list(tournament, series, fairness=fairness)
     return (
         _diagram(tournament, series) or Paragraph(text=_NO_DIAGRAM),
-        _pair_figure(tournament, series, unit=unit),
+        _pair_figure(tournament, series),
         *aside,
         Fold(summary="Every pair, with wins and the other tests", parts=(pairs,)),
     )
@@ -140,9 +138,7 @@ def _group_table(cliques: Sequence[Cliques], tournament: Tournament) -> Table:
     )
 
 
-def _pair_figure(
-    tournament: Tournament, series: Mapping[str, Series], *, unit: str
-) -> Illustration:
+def _pair_figure(tournament: Tournament, series: Mapping[str, Series]) -> Illustration:
     """The gaps of all pairs as a map, followed by the matrix."""
     index = {name: position for position, name in enumerate(tournament.names)}
     gaps_CC = np.zeros((len(index), len(index)))
@@ -154,19 +150,17 @@ def _pair_figure(
     return Illustration(
         name="pair-figure",
         plots=(
-            draw_pair_matrix(
-                tournament.names, gaps_CC, is_different_CC, unit=unit, name="pair-figure-plot"
-            ),
+            draw_pair_matrix(tournament.names, gaps_CC, is_different_CC, name="pair-figure-plot"),
         ),
-        caption=f"Mean gap of row over column in {unit}, over"
+        caption=f"Mean gap of row over column in points, over"
         f" {counted(len(tournament.blocks), 'block')}: yellow where the row is ahead, dark blue"
         " where it is behind. Framed pairs differ significantly by the primary test"
         f" ({METHODS[tournament.test]}, {100 * tournament.alpha:g} %).",
-        table=_pair_matrix(tournament, series, unit=unit),
+        table=_pair_matrix(tournament, series),
     )
 
 
-def _pair_matrix(tournament: Tournament, series: Mapping[str, Series], *, unit: str) -> Table:
+def _pair_matrix(tournament: Tournament, series: Mapping[str, Series]) -> Table:
     """Row minus column, below it wins/ties/losses and adjusted p; best first both ways."""
     names = tournament.names
     found = {(pair.a, pair.b): pair for pair in tournament.pairs}
@@ -179,7 +173,7 @@ def _pair_matrix(tournament: Tournament, series: Mapping[str, Series], *, unit: 
     ]
     return Table(
         name="pair-matrix",
-        caption=f"Mean gap of row over column in {unit}; blocks won/tied/lost by the row, and"
+        caption=f"Mean gap of row over column in points; blocks won/tied/lost by the row, and"
         f" {adjusted_word(tournament.test)} p",
         columns=(*Column.texts("Of"), *Column.named(names, series)),
         rows=tuple(rows),
@@ -191,7 +185,6 @@ def _pair_list(
     tournament: Tournament,
     series: Mapping[str, Series],
     *,
-    unit: str,
     fairness: Fairness | None = None,
 ) -> Table:
     """Every pair once, the better placed first; with ``fairness`` also what it does not share."""
@@ -213,7 +206,7 @@ def _pair_list(
     ]
     flipped = ("p permutation",) if tournament.test == "permutation_holm" else ()
     labels = (
-        *(f"Mean gap, {unit}", "Won/tied/lost", "p Wilcoxon", "p Holm", "p Nemenyi"),
+        *("Mean gap, points", "Won/tied/lost", "p Wilcoxon", "p Holm", "p Nemenyi"),
         *flipped,
     )
     return Table(

@@ -34,7 +34,6 @@ def headline(
     stability: RankStability | None,
     *,
     metric: str,
-    unit: str = "points",
 ) -> str:
     """Who won and by how much, in one sentence; it says with whom a first place is shared.
 
@@ -42,7 +41,6 @@ def headline(
         tournament: the tournament.
         stability: stability of its ranks; None with a single block.
         metric: what the scores are.
-        unit: unit of a difference of scores.
     """
     first = [s for s in tournament.standings if s.place == 1]
     blocks = counted(len(tournament.blocks), "block")
@@ -57,7 +55,7 @@ def headline(
     gap = winner.mean_score - second.mean_score
     wins = "all" if winner.wins == winner.blocks else str(winner.wins)
     best = "" if tournament.is_descriptive else f" best in {wins} of them,"
-    lead = f"{number(abs(gap), 1)} {unit} of {metric} {'above' if gap >= 0 else 'below'}"
+    lead = f"{number(abs(gap), 1)} points of {metric} {'above' if gap >= 0 else 'below'}"
     shared = shared_first(tournament, stability)
     is_first = (
         f"leads {count} over {blocks}, but shares the first place with {shared}"

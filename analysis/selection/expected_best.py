@@ -14,13 +14,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.estimates.distributions import t_quantile
+from analysis.estimates.confidence_intervals import t_reach
 from analysis.scores.protocol_run_checks import SEARCH
 from podium.errors import PodiumError
 
 __all__ = ["expected_best"]
 
-_CONFIDENCE = 0.95
 _DIGITS = 10  # means of equal scores differ by less, whatever the order of summing
 _RANDOM = "random"
 _LEAST_SHARE = 4  # an interval needs so many times as many trials as the search budget
@@ -33,13 +32,12 @@ _SCHEMA = {
 }
 
 
-def expected_best(runs: pl.DataFrame, *, sampler: str, floor: float = 0.0) -> pl.DataFrame:
+def expected_best(runs: pl.DataFrame, *, sampler: str) -> pl.DataFrame:
     """Expected validation and test scores of the incumbent after n trials.
 
     Args:
         runs: table of runs from ``checked_runs``; one search run for each config (folds averaged).
         sampler: sampler of the study; only ``random`` gives independent trials.
-        floor: score of a failed trial in ``with_failures``, the worst possible.
 
     Returns:
         For each search and ``num_trials`` n from 1 to the number of completed trials:
@@ -49,7 +47,7 @@ def expected_best(runs: pl.DataFrame, *, sampler: str, floor: float = 0.0) -> pl
         trials, and nothing is ever extrapolated); ``test``, the expected test score
         of the incumbent, by the weights of ``unbiased`` (null unless all completed trials were
         tested in their own run); ``with_failures``, the unbiased estimate where trials that
-        failed count as ``floor``; ``gpu_hours`` of n trials at the mean of the search (failed
+        failed count as 0, the worst; ``gpu_hours`` of n trials at the mean of the search (failed
         ones in it; null if any is unknown); ``num_complete``, ``num_failed`` (those without a
         score too), ``num_tested``.
 
@@ -66,7 +64,7 @@ def expected_best(runs: pl.DataFrame, *, sampler: str, floor: float = 0.0) -> pl
     for search, group in searched.group_by(SEARCH, maintain_order=True):
         trials = _trials(group, "/".join(str(part) for part in search))
         named = dict(zip(SEARCH, search, strict=True))
-        rows += [named | row for row in _curve(trials, floor)]
+        rows += [named | row for row in _curve(trials)]
     return pl.DataFrame(rows, schema=_SCHEMA)
 
 
@@ -96,7 +94,7 @@ def _trials(group: pl.DataFrame, search: str) -> pl.DataFrame:
     return trials.sort("val", "config", nulls_last=True)
 
 
-def _curve(trials: pl.DataFrame, floor: float) -> list[dict[str, object]]:
+def _curve(trials: pl.DataFrame) -> list[dict[str, object]]:
     complete = trials.drop_nulls("val")
     num, num_failed = len(complete), len(trials) - len(complete)
     if num == 0:
@@ -108,7 +106,7 @@ def _curve(trials: pl.DataFrame, floor: float) -> list[dict[str, object]]:
     is_tested = not complete["test"].has_nulls()
     # Trials that tie share their test score: any of them may be the incumbent.
     tests_N = complete.select(pl.col("test").mean().over("val"))["test"].to_numpy()
-    with_failures_M = np.concatenate([np.full(num_failed, floor), val_N])
+    with_failures_M = np.concatenate([np.zeros(num_failed), val_N])
     columns = {
         "biased": _biased_weights(num) @ val_N,
         "unbiased": unbiased_BN @ val_N,
@@ -136,7 +134,7 @@ def _curve(trials: pl.DataFrame, floor: float) -> list[dict[str, object]]:
 
 
 def _quantile(num: int, budget: int) -> float:
-    return t_quantile((1 + _CONFIDENCE) / 2, max(num / budget, _LEAST_SHARE) - 1)
+    return t_reach(max(num / budget, _LEAST_SHARE) - 1)
 
 
 def _biased_weights(num: int) -> NDArray[np.float64]:

@@ -19,8 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.estimates.confidence_intervals import t_interval
-from analysis.estimates.distributions import t_quantile
+from analysis.estimates.confidence_intervals import t_interval, t_reach
 from analysis.estimates.split_halves import all_halves, half_means, other_half, top_shares
 from analysis.scores.protocol_run_checks import SEARCH
 from analysis.selection.selection_candidates import config_candidates
@@ -28,7 +27,6 @@ from podium.errors import PodiumError
 
 __all__ = ["class_optimism", "fresh_run_optimism"]
 
-_CONFIDENCE = 0.95
 _PARTS = ("optimism", "epoch", "config")
 _RESAMPLED_HALVES = 40  # of each resample; their scatter over halves only widens the interval
 
@@ -222,7 +220,7 @@ def _with_intervals(
     resampled = _parts(networks, halves, classes, weights_RK.astype(np.float64))
     for name in _PARTS:
         error = float(np.nanstd(resampled[name], ddof=1)) * np.sqrt(num / (num - 1))
-        half = t_quantile((1 + _CONFIDENCE) / 2, num - 1) * error
+        half = t_reach(num - 1) * error
         found[f"{name}_low"] = float(estimates[name][0]) - half
         found[f"{name}_high"] = float(estimates[name][0]) + half
     return found

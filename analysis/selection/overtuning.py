@@ -27,13 +27,7 @@ _END = {
 }
 
 
-def overtuning_curve(
-    runs: pl.DataFrame,
-    *,
-    most_halves: int = 60,
-    seed: int = 0,
-    tested: pl.DataFrame | None = None,
-) -> pl.DataFrame:
+def overtuning_curve(runs: pl.DataFrame, *, tested: pl.DataFrame | None = None) -> pl.DataFrame:
     """One row for each time a search found a new incumbent (the earlier one keeps a tie).
 
     Between rows nothing changes. ``test`` is a mean over the test runs that all incumbents of the
@@ -44,8 +38,6 @@ def overtuning_curve(
     Args:
         runs: table of runs from ``checked_runs``, with ``index`` in every completed run of a
             search.
-        most_halves: largest number of halves H.
-        seed: seed of the halves, where not all are taken.
         tested: table of other test scores, as in ``config_candidates``.
 
     Returns:
@@ -64,8 +56,7 @@ def overtuning_curve(
                 f"config of {'/'.join(candidates.place)}, repeat {candidates.unit}"
             )
         search = dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True))
-        found = incumbent_rows(candidates, most_halves=most_halves, seed=seed)
-        rows += [search | row for row in found]
+        rows += [search | row for row in incumbent_rows(candidates)]
     schema = {**dict.fromkeys(SEARCH[:3], pl.String), "repeat": pl.Int64, **_END}
     return pl.DataFrame(rows, schema=schema)
 

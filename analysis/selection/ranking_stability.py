@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from analysis.estimates.confidence_intervals import CONFIDENCE
 from analysis.estimates.wilson_interval import wilson_interval
 from analysis.selection.selection_candidates import config_candidates
 
@@ -21,7 +22,6 @@ __all__ = [
     "seed_spread",
 ]
 
-_CONFIDENCE = 0.95
 _SEARCH = ("block", "loss", "repeat")
 
 
@@ -66,7 +66,7 @@ def seed_spread(scores: pl.DataFrame) -> pl.DataFrame:
 def _spread_interval(spread: float, df: int) -> tuple[float, float]:
     from scipy.special import chdtri
 
-    tail = (1 - _CONFIDENCE) / 2
+    tail = (1 - CONFIDENCE) / 2
     low, high = (spread * math.sqrt(df / float(chdtri(df, p))) for p in (tail, 1 - tail))
     return low, high
 
@@ -140,7 +140,7 @@ def failure_rates(trials: pl.DataFrame) -> pl.DataFrame:
         .sort("loss")
     )
     found = [
-        wilson_interval(failed, total, confidence=_CONFIDENCE)
+        wilson_interval(failed, total)
         for failed, total in counts.select("num_failed", "num_trials").iter_rows()
     ]
     return counts.with_columns(

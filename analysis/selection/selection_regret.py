@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.estimates.distributions import t_quantile
+from analysis.estimates.confidence_intervals import t_reach
 from analysis.estimates.split_halves import all_halves, half_means, other_half, top_shares
 from analysis.selection.selection_candidates import Candidates, config_candidates, loss_candidates
 from podium.errors import PodiumError
@@ -53,13 +53,11 @@ class RegretSettings:
     Attributes:
         most_halves: largest number of halves H.
         replicates: number of bootstrap replicates R.
-        confidence: level of the intervals.
         seed: seed of halves and replicates.
     """
 
     most_halves: int = 60
     replicates: int = 300
-    confidence: float = 0.95
     seed: int = 0
 
 
@@ -144,7 +142,7 @@ def mean_regret(
         weights_RG = _weights(len(groups), (of_searches, fresh), settings)
         replicates = _mean(scored, weights_RG)
         error = float(np.nanstd(replicates, ddof=1)) * np.sqrt(num / (num - 1))
-        half = t_quantile((1 + settings.confidence) / 2, num - 1) * error
+        half = t_reach(num - 1) * error
         found |= {"standard_error": error, "low": estimate - half, "high": estimate + half}
     return found
 
@@ -179,12 +177,11 @@ def comparable(
     return is_used_E, np.logical_and.reduce(is_known_CE[:, is_used_E], axis=1)
 
 
-def choice_verdict(row: dict[str, object], *, points: str = "points") -> str:
+def choice_verdict(row: dict[str, object]) -> str:
     """A row of ``search_regrets`` as a sentence: what test would choose, and validation instead.
 
     Args:
         row: values of ``picked``, ``best_on_test``, ``regret`` and ``naive_regret``.
-        points: noun for units of the score.
     """
     picked, best, regret = row["picked"], row["best_on_test"], row["regret"]
     if best is None:
@@ -193,7 +190,7 @@ def choice_verdict(row: dict[str, object], *, points: str = "points") -> str:
         return f"validation and test both choose {picked}"
     crossed = "" if regret is None else f" ({regret:.2f} cross-fitted)"
     return (
-        f"test chooses {best}; validation chooses {picked}, {row['naive_regret']:.2f} {points} "
+        f"test chooses {best}; validation chooses {picked}, {row['naive_regret']:.2f} points "
         f"worse{crossed}"
     )
 

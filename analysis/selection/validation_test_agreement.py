@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.estimates.distributions import t_quantile
+from analysis.estimates.confidence_intervals import t_reach
 from analysis.estimates.kendall_tau import kendall_tau
 from analysis.estimates.split_halves import all_halves, half_means, top_shares
 from analysis.scores.protocol_run_checks import SEARCH
@@ -32,7 +32,6 @@ __all__ = [
 
 _TOP = 5
 _TEST_RUNS = ("other", "own")
-_CONFIDENCE = 0.95
 
 _SCORES = ("tau", "tau_low", "tau_high", "weighted_tau", "top_1", "top_5", "ceiling", "at_ceiling")
 _COUNTS = ("num_configs", "num_missing", "num_pruned", "num_failed", "num_runs")
@@ -48,8 +47,6 @@ def rank_agreement(
     runs: pl.DataFrame,
     *,
     test_runs: str = "other",
-    most_halves: int = 60,
-    seed: int = 0,
     tested: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
     """How validation and test agree over the configs of each search and fold.
@@ -58,8 +55,6 @@ def rank_agreement(
         runs: table of runs from ``checked_runs``.
         test_runs: ``other``: test is the mean over runs that the search did not see; ``own``:
             over its own. Runs that fewer than half of the configs have are left out.
-        most_halves: largest number of halves H.
-        seed: seed of the halves, where not all are taken.
         tested: table of other test scores, as in ``config_candidates``; its folds are averaged.
 
     Returns:
@@ -91,9 +86,7 @@ def rank_agreement(
         within = runs if fold is None else runs.filter(pl.col("fold") == fold)
         for candidates in config_candidates(within, tested=tested):
             search = dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True))
-            rows.append(
-                {**search, "fold": fold, **_agreement(candidates, test_runs, most_halves, seed)}
-            )
+            rows.append({**search, "fold": fold, **_agreement(candidates, test_runs)})
     return pl.DataFrame(rows, schema=_SCHEMA).sort(*SEARCH, "fold")
 
 
@@ -142,9 +135,7 @@ def compared_scores(
     return candidates.val_C[kept_C], candidates.test_CE[kept_C][:, used_E]
 
 
-def _agreement(
-    candidates: Candidates, test_runs: str, most_halves: int, seed: int
-) -> dict[str, float | int | None]:
+def _agreement(candidates: Candidates, test_runs: str) -> dict[str, float | int | None]:
     val_C, test_CE = compared_scores(candidates, test_runs)
     found: dict[str, float | int | None] = {
         "num_configs": len(val_C),
@@ -162,7 +153,7 @@ def _agreement(
     if len(val_C) > _TOP:
         found["top_5"] = float((_top_chance(val_C) * _top_chance(means_C)).sum() / _TOP)
     if test_CE.shape[1] > 1:
-        found["ceiling"] = noise_ceiling(test_CE, most_halves=most_halves, seed=seed)
+        found["ceiling"] = noise_ceiling(test_CE)
         found["at_ceiling"] = share_at_ceiling(test_CE)
     return found
 
@@ -186,7 +177,7 @@ def _tau_interval(
         return found
     without_C = both_C / scale_C
     error = np.sqrt((num - 1) * without_C.var())
-    half = t_quantile((1 + _CONFIDENCE) / 2, num - 1) * error
+    half = t_reach(num - 1) * error
     return found | {"tau_low": max(-1.0, tau - half), "tau_high": min(1.0, tau + half)}
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 import polars as pl
 
-from analysis.estimates.distributions import t_quantile
+from analysis.estimates.confidence_intervals import t_reach
 from analysis.scores.compared_runs import compared_protocol, trials_of
 from analysis.scores.final_scores import cells, final_scores, final_trials
 from analysis.scores.protocol_runs import protocols_of
@@ -17,8 +17,6 @@ from orchestrator.results.records.expected_values import Expected, ExpectedValue
 __all__ = ["Comparison", "RankComparison", "Verdict", "compare_ranks", "compare_values"]
 
 Verdict = Literal["reproduced", "compatible", "differs", "not run"]
-
-_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,7 +133,7 @@ def _comparison(value: ExpectedValue, row: dict[str, object] | None) -> Comparis
     num_seeds, num_failed = (_count(row, name) for name in ("num_seeds", "num_failed"))
     half_width = None
     if seed_std is not None and num_seeds > 1:
-        t = t_quantile((1 + _CONFIDENCE) / 2, num_seeds - 1)
+        t = t_reach(num_seeds - 1)
         half_width = t * seed_std / math.sqrt(num_seeds)
     return Comparison(
         expected=value,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.estimates.confidence_intervals import percentile_ends
 from analysis.tournament.block_runs import RunScores
 
 __all__ = ["FEWEST_RUNS", "FEWEST_VALUES", "InterquartileMean", "interquartile_means"]
@@ -47,8 +48,6 @@ def interquartile_means(
     names: Sequence[str],
     runs: RunScores,
     *,
-    replicates: int = _REPLICATES,
-    confidence: float = 0.95,
     seed: int = 0,
 ) -> tuple[InterquartileMean, ...]:
     """Mean of the middle half of (score - median of the block) over all runs of all blocks.
@@ -62,8 +61,6 @@ def interquartile_means(
     Args:
         names: names of the C competitors.
         runs: scores of the runs of every block.
-        replicates: number of resamples N.
-        confidence: level of the interval.
         seed: equal seeds give equal numbers.
     """
     values = [np.concatenate(parts) for parts in zip(*map(_centred, runs), strict=True)]
@@ -74,16 +71,14 @@ def interquartile_means(
     resampled: list[NDArray[np.float64]] = []
     if any(has_interval):
         generator = np.random.default_rng(seed)
-        blocks = [_drawn(scores_UC, replicates, generator) for scores_UC in runs]
+        blocks = [_drawn(scores_UC, generator) for scores_UC in runs]
         resampled = [np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True)]
-    tail = 100 * (1 - confidence) / 2
     found = []
     for c, name in enumerate(names):
         is_known = len(values[c]) >= FEWEST_VALUES
         low = high = None
         if is_known and has_interval[c]:
-            means_N = _middle_means(resampled[c])
-            low, high = map(float, np.percentile(means_N, [tail, 100 - tail]))
+            low, high = map(float, percentile_ends(_middle_means(resampled[c])))
         found.append(
             InterquartileMean(
                 competitor=name,
@@ -103,16 +98,16 @@ def _centred(scores_UC: NDArray[np.float64]) -> list[NDArray[np.float64]]:
 
 
 def _drawn(
-    scores_UC: NDArray[np.float64], replicates: int, generator: np.random.Generator
+    scores_UC: NDArray[np.float64], generator: np.random.Generator
 ) -> list[NDArray[np.float64]]:
     """The same of drawn runs, N x (U - 1) for each competitor; all draw together if they can."""
     num_runs = len(scores_UC)
-    shared_NU = generator.integers(num_runs, size=(replicates, max(1, num_runs - 1)))
+    shared_NU = generator.integers(num_runs, size=(_REPLICATES, max(1, num_runs - 1)))
     is_complete = bool(np.isfinite(scores_UC).all())
     columns = []
     for column_U in scores_UC.T:
         own_U = column_U[np.isfinite(column_U)]
-        size = (replicates, max(1, len(own_U) - 1))
+        size = (_REPLICATES, max(1, len(own_U) - 1))
         drawn_NU = shared_NU if is_complete else generator.integers(len(own_U), size=size)
         columns.append(own_U[drawn_NU])
     means_NC = np.stack([drawn_NU.mean(axis=1) for drawn_NU in columns], axis=1)

@@ -76,8 +76,6 @@ def superiorities(
     names: Sequence[str],
     runs: RunScores,
     *,
-    replicates: int = _REPLICATES,
-    confidence: float = 0.95,
     seed: int = 0,
 ) -> tuple[Superiority, ...]:
     """P(a > b) of every pair, in the order of the names.
@@ -93,19 +91,17 @@ def superiorities(
     Args:
         names: names of the C competitors.
         runs: scores of the runs of every block.
-        replicates: number of resamples N.
-        confidence: level of the interval.
         seed: equal seeds give equal numbers.
     """
     num_blocks = len(runs)
     generator = np.random.default_rng(seed)
     shares = [1 / num_blocks] * num_blocks
-    counts_NB = generator.multinomial(num_blocks, shares, size=replicates)
+    counts_NB = generator.multinomial(num_blocks, shares, size=_REPLICATES)
     pairs = list(combinations(range(len(names)), 2))
     blocks = [[_comparisons(scores_UC, a, b) for a, b in pairs] for scores_UC in runs]
-    totals_NP = np.zeros((replicates, len(pairs)))
+    totals_NP = np.zeros((_REPLICATES, len(pairs)))
     for block, counts_N in zip(blocks, counts_NB.T, strict=True):
-        resample_D = np.repeat(np.arange(replicates), counts_N)
+        resample_D = np.repeat(np.arange(_REPLICATES), counts_N)
         np.add.at(totals_NP, resample_D, _drawn(block, len(resample_D), generator))
     return tuple(
         _superiority(
@@ -113,7 +109,6 @@ def superiorities(
             names[b],
             [block[number] for block in blocks],
             totals_NP[:, number] / num_blocks,
-            confidence,
         )
         for number, (a, b) in enumerate(pairs)
     )
@@ -160,14 +155,13 @@ def _superiority(
     b: str,
     blocks: Sequence[_RunComparisons],
     resampled_N: NDArray[np.float64],
-    confidence: float,
 ) -> Superiority:
     num_blocks = len(blocks)
     estimate = float(np.mean([one.estimate for one in blocks]))
     low = high = None
     if num_blocks > 1:
         size = _effective_sample_size(estimate, resampled_N, blocks)
-        wilson = wilson_interval(estimate * size, size, confidence=confidence)
+        wilson = wilson_interval(estimate * size, size)
         low, high = wilson.low, wilson.high
     return Superiority(
         a=a,

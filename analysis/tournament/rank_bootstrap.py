@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.estimates.confidence_intervals import CONFIDENCE, percentile_ends
 from analysis.tournament.block_runs import BlockRuns, drawn_ranks
 
 __all__ = [
@@ -82,7 +83,6 @@ def bootstrap_ranks(
     clusters: Sequence[Hashable] | None = None,
     runs: Sequence[BlockRuns] | None = None,
     replicates: int = 10_000,
-    confidence: float = 0.95,
     seed: int = 0,
 ) -> RankBootstrap:
     """Resample clusters with replacement, then the blocks of each drawn cluster, then their runs.
@@ -101,7 +101,6 @@ def bootstrap_ranks(
             its own cluster.
         runs: runs of each block, drawn anew whenever the block is; None keeps cells as they are.
         replicates: number of resamples R.
-        confidence: level of the percentile intervals.
         seed: equal seeds give equal numbers.
     """
     num_blocks, num_competitors = ranks_BC.shape
@@ -117,8 +116,7 @@ def bootstrap_ranks(
         at_most_CC += at_most
         ahead_CC += ahead
     at_most_CC /= replicates
-    tail = 100 * (1 - confidence) / 2
-    low_C, high_C = np.percentile(np.concatenate(averages), [tail, 100 - tail], axis=0)
+    low_C, high_C = percentile_ends(np.concatenate(averages))
     top = min(_PODIUM, num_competitors) - 1
     return RankBootstrap(
         competitors=tuple(
@@ -138,7 +136,7 @@ def bootstrap_ranks(
         num_clusters=len(members),
         num_blocks=num_blocks,
         replicates=replicates,
-        confidence=confidence,
+        confidence=CONFIDENCE,
         is_sensitivity=len(members) < FEW_CLUSTERS,
     )
 

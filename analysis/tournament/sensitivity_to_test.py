@@ -97,7 +97,6 @@ def sensitivity_to_test(
     *,
     rope: float | None = None,
     scale: float = 1.0,
-    seed: int = 0,
 ) -> SensitivityToTest | None:
     """Hold every test on the blocks of a tournament, at its level.
 
@@ -111,7 +110,6 @@ def sensitivity_to_test(
         rope: declared half-width of the region of practical equivalence, in units of the score;
             None: the pooled standard deviation of runs.
         scale: factor from the unit of the runs to that of the tournament, such as 100 for percent.
-        seed: equal seeds give equal numbers.
 
     Returns:
         None with a single block, which supports no test.
@@ -122,11 +120,11 @@ def sensitivity_to_test(
     found_std = pooled_std(scores)
     region = rope if rope is not None else found_std or 0.0
     gaps_BP = differences(tournament.scores_BC)
-    better = better_probabilities(gaps_BP, rope=region, seed=seed)
+    better = better_probabilities(gaps_BP, rope=region)
     alpha = tournament.alpha
     p_values: dict[str, Sequence[float | None]] = {
         "wilcoxon_holm": [pair.p_holm for pair in tournament.pairs],
-        "permutation_holm": holm(sign_flip_p_values(gaps_BP, seed=seed).tolist()),
+        "permutation_holm": holm(sign_flip_p_values(gaps_BP).tolist()),
         **_nemenyi(tournament),
         _T_TESTS: holm(paired_t_p_values(gaps_BP).tolist()),
     }
@@ -143,8 +141,8 @@ def sensitivity_to_test(
         rope=region,
         rope_source="declared" if rope is not None else "none" if found_std is None else "seeds",
         better=better,
-        superiorities=superiorities(tournament.names, scores, seed=seed),
-        interquartile=interquartile_means(tournament.names, scores, seed=seed),
+        superiorities=superiorities(tournament.names, scores),
+        interquartile=interquartile_means(tournament.names, scores),
     )
 
 

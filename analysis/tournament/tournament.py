@@ -1,7 +1,8 @@
 """The tournament: competitors ranked within blocks, and how far the ranks can be trusted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -59,47 +60,31 @@ class Available:
     test: SkillingsMack | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Tournament:
-    """A rank tournament. C competitors, best first everywhere; B blocks used, sorted by key.
+    """A rank tournament; tests are computed on first use, and kept.
+
+    C competitors, best first everywhere; B blocks used, sorted by key.
 
     Attributes:
         by: columns that name a block.
         blocks: key of each block used: column -> value.
-        block_labels: keys of the blocks as text, values joined by ``/``.
         standings: ranking, best first.
         scores_BC: scores that were ranked, columns in the order of ``standings``.
-        ranks_BC: average ranks within blocks.
         excluded: blocks left out for a missing score.
         available: ranks and test over all blocks; None if no block was left out.
         test: primary test, by which ``Pair.p`` and ``groups`` are.
         alpha: significance level of all verdicts.
-        friedman: omnibus test; None with two competitors or one block.
-        critical_difference: Nemenyi's, in average ranks; None like ``friedman``.
-        pool: Nemenyi's verdicts if only the best five had taken part; None with five or fewer.
-        pairs: all pairwise comparisons, ``a`` the better placed.
-        smallest_p: least p that any pair could reach; None with one block.
-        groups: maximal sets of competitors without a significant difference by the primary test.
-        nemenyi_groups: the same sets by Nemenyi's test.
     """
 
     by: tuple[str, ...]
     blocks: tuple[Mapping[str, object], ...]
-    block_labels: tuple[str, ...]
     standings: tuple[Standing, ...]
     scores_BC: NDArray[np.float64]
-    ranks_BC: NDArray[np.float64]
     excluded: tuple[IncompleteBlock, ...]
     available: Available | None
     test: PrimaryTest
     alpha: float
-    friedman: Friedman | None
-    critical_difference: float | None
-    pool: PoolSensitivity | None
-    pairs: tuple[Pair, ...]
-    smallest_p: SmallestP | None
-    groups: tuple[tuple[str, ...], ...]
-    nemenyi_groups: tuple[tuple[str, ...], ...]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -107,9 +92,70 @@ class Tournament:
         return tuple(standing.competitor for standing in self.standings)
 
     @property
+    def block_labels(self) -> tuple[str, ...]:
+        """Keys of the blocks as text, values joined by ``/``."""
+        return tuple(_label(block.values()) for block in self.blocks)
+
+    @property
     def is_descriptive(self) -> bool:
         """Whether there is a single block, which shows an order but supports no test."""
         return len(self.blocks) == 1
+
+    @cached_property
+    def ranks_BC(self) -> NDArray[np.float64]:
+        """Average ranks within blocks."""
+        return average_ranks(self.scores_BC)
+
+    @cached_property
+    def friedman(self) -> Friedman | None:
+        """Omnibus test; None with two competitors or one block."""
+        return friedman_test(self.ranks_BC) if self._has_omnibus else None
+
+    @cached_property
+    def critical_difference(self) -> float | None:
+        """Nemenyi's, in average ranks; None like ``friedman``."""
+        num_blocks, num_competitors = self.scores_BC.shape
+        if not self._has_omnibus:
+            return None
+        return critical_difference(num_competitors, num_blocks, self.alpha)
+
+    @cached_property
+    def pool(self) -> PoolSensitivity | None:
+        """Nemenyi's verdicts if only the best five had taken part; None with five or fewer."""
+        if not self._has_omnibus:
+            return None
+        return pool_sensitivity(self.names, self.scores_BC, self.alpha)
+
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """All pairwise comparisons, ``a`` the better placed."""
+        return compare_pairs(self.names, self.scores_BC, test=self.test)
+
+    @cached_property
+    def smallest_p(self) -> SmallestP | None:
+        """Least p that any pair could reach; None with one block."""
+        if self.is_descriptive:
+            return None
+        return smallest_p(len(self.blocks), len(self.standings), self.test)
+
+    @cached_property
+    def groups(self) -> tuple[tuple[str, ...], ...]:
+        """Maximal sets of competitors without a significant difference by the primary test."""
+        return self._groups(nemenyi=False)
+
+    @cached_property
+    def nemenyi_groups(self) -> tuple[tuple[str, ...], ...]:
+        """The same sets by Nemenyi's test."""
+        return self._groups(nemenyi=True)
+
+    @property
+    def _has_omnibus(self) -> bool:
+        return len(self.blocks) > 1 and len(self.standings) > 2
+
+    def _groups(self, *, nemenyi: bool) -> tuple[tuple[str, ...], ...]:
+        p_CC = p_value_matrix(self.names, self.pairs, nemenyi=nemenyi)
+        groups = homogeneous_groups(p_CC, self.alpha)
+        return tuple(tuple(self.names[c] for c in group) for group in groups)
 
 
 def hold_tournament(
@@ -168,8 +214,18 @@ def hold_tournament(
         if excluded
         else None
     )
-    used = keys.filter(pl.Series(is_complete))
-    return _ranked(names, scores[is_complete], used, excluded, available, alpha, test)
+    ranking = standings(names, scores[is_complete])
+    order = [names.index(standing.competitor) for standing in ranking]
+    return Tournament(
+        by=tuple(by),
+        blocks=tuple(keys.filter(pl.Series(is_complete)).to_dicts()),
+        standings=ranking,
+        scores_BC=np.ascontiguousarray(scores[is_complete][:, order]),
+        excluded=excluded,
+        available=available,
+        test=test,
+        alpha=alpha,
+    )
 
 
 def score_matrix(
@@ -199,52 +255,5 @@ def score_matrix(
     return keys, names[_COMPETITOR].to_list(), scores
 
 
-def _ranked(
-    names: Sequence[str],
-    scores_BC: NDArray[np.float64],
-    keys: pl.DataFrame,
-    excluded: tuple[IncompleteBlock, ...],
-    available: Available | None,
-    alpha: float,
-    test: PrimaryTest,
-) -> Tournament:
-    table = standings(names, scores_BC)
-    order = [names.index(standing.competitor) for standing in table]
-    ordered_names = [names[c] for c in order]
-    ordered_BC = np.ascontiguousarray(scores_BC[:, order])
-    ranks_BC = average_ranks(ordered_BC)
-    num_blocks, num_competitors = ranks_BC.shape
-    pairs = compare_pairs(ordered_names, ordered_BC, test=test)
-    has_omnibus = num_blocks > 1 and num_competitors > 2
-    return Tournament(
-        by=tuple(keys.columns),
-        blocks=tuple(keys.to_dicts()),
-        block_labels=tuple(_label(key) for key in keys.rows()),
-        standings=table,
-        scores_BC=ordered_BC,
-        ranks_BC=ranks_BC,
-        excluded=excluded,
-        available=available,
-        test=test,
-        alpha=alpha,
-        friedman=friedman_test(ranks_BC) if has_omnibus else None,
-        critical_difference=critical_difference(num_competitors, num_blocks, alpha)
-        if has_omnibus
-        else None,
-        pool=pool_sensitivity(ordered_names, ordered_BC, alpha) if has_omnibus else None,
-        pairs=pairs,
-        smallest_p=smallest_p(num_blocks, num_competitors, test) if num_blocks > 1 else None,
-        groups=_groups(ordered_names, pairs, alpha, nemenyi=False),
-        nemenyi_groups=_groups(ordered_names, pairs, alpha, nemenyi=True),
-    )
-
-
-def _groups(
-    names: Sequence[str], pairs: Sequence[Pair], alpha: float, *, nemenyi: bool
-) -> tuple[tuple[str, ...], ...]:
-    p_CC = p_value_matrix(names, pairs, nemenyi=nemenyi)
-    return tuple(tuple(names[c] for c in group) for group in homogeneous_groups(p_CC, alpha))
-
-
-def _label(key: Sequence[object]) -> str:
+def _label(key: Iterable[object]) -> str:
     return "/".join(str(value) for value in key)

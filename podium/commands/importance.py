@@ -110,9 +110,7 @@ def _record(tuned: TunedHyperparameters) -> dict[str, Any]:
         "method": tuned.settings.method,
         "importances": tuned.importances.to_dicts(),
         "on_test": None if tuned.on_test is None else tuned.on_test.to_dicts(),
-        "searches": search_importance_table(
-            tuned.importances_by_search, settings=tuned.settings
-        ).to_dicts(),
+        "searches": search_importance_table(tuned.importances_by_search).to_dicts(),
         "regions": region_records(tuned.regions),
         "sentences": [importance_headline(tuned), *loss_sentences(tuned)],
         "warnings": bound_warnings(tuned),

@@ -10,8 +10,8 @@ from analysis.estimates.confidence_intervals import (
 
 def test_a_t_interval_equals_that_of_scipy():
     values = [0.61, 0.64, 0.6, 0.66]
-    expected = stats.ttest_1samp(values, 0).confidence_interval(0.9)
-    interval = t_interval(values, confidence=0.9)
+    expected = stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    interval = t_interval(values)
     assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high))
     assert interval.estimate == pytest.approx(np.mean(values))
     assert interval.standard_error == pytest.approx(stats.sem(values))

@@ -6,8 +6,8 @@ from analysis.estimates.wilson_interval import wilson_interval
 
 @pytest.mark.parametrize(("successes", "num"), [(0, 5), (3, 5), (5, 5), (40, 90)])
 def test_it_is_scipys_wilson_interval(successes, num):
-    expected = stats.binomtest(successes, num).proportion_ci(0.9, method="wilson")
-    interval = wilson_interval(successes, num, confidence=0.9)
+    expected = stats.binomtest(successes, num).proportion_ci(0.95, method="wilson")
+    interval = wilson_interval(successes, num)
     assert (interval.low, interval.high) == pytest.approx((expected.low, expected.high))
     assert (interval.estimate, interval.num) == (successes / num, num)
 

@@ -7,9 +7,7 @@ from analysis.figures.pair_matrix import draw_pair_matrix
 
 
 def drawn(gaps, apart, names="abc"):
-    svg = draw_pair_matrix(
-        list(names), np.array(gaps, float), np.array(apart, bool), unit="points", name="m"
-    )
+    svg = draw_pair_matrix(list(names), np.array(gaps, float), np.array(apart, bool), name="m")
     return ET.fromstring(svg)
 
 

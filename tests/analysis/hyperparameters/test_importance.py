@@ -21,7 +21,7 @@ QUICK = ImportanceSettings(permutations=99, subsamples=60)
 
 def importance_table_of(searches, settings=QUICK, on="validation"):
     found = search_importances(searches, on=on, settings=settings)
-    return importance_table(found, settings=settings)
+    return importance_table(found)
 
 
 def of(rows, name):
@@ -169,7 +169,7 @@ def test_blocks_count_and_searches_of_a_block_are_averaged():
     row = of(rows, "a")
     assert (row["num_blocks"], row["num_searches"], row["num_configs"]) == (3, 4, 160)
     assert row["interval"] == "configs"
-    single = search_importance_table(search_importances(searches, settings=QUICK), settings=QUICK)
+    single = search_importance_table(search_importances(searches, settings=QUICK))
     values = single.filter(hyperparameter="a")["importance"]
     assert row["importance"] == pytest.approx(
         ((values[0] + values[1]) / 2 + values[2] + values[3]) / 3
