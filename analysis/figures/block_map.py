@@ -3,7 +3,7 @@
 P cells to draw.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import cos, radians, sin
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from analysis.figures.style import axes_at, drawing
 
-__all__ = ["MOST_WIDE", "block_map", "cell_colour", "draw_cells", "text_colour"]
+__all__ = ["MOST_WIDE", "block_map", "cell_colour", "draw_cells", "write_in_cells"]
 
 MOST_WIDE = 24
 """Most columns of a map whose columns are wide; more fit a page only if they are narrow."""
@@ -104,6 +104,21 @@ def cell_colour(brightness: float) -> str:
     return "#" + "".join(f"{round(255 * part):02x}" for part in (red, green, blue))
 
 
-def text_colour(brightness: float) -> str:
-    """Black or white, whichever is easier to read on `cell_colour`."""
-    return "#000000" if brightness >= _BRIGHT else "#ffffff"
+def write_in_cells(
+    axes: Axes,
+    texts: Mapping[tuple[int, int], str],
+    brightness: NDArray[np.float64],
+    *,
+    font_size: float,
+) -> None:
+    """Texts by row and column, in black or white, whichever is easier to read on `cell_colour`."""
+    for (row, column), text in texts.items():
+        axes.text(
+            column,
+            row,
+            text,
+            ha="center",
+            va="center",
+            fontsize=font_size,
+            color="#000000" if brightness[row, column] >= _BRIGHT else "#ffffff",
+        )

@@ -7,7 +7,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from analysis.figures.style import Series, axes_at, drawing
+from analysis.figures.style import Series, axes_at, drawing, label_axes
 from analysis.figures.svg import inline_svg
 
 __all__ = ["BudgetLine", "draw_budget_lines"]
@@ -63,9 +63,7 @@ def draw_budget_lines(
             _draw(axes, line)
         axes.set_ylim(*y_range)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=is_counted))
-        axes.set_xlabel(x_label)
-        axes.set_ylabel(y_label)
-        axes.set_title(heading, loc="left", fontweight="bold")
+        label_axes(axes, x=x_label, y=y_label, title=heading)
         return inline_svg(
             figure, name=name, title=f"{y_label} against {x_label}", description=description
         )

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
+from matplotlib.axes import Axes
 
-from analysis.figures.style import INK, Series, axes_at, drawing
+from analysis.figures.style import INK, Series, axes_at, drawing, label_axes
 from analysis.figures.svg import inline_svg
 
-__all__ = ["ConfigPoint", "draw_config_scatter"]
+__all__ = ["ConfigPoint", "draw_config_scatter", "ring_choices"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,29 +43,31 @@ def draw_config_scatter(
             color=series.colour,
             alpha=0.85,
         )
-        for marker, size, chosen in (
-            ("o", 12, [point for point in points if point.is_picked]),
-            ("s", 16, [point for point in points if point.is_oracle]),
-        ):
-            axes.plot(
-                [point.validation for point in chosen],
-                [point.test for point in chosen],
-                linestyle="none",
-                marker=marker,
-                markersize=size,
-                color=INK,
-                markerfacecolor="none",
-                markeredgewidth=1,
-            )
+        ring_choices(axes, points, sizes=(12, 16))
         axes.margins(x=0.08)
         axes.set_ylim(*test_range)
-        axes.set_xlabel(f"Validation {metric}, %")
-        axes.set_ylabel(f"Test {metric}, %")
-        axes.set_title(title, loc="left", fontweight="bold")
+        label_axes(axes, x=f"Validation {metric}, %", y=f"Test {metric}, %", title=title)
         return inline_svg(
             figure,
             name=name,
             title=f"Configs under {title}",
             description=f"Validation against test {metric} of every config of one search; a ring"
             " marks the config selected on validation, a square the best on test.",
+        )
+
+
+def ring_choices(axes: Axes, points: Sequence[ConfigPoint], *, sizes: tuple[float, float]) -> None:
+    """A ring around what was picked on validation, and a square around the best on test."""
+    picked = [point for point in points if point.is_picked]
+    oracle = [point for point in points if point.is_oracle]
+    for marker, size, chosen in zip("os", sizes, (picked, oracle), strict=True):
+        axes.plot(
+            [point.validation for point in chosen],
+            [point.test for point in chosen],
+            linestyle="none",
+            marker=marker,
+            markersize=size,
+            color=INK,
+            markerfacecolor="none",
+            markeredgewidth=1,
         )

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from analysis.figures.style import PAPER, Series
 
-__all__ = ["Estimate", "draw_estimate", "name_group", "name_rows"]
+__all__ = ["Estimate", "draw_estimate", "name_group", "name_lines", "name_rows"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +40,20 @@ def draw_estimate(
 
 def name_rows(axes: Axes, names: Sequence[str]) -> None:
     """Rows 0, 1, ... from the top, each with its name at the left."""
-    axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_yticks(range(len(names)), list(names))
+    name_lines(axes, range(len(names)), names, end=len(names))
+
+
+def name_lines(axes: Axes, heights: Sequence[float], names: Sequence[str], *, end: float) -> None:
+    """Lines at these heights, counted from the top, each with its name at the left.
+
+    Args:
+        axes: axes of the lines.
+        heights: heights of the lines, from 0.
+        names: names of the lines.
+        end: height below the last line.
+    """
+    axes.set_ylim(end - 0.5, -0.5)
+    axes.set_yticks(heights, names)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="y", visible=False)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from analysis.figures.estimate import Estimate, draw_estimate, name_group
+from analysis.figures.estimate import Estimate, draw_estimate, name_group, name_lines
 from analysis.figures.style import Series, axes_at, drawing, width_beside
 from analysis.figures.svg import inline_svg
 
@@ -64,9 +64,6 @@ def draw_estimate_groups(
                 ticks.append(top + position)
                 labels.append(line.name)
             top += len(group.lines) + 1.3
-        axes.set_ylim(top - 0.5, -0.5)
-        axes.set_yticks(ticks, labels)
-        axes.tick_params(axis="y", length=0)
-        axes.grid(axis="y", visible=False)
+        name_lines(axes, ticks, labels, end=top)
         axes.set_xlabel(axis)
         return inline_svg(figure, name=name, title=title, description=description)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from matplotlib.axes import Axes
 
-from analysis.figures.estimate import Estimate, name_group
+from analysis.figures.estimate import Estimate, name_group, name_lines
 from analysis.figures.style import INK, SERIES_COLOURS, Series, axes_at, drawing, width_beside
 from analysis.figures.svg import inline_svg
 
@@ -76,10 +76,7 @@ def draw_interval_bars(
                 ticks.append(top)
                 labels.append(bar.name)
                 top += 1
-        axes.set_ylim(top - 0.5, -0.5)
-        axes.set_yticks(ticks, labels)
-        axes.tick_params(axis="y", length=0)
-        axes.grid(axis="y", visible=False)
+        name_lines(axes, ticks, labels, end=top)
         axes.axvline(0, color=INK, linewidth=0.8)
         low, high = axes.get_xlim()
         if edge > 0:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from matplotlib.ticker import MaxNLocator
 
-from analysis.figures.style import Series, axes_at, drawing
+from analysis.figures.style import Series, axes_at, drawing, label_axes
 from analysis.figures.svg import inline_svg
 
 __all__ = ["LearningCurve", "draw_learning_curves"]
@@ -49,9 +49,7 @@ def draw_learning_curves(
             )
         axes.set_ylim(*y_range)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_xlabel("Epoch")
-        axes.set_ylabel(f"Validation {metric}, %")
-        axes.set_title(block, loc="left", fontweight="bold")
+        label_axes(axes, x="Epoch", y=f"Validation {metric}, %", title=block)
         return inline_svg(
             figure,
             name=name,

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 from markupsafe import Markup
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from analysis.figures.block_map import block_map, cell_colour, draw_cells, text_colour
+from analysis.figures.block_map import block_map, cell_colour, draw_cells, write_in_cells
 from analysis.figures.style import FONT_SIZE, INK, PAPER
 from analysis.figures.svg import inline_svg
 
@@ -48,7 +47,12 @@ def draw_pair_matrix(
         framed = np.argwhere(is_different_CC & off_diagonal_CC)
         draw_cells(axes, framed, face="none", edge=INK, side=0.86, linewidth=1.2)
         if has_numbers:
-            _write_gaps(axes, gaps_CC, shade_CC)
+            gaps = {
+                cell: f"{gap:.1f}".replace("-", "−")
+                for cell, gap in np.ndenumerate(gaps_CC)
+                if off_diagonal_CC[cell]
+            }
+            write_in_cells(axes, gaps, (shade_CC + 1) / 2, font_size=FONT_SIZE - 2)
         return inline_svg(
             figure,
             name=name,
@@ -57,19 +61,4 @@ def draw_pair_matrix(
             f" the further its row is ahead of its column, at most {largest:.2f} points. Framed"
             " pairs differ significantly by the primary test. The gaps are in the table after the"
             " figure.",
-        )
-
-
-def _write_gaps(axes: Axes, gaps_CC: NDArray[np.float64], shade_CC: NDArray[np.float64]) -> None:
-    for (row, column), gap in np.ndenumerate(gaps_CC):
-        if row == column:
-            continue
-        axes.text(
-            column,
-            row,
-            f"{gap:.1f}".replace("-", "−"),
-            ha="center",
-            va="center",
-            fontsize=FONT_SIZE - 2,
-            color=text_colour((float(shade_CC[row, column]) + 1) / 2),
         )

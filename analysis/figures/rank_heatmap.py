@@ -7,10 +7,15 @@ from collections.abc import Sequence
 
 import numpy as np
 from markupsafe import Markup
-from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from analysis.figures.block_map import MOST_WIDE, block_map, cell_colour, draw_cells, text_colour
+from analysis.figures.block_map import (
+    MOST_WIDE,
+    block_map,
+    cell_colour,
+    draw_cells,
+    write_in_cells,
+)
 from analysis.figures.style import FONT_SIZE, PAPER
 from analysis.figures.svg import inline_svg
 
@@ -42,7 +47,8 @@ def draw_rank_heatmap(
             cells = np.argwhere(brightness_BC == brightness)
             draw_cells(axes, cells, face=cell_colour(float(brightness)), edge=PAPER)
         if has_numbers:
-            _write_ranks(axes, ranks_BC, brightness_BC)
+            ranks = {cell: f"{rank:g}" for cell, rank in np.ndenumerate(ranks_BC)}
+            write_in_cells(axes, ranks, brightness_BC, font_size=FONT_SIZE - 1)
         return inline_svg(
             figure,
             name=name,
@@ -50,19 +56,4 @@ def draw_rank_heatmap(
             description=f"{num_blocks} rows of blocks, {num_competitors} columns of competitors,"
             " best on average at the left; the brighter a cell, the better the rank. The ranks"
             " are in the table after the figure.",
-        )
-
-
-def _write_ranks(
-    axes: Axes, ranks_BC: NDArray[np.float64], brightness_BC: NDArray[np.float64]
-) -> None:
-    for (block, competitor), rank in np.ndenumerate(ranks_BC):
-        axes.text(
-            competitor,
-            block,
-            f"{rank:g}",
-            ha="center",
-            va="center",
-            fontsize=FONT_SIZE - 1,
-            color=text_colour(float(brightness_BC[block, competitor])),
         )

@@ -7,7 +7,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from analysis.figures.style import INK, PAPER, Series, axes_at, drawing
+from analysis.figures.style import INK, PAPER, Series, axes_at, drawing, label_axes
 from analysis.figures.svg import inline_svg
 
 __all__ = ["CostPoint", "draw_regret_cost"]
@@ -91,8 +91,7 @@ def draw_regret_cost(points: Sequence[CostPoint], *, axis: str, name: str) -> Ma
                 textcoords="offset pixels",
                 bbox={"facecolor": PAPER, "edgecolor": "none", "alpha": 0.8, "pad": 0.5},
             )
-        axes.set_xlabel(axis)
-        axes.set_ylabel("Selection regret on test, points")
+        label_axes(axes, x=axis, y="Selection regret on test, points")
         return inline_svg(
             figure,
             name=name,

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from analysis.figures.style import FONT_SIZE, Series, axes_at, drawing, fitted_size
+from analysis.figures.style import FONT_SIZE, Series, axes_at, drawing, fitted_size, label_axes
 from analysis.figures.svg import inline_svg
 
 __all__ = ["Level", "ScoreLine", "draw_score_lines"]
@@ -89,10 +89,9 @@ def draw_score_lines(
         axes.yaxis.set_major_locator(MaxNLocator(nbins=6, steps=[1, 2, 5, 10]))
         axes.set_xlim(_x_range(positions_L))
         axes.set_ylim(*y_range)
-        axes.set_xlabel(x_label)
-        axes.set_ylabel(y_label)
-        size = fitted_size(title, _ROOM_PX)
-        axes.set_title(title, loc="left", fontweight="bold", fontsize=size)
+        label_axes(
+            axes, x=x_label, y=y_label, title=title, title_size=fitted_size(title, _ROOM_PX)
+        )
         return inline_svg(
             figure,
             name=name,

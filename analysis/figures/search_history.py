@@ -8,7 +8,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from analysis.figures.style import PAPER, Series, axes_at, drawing
+from analysis.figures.style import PAPER, Series, axes_at, drawing, label_axes
 from analysis.figures.svg import inline_svg
 
 __all__ = ["SearchHistory", "draw_search_history"]
@@ -51,9 +51,9 @@ def draw_search_history(
         axes.set_xlim(*_x_range(searches))
         axes.set_ylim(*y_range)
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_xlabel("Trial (0 is the published default)")
-        axes.set_ylabel(f"Validation {metric}, %")
-        axes.set_title(block, loc="left", fontweight="bold")
+        label_axes(
+            axes, x="Trial (0 is the published default)", y=f"Validation {metric}, %", title=block
+        )
         return inline_svg(
             figure,
             name=name,

@@ -23,6 +23,7 @@ __all__ = [
     "drawing_style",
     "every_look",
     "fitted_size",
+    "label_axes",
     "series_of",
     "width_beside",
 ]
@@ -159,6 +160,16 @@ def drawing(width_px: float, height_px: float) -> Iterator[Figure]:
         figure = Figure(figsize=(width_px / 72, height_px / 72), dpi=72)
         FigureCanvasSVG(figure)
         yield figure
+
+
+def label_axes(
+    axes: Axes, *, x: str, y: str, title: str = "", title_size: float = FONT_SIZE
+) -> None:
+    """The names of both axes, and the title of the panel in bold at the left above it."""
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    if title:
+        axes.set_title(title, loc="left", fontweight="bold", fontsize=title_size)
 
 
 def fitted_size(text: str, room_px: float, *, most: float = FONT_SIZE) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from analysis.figures.style import Series, axes_at, drawing
+from analysis.figures.style import Series, axes_at, drawing, label_axes
 from analysis.figures.svg import inline_svg
 
 __all__ = ["draw_tunability"]
@@ -39,8 +39,7 @@ def draw_tunability(
             )
         axes.set_ylim(0, 102)
         axes.set_xlim(left=0)
-        axes.set_xlabel("points below the best of its search")
-        axes.set_ylabel("configs, %")
+        label_axes(axes, x="points below the best of its search", y="configs, %")
         return inline_svg(
             figure,
             name=name,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from matplotlib.axes import Axes
 
-from analysis.figures.estimate import Estimate, draw_estimate, name_group, name_rows
+from analysis.figures.estimate import Estimate, draw_estimate, name_group, name_lines, name_rows
 from analysis.figures.style import INK, Series, axes_at, drawing, width_beside
 from analysis.figures.svg import inline_svg
 
@@ -49,12 +49,8 @@ def draw_tuning(rows: Sequence[TuningRow], *, metric: str, name: str) -> Markup:
             name_group(axes, top, row.name)
             _draw_pair(axes, top + 1, row.series, *row.levels[:2])
             _draw_pair(axes, top + 2, row.series, *row.levels[2:])
-        axes.set_ylim(_GROUP * len(rows) - 0.5, -0.5)
-        axes.set_yticks(
-            [top + line for top in tops for line in (1, 2)], ["validation", "test"] * len(rows)
-        )
-        axes.tick_params(axis="y", length=0)
-        axes.grid(axis="y", visible=False)
+        heights = [top + line for top in tops for line in (1, 2)]
+        name_lines(axes, heights, ["validation", "test"] * len(rows), end=_GROUP * len(rows))
         low, high = axes.get_xlim()
         axes.set_xlim(max(low, 0), min(high, 100))  # intervals of few blocks reach beyond
         axes.set_xlabel(f"{metric}, %")

@@ -5,29 +5,24 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from analysis.figures.style import INK, PAPER, Series, axes_at, drawing
+from analysis.figures.config_scatter import ConfigPoint, ring_choices
+from analysis.figures.style import PAPER, Series, axes_at, drawing, label_axes
 from analysis.figures.svg import inline_svg
 
 __all__ = ["Finalist", "draw_validation_test"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finalist:
-    """One configuration in one block, averaged over its seeds, in percent.
+class Finalist(ConfigPoint):
+    """One configuration in one block, averaged over its seeds; picked and oracle of the block.
 
     Attributes:
         series: look of the loss.
         is_tuned: False for the published default.
-        is_picked: whether it is the best of its block on validation.
-        is_oracle: whether it is the best of its block on test.
     """
 
     series: Series
     is_tuned: bool
-    validation: float
-    test: float
-    is_picked: bool
-    is_oracle: bool
 
 
 def draw_validation_test(finalists: Sequence[Finalist], *, metric: str, name: str) -> Markup:
@@ -46,22 +41,8 @@ def draw_validation_test(finalists: Sequence[Finalist], *, metric: str, name: st
                 markerfacecolor=look.colour if is_tuned else PAPER,
                 markeredgewidth=1.3,
             )
-        for marker, size, chosen in (
-            ("o", 14, [f for f in finalists if f.is_picked]),
-            ("s", 19, [f for f in finalists if f.is_oracle]),
-        ):
-            axes.plot(
-                [f.validation for f in chosen],
-                [f.test for f in chosen],
-                linestyle="none",
-                marker=marker,
-                markersize=size,
-                color=INK,
-                markerfacecolor="none",
-                markeredgewidth=1,
-            )
-        axes.set_xlabel(f"Validation {metric}, %")
-        axes.set_ylabel(f"Test {metric}, %")
+        ring_choices(axes, finalists, sizes=(14, 19))
+        label_axes(axes, x=f"Validation {metric}, %", y=f"Test {metric}, %")
         axes.margins(0.07)
         return inline_svg(
             figure,
