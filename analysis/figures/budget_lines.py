@@ -39,23 +39,19 @@ def draw_budget_lines(
     *,
     heading: str,
     x_label: str,
-    y_label: str,
     y_range: tuple[float, float],
     is_counted: bool,
     name: str,
-    description: str,
 ) -> Markup:
-    """One panel.
+    """One panel of scores in points, centred in each block.
 
     Args:
         lines: a line for each loss.
-        heading: title above the panel.
+        heading: title above the panel: what the scores are.
         x_label: what is spent.
-        y_label: what the scores are.
         y_range: lower and upper end of the y axis.
         is_counted: whether what is spent is counted in whole numbers.
         name: name of the figure, unique within the page.
-        description: text read out after the title.
     """
     with drawing(340, 230) as figure:
         axes = axes_at(figure, left_px=58, right_px=12, top_px=26, bottom_px=40)
@@ -63,9 +59,13 @@ def draw_budget_lines(
             _draw(axes, line)
         axes.set_ylim(*y_range)
         axes.xaxis.set_major_locator(MaxNLocator(nbins=6, integer=is_counted))
-        label_axes(axes, x=x_label, y=y_label, title=heading)
+        label_axes(axes, x=x_label, y="Points", title=heading)
         return inline_svg(
-            figure, name=name, title=f"{y_label} against {x_label}", description=description
+            figure,
+            name=name,
+            title=f"Points against {x_label}",
+            description=f"{heading} by {x_label.lower()}, one line for each loss, centred in each"
+            " block.",
         )
 
 

@@ -1,8 +1,8 @@
 """Search budget: the expected best of n random trials, incumbents of other samplers."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -135,44 +135,46 @@ def _in_points(
     ).with_columns(pl.col(*scores, "low", "high") * PERCENT)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Panel:
+    """One panel of each group of losses.
+
+    Attributes:
+        spent: column of ``means`` on the x axis.
+        unit: factor from that column to the unit of the axis.
+        x_label: label of the x axis.
+        heading: what the scores are.
+        main: column drawn as a line.
+        further: column drawn dotted; empty without one.
+        y_range: lower and upper end of the y axis.
+    """
+
+    spent: str
+    unit: float
+    x_label: str
+    heading: str
+    main: str
+    further: str
+    y_range: tuple[float, float]
+
+
 def _figure(results: StudyResults, found: _Curves, series: Mapping[str, Series]) -> Illustration:
     means = found.means
+    has_test = "test" in means.columns and not means["test"].has_nulls()
     losses = means["loss"].unique().sort().to_list()
     groups = [losses[start : start + _GROUP] for start in range(0, len(losses), _GROUP)]
-    plots = []
-    scores = [found.main, *([found.further] if found.further else []), "low", "high"]
-    y_range = _range(means, scores)
-    has_hours = not means["gpu_hours"].has_nulls()
-    has_test = "test" in means.columns and not means["test"].has_nulls()
-    unit = _unit(means) if has_hours else (1.0, "")
-    for position, group in enumerate(groups):
-        of_group = [means.filter(pl.col("loss") == loss) for loss in group]
-        panels = [("num_trials", 1.0, "Trials", found.main, found.further, y_range)]
-        if has_hours:
-            spent = f"Training, {unit[1]}"
-            panels.append(("gpu_hours", unit[0], spent, found.main, "", y_range))
-        if has_test:
-            test_range = _range(means, ["test"])
-            panels.append(("num_trials", 1.0, "Trials", "test", "", test_range))
-        for column, factor, x_label, main, further, limits in panels:
-            is_test = main == "test"
-            side = "Test of the incumbent" if is_test else f"Validation {results.metric}"
-            plots.append(
-                draw_budget_lines(
-                    [
-                        _line(rows, series, column, factor, main, further, has_band=not is_test)
-                        for rows in of_group
-                    ],
-                    heading=side,
-                    x_label=x_label,
-                    y_label="Points",
-                    y_range=limits,
-                    is_counted=column == "num_trials",
-                    name=f"budget-{position}-{column.replace('_', '-')}-{main}",
-                    description=f"{side} by {x_label.lower()}, one line for each loss, centred in"
-                    " each block.",
-                )
-            )
+    plots = [
+        draw_budget_lines(
+            [_line(means.filter(pl.col("loss") == loss), series[loss], panel) for loss in group],
+            heading=panel.heading,
+            x_label=panel.x_label,
+            y_range=panel.y_range,
+            is_counted=panel.spent == "num_trials",
+            name=f"budget-{position}-{panel.spent.replace('_', '-')}-{panel.main}",
+        )
+        for position, group in enumerate(groups)
+        for panel in _panels(results, found, has_test=has_test)
+    ]
     searches = counted(max(means["num_searches"]), "search", "searches")
     tested = (
         " Test of the incumbent: what the quarantine recorded of the same trial, never seen by the"
@@ -189,6 +191,34 @@ def _figure(results: StudyResults, found: _Curves, series: Mapping[str, Series])
     )
 
 
+def _panels(results: StudyResults, found: _Curves, *, has_test: bool) -> Iterator[_Panel]:
+    """Validation by trials, and by training time and test by trials where these are known."""
+    means = found.means
+    validation = _Panel(
+        spent="num_trials",
+        unit=1.0,
+        x_label="Trials",
+        heading=f"Validation {results.metric}",
+        main=found.main,
+        further=found.further,
+        y_range=_range(means, [found.main, *filter(None, [found.further]), "low", "high"]),
+    )
+    yield validation
+    if not means["gpu_hours"].has_nulls():
+        unit, name = _unit(means)
+        yield replace(
+            validation, spent="gpu_hours", unit=unit, x_label=f"Training, {name}", further=""
+        )
+    if has_test:
+        yield replace(
+            validation,
+            heading="Test of the incumbent",
+            main="test",
+            further="",
+            y_range=_range(means, ["test"]),
+        )
+
+
 def _range(means: pl.DataFrame, names: Sequence[str]) -> tuple[float, float]:
     return padded_range([value for name in names for value in means[name].drop_nulls()])
 
@@ -201,21 +231,13 @@ def _unit(means: pl.DataFrame) -> tuple[float, str]:
     return (60.0, "minutes") if most * 60 >= 1 else (3600.0, "seconds")
 
 
-def _line(
-    rows: pl.DataFrame,
-    series: Mapping[str, Series],
-    column: str,
-    factor: float,
-    main: str,
-    further: str,
-    *,
-    has_band: bool,
-) -> BudgetLine:
+def _line(rows: pl.DataFrame, series: Series, panel: _Panel) -> BudgetLine:
+    has_band = panel.main != "test"
     return BudgetLine(
-        series=series[rows["loss"][0]],
-        spent=tuple(factor * rows[column]),
-        means=tuple(rows[main].fill_null(math.nan)),
-        further=tuple(rows[further].fill_null(math.nan)) if further else (),
+        series=series,
+        spent=tuple(panel.unit * rows[panel.spent]),
+        means=tuple(rows[panel.main].fill_null(math.nan)),
+        further=tuple(rows[panel.further].fill_null(math.nan)) if panel.further else (),
         lows=tuple(rows["low"]) if has_band else (),
         highs=tuple(rows["high"]) if has_band else (),
     )
