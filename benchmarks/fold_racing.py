@@ -21,7 +21,6 @@ import statistics
 import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -35,7 +34,7 @@ from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.asks import read_asks
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.run.run_study import run_study
+from orchestrator.run.run_study import Console, run_study
 from orchestrator.scheduling.committed_outcomes import search_outcomes
 from orchestrator.scheduling.running_search import Outcome
 from orchestrator.study.study import Study
@@ -169,8 +168,7 @@ def run(study: Study) -> Stored:
             study,
             paths,
             start_executor=InProcessExecutor,
-            watch=lambda scheduler: nullcontext(),
-            say=lambda line: None,
+            console=Console(say=lambda line: None),
             trains_here=True,
         )
         reader = Reader(paths.folder)

@@ -35,7 +35,7 @@ from benchmarks.orchestration import BareTrainable, reporting_trial
 from orchestrator.executors.ray_tune import RayTuneExecutor
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.run.run_study import run_study
+from orchestrator.run.run_study import Console, run_study
 from orchestrator.scheduling.running_search import SearchRun
 from orchestrator.scheduling.study_scheduler import StudyScheduler
 from orchestrator.study.resource_demand import Demand, most_demand
@@ -228,8 +228,7 @@ def _podium(study: Study, storage: Path) -> dict[str, Any]:
         study,
         StudyPaths(storage / study.name),
         start_executor=lambda: RayTuneExecutor(most_demand(study), trial=reporting_trial),
-        watch=watch,
-        say=lambda line: None,
+        console=Console(say=lambda line: None, watch=watch),
         trains_here=False,
     )
     assert end.progress.trials_done == end.progress.trials_planned

@@ -24,7 +24,7 @@ from ray import tune
 # isort: on
 
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.run.run_study import run_study
+from orchestrator.run.run_study import Console, run_study
 from orchestrator.scheduling.study_scheduler import StudyScheduler
 from orchestrator.study.study import (
     EarlyStopping,
@@ -161,8 +161,7 @@ def _podium(executor: RayTuneExecutor, trial: Any, trials: int, reports: int) ->
             study,
             StudyPaths(Path(folder) / study.name),
             start_executor=lambda: _Lent(executor, trial),
-            watch=timed,
-            say=lambda line: None,
+            console=Console(say=lambda line: None, watch=timed),
             trains_here=True,
         )
         assert end.progress.trials_done == end.progress.trials_planned

@@ -33,7 +33,7 @@ class InProcessExecutor:
         """Run every job to its end, one at a time."""
         worker = TrialWorker(self._trial)
         while not scheduler.is_stopping:
-            job = scheduler.next_job()
+            job = scheduler.next_job(self.capacity())
             if isinstance(job, NoJob):
                 assert job is NoJob.FINISHED, "nothing is running, so there is nothing to wait for"
                 return

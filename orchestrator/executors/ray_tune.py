@@ -100,7 +100,7 @@ class RayTuneExecutor:
         os.environ["TUNE_MAX_PENDING_TRIALS_PG"] = str(_MAX_PENDING)
         # Lost workers are handled by the scheduler; Tune would print a traceback for each.
         logging.getLogger("ray.tune").setLevel(logging.CRITICAL)
-        bridge = TuneBridge(scheduler, self._cluster.watch)
+        bridge = TuneBridge(scheduler, self._cluster.watch, self.capacity)
         try:
             with _patched_tune(bridge):
                 self._run_tune(bridge)

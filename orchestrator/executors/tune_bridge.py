@@ -2,6 +2,7 @@
 
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from ray.tune.experiment import Trial
 from orchestrator.executors.ray_cluster_watch import ClusterWatch, NodeState
 from orchestrator.executors.ray_failures import address_in, cannot_start, loss_of
 from orchestrator.scheduling.executor_interface import ClusterGoneError, Loss, NoJob, Scheduler
+from orchestrator.study.resource_demand import Capacity
 from orchestrator.trials.specification import TrialJob
 from podium.errors import PodiumError
 
@@ -77,13 +79,16 @@ class TuneBridge:
     Args:
         scheduler: the study's scheduler.
         watch: the watch on the cluster.
+        capacity: gives what there is for trials now.
 
     Attributes:
         error: the first error, which ends the run; None without one.
     """
 
-    def __init__(self, scheduler: Scheduler, watch: ClusterWatch) -> None:
-        self._scheduler, self._watch = scheduler, watch
+    def __init__(
+        self, scheduler: Scheduler, watch: ClusterWatch, capacity: Callable[[], Capacity]
+    ) -> None:
+        self._scheduler, self._watch, self._capacity = scheduler, watch, capacity
         self._trials: dict[str, _TuneTrial] = {}  # by Tune's trial id
         self._restarts: deque[_TuneTrial] = deque()  # their processes ended before they began
         self._dead: list[_DeadTrial] = []
@@ -118,7 +123,7 @@ class TuneBridge:
         if self._restarts:
             entry = self._restarts.popleft()
         else:
-            job = self._scheduler.next_job()
+            job = self._scheduler.next_job(self._capacity())
             if isinstance(job, NoJob):
                 return job
             entry = _TuneTrial(job, starts=0)
@@ -174,7 +179,7 @@ class TuneBridge:
             return
         self._next_look = now + _LOOK_SECONDS
         self._dead = [dead for dead in self._dead if not self._is_reported(dead, now)]
-        to_kill = self._scheduler.trials_to_kill()
+        to_kill = self._scheduler.trials_to_kill(self._capacity())
         for tune_id, entry in list(self._trials.items()):
             hangs = _hangs(entry, now)
             loss = to_kill.get(entry.job.trial_id) or hangs

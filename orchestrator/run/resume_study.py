@@ -16,6 +16,7 @@ from orchestrator.results.records.retried import RetriedFailure, read_retried
 from orchestrator.results.records.runs import ended_searches, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
+from orchestrator.scheduling.budget_shares import BudgetShares
 from orchestrator.scheduling.committed_outcomes import (
     committed_finals,
     refit_epochs_of_defaults,
@@ -43,7 +44,11 @@ __all__ = ["rebuilt_queues", "search_run", "suggester_of"]
 
 
 def rebuilt_queues(
-    study: Study, paths: StudyPaths, reader: Reader, datasets: Mapping[str, Dataset]
+    study: Study,
+    paths: StudyPaths,
+    reader: Reader,
+    datasets: Mapping[str, Dataset],
+    budget_shares: BudgetShares | None,
 ) -> StudyQueues:
     """The work that is left, from what the store holds.
 
@@ -52,6 +57,7 @@ def rebuilt_queues(
         paths: its results folder.
         reader: reader of its trials.
         datasets: its data sets by label.
+        budget_shares: shares of a budget of hours; None if the study has none.
 
     Raises:
         CorruptFileError: suggestions are missing or of another study.
@@ -63,21 +69,22 @@ def rebuilt_queues(
     decisions = reader.decisions()
     _check_unchanged(decisions, study, datasets)
     blocks = sorted({search.block for search in planned})
+    asks, retried = read_asks(paths), read_retried(paths)
+    _check_suggestions(paths, asks, decisions, planned, maker)
     queues = StudyQueues(
         study=study,
         maker=maker,
         runs=[search_run(study, search, maker) for search in planned],
         baselines=[spec for block in blocks for spec in maker.baseline_trials(block)],
         committed=committed_finals(decisions),
+        refit_epochs={
+            search: epoch
+            for search, epoch in refit_epochs_of_defaults(decisions).items()
+            if search in asks and asks[search][0].trial_id in retried
+        },
+        budget_shares=budget_shares,
     )
     queues.end_early(ended_searches(read_runs(paths), asdict(study.budget)))
-    asks, retried = read_asks(paths), read_retried(paths)
-    queues.refit_epochs = {
-        search: epoch
-        for search, epoch in refit_epochs_of_defaults(decisions).items()
-        if search in asks and asks[search][0].trial_id in retried
-    }
-    _check_suggestions(paths, asks, decisions, planned, maker)
     outcomes = search_outcomes(decisions, study.ks[0], reader.objective)
     queues.restore(asks, outcomes, had_trained=_trained_retried_finals(retried, queues))
     return queues

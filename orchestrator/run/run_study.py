@@ -30,11 +30,13 @@ from orchestrator.scheduling.budget_shares import BudgetShares
 from orchestrator.scheduling.executor_interface import Executor
 from orchestrator.scheduling.run_accounting import RunAccount
 from orchestrator.scheduling.study_progress import StudyProgress
-from orchestrator.scheduling.study_scheduler import StudyScheduler
+from orchestrator.scheduling.study_scheduler import OwnStore, StudyScheduler
+from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.study.blocks import blocks
 from orchestrator.study.budget import has_time_limit, trials_per_search
 from orchestrator.study.configs import training_of
 from orchestrator.study.fairness import report_differences
+from orchestrator.study.resource_demand import least_demand
 from orchestrator.study.study import Study
 from orchestrator.trials.provenance import current_versions
 from orchestrator.trials.recorder import TrialRecorder
@@ -47,7 +49,26 @@ from trainables.file_caches.image_files import ImageFiles
 from trainables.file_caches.resized_images import evaluation_side, resized
 from trainables.network.initial_weights import weights_problem
 
-__all__ = ["RunEnd", "run_study"]
+__all__ = ["Console", "RunEnd", "run_study"]
+
+
+Watch = Callable[[StudyScheduler], AbstractContextManager[object]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Console:
+    """Who started a run, and looks on.
+
+    Attributes:
+        say: takes messages on what happens before and after.
+        watch: entered while trials run; gets the scheduler, to show progress.
+        stoppable: entered around the executor, its start and end included, neither of which is to
+            be cut short; gets the scheduler, to stop it.
+    """
+
+    say: Callable[[str], object]
+    watch: Watch = nullcontext
+    stoppable: Watch = nullcontext
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +90,9 @@ def run_study(
     study: Study,
     paths: StudyPaths,
     start_executor: Callable[[], Executor],
-    watch: Callable[[StudyScheduler], AbstractContextManager[object]],
-    say: Callable[[str], object],
+    console: Console,
     *,
     trains_here: bool,
-    stoppable: Callable[[StudyScheduler], AbstractContextManager[object]] = nullcontext,
     retried_causes: Collection[str] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> RunEnd:
@@ -83,11 +102,8 @@ def run_study(
         study: the resolved study.
         paths: its results folder.
         start_executor: called once everything that can be refused has been checked.
-        watch: entered while trials run; gets the scheduler, to show progress.
-        say: takes messages on what happens before and after.
+        console: who looks on.
         trains_here: whether trials run on this machine, so that images are prepared here.
-        stoppable: entered around the executor, its start and end included, neither of which is to
-            be cut short; gets the scheduler, to stop it.
         retried_causes: causes of the failed trials that are retried from scratch, under their ids;
             empty for all of them, None for none.
         clock: gives seconds of a monotonic clock, by which hours are counted.
@@ -102,6 +118,7 @@ def run_study(
         TrialInputError: a data set is not there, or not as it should be, or lacks classes that
             the study validates; an image is broken.
     """
+    say = console.say
     check_causes(retried_causes or ())
     check_readable(study, paths)
     study = with_recorded_code(recall_warm_starts(study, paths), paths)
@@ -119,37 +136,29 @@ def run_study(
         finish_compaction(paths)
         reader = Reader(paths.folder)
         account = RunAccount(study, paths, reader, say, clock)
-        queues = rebuilt_queues(study, paths, reader, datasets)
+        shares = BudgetShares(study, account) if has_time_limit(study.budget) else None
+        rebuild = partial(rebuilt_queues, study, paths, reader, datasets, shares)
+        queues = rebuild()
         if retried_causes is not None:
             record_retries(paths, reader, retried_causes, say)
         if failed := recorded_failures(paths, reader):
             account.write_estimate()
             withdraw(paths, failed)
-            queues = rebuilt_queues(study, paths, reader, datasets)
-        if queues.num_done == queues.num_planned:
-            say("Everything this study plans is done already.")
-        elif queues.num_done:
-            say(f"Continuing: {queues.num_done} of {queues.num_planned} trials are done.")
-        recorder = TrialRecorder(study, paths, read_schema(paths), current_versions())
-        scheduler = StudyScheduler(
-            study,
-            paths,
-            queues,
-            recorder,
-            partial(_check_ownership, paths, lock),
-            reader.objective,
-            account,
+            queues = rebuild()
+        _report_done(queues, say)
+        store = OwnStore(
+            paths=paths,
+            objective=reader.objective,
+            recorder=TrialRecorder(study, paths, read_schema(paths), current_versions()),
+            check_ownership=partial(_check_ownership, paths, lock),
         )
-        if has_time_limit(study.budget):
-            queues.budget_shares = BudgetShares(
-                study=study, account=account, num_slots=lambda: scheduler.num_slots
-            )
+        scheduler = StudyScheduler(study, store, queues, account)
         if queues.num_done < queues.num_planned and scheduler.check_budget():
             with account:
                 if trains_here:
                     _prepare_images(study, datasets)
-                with stoppable(scheduler):
-                    _run_trials(scheduler, paths, start_executor, watch, say)
+                with console.stoppable(scheduler):
+                    _run_trials(scheduler, study, paths, start_executor, console)
                 account.set_ending(_ending(scheduler))
         check_not_vanished(paths.folder)
         finished = not scheduler.is_stopping
@@ -164,10 +173,41 @@ def run_study(
         )
 
 
+def _check_weights(study: Study) -> None:
+    problems = [problem for item in study.backbones if (problem := weights_problem(item))]
+    if problems:
+        raise PodiumError("\n".join(problems))
+
+
+def _report_done(queues: StudyQueues, say: Callable[[str], object]) -> None:
+    if queues.num_done == queues.num_planned:
+        say("Everything this study plans is done already.")
+    elif queues.num_done:
+        say(f"Continuing: {queues.num_done} of {queues.num_planned} trials are done.")
+
+
 def _check_ownership(paths: StudyPaths, lock: StudyLock) -> None:
     """Raise an error if the run may not write any more: the folder is gone, or the lock lost."""
     check_not_vanished(paths.folder)
     lock.raise_if_lost()
+
+
+def _run_trials(
+    scheduler: StudyScheduler,
+    study: Study,
+    paths: StudyPaths,
+    start_executor: Callable[[], Executor],
+    console: Console,
+) -> None:
+    executor = start_executor()
+    if scheduler.is_stopping:
+        return
+    with executor:
+        num_slots = executor.capacity().num_fitting(least_demand(study))
+        trials = "1 trial" if num_slots == 1 else f"{num_slots} trials"
+        console.say(f"Running {trials} at a time; results in {paths.folder}")
+        with console.watch(scheduler):
+            executor.run(scheduler)
 
 
 def _ending(scheduler: StudyScheduler) -> RunEnding:
@@ -180,30 +220,6 @@ def _report_cut_short(progress: StudyProgress, planned: int, say: Callable[[str]
     for search in progress.searches:
         if search.is_cut_short:
             say(f"{search.name}: budget used up after {search.done} of {planned} trials")
-
-
-def _check_weights(study: Study) -> None:
-    problems = [problem for item in study.backbones if (problem := weights_problem(item))]
-    if problems:
-        raise PodiumError("\n".join(problems))
-
-
-def _run_trials(
-    scheduler: StudyScheduler,
-    paths: StudyPaths,
-    start_executor: Callable[[], Executor],
-    watch: Callable[[StudyScheduler], AbstractContextManager[object]],
-    say: Callable[[str], object],
-) -> None:
-    executor = start_executor()
-    if scheduler.is_stopping:
-        return
-    with executor:
-        scheduler.capacity = executor.capacity
-        trials = "1 trial" if scheduler.num_slots == 1 else f"{scheduler.num_slots} trials"
-        say(f"Running {trials} at a time; results in {paths.folder}")
-        with watch(scheduler):
-            executor.run(scheduler)
 
 
 def _prepare_images(study: Study, datasets: Mapping[str, Dataset]) -> None:

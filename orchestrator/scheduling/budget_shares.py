@@ -15,7 +15,7 @@ held to as many rounds of finals as there will be.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import attrgetter
 
 from orchestrator.scheduling.resource_usage import Spent, SpentOn
@@ -153,27 +153,23 @@ class _Limit:
     running_finals: float
 
 
-@dataclass(slots=True, kw_only=True)
 class BudgetShares:
     """Who may train another trial of its search, by the account of all runs.
 
-    Attributes:
+    Args:
         study: the study.
         account: what its runs spent so far.
-        num_slots: gives the number of trials that run at a time, as of now.
-        costs: estimates of the seconds of its trials.
+
+    Attributes:
+        costs: estimates of the seconds of its trials, learnt while trials end.
     """
 
-    study: Study
-    account: RunAccount
-    num_slots: Callable[[], int] = field(default=lambda: 1)
-    costs: TrialCosts = field(init=False)
+    def __init__(self, study: Study, account: RunAccount) -> None:
+        self._study = study
+        self._account = account
+        self.costs = TrialCosts(study)
 
-    def __post_init__(self) -> None:
-        """Count epochs once; what they cost is learnt while trials end."""
-        self.costs = TrialCosts(self.study)
-
-    def allowed(self, claims: Sequence[Claim], *, baselines_left: int) -> set[str]:
+    def allowed(self, claims: Sequence[Claim], *, baselines_left: int, num_slots: int) -> set[str]:
         """Ids of the searches that may suggest another trial.
 
         The published default of every search is trained whatever its share.
@@ -181,18 +177,19 @@ class BudgetShares:
         Args:
             claims: one for each search of the study.
             baselines_left: number of baseline trials without a row.
+            num_slots: number of trials that run at a time.
         """
-        self.costs.learn(self.account.sums())
+        self.costs.learn(self._account.sums())
         wanting = {claim.search.id for claim in claims if claim.wants_more}
         allowed = set(wanting)
-        for limit in self._limits(claims):
+        for limit in self._limits(claims, num_slots):
             allowed &= self._within(limit, claims, baselines_left)
-        allowed &= self._in_time(claims, baselines_left)
+        allowed &= self._in_time(claims, baselines_left, num_slots)
         return allowed | {claim.search.id for claim in claims if claim.trials == 0} & wanting
 
     def end(self, trials: Mapping[str, int]) -> None:
         """Record that these searches end: search id -> number of trials it had."""
-        self.account.end_searches(trials)
+        self._account.end_searches(trials)
 
     def _within(self, limit: _Limit, claims: Sequence[Claim], baselines_left: int) -> set[str]:
         whole = {claim.search.id: self._whole(limit, claim.search) for claim in claims}
@@ -217,17 +214,19 @@ class BudgetShares:
         share = _equal_share(available, [claimed[name] for name in wanting])
         return {name for name in wanting if claimed[name] + whole[name] <= share + _ROUNDING}
 
-    def _in_time(self, claims: Sequence[Claim], baselines_left: int) -> set[str]:
+    def _in_time(self, claims: Sequence[Claim], baselines_left: int, num_slots: int) -> set[str]:
         """Ids of searches that could end one trial more before the finals have to start."""
-        hours = self.study.budget.wall_hours
+        hours = self._study.budget.wall_hours
         if hours is None:
             return {claim.search.id for claim in claims}
-        left = hours * SECONDS_PER_HOUR - self.account.wall_seconds()
-        left -= self._rounds_seconds(claims, baselines_left)
+        left = hours * SECONDS_PER_HOUR - self._account.wall_seconds()
+        left -= self._rounds_seconds(claims, baselines_left, num_slots)
         trials = {claim.search.id: self.costs.seconds(claim.search, "search") for claim in claims}
         return {name for name, seconds in trials.items() if (seconds or 0.0) <= left + _ROUNDING}
 
-    def _rounds_seconds(self, claims: Sequence[Claim], baselines_left: int) -> float:
+    def _rounds_seconds(
+        self, claims: Sequence[Claim], baselines_left: int, num_slots: int
+    ) -> float:
         """Seconds of finals and baselines in rounds of parallel trials, similar lengths together.
 
         A round takes as long as its longest trial.
@@ -237,7 +236,7 @@ class BudgetShares:
             for claim in claims
         ]
         kinds.append((self.costs.baseline_seconds, baselines_left))
-        num_slots, assigned, seconds = self.num_slots(), 0, 0.0
+        assigned, seconds = 0, 0.0
         for one, count in sorted(kinds, reverse=True):
             rounds_before = math.ceil(assigned / num_slots)
             assigned += count
@@ -262,16 +261,15 @@ class BudgetShares:
         baselines = baselines_left * self.costs.baseline_seconds * weight
         return max(0.0, finals + baselines - limit.running_finals)
 
-    def _limits(self, claims: Iterable[Claim]) -> list[_Limit]:
-        budget, account = self.study.budget, self.account
+    def _limits(self, claims: Iterable[Claim], num_slots: int) -> list[_Limit]:
+        budget, account = self._study.budget, self._account
         searches = [claim.search for claim in claims]
         limits = []
         if budget.gpu_hours is not None:
             whole = budget.gpu_hours * SECONDS_PER_HOUR
-            weights = {item.id: demand_of(self.study, item.block).gpus for item in searches}
+            weights = {item.id: demand_of(self._study, item.block).gpus for item in searches}
             limits.append(self._limit(whole, whole - account.gpu_seconds(), weights, _GPUS))
         if budget.wall_hours is not None:
-            num_slots = self.num_slots()
             whole = budget.wall_hours * SECONDS_PER_HOUR * num_slots
             left = whole - account.wall_seconds() * num_slots
             limits.append(self._limit(whole, left, {item.id: 1.0 for item in searches}, _SLOTS))
@@ -287,10 +285,10 @@ class BudgetShares:
         used = dict.fromkeys(weights, 0.0)
         running: dict[str, list[float]] = {name: [] for name in weights}
         finals, most = 0.0, max(weights.values(), default=0.0)
-        for on, spent in self.account.sums().items():
+        for on, spent in self._account.sums().items():
             if on.stage == "search" and on.search in used:
                 used[on.search] += counted(spent)
-        for one in self.account.spending.running():
+        for one in self._account.spending.running():
             if one.stage == "search" and one.search in running:
                 running[one.search].append(one.seconds)
             else:

@@ -55,8 +55,8 @@ class Scheduler(Protocol):
     def is_stopping(self) -> bool:
         """Whether running trials are to be left where they are."""
 
-    def next_job(self) -> TrialJob | NoJob:
-        """A job for a free worker slot, or why there is none."""
+    def next_job(self, capacity: Capacity) -> TrialJob | NoJob:
+        """A job for a free worker slot of what there is now, or why there is none."""
 
     def trial_started(self, trial_id: str) -> None:
         """Its worker has the job now: from here on its time counts, waiting in a queue does not.
@@ -70,11 +70,14 @@ class Scheduler(Protocol):
     def trial_lost(self, trial_id: str, loss: Loss) -> None:
         """A trial ended without a message of its own."""
 
-    def trials_to_kill(self) -> Mapping[str, Loss]:
+    def trials_to_kill(self, capacity: Capacity) -> Mapping[str, Loss]:
         """Trials that must be killed now, by id. To be called every second or so.
 
         Once one is dead, it is to be reported (`trial_lost`) with the loss given here. It may be
         one that has not started: no node has what it waits for any more.
+
+        Args:
+            capacity: what there is for trials now.
         """
 
 

@@ -8,7 +8,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from orchestrator.results.records import checkpoint_files
 from orchestrator.results.records.artifact_files import remove_leftovers
@@ -41,11 +41,24 @@ from orchestrator.trials.worker_messages import Ended, Message
 from podium.errors import StoreError
 from trainables.trial_reports import EpochReport
 
-__all__ = ["StudyScheduler"]
+__all__ = ["OwnStore", "StudyScheduler"]
 
 
-def _one_trial() -> Capacity:
-    return Capacity(cpus=math.inf, gpus=math.inf, max_trials=1)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnStore:
+    """The results folder of a study, as long as this run owns it.
+
+    Attributes:
+        paths: the folder.
+        objective: name of the validation metric that searches maximise.
+        recorder: commits the rows of trials.
+        check_ownership: raises if another process owns the study by now.
+    """
+
+    paths: StudyPaths
+    objective: str
+    recorder: TrialRecorder
+    check_ownership: Callable[[], object]
 
 
 class StudyScheduler:
@@ -53,38 +66,25 @@ class StudyScheduler:
 
     Args:
         study: the resolved study.
-        paths: its results folder.
+        store: its results folder.
         queues: what is left to run.
-        recorder: commits the rows of trials.
-        check_ownership: raises if another process owns the study by now.
-        objective: name of the validation metric that searches maximise.
         account: CPU and GPU seconds and hours of all runs of the study.
 
     Attributes:
-        capacity: what there is for trials now; the executor's, once it has started.
         budget: watches whether the budget is used up.
     """
 
     def __init__(
-        self,
-        study: Study,
-        paths: StudyPaths,
-        queues: StudyQueues,
-        recorder: TrialRecorder,
-        check_ownership: Callable[[], object],
-        objective: str,
-        account: RunAccount,
+        self, study: Study, store: OwnStore, queues: StudyQueues, account: RunAccount
     ) -> None:
         self._study = study
-        self._objective = objective
-        self._paths = paths
+        self._store = store
+        self._paths = store.paths
         self._queues = queues
-        self._recorder = recorder
-        self._check_ownership = check_ownership
-        self.capacity: Callable[[], Capacity] = _one_trial
         self._spending = account.spending
         self.budget = BudgetWatch(study, account, queues)
-        self._slots = WorkerSlots(study, paths, objective)
+        self._slots = WorkerSlots(study, store.paths, store.objective)
+        self._capacity = Capacity(cpus=math.inf, gpus=math.inf, max_trials=1)  # until told
         self._running: dict[str, RunningTrial] = {}
         self._timeouts = TimeoutWatch(study.resources)
         self._longest_histories = LongestHistories()
@@ -110,17 +110,18 @@ class StudyScheduler:
             self.stop()
         return not self.is_stopping
 
-    def next_job(self) -> TrialJob | NoJob:
+    def next_job(self, capacity: Capacity) -> TrialJob | NoJob:
         """A job for a free slot, from whatever is furthest behind its fair share."""
+        self._capacity = capacity
         if not self.check_budget():
             return NoJob.FINISHED
         if self.budget.are_trials_used_up(len(self._running)):
             return NoJob.WAIT
-        self._check_ownership()
+        self._store.check_ownership()
         self._commit_copies()
         running = self._slots.next(
-            lambda: self._queues.next_spec(self._write_ask),
-            self.capacity(),
+            lambda: self._queues.next_spec(self._write_ask, self._slots.num_in(capacity)),
+            capacity,
             tuple(self._running.values()),
         )
         self._commit_copies()  # a search may have ended with its last suggestion
@@ -170,20 +171,16 @@ class StudyScheduler:
         if running is not None and not self.is_stopping:
             self._end_attempt(running, ended_by_loss(loss))
 
-    def trials_to_kill(self) -> Mapping[str, Loss]:
+    def trials_to_kill(self, capacity: Capacity) -> Mapping[str, Loss]:
         """Trials that must be killed now, by id; also stops a study whose budget is used up.
 
         Raises:
             PodiumError: the run may not go on: its lock is lost, or its folder is gone.
         """
-        self._check_ownership()
+        self._capacity = capacity
+        self._store.check_ownership()
         self.check_budget()
-        return self._timeouts.losses(self._running, self.capacity())
-
-    @property
-    def num_slots(self) -> int:
-        """How many trials run at a time, as of now."""
-        return self._slots.count(self.capacity())
+        return self._timeouts.losses(self._running, capacity)
 
     def progress(self) -> StudyProgress:
         """A snapshot; may be taken from another thread."""
@@ -192,7 +189,7 @@ class StudyScheduler:
         left = None
         if self._trials_ended:
             mean_seconds = self._trial_seconds / self._trials_ended
-            left = mean_seconds * (planned - done) / self._slots.num_slots
+            left = mean_seconds * (planned - done) / self._slots.num_in(self._capacity)
         return StudyProgress(
             searches=self._queues.progress(running),
             trials_done=done,
@@ -200,7 +197,7 @@ class StudyScheduler:
             running=len(running),
             failed=self._queues.num_failed,
             seconds_left=self.budget.limit_seconds_left(left),
-            score=short_label(self._objective, self._study.ks[0]),
+            score=short_label(self._store.objective, self._study.ks[0]),
             failures=self._failures.tally.lines(),
             budget=self.budget.uses(),
             retries=self._failures.tally.retries(),
@@ -215,7 +212,7 @@ class StudyScheduler:
 
     def _continues(self, running: RunningTrial) -> bool:
         spec = running.spec
-        self._check_ownership()
+        self._store.check_ownership()
         self.check_budget()
         if spec.stage == "search":
             step, best = running.history.running_objectives()[-1]
@@ -236,7 +233,7 @@ class StudyScheduler:
             end_attempt(self._paths, running, ended)
         if is_retried(ended.cause):
             attempts = end_attempt(self._paths, running, ended)
-            failure = failure_of(attempts, running.demand, self.capacity()) if attempts else None
+            failure = failure_of(attempts, running.demand, self._capacity) if attempts else None
             if failure is None:
                 self._retry(running, ended)
                 return
@@ -270,8 +267,8 @@ class StudyScheduler:
 
     def _commit(self, running: RunningTrial, outcome: RowOutcome) -> None:
         spec, history = running.spec, self._longest_histories.take(running)
-        self._check_ownership()
-        self._recorder.commit(spec, history, outcome, running.attempt)
+        self._store.check_ownership()
+        self._store.recorder.commit(spec, history, outcome, running.attempt)
         del self._running[spec.trial_id]
         self._spending.end(spec.trial_id, use_of(outcome.state))
         checkpoint_files.delete(self._paths, spec.trial_id)
@@ -297,6 +294,6 @@ class StudyScheduler:
         """Commit the rows of finals that another search has trained."""
         specs = self._queues.take_copies()
         if specs:
-            self._recorder.copy(specs)
+            self._store.recorder.copy(specs)
         for spec in specs:
             self._queues.finish_final(spec)

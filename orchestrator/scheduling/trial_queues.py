@@ -117,7 +117,7 @@ class StudyQueues:
             if queue.finals is None and queue.run.is_over and search_id in begun:
                 self._plan_finals(queue)
 
-    def next_spec(self, write_ask: Callable[[Ask], None]) -> TrialSpec | None:
+    def next_spec(self, write_ask: Callable[[Ask], None], num_slots: int) -> TrialSpec | None:
         """The next trial, or None if nothing can start before a running trial ends.
 
         Lost and interrupted trials come first, then the search that has used the smallest part
@@ -125,12 +125,13 @@ class StudyQueues:
 
         Args:
             write_ask: stores a suggestion before its trial runs.
+            num_slots: number of trials that run at a time.
         """
         retry = next(filter(self._may_start, self._retries), None)
         if retry is not None:
             self._retries.remove(retry)
             return retry
-        allowed = self._allowed()
+        allowed = self._allowed(num_slots)
         while askable := [run for run in allowed if run.can_suggest]:
             run = min(askable, key=lambda run: run.share_used)
             ask, spec = run.suggest()
@@ -235,7 +236,7 @@ class StudyQueues:
             return True
         return self._queues[spec.search.id].run.may_start(spec.trial_id)
 
-    def _allowed(self) -> list[SearchRun]:
+    def _allowed(self, num_slots: int) -> list[SearchRun]:
         """The searches whose share of the budget lets them train one trial more.
 
         Once none has any left, and no trial runs that may leave budget over, all of them end.
@@ -246,6 +247,7 @@ class StudyQueues:
         allowed = self.budget_shares.allowed(
             [self._claim(queue) for queue in self._queues.values()],
             baselines_left=len(self.baselines) - self._baselines_in(lambda _: True),
+            num_slots=num_slots,
         )
         runs = [queue.run for queue in wanting if queue.run.search.id in allowed]
         every = [queue.run for queue in self._queues.values()]

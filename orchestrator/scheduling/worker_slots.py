@@ -25,8 +25,6 @@ class WorkerSlots:
         objective: name of the validation metric that searches maximise.
 
     Attributes:
-        num_slots: number of trials that fitted when last counted. More may be requested, so that
-            a cluster grows.
         num_handed_out: number of attempts that got a slot so far.
     """
 
@@ -36,13 +34,14 @@ class WorkerSlots:
         self._paths = paths
         self._least = least_demand(study)
         self._waiting: _Waiting | None = None
-        self.num_slots = 1
         self.num_handed_out = 0
 
-    def count(self, capacity: Capacity) -> int:
-        """Number of trials that fit at a time, running ones included."""
-        self.num_slots = capacity.num_fitting(self._least)
-        return self.num_slots
+    def num_in(self, capacity: Capacity) -> int:
+        """Number of trials that fit at a time, running ones included.
+
+        More may be requested, so that a cluster grows.
+        """
+        return capacity.num_fitting(self._least)
 
     def next(
         self,
@@ -61,7 +60,6 @@ class WorkerSlots:
             capacity: CPUs, GPUs and nodes there are now.
             running: trials that were handed out. The only trial always fits.
         """
-        self.count(capacity)
         if any(entry.begun is None and entry.is_alone for entry in running):
             return None
         occupied = [entry.demand for entry in running]

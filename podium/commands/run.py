@@ -102,15 +102,17 @@ def _run(
 
     from orchestrator.planning.gpu_packing import packing_advice
     from orchestrator.results.trial_files.reader import Reader
-    from orchestrator.run.run_study import run_study
+    from orchestrator.run.run_study import Console, run_study
 
     end = run_study(
         resolved,
         paths,
-        start_executor=_executor(local, address, resolved, paths),
-        stoppable=lambda scheduler: signals.stopping(scheduler.stop),
-        watch=_watched,
-        say=lambda line: say(line, err=True),
+        _executor(local, address, resolved, paths),
+        Console(
+            say=lambda line: say(line, err=True),
+            watch=_watched,
+            stoppable=lambda scheduler: signals.stopping(scheduler.stop),
+        ),
         trains_here=address is None,
         retried_causes=retried_causes,
     )

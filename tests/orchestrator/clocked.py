@@ -61,7 +61,7 @@ class ClockedExecutor(InProcessExecutor):
         due: dict[str, float] = {}
         lasts: dict[str, float] = {}
         while not scheduler.is_stopping:
-            while not isinstance(job := scheduler.next_job(), NoJob):
+            while not isinstance(job := scheduler.next_job(self.there), NoJob):
                 workers[job.trial_id] = TrialWorker(self._trial)
                 workers[job.trial_id].start(job)
                 scheduler.trial_started(job.trial_id)
@@ -87,4 +87,4 @@ class ClockedExecutor(InProcessExecutor):
             if self.stop_at is not None and self.clock.seconds >= self.stop_at:
                 scheduler.stop()
             self.watch(scheduler)
-            assert not scheduler.trials_to_kill()
+            assert not scheduler.trials_to_kill(self.there)

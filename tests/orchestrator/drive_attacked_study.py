@@ -15,7 +15,7 @@ from pathlib import Path
 from orchestrator.executors import ray_cluster_watch
 from orchestrator.executors.ray_tune import RayTuneExecutor
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.run.run_study import run_study
+from orchestrator.run.run_study import Console, run_study
 from orchestrator.scheduling.study_scheduler import StudyScheduler
 from orchestrator.study.resource_demand import most_demand
 from podium.errors import PodiumError
@@ -83,8 +83,7 @@ def main() -> int:
                 paths=paths,
                 patience=_PATIENCE,
             ),
-            watch=watch,
-            say=lambda line: print(line, flush=True),
+            console=Console(say=lambda line: print(line, flush=True), watch=watch),
             trains_here=False,
         )
     if end.interrupted:

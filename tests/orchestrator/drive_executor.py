@@ -123,8 +123,8 @@ _MISBEHAVIOURS: Mapping[str, Callable[[], Any]] = {
 class ScriptedScheduler:
     """Hands out the plan's jobs and tells of everything it hears."""
 
-    def __init__(self, plan: Plan, capacity: Callable[[], Capacity]) -> None:
-        self._plan, self._capacity = plan, capacity
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
         self._waiting = list(plan.jobs.items())
         self._running: dict[str, Demand] = {}
         self._begun: dict[str, float] = {}
@@ -137,8 +137,7 @@ class ScriptedScheduler:
     def stop(self) -> None:
         self._stopping.set()
 
-    def next_job(self) -> TrialJob | NoJob:
-        capacity = self._capacity()
+    def next_job(self, capacity: Capacity) -> TrialJob | NoJob:
         for place, (trial_id, behaviour) in enumerate(self._waiting):
             cpus, gpus = self._plan.demands.get(trial_id, (1.0, 0.0))
             demand = Demand(cpus=cpus, gpus=gpus)
@@ -174,7 +173,7 @@ class ScriptedScheduler:
         if trial_id in self._plan.again:
             self._waiting.insert(0, (trial_id, self._plan.again[trial_id]))
 
-    def trials_to_kill(self) -> Mapping[str, Loss]:
+    def trials_to_kill(self, capacity: Capacity) -> Mapping[str, Loss]:
         now = time.monotonic()
         return {
             trial_id: Loss(cause="stuck", message="said nothing for too long")
@@ -228,7 +227,7 @@ def main() -> int:
         patience=plan.patience,
     )
     with executor:
-        scheduler = ScriptedScheduler(plan, executor.capacity)
+        scheduler = ScriptedScheduler(plan)
         signal.signal(signal.SIGTERM, lambda *_: scheduler.stop())
         executor.run(scheduler)
     tell("stopped" if scheduler.is_stopping else "finished", "")

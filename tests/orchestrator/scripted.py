@@ -135,7 +135,7 @@ class ScriptedExecutor(InProcessExecutor):
     def run(self, scheduler: Scheduler) -> None:
         running: dict[str, _Slot] = {}
         while not scheduler.is_stopping:
-            while isinstance(job := scheduler.next_job(), TrialJob):
+            while isinstance(job := scheduler.next_job(self.capacity()), TrialJob):
                 assert job.trial_id not in running, "a trial runs once at a time"
                 self.jobs.append(job)
                 running[job.trial_id] = _Slot(job, TrialWorker(self._trial))
@@ -153,7 +153,7 @@ class ScriptedExecutor(InProcessExecutor):
     def _lives(self, scheduler: Scheduler, slot: "_Slot") -> bool:
         """Whether the trial goes on after one more step."""
         job = slot.job
-        loss = scheduler.trials_to_kill().get(job.trial_id) if self._kills else None
+        loss = scheduler.trials_to_kill(self.capacity()).get(job.trial_id) if self._kills else None
         loss = loss or self._fate(job, slot.step)
         if loss is not None:
             scheduler.trial_lost(job.trial_id, loss)

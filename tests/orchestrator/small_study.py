@@ -1,8 +1,7 @@
 """A study small enough for tests, and ways to run and read it."""
 
 import time
-from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import polars as pl
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.run.run_study import RunEnd, run_study
+from orchestrator.run.run_study import Console, RunEnd, run_study
 from orchestrator.scheduling.executor_interface import Scheduler
 from orchestrator.scheduling.study_scheduler import StudyScheduler
 from orchestrator.study.study import (
@@ -94,16 +93,11 @@ def run_here(
 ) -> RunEnd:
     """Run a study in this process with simulated training."""
 
-    @contextmanager
-    def unwatched(scheduler: StudyScheduler) -> Iterator[None]:
-        yield
-
     return run_study(
         study,
         StudyPaths(storage / study.name),
         start_executor=lambda: executor or InProcessExecutor(simulated_trial),
-        watch=unwatched,
-        say=say,
+        console=Console(say=say),
         trains_here=True,
         retried_causes=retried_causes,
         clock=clock,

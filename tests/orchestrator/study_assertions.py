@@ -66,7 +66,7 @@ def _rebuilt(storage: Path, study: Study) -> StudyQueues:
     """The study's queues as the next run would have them."""
     paths = StudyPaths(storage / study.name)
     datasets = {item.label: load_dataset(item, None) for item in study.datasets}
-    return rebuilt_queues(study, paths, Reader(paths.folder), datasets)
+    return rebuilt_queues(study, paths, Reader(paths.folder), datasets, None)
 
 
 def optuna_digests(queues: StudyQueues) -> dict[str, str]:

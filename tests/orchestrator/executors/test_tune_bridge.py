@@ -25,10 +25,10 @@ class Scheduler:
         self.lost = []
         self.is_stopping = False
 
-    def next_job(self):
+    def next_job(self, capacity):
         return JOB
 
-    def trials_to_kill(self):
+    def trials_to_kill(self, capacity):
         return {}
 
     def trial_started(self, trial_id):
@@ -56,7 +56,7 @@ class Books:
         monkeypatch.setattr(tune_bridge.ray, "kill", self.killed.append)
         self.scheduler, self.trial, self.live = Scheduler(), Trial(), {}
         self.trial_to_actor = {self.trial: "waits"}
-        self.bridge = TuneBridge(self.scheduler, watch=None)
+        self.bridge = TuneBridge(self.scheduler, watch=None, capacity=lambda: None)
         self.bridge.suggest("tune")
         manager = SimpleNamespace(_live_actors_to_ray_actors_resources=self.live)
         self.controller = SimpleNamespace(

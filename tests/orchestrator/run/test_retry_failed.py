@@ -328,9 +328,11 @@ def test_how_far_and_how_long_attempts_before_the_failure_ran_does_not_count(tmp
     paths = StudyPaths(tmp_path / TINY.name)
     _retry(paths)
     datasets = {item.label: load_dataset(item, None) for item in TINY.datasets}
-    queues = rebuilt_queues(TINY, paths, Reader(paths.folder), datasets)
+    queues = rebuilt_queues(TINY, paths, Reader(paths.folder), datasets, None)
     slots = WorkerSlots(TINY, paths, "recall")
-    running = slots.next(lambda: queues.next_spec(lambda ask: None), Capacity(cpus=1, gpus=0), ())
+    running = slots.next(
+        lambda: queues.next_spec(lambda ask: None, 1), Capacity(cpus=1, gpus=0), ()
+    )
     assert (running.attempt, running.earlier, running.is_alone) == (5, (), False)
     assert running.may_be_pruned
     assert running.seconds_of_trial() == 0

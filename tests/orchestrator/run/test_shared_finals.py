@@ -163,7 +163,7 @@ class OutOfOrder(InProcessExecutor):
         running = {}
         while True:
             while len(running) < 3:
-                job = scheduler.next_job()
+                job = scheduler.next_job(self.capacity())
                 if isinstance(job, NoJob):
                     break
                 running[job.trial_id] = TrialWorker(PlantedTrial(hashed))

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -74,7 +75,7 @@ def claims_of(tries, finals_left=4, wanting=SEARCHES):
 
 
 def shares_of(account, **limits):
-    return BudgetShares(study=replace(STUDY, budget=BudgetSettings(**limits)), account=account)
+    return BudgetShares(replace(STUDY, budget=BudgetSettings(**limits)), account)
 
 
 @settings(max_examples=25)
@@ -91,7 +92,7 @@ def test_searches_that_cost_alike_end_with_the_same_trials_and_leave_enough_for_
     account = Planted(tries, seconds)
     budget_shares = shares_of(account, **{limit: budget})
     for _ in range(1_000):
-        allowed = budget_shares.allowed(claims_of(tries), baselines_left=2)
+        allowed = budget_shares.allowed(claims_of(tries), baselines_left=2, num_slots=1)
         if not allowed:
             break
         for search in SEARCHES:
@@ -108,24 +109,26 @@ def test_searches_that_cost_alike_end_with_the_same_trials_and_leave_enough_for_
 def test_a_baseline_that_runs_is_weighed_as_those_that_are_kept_back_for():
     busy = [RunningAttempt("of the untrained network", "baseline", 10.0)]
     budget_shares = shares_of(Planted({}, 100.0, busy), gpu_hours=1.0)
-    (limit,) = budget_shares._limits(claims_of(dict.fromkeys(SEARCHES, 1)))
+    (limit,) = budget_shares._limits(claims_of(dict.fromkeys(SEARCHES, 1)), num_slots=1)
     assert limit.running_finals == 0.5 * 10.0
 
 
 def test_the_published_default_is_tried_whatever_the_share():
     tries = dict.fromkeys(SEARCHES, 0)
     budget_shares = shares_of(Planted(tries, 100.0), gpu_hours=0.0001)
-    assert budget_shares.allowed(claims_of(tries), baselines_left=0) == {s.id for s in SEARCHES}
+    assert budget_shares.allowed(claims_of(tries), baselines_left=0, num_slots=1) == {
+        s.id for s in SEARCHES
+    }
 
 
 def test_what_runs_counts_as_whole_trials():
     first, *_ = SEARCHES
     tries = dict.fromkeys(SEARCHES, 4)
     alone = shares_of(Planted(tries, 100.0), gpu_hours=0.45)
-    assert first.id in alone.allowed(claims_of(tries), baselines_left=0)
+    assert first.id in alone.allowed(claims_of(tries), baselines_left=0, num_slots=1)
     busy = [RunningAttempt(first.id, "search", 1.0)] * 6
     crowded = shares_of(Planted(tries, 100.0, busy), gpu_hours=0.45)
-    assert first.id not in crowded.allowed(claims_of(tries), baselines_left=0)
+    assert first.id not in crowded.allowed(claims_of(tries), baselines_left=0, num_slots=1)
 
 
 def test_what_a_finished_search_leaves_is_shared_by_the_others():
@@ -133,9 +136,11 @@ def test_what_a_finished_search_leaves_is_shared_by_the_others():
     tries = {first: 1, **dict.fromkeys(others, 10)}
     hours = (1 + 10 + 10) * 50.0 / HOUR + 3 * 50.0 / HOUR + 4 * 3 * 55.0 / HOUR
     waiting = shares_of(Planted(tries, 100.0), gpu_hours=hours)
-    assert waiting.allowed(claims_of(tries), baselines_left=0) == {first.id}
+    assert waiting.allowed(claims_of(tries), baselines_left=0, num_slots=1) == {first.id}
     finished = claims_of(tries, wanting=others)
-    assert waiting.allowed(finished, baselines_left=0) == {search.id for search in others}
+    assert waiting.allowed(finished, baselines_left=0, num_slots=1) == {
+        search.id for search in others
+    }
 
 
 def test_what_one_has_had_beyond_its_share_is_missing_in_the_equal_shares_of_the_others():
@@ -145,7 +150,7 @@ def test_what_one_has_had_beyond_its_share_is_missing_in_the_equal_shares_of_the
     hours = (48 * 50.0 + 6 * 50.0 + reserve) / HOUR
     account = Planted(tries, 100.0)
     budget_shares = shares_of(account, gpu_hours=hours)
-    while allowed := budget_shares.allowed(claims_of(tries), baselines_left=0):
+    while allowed := budget_shares.allowed(claims_of(tries), baselines_left=0, num_slots=1):
         tries[next(search for search in SEARCHES if search.id in allowed)] += 1
     assert tries == {slow: 40, **dict.fromkeys(others, 7)}
     assert account.gpu_seconds() + reserve <= hours * HOUR
@@ -156,21 +161,18 @@ def test_finals_take_whole_rounds_of_the_clock_however_many_places_there_are(fin
     tries = dict.fromkeys(SEARCHES, 1)
     claims = claims_of(tries, finals_left)
     account = Planted(tries, HOUR)
-    budget_shares = BudgetShares(
-        study=replace(STUDY, budget=BudgetSettings(wall_hours=3 + 1 + 1.1 * rounds)),
-        account=account,
-        num_slots=lambda: 8,
-    )
-    assert budget_shares.allowed(claims, baselines_left=0) == {search.id for search in SEARCHES}
+    budget_shares = shares_of(account, wall_hours=3 + 1 + 1.1 * rounds)
+    allowed = partial(budget_shares.allowed, claims, baselines_left=0, num_slots=8)
+    assert allowed() == {search.id for search in SEARCHES}
     account.busy = [RunningAttempt(SEARCHES[0].id, "search", 36.0)]
-    assert budget_shares.allowed(claims, baselines_left=0) == set()
+    assert allowed() == set()
 
 
 def test_the_shortest_of_what_is_left_fills_the_rounds_of_the_longest():
     first, *_ = SEARCHES
-    budget_shares = shares_of(Planted(dict.fromkeys(SEARCHES, 1), 100.0), wall_hours=1.0)
-    budget_shares.num_slots = lambda: 4
-    sums = budget_shares.account.sums()
+    account = Planted(dict.fromkeys(SEARCHES, 1), 100.0)
+    budget_shares = shares_of(account, wall_hours=1.0)
+    sums = account.sums()
     sums[SpentOn(first.id, "search", "complete")].whole_seconds = 200.0
     budget_shares.costs.learn(sums)
     claims = [
@@ -178,7 +180,9 @@ def test_the_shortest_of_what_is_left_fills_the_rounds_of_the_longest():
         for claim, left in zip(claims_of(dict.fromkeys(SEARCHES, 1)), (5, 3, 2), strict=True)
     ]
     # Rounds of 4 long, of 1 long and 3 short, and of 2 short ones with the untrained networks.
-    assert budget_shares._rounds_seconds(claims, 2) == pytest.approx(220.0 + 220.0 + 110.0)
+    assert budget_shares._rounds_seconds(claims, 2, num_slots=4) == pytest.approx(
+        220.0 + 220.0 + 110.0
+    )
 
 
 def test_ended_searches_are_written_down():

@@ -25,10 +25,10 @@ STUDY = replace(
 class Quotas:
     """BudgetShares that let each search have so many trials."""
 
-    quotas: dict[str, int]
+    quotas: dict[str, int] = field(default_factory=dict)
     ended: dict[str, int] = field(default_factory=dict)
 
-    def allowed(self, claims, *, baselines_left):
+    def allowed(self, claims, *, baselines_left, num_slots):
         return {one.search.id for one in claims if one.trials < self.quotas[one.search.id]}
 
     def end(self, trials):
@@ -44,16 +44,18 @@ def maker():
 @pytest.fixture
 def queues(maker):
     runs = [search_run(STUDY, search, maker) for search in searches(STUDY)]
-    return StudyQueues(study=STUDY, maker=maker, runs=runs, baselines=())
+    return StudyQueues(
+        study=STUDY, maker=maker, runs=runs, baselines=(), committed={}, budget_shares=Quotas()
+    )
 
 
 def next_spec(queues):
-    return queues.next_spec(lambda ask: None)
+    return queues.next_spec(lambda ask: None, num_slots=1)
 
 
 def test_a_search_without_a_share_waits_for_what_running_trials_may_leave(queues):
     whole, short = (run.search.id for run in queues.runs)
-    queues.budget_shares = Quotas({whole: 2, short: 1})
+    queues.budget_shares.quotas = {whole: 2, short: 1}
     specs = [next_spec(queues) for _ in range(3)]
     assert next_spec(queues) is None
     last = next(spec for spec in specs if spec.search.id == whole)
@@ -69,7 +71,7 @@ def test_a_search_without_a_share_waits_for_what_running_trials_may_leave(queues
 
 def test_nothing_is_kept_back_for_finals_that_are_copies(queues):
     first, second = (run.search.id for run in queues.runs)
-    queues.budget_shares = Quotas({first: 2, second: 1})
+    queues.budget_shares.quotas = {first: 2, second: 1}
     specs = [next_spec(queues) for _ in range(3)]
     for spec in specs:
         queues.finish(spec, PRUNED)

@@ -100,7 +100,7 @@ class Taking(InProcessExecutor):
         return self.there
 
     def run(self, scheduler):
-        while not isinstance(job := scheduler.next_job(), NoJob):
+        while not isinstance(job := scheduler.next_job(self.there), NoJob):
             self.taken.append(job)
         scheduler.stop()
 
