@@ -18,8 +18,6 @@ import ray
 # isort: on
 from ray import tune
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.locations import parse_place
 from orchestrator.results.storage.vanished_folders import never_made_again
 from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended, Message
@@ -80,9 +78,8 @@ def actor_class(trial: TrialFunction) -> type[tune.Trainable]:
 
     class TrialActor(tune.Trainable):
         def setup(self, config: dict[str, Any]) -> None:
-            folder = parse_place(_job_of(config).study_folder)
             self._held = ExitStack()
-            self._held.enter_context(never_made_again(StudyPaths(folder).store))
+            self._held.enter_context(never_made_again(_job_of(config).paths.store))
             self._wear = ProcessWear()
             self._worker = TrialWorker(trial)
             self._worker.start(_job_of(config))

@@ -137,8 +137,8 @@ class StudyScheduler:
             is_first=not running.earlier,
         )
         # Workers have a current folder of their own.
-        folder = str(self._paths.folder.absolute())
-        return spec.job(folder, running.attempt, self._study.keep, running.demand)
+        paths = replace(self._paths, folder=self._paths.folder.absolute())
+        return spec.job(paths, running.attempt, self._study.keep, running.demand)
 
     def trial_started(self, trial_id: str) -> None:
         """A worker has the job now: waiting in a queue is not the trial's time."""

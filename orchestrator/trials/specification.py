@@ -3,15 +3,13 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from orchestrator.ids_and_seeds import config_hash, copy_id
+from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.resource_demand import Demand
 from orchestrator.study.study import KeepSettings, Search, TrainOn
-from trainables.settings.trial_settings import (
-    HyperparameterValue,
-    TrialSettings,
-)
+from trainables.settings.trial_settings import HyperparameterValue, TrialSettings
 
 __all__ = ["Config", "Finalist", "TrialJob", "TrialSpec"]
 
@@ -20,19 +18,18 @@ Config = Mapping[str, HyperparameterValue]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialJob:
-    """What a worker needs to run one attempt at a trial; plain values, so that it can be pickled.
+    """What a worker needs to run one attempt at a trial.
 
     Attributes:
         attempt: number of the attempt, from 1.
-        study_folder: results folder of the study, absolute or a URI.
-        settings: `TrialSettings` as plain values.
+        paths: results folder of the study, absolute or a URI.
         demand: CPUs and GPUs it occupies.
     """
 
     trial_id: str
     attempt: int
-    study_folder: str
-    settings: dict[str, Any]
+    paths: StudyPaths
+    settings: TrialSettings
     demand: Demand
     keeps_model: bool = False
     keeps_embeddings: bool = False
@@ -91,11 +88,11 @@ class TrialSpec:
     same_as: str | None = None
     trained_for: str | None = None
 
-    def job(self, study_folder: str, attempt: int, keep: KeepSettings, demand: Demand) -> TrialJob:
+    def job(self, paths: StudyPaths, attempt: int, keep: KeepSettings, demand: Demand) -> TrialJob:
         """The job that a worker gets. Only tested trials keep models or embeddings.
 
         Args:
-            study_folder: results folder of the study, absolute or a URI.
+            paths: results folder of the study, absolute or a URI.
             attempt: number of the attempt, from 1.
             keep: which artifacts the study keeps.
             demand: CPUs and GPUs it occupies.
@@ -103,8 +100,8 @@ class TrialSpec:
         return TrialJob(
             trial_id=self.trial_id,
             attempt=attempt,
-            study_folder=study_folder,
-            settings=self.settings.to_dict(),
+            paths=paths,
+            settings=self.settings,
             demand=demand,
             keeps_model=keep.models and self.stage == "final",
             keeps_embeddings=keep.embeddings and self.stage != "search",

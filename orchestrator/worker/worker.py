@@ -1,20 +1,14 @@
-"""Runs one trial at a time, step by step, and never raises: failures become messages.
-
-Beside the worker it holds what a trial leaves in the results folder: the record of each attempt
-(`_AttemptRecord`) and the models and embeddings that are kept (`_artifact_saver`).
-"""
+"""Runs one trial at a time, step by step, and never raises: failures become messages."""
 
 import contextlib
 import io
 import logging
-import os
 import platform
-import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from datetime import UTC, datetime
+from functools import partial
 from importlib import metadata
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
@@ -22,10 +16,6 @@ from orchestrator.ids_and_seeds import NUMERICS_VERSION
 from orchestrator.redaction import redacted
 from orchestrator.results.records import checkpoint_files
 from orchestrator.results.records.artifact_files import save_embeddings, save_model
-from orchestrator.results.records.attempts import Attempt, read_attempt, write_attempt
-from orchestrator.results.records.results_folder import is_present
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.locations import parse_place
 from orchestrator.study.foreign_code import changed_code
 from orchestrator.trials.failure_causes import (
     DATA,
@@ -39,10 +29,10 @@ from orchestrator.trials.failure_causes import (
 )
 from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended, Message
+from orchestrator.worker.attempt_record import AttemptRecord
 from orchestrator.worker.process_memory import (
     clear_frames,
     device_memory,
-    devices,
     limit_memory,
     memory_at,
     release_memory,
@@ -62,6 +52,7 @@ _LOG_CHARACTERS = 8_000
 _SEARCHED_CHARACTERS = 100_000
 
 Keep: TypeAlias = "Callable[[FoldArtifacts], None] | None"
+Report: TypeAlias = EpochReport | TestReport
 
 
 class TrialFunction(Protocol):
@@ -74,7 +65,7 @@ class TrialFunction(Protocol):
         resume: bytes | None,
         save: Callable[[bytes], None],
         keep: Keep,
-    ) -> Iterator[EpochReport | TestReport]:
+    ) -> Iterator[Report]:
         """Yield the reports of the trial, saving its state before each.
 
         After each test ``keep``, unless it is None, gets the model and embeddings of the fold.
@@ -83,7 +74,7 @@ class TrialFunction(Protocol):
 
 def train(
     settings: TrialSettings, *, resume: bytes | None, save: Callable[[bytes], None], keep: Keep
-) -> Iterator[EpochReport | TestReport]:
+) -> Iterator[Report]:
     """Run a real trial. Torch is loaded by the first one, not with this module."""
     from trainables.trial.run_trial import run_trial
 
@@ -101,11 +92,9 @@ class TrialWorker:
         """Take on a job, which resumes from its checkpoint if there is one."""
         self.stop()
         self._job = job
-        self._settings = TrialSettings.from_dict(job.settings)
-        self._paths = StudyPaths(parse_place(job.study_folder))
         self._log = io.StringIO()
-        self._record = _AttemptRecord(self._paths, job)
-        self._reports: Iterator[EpochReport | TestReport] = self._run()
+        self._record = AttemptRecord(job)
+        self._reports = _reports(job, self._trial, self._record)
 
     def step(self) -> list[Message]:
         """Run until the scheduler has to decide; returns the messages until then."""
@@ -116,21 +105,13 @@ class TrialWorker:
                 for report in self._reports:
                     messages.append(report)
                     self._record.reports += 1
-                    if self._decision_needed(report):
+                    if _is_to_be_decided(report, self._job):
                         return messages
+            ended = _complete(self._log)
         except Exception as error:  # the one place where a failure becomes a result
-            ended = self._failed(error)
+            ended = _failed(error, self._log)
             clear_frames(error)
-        else:
-            ended = Ended(
-                state="COMPLETE",
-                cause=None,
-                message=None,
-                traceback=None,
-                log=self._tail(),
-                device_memory_mb=device_memory(),
-            )
-        self._release(ended.cause or "complete", ended)
+        self._end(ended.cause or "complete", ended)
         return [*messages, ended]
 
     def stop(self) -> None:
@@ -138,11 +119,10 @@ class TrialWorker:
 
         The trial was pruned, as its row then says, or interrupted.
         """
-        self._release("stopped", None)
+        if self._job is not None:
+            self._end("stopped", None)
 
-    def _release(self, cause: str, ended: Ended | None) -> None:
-        if self._job is None:
-            return
+    def _end(self, cause: str, ended: Ended | None) -> None:
         # A store that fails here fails the commit of the trial's row too, which reports it. Of an
         # attempt that is stopped, the scheduler or the next run knows all that is lost here.
         with contextlib.suppress(StoreError, CorruptFileError):
@@ -153,70 +133,81 @@ class TrialWorker:
         if cause in (OUT_OF_MEMORY, OUT_OF_HOST_MEMORY):
             release_memory()
 
-    def _run(self) -> Iterator[EpochReport | TestReport]:
-        assert self._job is not None
-        self._record.begin()
-        _refuse_other_code(self._settings, self._paths)
-        if self._trial is train:
-            limit_memory(self._job.demand.gpus)
-        state = checkpoint_files.load(self._paths, self._job.trial_id)
-        try:
-            yield from self._reports_from(state)
-        except CheckpointError as error:
-            checkpoint_files.set_aside(self._paths, self._job.trial_id)
-            note = f"it started from scratch, its checkpoint was set aside: {error}"
-            self._record.note = redacted(note)
-            logging.getLogger(__name__).warning(self._record.note)
-            yield from self._reports_from(None)
 
-    def _reports_from(self, state: bytes | None) -> Iterator[EpochReport | TestReport]:
-        assert self._job is not None
-        paths, trial_id = self._paths, self._job.trial_id
-        return self._trial(
-            self._settings,
-            resume=state,
-            save=lambda state: checkpoint_files.save(paths, trial_id, state),
-            keep=_artifact_saver(paths, self._job),
-        )
-
-    def _decision_needed(self, report: EpochReport | TestReport) -> bool:
-        if isinstance(report, TestReport):
-            return False
-        epochs = int(self._settings.hyperparameters.get("epochs", self._settings.training.epochs))
-        return report.epoch < epochs or report.fold != self._settings.folds[-1]
-
-    def _failed(self, error: Exception) -> Ended:
-        cause = cause_of(error)
-        # What a user has to fix is shown in full, of torch's errors the first line.
-        lines = str(error).strip().splitlines()[: None if cause in (INPUT, DATA) else 1]
-        text, where = redacted("\n".join(lines)) or type(error).__name__, f"node {platform.node()}"
-        if cause in (DATA, STORE) and where not in text:
-            text += f" (on the {where})"  # other nodes may see the files
-        peak_mb, device_mb = memory_at(cause)
-        return Ended(
-            state="FAILED",
-            cause=cause,
-            message=text,
-            traceback=redacted("".join(traceback.format_exception(error))),
-            log=self._tail(),
-            recycle=cause in (ERROR, DEVICE, OUT_OF_MEMORY, OUT_OF_HOST_MEMORY),
-            peak_memory_mb=peak_mb,
-            device_memory_mb=device_mb,
-        )
-
-    def _tail(self) -> str | None:
-        """The end of the log; only what may become it is searched for secrets."""
-        return redacted(self._log.getvalue()[-_SEARCHED_CHARACTERS:])[-_LOG_CHARACTERS:] or None
+def _reports(job: TrialJob, trial: TrialFunction, record: AttemptRecord) -> Iterator[Report]:
+    """The reports of one attempt, from its checkpoint on, or from scratch if that is damaged."""
+    record.begin()
+    _refuse_other_code(job)
+    if trial is train:
+        limit_memory(job.demand.gpus)
+    start = partial(
+        trial,
+        job.settings,
+        save=partial(checkpoint_files.save, job.paths, job.trial_id),
+        keep=_artifact_saver(job),
+    )
+    try:
+        yield from start(resume=checkpoint_files.load(job.paths, job.trial_id))
+    except CheckpointError as error:
+        checkpoint_files.set_aside(job.paths, job.trial_id)
+        record.note = redacted(f"it started from scratch, its checkpoint was set aside: {error}")
+        logging.getLogger(__name__).warning(record.note)
+        yield from start(resume=None)
 
 
-def _refuse_other_code(settings: TrialSettings, paths: StudyPaths) -> None:
+def _is_to_be_decided(report: Report, job: TrialJob) -> bool:
+    """Whether the scheduler decides after a report if the trial continues."""
+    if isinstance(report, TestReport):
+        return False
+    settings = job.settings
+    epochs = int(settings.hyperparameters.get("epochs", settings.training.epochs))
+    return report.epoch < epochs or report.fold != settings.folds[-1]
+
+
+def _complete(log: io.StringIO) -> Ended:
+    return Ended(
+        state="COMPLETE",
+        cause=None,
+        message=None,
+        traceback=None,
+        log=_tail(log),
+        device_memory_mb=device_memory(),
+    )
+
+
+def _failed(error: Exception, log: io.StringIO) -> Ended:
+    cause = cause_of(error)
+    # What a user has to fix is shown in full, of torch's errors the first line.
+    lines = str(error).strip().splitlines()[: None if cause in (INPUT, DATA) else 1]
+    text, where = redacted("\n".join(lines)) or type(error).__name__, f"node {platform.node()}"
+    if cause in (DATA, STORE) and where not in text:
+        text += f" (on the {where})"  # other nodes may see the files
+    peak_mb, device_mb = memory_at(cause)
+    return Ended(
+        state="FAILED",
+        cause=cause,
+        message=text,
+        traceback=redacted("".join(traceback.format_exception(error))),
+        log=_tail(log),
+        recycle=cause in (ERROR, DEVICE, OUT_OF_MEMORY, OUT_OF_HOST_MEMORY),
+        peak_memory_mb=peak_mb,
+        device_memory_mb=device_mb,
+    )
+
+
+def _tail(log: io.StringIO) -> str | None:
+    """The end of the log; only what may become it is searched for secrets."""
+    return redacted(log.getvalue()[-_SEARCHED_CHARACTERS:])[-_LOG_CHARACTERS:] or None
+
+
+def _refuse_other_code(job: TrialJob) -> None:
     """Refuse to train by other code than the trial is defined by.
 
     Raises:
         DataError: naming what differs; it is this node's fault and no trial's.
     """
     try:
-        changes = changed_code(settings.code, paths)
+        changes = changed_code(job.settings.code, job.paths)
     except TrialInputError as error:
         raise DataError(str(error)) from error
     if changes:
@@ -244,7 +235,7 @@ def _captured(log: io.StringIO) -> Iterator[None]:
         root.removeHandler(handler)
 
 
-def _artifact_saver(paths: StudyPaths, job: TrialJob) -> "Callable[[FoldArtifacts], None] | None":
+def _artifact_saver(job: TrialJob) -> Keep:
     """What `run_trial` is to call after each test; None if the job keeps nothing."""
     if not job.keeps_model and not job.keeps_embeddings:
         return None
@@ -253,10 +244,10 @@ def _artifact_saver(paths: StudyPaths, job: TrialJob) -> "Callable[[FoldArtifact
         origin = _origin(job)
         if job.keeps_model:
             model = replace(artifacts.model, origin=origin)
-            save_model(paths, job.trial_id, model.fold, model.to_bytes())
+            save_model(job.paths, job.trial_id, model.fold, model.to_bytes())
         if job.keeps_embeddings:
             embeddings = replace(artifacts.embeddings, origin=origin)
-            save_embeddings(paths, job.trial_id, embeddings.fold, embeddings.to_bytes())
+            save_embeddings(job.paths, job.trial_id, embeddings.fold, embeddings.to_bytes())
 
     return keep
 
@@ -269,74 +260,3 @@ def _origin(job: TrialJob) -> dict[str, str | int]:
         "torch_version": metadata.version("torch"),
         "numerics_version": NUMERICS_VERSION,
     }
-
-
-class _AttemptRecord:
-    """Records one attempt at a trial, in the process that runs it.
-
-    Attributes:
-        reports: number of reports so far.
-        note: remark on how it started, for people; None without one.
-    """
-
-    def __init__(self, paths: StudyPaths, job: TrialJob) -> None:
-        self._paths = paths
-        self._job = job
-        self._started_at = datetime.now(UTC)
-        self._clock = time.monotonic()
-        self._has_begun = False
-        self.reports = 0
-        self.note: str | None = None
-
-    def begin(self) -> None:
-        """Write that the attempt has begun.
-
-        Raises:
-            StoreError: this node does not see the study's folder, or cannot write there.
-        """
-        if not is_present(self._paths):
-            raise StoreError(
-                f"node {platform.node()} does not see {self._paths.folder}: storage must be one"
-                " folder that every node sees"
-            )
-        self._has_begun = True
-        self._write(None, None)
-
-    def end(self, cause: str, ended: Ended | None) -> None:
-        """Write how it ended; nothing if it never began.
-
-        Args:
-            cause: why it is over.
-            ended: the trial's last message; None if it is ended from outside. Then a cause that
-                the scheduler has written already stays.
-        """
-        if self._has_begun and not (ended is None and self._has_cause()):
-            self._write(cause, ended)
-
-    def _has_cause(self) -> bool:
-        written = read_attempt(self._paths, self._job.trial_id, self._job.attempt)
-        return written is not None and written.cause is not None
-
-    def _write(self, cause: str | None, ended: Ended | None) -> None:
-        texts = [text for text in (self.note, ended and ended.message) if text]
-        is_over = cause is not None
-        write_attempt(
-            self._paths,
-            Attempt(
-                trial_id=self._job.trial_id,
-                number=self._job.attempt,
-                node=platform.node(),
-                pid=os.getpid(),
-                device=devices(),
-                started_at=self._started_at,
-                ended_at=datetime.now(UTC) if is_over else None,
-                cause=cause,
-                message="; ".join(texts) or None,
-                reports=self.reports if is_over else None,
-                seconds=time.monotonic() - self._clock if is_over else None,
-                cpus=self._job.demand.cpus,
-                gpus=self._job.demand.gpus,
-                peak_memory_mb=ended.peak_memory_mb if ended else None,
-                device_memory_mb=ended.device_memory_mb if ended else None,
-            ),
-        )

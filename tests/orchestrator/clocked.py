@@ -65,7 +65,7 @@ class ClockedExecutor(InProcessExecutor):
                 workers[job.trial_id] = TrialWorker(self._trial)
                 workers[job.trial_id].start(job)
                 scheduler.trial_started(job.trial_id)
-                lasts[job.trial_id] = self.step_seconds(TrialSettings.from_dict(job.settings))
+                lasts[job.trial_id] = self.step_seconds(job.settings)
                 due[job.trial_id] = self.clock.seconds + lasts[job.trial_id]
             if not workers:
                 assert scheduler.is_stopping or job is NoJob.FINISHED

@@ -198,8 +198,8 @@ def _job(plan: Plan, trial_id: str, behaviour: str, demand: Demand) -> TrialJob:
     return TrialJob(
         trial_id=trial_id,
         attempt=1,
-        study_folder=str(Path(plan.folder) / "study"),
-        settings=settings.to_dict(),
+        paths=StudyPaths(Path(plan.folder) / "study"),
+        settings=settings,
         demand=demand,
     )
 

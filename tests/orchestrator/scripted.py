@@ -73,12 +73,12 @@ def any_trial(job: TrialJob) -> bool:
 
 
 def is_of_search(job: TrialJob) -> bool:
-    return not job.settings["evaluate_test"]
+    return not job.settings.evaluate_test
 
 
 def is_default(job: TrialJob) -> bool:
     """A trial of the first search; the first of all is one."""
-    return job.settings["loss"] == "contrastive" and is_of_search(job)
+    return job.settings.loss == "contrastive" and is_of_search(job)
 
 
 def lost(cause: str) -> Loss:

@@ -12,8 +12,8 @@ from orchestrator.trials.specification import TrialJob
 JOB = TrialJob(
     trial_id="t",
     attempt=1,
-    study_folder="f",
-    settings={},
+    paths=None,
+    settings=None,
     demand=Demand(cpus=1.0, gpus=0.0),
 )
 

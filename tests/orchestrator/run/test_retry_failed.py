@@ -293,7 +293,7 @@ def test_finals_of_the_default_on_all_classes_are_not_trained_a_second_time(tmp_
 
 
 def is_of_second_search(job):
-    return job.settings["loss"] == "proxy_anchor" and is_of_search(job)
+    return job.settings.loss == "proxy_anchor" and is_of_search(job)
 
 
 def test_losses_of_workers_count_from_the_retry_on(tmp_path):

@@ -46,7 +46,7 @@ def test_a_trial_that_takes_longer_than_it_may_fails_with_what_it_had(tmp_path, 
 
 def test_all_attempts_at_a_trial_share_its_time(tmp_path):
     def fate(job, step):
-        return lost("preempted") if step == 3 and job.settings["loss"] == "proxy_anchor" else None
+        return lost("preempted") if step == 3 and job.settings.loss == "proxy_anchor" else None
 
     executor = ScriptedExecutor(fate, at_step=Clock(1000))
     run_tiny(tmp_path, executor, trial_hours=1.0)

@@ -67,7 +67,7 @@ def test_preemption_without_any_progress_never_fails_a_trial(tmp_path, undisturb
 
 def test_a_trial_that_takes_its_worker_down_three_times_fails_with_what_it_had(tmp_path):
     def deadly(job):
-        return job.settings["loss"] == "proxy_anchor" and is_of_search(job)
+        return job.settings.loss == "proxy_anchor" and is_of_search(job)
 
     fate = lost_at("lost_worker", 2, attempts=ALWAYS, which=deadly)
     run_tiny(tmp_path, ScriptedExecutor(fate))
@@ -87,7 +87,7 @@ def test_the_count_of_losses_survives_the_driver(tmp_path):
         losses = []
 
         def fate(job, step, losses=losses):
-            if losses or step != 0 or job.settings["loss"] != "proxy_anchor":
+            if losses or step != 0 or job.settings.loss != "proxy_anchor":
                 return None
             losses.append(lost("lost_node"))
             return losses[0]
@@ -108,25 +108,25 @@ def test_of_trials_that_die_with_their_node_again_and_again_only_the_deadly_one_
     there = []
 
     def look(scheduler, jobs):
-        there[:] = [job.settings["hyperparameters"] for job in jobs]
+        there[:] = [job.settings.hyperparameters for job in jobs]
 
     deadly = {}
 
     def fate(job, step):
-        if job.settings["loss"] == "proxy_anchor" and is_of_search(job):
-            deadly.setdefault("config", job.settings["hyperparameters"])
+        if job.settings.loss == "proxy_anchor" and is_of_search(job):
+            deadly.setdefault("config", job.settings.hyperparameters)
         return lost("lost_node") if step == 0 and deadly.get("config") in there else None
 
     node = Demand(cpus=4.0, gpus=0.0)
     executor = ScriptedExecutor(fate, Capacity(cpus=4.0, gpus=0.0, nodes=(node,)), at_step=look)
     end = run_tiny(tmp_path, executor)
-    losses = [job.attempt for job in executor.jobs if job.settings["loss"] == "contrastive"]
+    losses = [job.attempt for job in executor.jobs if job.settings.loss == "contrastive"]
     assert max(losses) == 3
     assert "lost_node" in end.progress.retries
     trials = failed(tmp_path)
     assert set(trials["loss"]) == {"proxy_anchor"}
     assert set(trials["cause"]) == {"lost"}
-    configs = {job.trial_id: job.settings["hyperparameters"] for job in executor.jobs}
+    configs = {job.trial_id: job.settings.hyperparameters for job in executor.jobs}
     assert all(configs[trial_id] == deadly["config"] for trial_id in trials["trial_id"])
 
 

@@ -121,7 +121,5 @@ def test_threads_of_a_trial_are_the_cpus_of_its_backbone(tmp_path):
     resources = ResourceSettings(cpus_per_trial=2.0, backbones=own)
     executor = Taking(Capacity(cpus=100.0, gpus=0.0))
     run_here(replace(TWO_BACKBONES, resources=resources), tmp_path, executor)
-    threads = {
-        (job.settings["backbone"]["name"], job.settings["num_threads"]) for job in executor.taken
-    }
+    threads = {(job.settings.backbone.name, job.settings.num_threads) for job in executor.taken}
     assert threads == {("conv_small", 2), ("mobilenet_v3_small", 3)}

@@ -52,8 +52,8 @@ def job(paths, tmp_path, number, gpus):
     return TrialJob(
         trial_id="t0",
         attempt=number,
-        study_folder=str(paths.folder),
-        settings=settings.to_dict(),
+        paths=paths,
+        settings=settings,
         demand=Demand(cpus=1.0, gpus=gpus),
     )
 

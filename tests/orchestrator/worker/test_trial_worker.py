@@ -51,8 +51,8 @@ def job_in(paths, attempt=1, **changes) -> TrialJob:
     return TrialJob(
         trial_id="t0",
         attempt=attempt,
-        study_folder=str(paths.folder),
-        settings=replace(SETTINGS, **changes).to_dict(),
+        paths=paths,
+        settings=replace(SETTINGS, **changes),
         demand=Demand(cpus=2.0, gpus=0.25),
     )
 
