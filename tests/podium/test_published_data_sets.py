@@ -1,4 +1,4 @@
-"""Studies on data sets as they lie on disk, with the networks of the field, through real Ray.
+"""Studies on data sets as they lie on disk, with the networks of the field, one through real Ray.
 
 The trees are small and the images tiny; formats, readers, cache, networks and store are real.
 Weights come from files, as they do where there is no internet.
@@ -13,8 +13,6 @@ import torch
 from tests.podium.calling import podium
 from tests.trainables.dataset_readers.miniatures import make_tree
 from trainables.registry import load
-
-pytestmark = [pytest.mark.ray]
 
 # Data set -> the networks it is trained with. GoogLeNet and BN-Inception want 64 pixels or so.
 NETWORKS = {
@@ -53,7 +51,12 @@ def save_weights(name, path):
     torch.save(backbone.network.state_dict(), path)
 
 
-@pytest.fixture(scope="module", params=NETWORKS)
+# One of them through Ray, the largest; what Ray does is the same for all.
+ON_RAY = "cub200"
+PARAMS = [pytest.param(it, marks=pytest.mark.ray) if it == ON_RAY else it for it in NETWORKS]
+
+
+@pytest.fixture(scope="module", params=PARAMS)
 def finished_study(request, tmp_path_factory):
     name = request.param
     folder = tmp_path_factory.mktemp(name)
@@ -63,7 +66,7 @@ def finished_study(request, tmp_path_factory):
     backbones = ", ".join(f"{{name: {one}, weights: {one}.pth}}" for one in NETWORKS[name])
     study = folder / "study.yaml"
     study.write_text(STUDY.format(name=name, root=root, backbones=backbones))
-    done = podium("run", study, cwd=folder)
+    done = podium("run", study, *([] if name == ON_RAY else ["--local"]), cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return name, folder
 

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from itertools import product
 
 import pytest
 
@@ -98,14 +97,27 @@ def test_a_signal_that_is_repeated_without_end_changes_nothing_of_that(words, co
 @pytest.mark.parametrize("group", [False, True])
 def test_a_signal_while_ray_starts_ends_the_run_with_one_line(words, group):
     """Of the group: what a terminal or a batch system sends reaches the parts of Ray too."""
-    for seconds, number in product((2.0, 4.0), SIGNALS):
-        code, _, err = stopped(words["ray"], number, seconds, group=group)
-        assert code in (0, 3), err
-        assert "Traceback" not in err
-        assert "***" not in err
-        if code == 3:
-            last = err.strip().splitlines()[-1]
-            assert last.startswith(("Stopped", "podium: podium's own Ray ended"))
+    early, late = SIGNALS[::-1] if group else SIGNALS
+    assert_ray_ends_well(words, 2.0, early, group)
+    assert_ray_ends_well(words, 4.0, late, group)
+
+
+def assert_ray_ends_well(words, seconds, number, group):
+    code, _, err = stopped(words["ray"], number, seconds, group=group)
+    assert code in (0, 3), err
+    assert "Traceback" not in err
+    assert "***" not in err
+    if code == 3:
+        last = err.strip().splitlines()[-1]
+        assert last.startswith(("Stopped", "podium: podium's own Ray ended"))
+
+
+@pytest.mark.soak
+@pytest.mark.ray
+@pytest.mark.parametrize("group", [False, True])
+def test_many_signals_while_ray_starts_each_end_the_run_with_one_line(words, group):
+    for number in SIGNALS * 3:
+        assert_ray_ends_well(words, random.uniform(0.5, 6.0), number, group)
 
 
 @pytest.mark.soak

@@ -119,10 +119,20 @@ def test_the_heartbeat_of_a_lock_makes_no_folder_again(tmp_path):
     assert not paths.folder.exists()
 
 
-@pytest.mark.ray
-@pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("where", [[], ["--local"]], ids=["ray", "local"])
-@pytest.mark.parametrize("vanish", [delete, rename])
+# To the checks of the store a folder that was renamed is as one that was deleted.
+ON_RAY = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
+
+
+@pytest.mark.parametrize(
+    ("where", "vanish"),
+    [
+        pytest.param([], delete, marks=ON_RAY),
+        pytest.param([], rename, marks=[*ON_RAY, pytest.mark.soak]),
+        (["--local"], delete),
+        (["--local"], rename),
+    ],
+    ids=["ray-delete", "ray-rename", "local-delete", "local-rename"],
+)
 def test_a_command_whose_folder_vanishes_ends_with_one_message(tmp_path, where, vanish):
     file, folder = tmp_path / "x.yaml", tmp_path / "storage" / "x"
     file.write_text(MINIMAL + "training: {epochs: 500}\nsearch: {trials: 4}\n")
