@@ -1,8 +1,16 @@
-"""What Ray reads from the environment when it is imported. Import this before Ray."""
+"""Which Ray it must be, and what that reads from the environment. Import this before Ray."""
 
 import os
+from importlib import metadata
 
-__all__: list[str] = []
+from podium.errors import PodiumError
+
+__all__ = ["TESTED_RAY"]
+
+# Tune has no public way to survive the loss of a worker to memory or with its node, nor to choose
+# which trial gets a process. So this room reaches into Ray's inside, which may change with each
+# minor version. The range in pyproject.toml is the same.
+TESTED_RAY = "2.60"
 
 _SETTINGS = {
     # Ray without a token runs the code of anyone who reaches its ports.
@@ -32,5 +40,17 @@ _SETTINGS = {
     "TUNE_DISABLE_SIGINT_HANDLER": "1",
 }
 
+
+def _refuse_other_versions() -> None:
+    found = metadata.version("ray")
+    if not found.startswith(f"{TESTED_RAY}."):
+        raise PodiumError(
+            f"podium is tested with Ray {TESTED_RAY} and reaches into its inside, which another"
+            f" version may have changed; Ray {found} is installed. Install"
+            f" 'ray[tune]=={TESTED_RAY}.*'"
+        )
+
+
+_refuse_other_versions()
 for _name, _value in _SETTINGS.items():
     os.environ.setdefault(_name, _value)

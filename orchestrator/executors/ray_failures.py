@@ -17,7 +17,7 @@ from orchestrator.scheduling.executor_interface import Loss
 
 __all__ = ["address_in", "cannot_start", "loss_of", "recording_actor_manager"]
 
-# What Ray 2.60 writes; for each, `tests/orchestrator/executors/test_ray_failures.py` kills real
+# What Ray writes; for each, `tests/orchestrator/executors/test_ray_failures.py` kills real
 # processes.
 _NODE_DIED = "its node has died"
 _NODE = re.compile(r"the actor's node was (terminated .*)")
@@ -64,8 +64,8 @@ def recording_actor_manager(note: Callable[[Exception], None]) -> type[RayActorM
     """Tune's manager of actors, fixed so that every error of Ray ends one trial, not the run.
 
     Ray raises `OutOfMemoryError` where it killed an actor because memory was short, and
-    `ObjectLostError` where what an actor said was lost with its node. Tune 2.60 knows neither,
-    and ends the run with all its trials.
+    `ObjectLostError` where what an actor said was lost with its node. Tune knows neither, and ends
+    the run with all its trials before it asks any callback.
 
     Args:
         note: takes the error before Tune handles it.

@@ -6,12 +6,12 @@ import time
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from orchestrator.results.errors import StoreError
 from orchestrator.results.records.attempts import Attempt, read_attempt, write_attempt
 from orchestrator.results.records.results_folder import is_present
 from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended
 from orchestrator.worker.process_memory import devices
+from podium.errors import StoreError
 
 __all__ = ["AttemptRecord"]
 

@@ -1,11 +1,16 @@
 """Ray reads its settings when it is imported, so every module has to set them before that."""
 
 import ast
+import importlib
+import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 import orchestrator.executors
+from orchestrator.executors import ray_environment
+from podium.errors import PodiumError
 
 ENVIRONMENT = "orchestrator.executors.ray_environment"
 MODULES = sorted(Path(orchestrator.executors.__file__).parent.glob("*.py"))
@@ -26,3 +31,17 @@ def test_the_environment_is_set_before_ray_is_imported(path):
     of_ray = [number for number, name in enumerate(names) if name.partition(".")[0] == "ray"]
     if of_ray:
         assert ENVIRONMENT in names[: min(of_ray)]
+
+
+@pytest.mark.parametrize("found", ["2.59.1", "2.61.0", "2.6.0", "3.0.0"])
+def test_a_ray_that_was_not_tested_is_refused_with_the_version_that_was(monkeypatch, found):
+    monkeypatch.setattr(metadata, "version", lambda name: found)
+    with pytest.raises(PodiumError, match=rf"tested with Ray 2\.60 .* Ray {found} is installed"):
+        importlib.reload(ray_environment)
+
+
+def test_what_is_installed_with_podium_is_the_ray_that_was_tested():
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text())["project"]
+    major, minor = map(int, ray_environment.TESTED_RAY.split("."))
+    wanted = f"ray[tune]>={major}.{minor},<{major}.{minor + 1}"
+    assert wanted in project["dependencies"]
