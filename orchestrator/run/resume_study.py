@@ -3,7 +3,7 @@
 It also refuses a folder whose suggestions or inputs (weights, data) are not those of the study.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
@@ -23,6 +23,7 @@ from orchestrator.scheduling.committed_outcomes import (
     search_outcomes,
 )
 from orchestrator.scheduling.early_stopping import EarlyStopper, make_early_stopper
+from orchestrator.scheduling.final_stage import FinalStage
 from orchestrator.scheduling.running_search import SearchRun
 from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.search_samplers.make_sampler import make_suggester
@@ -71,33 +72,34 @@ def rebuilt_queues(
     blocks = sorted({search.block for search in planned})
     asks, retried = read_asks(paths), read_retried(paths)
     _check_suggestions(paths, asks, decisions, planned, maker)
-    queues = StudyQueues(
-        study=study,
-        maker=maker,
-        runs=[search_run(study, search, maker) for search in planned],
+    committed = committed_finals(decisions)
+    final_stage = FinalStage(
+        study,
+        maker,
         baselines=[spec for block in blocks for spec in maker.baseline_trials(block)],
-        committed=committed_finals(decisions),
+        committed=committed,
         refit_epochs={
             search: epoch
             for search, epoch in refit_epochs_of_defaults(decisions).items()
             if search in asks and asks[search][0].trial_id in retried
         },
-        budget_shares=budget_shares,
     )
+    runs = [search_run(study, search, maker) for search in planned]
+    queues = StudyQueues(study, runs, final_stage, budget_shares)
     queues.end_early(ended_searches(read_runs(paths), asdict(study.budget)))
     outcomes = search_outcomes(decisions, study.ks[0], reader.objective)
-    queues.restore(asks, outcomes, had_trained=_trained_retried_finals(retried, queues))
+    queues.restore(asks, outcomes, had_trained=_trained_retried_finals(retried, committed))
     return queues
 
 
 def _trained_retried_finals(
-    retried: Mapping[str, Sequence[RetriedFailure]], queues: StudyQueues
+    retried: Mapping[str, Sequence[RetriedFailure]], committed: Collection[str]
 ) -> set[str]:
     """Ids of searches for which finals were trained that failed and have no row now."""
     return {
         failures[-1].search
         for trial_id, failures in retried.items()
-        if failures[-1].stage == "final" and trial_id not in queues.committed
+        if failures[-1].stage == "final" and trial_id not in committed
     }
 
 

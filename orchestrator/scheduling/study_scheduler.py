@@ -216,10 +216,10 @@ class StudyScheduler:
         self.check_budget()
         if spec.stage == "search":
             step, best = running.history.running_objectives()[-1]
-            continues = self._queues.continues(spec, step, best)
+            search = self._queues.run_of(spec)
+            continues = search.continues(spec.trial_id, step, best)
             if running.may_be_pruned and not continues:
-                rung = self._queues.rung_at(spec, step)
-                self._commit(running, RowOutcome(state="PRUNED", rung=rung))
+                self._commit(running, RowOutcome(state="PRUNED", rung=search.rung_at(step)))
                 return False
         late = timeout_of(running, self._study.resources)
         if late is not None:
@@ -292,8 +292,8 @@ class StudyScheduler:
 
     def _commit_copies(self) -> None:
         """Commit the rows of finals that another search has trained."""
-        specs = self._queues.take_copies()
+        specs = self._queues.final_stage.take_copies()
         if specs:
             self._store.recorder.copy(specs)
         for spec in specs:
-            self._queues.finish_final(spec)
+            self._queues.final_stage.finish(spec)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from orchestrator.run.resume_study import search_run
+from orchestrator.scheduling.final_stage import FinalStage
 from orchestrator.scheduling.running_search import Outcome
 from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.study.blocks import searches
@@ -44,9 +45,8 @@ def maker():
 @pytest.fixture
 def queues(maker):
     runs = [search_run(STUDY, search, maker) for search in searches(STUDY)]
-    return StudyQueues(
-        study=STUDY, maker=maker, runs=runs, baselines=(), committed={}, budget_shares=Quotas()
-    )
+    final_stage = FinalStage(STUDY, maker, baselines=(), committed={}, refit_epochs={})
+    return StudyQueues(STUDY, runs, final_stage, Quotas())
 
 
 def next_spec(queues):
@@ -55,7 +55,7 @@ def next_spec(queues):
 
 def test_a_search_without_a_share_waits_for_what_running_trials_may_leave(queues):
     whole, short = (run.search.id for run in queues.runs)
-    queues.budget_shares.quotas = {whole: 2, short: 1}
+    queues._budget_shares.quotas = {whole: 2, short: 1}
     specs = [next_spec(queues) for _ in range(3)]
     assert next_spec(queues) is None
     last = next(spec for spec in specs if spec.search.id == whole)
@@ -63,27 +63,27 @@ def test_a_search_without_a_share_waits_for_what_running_trials_may_leave(queues
         if spec is not last:
             queues.finish(spec, PRUNED)
     assert next_spec(queues) is None
-    assert queues.budget_shares.ended == {}
+    assert queues._budget_shares.ended == {}
     queues.finish(last, PRUNED)
     assert next_spec(queues).stage == "final"
-    assert queues.budget_shares.ended == {short: 1}
+    assert queues._budget_shares.ended == {short: 1}
 
 
 def test_nothing_is_kept_back_for_finals_that_are_copies(queues):
     first, second = (run.search.id for run in queues.runs)
-    queues.budget_shares.quotas = {first: 2, second: 1}
+    queues._budget_shares.quotas = {first: 2, second: 1}
     specs = [next_spec(queues) for _ in range(3)]
     for spec in specs:
         queues.finish(spec, PRUNED)
     # The second has the finals of the published default in common with the first.
-    queues.budget_shares.quotas[second] = 2
+    queues._budget_shares.quotas[second] = 2
     queues.finish(next_spec(queues), PRUNED)
     finals = []
     while (spec := next_spec(queues)) is not None:
         finals.append(spec)
     assert len(finals) == FOLDS
-    claims = [queues._claim(queue) for queue in queues._queues.values()]
+    claims = [queues._claim(run) for run in queues.runs]
     assert sum(claim.finals_left for claim in claims) == FOLDS
-    queues.finish_final(finals[0], "COMPLETE")
-    claims = [queues._claim(queue) for queue in queues._queues.values()]
+    queues.final_stage.finish(finals[0], "COMPLETE")
+    claims = [queues._claim(run) for run in queues.runs]
     assert sum(claim.finals_left for claim in claims) == FOLDS - 1

@@ -1,0 +1,159 @@
+"""The final stage: baselines, and finals of each search, of which some are copies of others.
+
+Finals of two searches may be one training, as where both picked the same config. The first search
+to plan it has it trained, the others wait for it and take a copy of its row.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from orchestrator.ids_and_seeds import copy_id
+from orchestrator.scheduling.committed_outcomes import Committed
+from orchestrator.scheduling.running_search import SearchRun
+from orchestrator.study.blocks import NUM_FINALISTS, num_final_runs, searches
+from orchestrator.study.study import Search, Study
+from orchestrator.trials.specification import Finalist, TrialSpec
+from orchestrator.trials.specification_maker import TrialSpecMaker
+
+__all__ = ["FinalStage", "Finals"]
+
+
+@dataclass(slots=True)
+class Finals:
+    """The finals of one search.
+
+    Attributes:
+        num_planned: number of them; as many as there may be until they are planned.
+        specs: their specifications; None until they are planned.
+        num_done: number that have a row, copies included.
+        num_failed: number of these that failed.
+        num_copies: number that are copies of those of other searches.
+        num_copies_done: number of copies that have a row.
+    """
+
+    num_planned: int
+    specs: tuple[TrialSpec, ...] | None = None
+    num_done: int = 0
+    num_failed: int = 0
+    num_copies: int = 0
+    num_copies_done: int = 0
+
+    def count(self, spec: TrialSpec, state: str) -> None:
+        """One of them has a row."""
+        self.num_done += 1
+        self.num_failed += state == "FAILED"
+        self.num_copies_done += spec.same_as is not None
+
+
+class FinalStage:
+    """Finals and baselines of a study: what is done, what is to be trained, and what is copied.
+
+    Args:
+        study: the resolved study.
+        maker: makes the specifications of finals.
+        baselines: specifications of the baseline trials of all blocks.
+        committed: trial id -> every final and baseline trial that has a row.
+        refit_epochs: search id -> epoch to which its published default is trained on all classes,
+            where that is not the one its search selected: finals of it have rows, and its trial of
+            the search was retried since.
+
+    Attributes:
+        of: search id -> its finals.
+        baselines: the baseline trials of all blocks.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        maker: TrialSpecMaker,
+        baselines: Sequence[TrialSpec],
+        committed: Mapping[str, Committed],
+        refit_epochs: Mapping[str, int],
+    ) -> None:
+        self._maker = maker
+        self._refit_epochs = refit_epochs
+        self._states = {trial_id: trial.state for trial_id, trial in committed.items()}
+        self._trained_by = {trial_id: trial.search for trial_id, trial in committed.items()}
+        self._begun = set(self._trained_by.values())
+        self._to_train: deque[TrialSpec] = deque()
+        self._waiting: dict[str, list[TrialSpec]] = {}  # by the id of their original
+        self._due: list[TrialSpec] = []
+        self.of = {
+            search.id: Finals(NUM_FINALISTS * num_final_runs(study, search))
+            for search in searches(study)
+        }
+        self.baselines = Finals(len(baselines))
+        self._set(self.baselines, baselines)
+
+    def __iter__(self) -> Iterator[Finals]:
+        """The finals of each search, and the baselines."""
+        return iter((*self.of.values(), self.baselines))
+
+    def are_planned(self, search: Search) -> bool:
+        """Whether it is known which finals a search has."""
+        return self.of[search.id].specs is not None
+
+    def has_begun(self, search: Search) -> bool:
+        """Whether earlier runs have committed finals of a search."""
+        return search.id in self._begun
+
+    def plan(self, run: SearchRun) -> None:
+        """Plan the finals of a search that is over."""
+        finalists = tuple(self._as_before(run.search, finalist) for finalist in run.finalists())
+        specs = self._maker.final_trials(run.search, finalists, run.num_distinct)
+        self._set(self.of[run.search.id], [self._or_copy(spec) for spec in specs])
+
+    def num_to_train(self, search: Search) -> int:
+        """Number of finals to train; as many as are planned while copies are not known."""
+        finals = self.of[search.id]
+        if finals.specs is None:
+            return finals.num_planned
+        return sum(
+            spec.same_as is None and spec.trial_id not in self._states for spec in finals.specs
+        )
+
+    def next(self) -> TrialSpec | None:
+        """The next trial to train; None if there is none now."""
+        return self._to_train.popleft() if self._to_train else None
+
+    def take_copies(self) -> list[TrialSpec]:
+        """Copies to commit now, because their originals have rows; each is given once."""
+        due, self._due = self._due, []
+        return due
+
+    def finish(self, spec: TrialSpec, state: str | None = None) -> None:
+        """Take in that a trial has a row; a copy's state is its original's."""
+        if state is None:
+            assert spec.same_as is not None, "only a copy has the state of another trial"
+            state = self._states[spec.same_as]
+        self._states[spec.trial_id] = state
+        self._due += self._waiting.pop(spec.trial_id, [])
+        self.of.get(spec.search.id, self.baselines).count(spec, state)
+
+    def _set(self, finals: Finals, specs: Sequence[TrialSpec]) -> None:
+        finals.specs, finals.num_planned = tuple(specs), len(specs)
+        finals.num_copies = sum(spec.same_as is not None for spec in specs)
+        for spec in specs:
+            state = self._states.get(spec.trial_id)
+            if state is not None:
+                finals.count(spec, state)
+            elif spec.same_as is None:
+                self._to_train.append(spec)
+            elif spec.same_as in self._states:
+                self._due.append(spec)
+            else:
+                self._waiting.setdefault(spec.same_as, []).append(spec)
+
+    def _as_before(self, search: Search, finalist: Finalist) -> Finalist:
+        epoch = self._refit_epochs.get(search.id) if finalist.is_default else None
+        return finalist if epoch is None else replace(finalist, selected_epoch=epoch)
+
+    def _or_copy(self, spec: TrialSpec) -> TrialSpec:
+        """The specification itself, or a copy if another search has the same training done."""
+        search_id = spec.search.id
+        # A search that holds a copy keeps it, also if its original was lost from the store.
+        has_copy = copy_id(spec.trial_id, search_id) in self._states
+        if not has_copy and self._trained_by.setdefault(spec.trial_id, search_id) == search_id:
+            return spec
+        return spec.copy(self._trained_by.get(spec.trial_id, ""))
