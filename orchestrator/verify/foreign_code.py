@@ -4,7 +4,6 @@ Nothing is imported: hashes are recomputed from the copies.
 """
 
 import hashlib
-from collections.abc import Mapping
 
 from orchestrator.results.records.code_copies import (
     CodeRecord,
@@ -15,6 +14,7 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.foreign_code import code_of_trial
 from orchestrator.study.study import Study
 from orchestrator.verify.findings import Findings
+from orchestrator.verify.stored_study import StoredStudy
 from orchestrator.verify.trial_row_rules import settings_of
 from orchestrator.verify.trial_rows import StoredTrial
 from trainables.foreign_code import fingerprint_of
@@ -24,18 +24,10 @@ __all__ = ["check_code"]
 _BRING_BACK = "Bring back the file as it was, from a copy"
 
 
-def check_code(
-    study: Study, trials: Mapping[str, StoredTrial], paths: StudyPaths, findings: Findings
-) -> None:
-    """Copies are as they were recorded, and all trials are of the recorded code.
-
-    Args:
-        study: the study as it is stored.
-        trials: trial id -> trial with a row.
-        paths: the results folder.
-        findings: collects problems and notes.
-    """
-    for import_path, fingerprint in study.code.items():
+def check_code(stored: StoredStudy, findings: Findings) -> None:
+    """Copies are as they were recorded, and all trials are of the recorded code."""
+    paths = stored.paths
+    for import_path, fingerprint in stored.study.code.items():
         path = paths.code_record(fingerprint)
         with findings.reading(path):
             record = read_code_record(paths, fingerprint)
@@ -49,8 +41,8 @@ def check_code(
                 findings.problem(path, rule, fingerprint_of(record.files, record.packages))
             else:
                 _check_files(paths, fingerprint, record, findings)
-    for trial_id, trial in trials.items():
-        _check_trial(study, trial_id, trial, findings)
+    for trial_id, trial in stored.trials.items():
+        _check_trial(stored.study, trial_id, trial, findings)
 
 
 def _check_files(

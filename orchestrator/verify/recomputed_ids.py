@@ -1,17 +1,15 @@
 """Recomputes the hashes that need a study's data: trial ids, splits and protocols."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 
 from orchestrator.ids_and_seeds import NUMERICS_VERSION, id_under, trial_id
-from orchestrator.results.records.asks import Ask
-from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.blocks import searches
-from orchestrator.study.study import Study
+from orchestrator.study.budget import with_trials_per_search
 from orchestrator.trials.specification_maker import TrialSpecMaker
 from orchestrator.verify.findings import Findings
+from orchestrator.verify.stored_study import StoredStudy
 from orchestrator.verify.trial_row_rules import settings_of
-from orchestrator.verify.trial_rows import StoredTrial
 from trainables.dataset_interface.class_splits import make_split, protocol_hash
 from trainables.dataset_interface.dataset import Dataset
 from trainables.dataset_interface.load_dataset import load_dataset
@@ -21,27 +19,23 @@ from trainables.settings.trial_settings import ProtocolSettings
 __all__ = ["check_ask_ids", "check_row_ids", "maker_of", "readable_datasets"]
 
 
-def readable_datasets(
-    study: Study, paths: StudyPaths, trials: Mapping[str, StoredTrial], findings: Findings
-) -> dict[str, Dataset]:
+def readable_datasets(stored: StoredStudy, findings: Findings) -> dict[str, Dataset]:
     """The data sets of a study that are here, and are those of its trials, by label."""
     found: dict[str, Dataset] = {}
-    for settings in study.datasets:
+    for settings in stored.study.datasets:
         label = settings.label
         try:
             dataset = load_dataset(settings, None)
         except (TrialInputError, OSError) as error:
             findings.note(
-                paths.study,
+                stored.paths.study,
                 f"data set {label} is not here, so its ids were not recomputed: {error}",
             )
             continue
-        stored = {
-            trial.row["test_hash"] for trial in trials.values() if trial.row["dataset"] == label
-        }
-        if stored - {dataset.test_hash}:
+        rows = (trial.row for trial in stored.trials.values())
+        if {row["test_hash"] for row in rows if row["dataset"] == label} - {dataset.test_hash}:
             findings.problem(
-                paths.study,
+                stored.paths.study,
                 f"data set {label} must have the test images of its trials",
                 dataset.test_hash,
                 "Put back the data; podium run refuses to continue with others",
@@ -52,39 +46,33 @@ def readable_datasets(
 
 
 def maker_of(
-    study: Study, datasets: Mapping[str, Dataset], paths: StudyPaths, findings: Findings
+    stored: StoredStudy, datasets: Mapping[str, Dataset], findings: Findings
 ) -> TrialSpecMaker | None:
     """Makes the specifications of the study again; None if data or weights are not here."""
-    if len(datasets) < len(study.datasets):
+    if len(datasets) < len(stored.study.datasets):
         return None
     try:
-        return TrialSpecMaker(study, datasets)
+        return TrialSpecMaker(with_trials_per_search(stored.study), datasets)
     except TrialInputError as error:
-        findings.note(paths.study, f"weights are not here, so asks were not recomputed: {error}")
+        rule = f"weights are not here, so asks were not recomputed: {error}"
+        findings.note(stored.paths.study, rule)
         return None
 
 
 def check_row_ids(
-    study: Study,
-    trials: Mapping[str, StoredTrial],
-    datasets: Mapping[str, Dataset],
-    numerics: object,
-    paths: StudyPaths,
-    findings: Findings,
+    stored: StoredStudy, datasets: Mapping[str, Dataset], findings: Findings
 ) -> None:
     """Trial ids, splits and protocols, recomputed from the settings in each row.
 
     Args:
-        study: the study as it is stored.
-        trials: trial id -> trial with a row.
+        stored: the results folder.
         datasets: data sets that are here, by label.
-        numerics: version of the numerics with which the trials were trained.
-        paths: the results folder.
         findings: collects problems and notes.
     """
+    numerics = stored.provenance.get("numerics_version")
     if numerics != NUMERICS_VERSION:
         findings.note(
-            paths.provenance,
+            stored.paths.provenance,
             f"trials are of version {numerics} of the numerics, not {NUMERICS_VERSION}: their ids"
             " were not recomputed",
         )
@@ -98,8 +86,8 @@ def check_row_ids(
     def split_identity(label: str, protocol: ProtocolSettings) -> str:
         return protocol_hash(datasets[label].train_class_names, protocol)
 
-    first = study.protocols[0].label
-    for own_id, trial in trials.items():
+    first = stored.study.protocols[0].label
+    for own_id, trial in stored.trials.items():
         row, settings = trial.row, settings_of(trial.row)
         label = row["dataset"]
         if settings is None or label not in datasets:
@@ -126,16 +114,10 @@ def check_row_ids(
         findings.checked["ids recomputed"] += 1
 
 
-def check_ask_ids(
-    study: Study,
-    asks: Mapping[str, Sequence[Ask]],
-    maker: TrialSpecMaker,
-    paths: StudyPaths,
-    findings: Findings,
-) -> None:
+def check_ask_ids(stored: StoredStudy, maker: TrialSpecMaker, findings: Findings) -> None:
     """The trial id of each ask, recomputed from its config."""
-    planned = {search.id: search for search in searches(study)}
-    for search_id, of_search in asks.items():
+    planned = {search.id: search for search in searches(stored.study)}
+    for search_id, of_search in stored.asks.items():
         if search_id not in planned:
             continue
         for ask in of_search:
@@ -145,7 +127,7 @@ def check_ask_ids(
             findings.checked["ids recomputed"] += 1
             if spec.trial_id != ask.trial_id:
                 findings.problem(
-                    paths.ask(search_id, ask.index),
+                    stored.paths.ask(search_id, ask.index),
                     f"its config is trial {spec.trial_id} of this study: the file is of another",
                     ask.trial_id,
                 )

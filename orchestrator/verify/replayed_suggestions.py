@@ -1,19 +1,21 @@
 """Draws every suggestion of a search again, and compares it with the stored one."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 
 from orchestrator.results.records.asks import Ask
 from orchestrator.results.records.retried import RetriedFailure
-from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.resume_study import search_run
+from orchestrator.scheduling.committed_outcomes import search_outcomes
 from orchestrator.scheduling.running_search import Outcome, SearchRun
 from orchestrator.study.blocks import searches
+from orchestrator.study.budget import with_trials_per_search
 from orchestrator.study.study import Study
 from orchestrator.trials.specification_maker import TrialSpecMaker
 from orchestrator.verify.findings import Findings
-from orchestrator.verify.retried_failures import Retried
+from orchestrator.verify.stored_study import StoredStudy
 
 __all__ = ["check_replay"]
 
@@ -32,44 +34,28 @@ class _Difference:
     drawn: Mapping[str, object]
 
 
-def check_replay(
-    study: Study,
-    asks: Mapping[str, Sequence[Ask]],
-    outcomes: Mapping[str, Mapping[str, Outcome]],
-    retried: Retried,
-    maker: TrialSpecMaker,
-    trials_before: Collection[int],
-    paths: StudyPaths,
-    findings: Findings,
-) -> None:
+def check_replay(stored: StoredStudy, maker: TrialSpecMaker, findings: Findings) -> None:
     """Every search, drawn again from its outcomes.
 
     In asynchronous order the store does not say which outcomes a suggestion had seen. So only
-    samplers that use none can be drawn again there.
-
-    Args:
-        study: the study, with the number of trials that its budget leaves each search.
-        asks: search id -> its stored suggestions, by index.
-        outcomes: search id -> trial id -> outcome of each ended trial.
-        retried: trial id -> its failures after which it was retried: what was suggested before saw
-            these, and not the outcome that the trial has now.
-        maker: makes the specifications of its trials.
-        trials_before: number of trials of each search, in each run of the study.
-        paths: the results folder.
-        findings: collects problems and notes.
+    samplers that use none can be drawn again there. What was suggested before a trial was retried
+    saw its failure, and not the outcome that it has now.
     """
-    if reason := _why_not(study, trials_before):
-        findings.note(paths.asks, f"suggestions were not drawn again: {reason}")
+    study = with_trials_per_search(stored.study)
+    if reason := _why_not(study, {run.trials_per_search for run in stored.runs}):
+        findings.note(stored.paths.asks, f"suggestions were not drawn again: {reason}")
         return
+    reader = Reader(stored.paths.folder)
+    outcomes = search_outcomes(reader.decisions(), study.ks[0], reader.objective)
     for number, search in enumerate(planned := searches(study), start=1):
         findings.tell(f"replaying search {number} of {len(planned)}")
-        stored = asks.get(search.id, ())
+        asks = stored.asks.get(search.id, ())
         start = partial(search_run, study, search, maker)
-        difference = _replay(start, stored, outcomes.get(search.id, {}), retried)
-        findings.checked["searches replayed"] += bool(stored)
+        difference = _replay(start, asks, outcomes.get(search.id, {}), stored.retried)
+        findings.checked["searches replayed"] += bool(asks)
         if difference is not None:
             findings.problem(
-                paths.ask(search.id, difference.ask.index),
+                stored.paths.ask(search.id, difference.ask.index),
                 "drawn again from the outcomes before it, the suggestion must come out the same;"
                 f" now it is {dict(difference.drawn)}",
                 dict(difference.ask.hyperparameters),
@@ -77,14 +63,14 @@ def check_replay(
             )
 
 
-def _why_not(study: Study, trials_before: Collection[int]) -> str | None:
+def _why_not(study: Study, trials_before: Set[int]) -> str | None:
     """Why suggestions do not follow from what the store holds; None if they do."""
     if study.search.order != "deterministic" and study.search.sampler not in _WITHOUT_OUTCOMES:
         return (
             f"in asynchronous order what {study.search.sampler} suggests follows from which trials"
             " had ended by then, which is not stored"
         )
-    if set(trials_before) - {study.search.trials}:
+    if trials_before - {study.search.trials}:
         return "the searches had another number of trials when they began"
     return None
 
@@ -93,7 +79,7 @@ def _replay(
     start: Callable[[], SearchRun],
     stored: Sequence[Ask],
     outcomes: Mapping[str, Outcome],
-    retried: Retried,
+    retried: Mapping[str, Sequence[RetriedFailure]],
 ) -> _Difference | None:
     """Suggestions of a search, in parts that saw the same outcome of every trial."""
     mine = {ask.trial_id: retried.get(ask.trial_id, ()) for ask in stored}

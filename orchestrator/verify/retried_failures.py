@@ -3,22 +3,20 @@
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from orchestrator.results.records.asks import Ask
 from orchestrator.results.records.retried import RetriedFailure, read_retried_file
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import list_below
 from orchestrator.trials.failure_causes import FAILURE_CAUSES
 from orchestrator.verify.findings import Findings, some_of
-from orchestrator.verify.trial_rows import StoredTrial
+from orchestrator.verify.stored_study import StoredStudy
 
-__all__ = ["Retried", "check_retried", "read_sound_retried"]
-
-Retried = Mapping[str, Sequence[RetriedFailure]]
-"""Trial id -> its withdrawn failures, in order."""
+__all__ = ["check_retried", "read_sound_retried"]
 
 
-def read_sound_retried(paths: StudyPaths, findings: Findings) -> Retried:
-    """Every withdrawn failure; those that cannot be read are left out and reported."""
+def read_sound_retried(
+    paths: StudyPaths, findings: Findings
+) -> Mapping[str, Sequence[RetriedFailure]]:
+    """Trial id -> its withdrawn failures, in order; unreadable ones are left out and reported."""
     found: dict[str, list[RetriedFailure]] = {}
     for path in list_below(paths.retried, ".json"):
         findings.checked["withdrawn failures"] += 1
@@ -28,28 +26,15 @@ def read_sound_retried(paths: StudyPaths, findings: Findings) -> Retried:
     return {trial_id: sorted(them, key=lambda it: it.number) for trial_id, them in found.items()}
 
 
-def check_retried(
-    paths: StudyPaths,
-    retried: Retried,
-    trials: Mapping[str, StoredTrial],
-    asks: Mapping[str, Sequence[Ask]],
-    findings: Findings,
-) -> None:
-    """Failures are numbered without a gap, and attempts after them made the rows there are.
-
-    Args:
-        paths: the results folder.
-        retried: trial id -> its withdrawn failures, in order.
-        trials: trial id -> trial with a row.
-        asks: search id -> its stored suggestions, by index.
-        findings: collects problems and notes.
-    """
+def check_retried(stored: StoredStudy, findings: Findings) -> None:
+    """Failures are numbered without a gap, and attempts after them made the rows there are."""
+    paths = stored.paths
     interrupted = []
-    for trial_id, failures in retried.items():
+    for trial_id, failures in stored.retried.items():
         _check_numbers(paths, trial_id, failures, findings)
         for failure in failures:
-            _check_failure(paths, failure, len(asks.get(failure.search, ())), findings)
-        trial, last = trials.get(trial_id), failures[-1]
+            _check_failure(paths, failure, len(stored.asks.get(failure.search, ())), findings)
+        trial, last = stored.trials.get(trial_id), failures[-1]
         if trial is None or trial.row["attempts"] > last.attempts:
             continue
         row = trial.row

@@ -6,7 +6,11 @@ from typing import Any
 
 from orchestrator.results.records.asks import Ask
 from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import MERGED_FROM
+from orchestrator.study.blocks import searches
+from orchestrator.study.budget import with_trials_per_search
 from orchestrator.verify.findings import Findings
+from orchestrator.verify.stored_study import StoredStudy
 from orchestrator.verify.trial_rows import StoredTrial
 
 __all__ = ["check_copies", "check_groups", "check_searches"]
@@ -42,8 +46,9 @@ def check_groups(trials: Trials, findings: Findings) -> None:
                 findings.problem(last.file, f"{where}: {rule} ({column})", found)
 
 
-def check_copies(trials: Trials, findings: Findings, *, is_merged: bool) -> None:
+def check_copies(stored: StoredStudy, findings: Findings) -> None:
     """Copies must have the results of their original."""
+    trials, is_merged = stored.trials, MERGED_FROM in stored.provenance
     for trial_id, trial in trials.items():
         same_as = trial.row["same_as"]
         if same_as is None:
@@ -62,47 +67,36 @@ def check_copies(trials: Trials, findings: Findings, *, is_merged: bool) -> None
             )
 
 
-def check_searches(
-    trials: Trials,
-    asks: Mapping[str, Sequence[Ask]],
-    budgets: Mapping[str, int],
-    retried: Collection[str],
-    paths: StudyPaths,
-    findings: Findings,
-) -> None:
-    """Check every search against its asks, its budget and its finals.
-
-    Args:
-        trials: trial id -> trial with a row.
-        asks: search id -> its stored suggestions, by index.
-        budgets: search id -> largest number of trials it may have.
-        retried: ids of trials that failed and were retried since.
-        paths: the results folder.
-        findings: collects problems and notes.
-    """
+def check_searches(stored: StoredStudy, findings: Findings) -> None:
+    """Check every search against its asks, its budget and its finals."""
+    trials, asks, paths = stored.trials, stored.asks, stored.paths
+    planned, most = {search.id for search in searches(stored.study)}, _most_trials(stored)
     by_search: dict[str, list[StoredTrial]] = defaultdict(list)
     for trial in trials.values():
         by_search[trial.row["search"]].append(trial)
     for search in sorted(by_search.keys() | asks.keys()):
         rows, of_search = by_search.get(search, []), asks.get(search, [])
         stages = {trial.row["stage"] for trial in rows}
-        if search not in budgets:
+        if search not in planned:
             if stages != {"baseline"}:
                 findings.problem(paths.folder, "study.yaml must plan every search", search)
             continue
         findings.checked["searches"] += 1
         _check_asks(search, rows, of_search, paths, findings)
         distinct = list(dict.fromkeys(ask.trial_id for ask in of_search))
-        if len(distinct) > budgets[search]:
-            findings.problem(
-                paths.asks / search,
-                f"no search may have more trials than its {budgets[search]}",
-                len(distinct),
-            )
+        if len(distinct) > most:
+            rule = f"no search may have more trials than its {most}"
+            findings.problem(paths.asks / search, rule, len(distinct))
         finals = [trial for trial in rows if trial.row["stage"] == "final"]
         for trial in finals:
-            for rule, value in _final(trial, of_search, distinct, trials, retried):
+            for rule, value in _final(trial, of_search, distinct, trials, stored.retried):
                 findings.problem(trial.file, f"trial {trial.row['trial_id']}: {rule}", value)
+
+
+def _most_trials(stored: StoredStudy) -> int:
+    """Most trials that each search may have had, under any run's budget."""
+    now = with_trials_per_search(stored.study).search.trials
+    return max([now, *(run.trials_per_search for run in stored.runs)])
 
 
 def _check_asks(

@@ -5,23 +5,12 @@ artifacts, since they are written in the opposite order: so whatever is found ha
 to, even if it was written while others were read.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
-from orchestrator.results.records.asks import Ask
 from orchestrator.results.records.metric_columns import known_columns
-from orchestrator.results.records.runs import Run
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import (
-    MERGED_FROM,
-    read_metrics,
-    read_schema,
-    study_name,
-)
+from orchestrator.results.records.study_snapshot import read_metrics, read_schema, study_name
 from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.scheduling.committed_outcomes import search_outcomes
-from orchestrator.study.blocks import searches
-from orchestrator.study.budget import with_trials_per_search
 from orchestrator.study.study import Study
 from orchestrator.verify.asks_and_attempts import (
     check_attempts,
@@ -39,7 +28,7 @@ from orchestrator.verify.recomputed_ids import (
     readable_datasets,
 )
 from orchestrator.verify.replayed_suggestions import check_replay
-from orchestrator.verify.retried_failures import Retried, check_retried, read_sound_retried
+from orchestrator.verify.retried_failures import check_retried, read_sound_retried
 from orchestrator.verify.store_files import (
     check_leftovers,
     check_lock,
@@ -47,6 +36,7 @@ from orchestrator.verify.store_files import (
     stored_provenance,
     stored_study,
 )
+from orchestrator.verify.stored_study import StoredStudy
 from orchestrator.verify.trial_row_rules import RowRules
 from orchestrator.verify.trial_rows import StoredTrial, read_trials
 from orchestrator.verify.trials_of_study import check_copies, check_groups, check_searches
@@ -81,15 +71,21 @@ def verify_store(
     asks = read_sound_asks(paths, findings)
     retried = read_sound_retried(paths, findings)
     if study is not None and trials is not None:
-        runs = known_runs(paths, findings)
-        check_groups(trials, findings)
-        check_code(study, trials, paths, findings)
-        check_copies(trials, findings, is_merged=MERGED_FROM in provenance)
-        check_searches(trials, asks, _budgets(study, runs), retried, paths, findings)
-        check_retried(paths, retried, trials, asks, findings)
-        _check_recomputed(
-            paths, study, provenance, trials, asks, retried, runs, findings, replay=replay
+        stored = StoredStudy(
+            paths=paths,
+            study=study,
+            provenance=provenance,
+            runs=known_runs(paths, findings),
+            trials=trials,
+            asks=asks,
+            retried=retried,
         )
+        check_groups(trials, findings)
+        check_code(stored, findings)
+        check_copies(stored, findings)
+        check_searches(stored, findings)
+        check_retried(stored, findings)
+        _check_recomputed(stored, findings, replay=replay)
     known = trials or {}
     open_trials = {ask.trial_id for asked in asks.values() for ask in asked} - known.keys()
     if open_trials:
@@ -124,42 +120,19 @@ def _trials(
     return None
 
 
-def _budgets(study: Study, runs: Sequence[Run]) -> dict[str, int]:
-    """Most trials that each search may have had, under any run's budget."""
-    most = max(
-        [with_trials_per_search(study).search.trials, *(run.trials_per_search for run in runs)]
-    )
-    return {search.id: most for search in searches(study)}
-
-
-def _check_recomputed(
-    paths: StudyPaths,
-    study: Study,
-    provenance: Mapping[str, object],
-    trials: Mapping[str, StoredTrial],
-    asks: Mapping[str, Sequence[Ask]],
-    retried: Retried,
-    runs: Sequence[Run],
-    findings: Findings,
-    *,
-    replay: bool,
-) -> None:
+def _check_recomputed(stored: StoredStudy, findings: Findings, *, replay: bool) -> None:
     """Checks that need the study's data on this machine."""
     findings.tell("loading the data sets")
-    datasets = readable_datasets(study, paths, trials, findings)
-    numerics = provenance.get("numerics_version")
-    check_row_ids(study, trials, datasets, numerics, paths, findings)
-    own = with_trials_per_search(study)
-    maker = maker_of(own, datasets, paths, findings)
+    datasets = readable_datasets(stored, findings)
+    check_row_ids(stored, datasets, findings)
+    maker = maker_of(stored, datasets, findings)
     if maker is None:
         return
-    check_ask_ids(own, asks, maker, paths, findings)
+    check_ask_ids(stored, maker, findings)
     if not replay:
         return
     if findings.problems:
-        findings.note(paths.asks, "suggestions were not drawn again, since there are problems")
+        rule = "suggestions were not drawn again, since there are problems"
+        findings.note(stored.paths.asks, rule)
         return
-    decisions = Reader(paths.folder).decisions()
-    outcomes = search_outcomes(decisions, study.ks[0], Reader(paths.folder).objective)
-    before = [run.trials_per_search for run in runs]
-    check_replay(own, asks, outcomes, retried, maker, before, paths, findings)
+    check_replay(stored, maker, findings)

@@ -1,6 +1,6 @@
-"""Runs the small study on Ray, to be killed.
+"""Runs a small study on Ray, to be killed.
 
-python -m tests.orchestrator.drive_small_study DIR
+python -m tests.orchestrator.drive_small_study small|crossed DIR
 """
 
 import sys
@@ -10,26 +10,39 @@ from pathlib import Path
 
 from orchestrator.executors.ray_tune import RayTuneExecutor
 from orchestrator.study.resource_demand import most_demand
+from orchestrator.worker.worker import TrialFunction
+from tests.orchestrator.planted import PlantedTrial, hashed
+from tests.orchestrator.shared_finals import SMALL
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, run_here
 from trainables.settings.trial_settings import TrialSettings
 from trainables.trial_reports import EpochReport, TestReport
 
+# The crossed one is of two protocols that share finals.
+STUDIES = {"small": (STUDY, simulated_trial), "crossed": (SMALL, PlantedTrial(hashed))}
 
-def slow_trial(
-    settings: TrialSettings,
-    *,
-    resume: bytes | None,
-    save: Callable[[bytes], None],
-    keep: object,
-) -> Iterator[EpochReport | TestReport]:
+
+class SlowTrial:
     """Leaves a killer time to strike."""
-    for report in simulated_trial(settings, resume=resume, save=save):
-        time.sleep(0.03)
-        yield report
+
+    def __init__(self, trial: TrialFunction) -> None:
+        self._trial = trial
+
+    def __call__(
+        self,
+        settings: TrialSettings,
+        *,
+        resume: bytes | None,
+        save: Callable[[bytes], None],
+        keep: object,
+    ) -> Iterator[EpochReport | TestReport]:
+        for report in self._trial(settings, resume=resume, save=save, keep=None):
+            time.sleep(0.03)
+            yield report
 
 
 if __name__ == "__main__":
-    executor = RayTuneExecutor(most_demand(STUDY), trial=slow_trial)
-    run_here(STUDY, Path(sys.argv[1]), executor)
+    study, trial = STUDIES[sys.argv[1]]
+    executor = RayTuneExecutor(most_demand(study), trial=SlowTrial(trial))
+    run_here(study, Path(sys.argv[2]), executor)
     print("finished")

@@ -1,7 +1,5 @@
 """A study of two protocols through Ray: finals that both ask for, and a driver that is killed."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +9,7 @@ from polars.testing import assert_frame_equal
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.executors.ray_tune import RayTuneExecutor
 from orchestrator.study.resource_demand import most_demand
-from tests.orchestrator.executors.test_ray_executor import kill_tree, wait_for_commits
+from tests.orchestrator.executors.test_ray_executor import drive, kill_tree, wait_for_commits
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.shared_finals import SMALL
 from tests.orchestrator.small_study import rows, run_here, tables
@@ -29,16 +27,6 @@ def tables_without_ray(tmp_path_factory):
     return tables(storage, SMALL)
 
 
-def drive(storage):
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.orchestrator.drive_crossed_study", str(storage)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
 def test_ray_gives_the_tables_of_one_process(tmp_path, tables_without_ray, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(ROOT))  # where workers find the simulated training
     executor = RayTuneExecutor(most_demand(SMALL), trial=PlantedTrial(hashed))
@@ -52,9 +40,9 @@ def test_ray_gives_the_tables_of_one_process(tmp_path, tables_without_ray, monke
 def test_a_driver_killed_among_the_finals_ends_in_the_same_tables(tmp_path, tables_without_ray):
     searched = tables_without_ray.filter(pl.col("stage") == "search").height
     for commits in (searched + 2, searched + 6):
-        driver = drive(tmp_path)
+        driver = drive(tmp_path, "crossed")
         wait_for_commits(tmp_path, commits, driver)
         kill_tree(driver)
-    output, _ = drive(tmp_path).communicate(timeout=120)
+    output, _ = drive(tmp_path, "crossed").communicate(timeout=120)
     assert "finished" in output
     assert_frame_equal(tables(tmp_path, SMALL), tables_without_ray)

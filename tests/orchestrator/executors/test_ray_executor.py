@@ -46,9 +46,9 @@ def _garbage_of_ray_stays_here():
     gc.collect()
 
 
-def drive(storage: Path) -> subprocess.Popen:
+def drive(storage: Path, study: str = "small") -> subprocess.Popen:
     return subprocess.Popen(
-        [sys.executable, "-m", "tests.orchestrator.drive_small_study", str(storage)],
+        [sys.executable, "-m", "tests.orchestrator.drive_small_study", study, str(storage)],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -4,22 +4,22 @@ import subprocess
 import sys
 from pathlib import Path
 
-import polars as pl
 import pyarrow.parquet as pq
 
 from orchestrator.results.trial_files import compaction as compact_module
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import TRIALS_PER_ROW_GROUP, compact
 from orchestrator.results.trial_files.integrity import check_store
-from podium.errors import StoreError
-from tests.orchestrator.results.extended_stores import TRIALS, Killed, extended_store, rows_of
+from tests.orchestrator.results.extended_stores import (
+    TRIALS,
+    ended_at_every_operation,
+    extended_store,
+    plainly,
+    rows_of,
+)
 from tests.orchestrator.results.file_operations import FileOperations
 from tests.orchestrator.results.store_frames import assert_same_frames
 from tests.orchestrator.results.store_rows import SCHEMA, WIDER, commit, new_store, row
-
-
-def plainly(store):
-    return pl.read_parquet(f"{store.folder}/**/*.parquet").sort("trial_id")
 
 
 def parquet_files(store):
@@ -109,30 +109,10 @@ def test_readers_see_the_same_rows_between_any_two_file_operations(tmp_path, mon
     assert_same_frames(rows_of(store), before)
 
 
-def attempts(folder, monkeypatch, **options):
-    """Compacts stores, each ended at the next file operation, until one gets through."""
-    for die_at in range(1, 200):
-        store = extended_store(folder / str(die_at))
-        before = rows_of(store)
-        with monkeypatch.context() as patch:
-            FileOperations(patch, die_at=die_at, **options)
-            try:
-                compact(store)
-            except (Killed, StoreError):
-                ended = True
-            else:
-                ended = False
-        yield store, before
-        if not ended:
-            assert die_at > 15
-            return
-    raise AssertionError("compaction never came to its end")
-
-
 def test_killed_at_any_file_operation_nothing_is_lost_and_the_next_one_finishes(
     tmp_path, monkeypatch
 ):
-    for store, before in attempts(tmp_path, monkeypatch):
+    for store, before in ended_at_every_operation(tmp_path, monkeypatch, compact):
         assert_same_frames(rows_of(store), before)
         assert check_store(store) == TRIALS
         compact(store)
@@ -144,7 +124,7 @@ def test_killed_at_any_file_operation_nothing_is_lost_and_the_next_one_finishes(
 
 def test_an_error_at_any_file_operation_is_raised_and_loses_nothing(tmp_path, monkeypatch):
     full = OSError(28, "No space left on device")
-    for store, before in attempts(tmp_path, monkeypatch, error=full):
+    for store, before in ended_at_every_operation(tmp_path, monkeypatch, compact, error=full):
         assert_same_frames(rows_of(store), before)
         compact(store)
         assert plainly(store)["trial_id"].to_list() == sorted(before["trials"]["trial_id"])

@@ -9,8 +9,14 @@ from orchestrator.results.trial_files.compaction import compact, finish_compacti
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results.trial_files.withdraw_trials import withdraw_trials
-from podium.errors import CorruptFileError, StoreError
-from tests.orchestrator.results.extended_stores import TRIALS, Killed, extended_store, rows_of
+from podium.errors import CorruptFileError
+from tests.orchestrator.results.extended_stores import (
+    TRIALS,
+    ended_at_every_operation,
+    extended_store,
+    plainly,
+    rows_of,
+)
 from tests.orchestrator.results.file_operations import FileOperations
 from tests.orchestrator.results.store_frames import assert_same_frames
 from tests.orchestrator.results.store_rows import WIDER, commit, new_store, row
@@ -23,10 +29,6 @@ def without(frames, gone=GONE):
     return {
         name: frame.filter(~pl.col("trial_id").is_in(list(gone))) for name, frame in frames.items()
     }
-
-
-def plainly(store):
-    return pl.read_parquet(f"{store.folder}/**/*.parquet").sort("trial_id")
 
 
 def test_rows_are_gone_compacted_or_not_and_all_others_are_what_they_were(tmp_path):
@@ -135,24 +137,8 @@ def test_plain_polars_fails_or_counts_each_trial_once_between_any_two_file_opera
         assert ids - set(found) <= set(GONE)
 
 
-def attempts(folder, monkeypatch, **options):
-    """Withdraws trials, each time ended at the next file operation, until it gets through."""
-    for die_at in range(1, 300):
-        store = extended_store(folder / str(die_at))
-        before = rows_of(store)
-        with monkeypatch.context() as patch:
-            FileOperations(patch, die_at=die_at, **options)
-            try:
-                withdraw_trials(store, GONE)
-            except (Killed, StoreError):
-                ended = True
-            else:
-                ended = False
-        yield store, before
-        if not ended:
-            assert die_at > 15
-            return
-    raise AssertionError("the withdrawal never came to its end")
+def withdrawn(store):
+    withdraw_trials(store, GONE)
 
 
 def left(store):
@@ -164,7 +150,7 @@ def left(store):
 def test_killed_at_any_file_operation_no_other_row_is_lost_and_the_next_one_finishes(
     tmp_path, monkeypatch
 ):
-    for store, before in attempts(tmp_path, monkeypatch):
+    for store, before in ended_at_every_operation(tmp_path, monkeypatch, withdrawn):
         others = without(before)
         assert_same_frames(without(rows_of(store)), others)
         check_store(store)
@@ -175,7 +161,7 @@ def test_killed_at_any_file_operation_no_other_row_is_lost_and_the_next_one_fini
 
 
 def test_killed_at_any_file_operation_the_study_may_go_on_without_it(tmp_path, monkeypatch):
-    for store, before in attempts(tmp_path, monkeypatch):
+    for store, before in ended_at_every_operation(tmp_path, monkeypatch, withdrawn):
         rows = rows_of(store)
         finish_compaction(store)
         compact(store)
@@ -186,7 +172,7 @@ def test_killed_at_any_file_operation_the_study_may_go_on_without_it(tmp_path, m
 
 def test_an_error_at_any_file_operation_is_raised_and_loses_no_other_row(tmp_path, monkeypatch):
     full = OSError(28, "No space left on device")
-    for store, before in attempts(tmp_path, monkeypatch, error=full):
+    for store, before in ended_at_every_operation(tmp_path, monkeypatch, withdrawn, error=full):
         assert_same_frames(without(rows_of(store)), without(before))
         withdraw_trials(store, left(store))
         assert_same_frames(rows_of(store), without(before))
