@@ -102,7 +102,7 @@ class LongestHistories:
 
 def ended_by_loss(loss: Loss) -> Ended:
     """The last message of a lost trial, had it been able to send one."""
-    return Ended(state="FAILED", cause=loss.cause, message=loss.message, traceback=None, log=None)
+    return Ended(state="FAILED", cause=loss.cause, message=loss.message)
 
 
 def end_attempt(

@@ -34,7 +34,7 @@ from orchestrator.scheduling.worker_slots import WorkerSlots
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import Study
 from orchestrator.trials.failure_causes import STORE, TIMEOUT
-from orchestrator.trials.recorder import RowOutcome, TrialRecorder
+from orchestrator.trials.recorder import TrialRecorder
 from orchestrator.trials.retries import failure_of, is_retried
 from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended, Message
@@ -219,7 +219,7 @@ class StudyScheduler:
             search = self._queues.run_of(spec)
             continues = search.continues(spec.trial_id, step, best)
             if running.may_be_pruned and not continues:
-                self._commit(running, RowOutcome(state="PRUNED", rung=search.rung_at(step)))
+                self._commit(running, Ended(state="PRUNED", rung=search.rung_at(step)))
                 return False
         late = timeout_of(running, self._study.resources)
         if late is not None:
@@ -245,17 +245,7 @@ class StudyScheduler:
             )
         if ended.state == "FAILED":
             self._failures.record_failure(running, ended, self._slots.num_handed_out)
-        self._commit(
-            running,
-            RowOutcome(
-                state=ended.state,
-                cause=ended.cause,
-                message=ended.message,
-                traceback=ended.traceback,
-                log=ended.log,
-                peak_memory_mb=ended.peak_memory_mb,
-            ),
-        )
+        self._commit(running, ended)
 
     def _retry(self, running: RunningTrial, ended: Ended) -> None:
         trial_id = running.spec.trial_id
@@ -265,22 +255,22 @@ class StudyScheduler:
         self._failures.tally.add_retry(str(ended.cause))
         self._queues.requeue(running.spec)
 
-    def _commit(self, running: RunningTrial, outcome: RowOutcome) -> None:
+    def _commit(self, running: RunningTrial, ended: Ended) -> None:
         spec, history = running.spec, self._longest_histories.take(running)
         self._store.check_ownership()
-        self._store.recorder.commit(spec, history, outcome, running.attempt)
+        self._store.recorder.commit(spec, history, ended, running.attempt)
         del self._running[spec.trial_id]
-        self._spending.end(spec.trial_id, use_of(outcome.state))
+        self._spending.end(spec.trial_id, use_of(ended.state))
         checkpoint_files.delete(self._paths, spec.trial_id)
         if spec.stage != "search":
             remove_leftovers(self._paths, spec.trial_id)
-        objective = history.objective() if outcome.state == "COMPLETE" else None
+        objective = history.objective() if ended.state == "COMPLETE" else None
         self._trial_seconds += time.monotonic() - running.handed_out
         self._trials_ended += 1
         self._queues.finish(
             spec,
             Outcome(
-                state=outcome.state,
+                state=ended.state,
                 objective=objective,
                 path=history.running_objectives(),
                 selected_epoch=history.selected_epoch,

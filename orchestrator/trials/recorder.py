@@ -2,7 +2,7 @@
 
 import platform
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
@@ -11,41 +11,18 @@ from orchestrator.results.records.attempts import read_attempt
 from orchestrator.results.records.metric_columns import known_columns, score_column
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.commit_trials import TrialCopy, commit_trial, copy_trials
-from orchestrator.search_samplers.suggester import TrialState
 from orchestrator.study.study import Study
 from orchestrator.trials.history import TrialHistory
 from orchestrator.trials.provenance import Versions
 from orchestrator.trials.specification import TrialSpec
+from orchestrator.trials.worker_messages import Ended
 from trainables.settings.trial_settings import HyperparameterValue, ProtocolSettings
 from trainables.trial_reports import ClassHits, EpochReport, TestReport
 
-__all__ = ["LAST_EPOCH", "SELECTION_RULE", "RowOutcome", "TrialRecorder", "hyperparameter_columns"]
+__all__ = ["LAST_EPOCH", "SELECTION_RULE", "TrialRecorder", "hyperparameter_columns"]
 
 SELECTION_RULE = "best_val_epoch"
 LAST_EPOCH = "last_epoch"  # where there is no validation
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RowOutcome:
-    """How a trial ended.
-
-    Attributes:
-        state: ``COMPLETE``, ``PRUNED`` or ``FAILED``.
-        cause: why it failed (see `orchestrator.trials.failure_causes`).
-        message: one line on the failure.
-        traceback: traceback of the failure, with secrets removed.
-        log: tail of what the trial printed.
-        rung: number of the rung at which it was pruned.
-        peak_memory_mb: memory of its process, if it was measured after the last epoch.
-    """
-
-    state: TrialState
-    cause: str | None = None
-    message: str | None = None
-    traceback: str | None = None
-    log: str | None = None
-    rung: int | None = None
-    peak_memory_mb: float | None = None
 
 
 class TrialRecorder:
@@ -59,23 +36,21 @@ class TrialRecorder:
         self._schema = schema
         self._versions = versions
 
-    def commit(
-        self, spec: TrialSpec, history: TrialHistory, outcome: RowOutcome, attempt: int
-    ) -> None:
+    def commit(self, spec: TrialSpec, history: TrialHistory, ended: Ended, attempt: int) -> None:
         """Commit the row of a trial; a row that is there already stays as it is.
 
         Args:
             spec: specification of the trial.
             history: its reports.
-            outcome: state in which it ended, and why.
+            ended: state in which it ended, and why.
             attempt: number of its last attempt, from 1.
         """
         row = {
             **spec.identity_columns(self._study.name),
             **hyperparameter_columns(self._schema, spec.settings.hyperparameters),
-            **_outcome_columns(outcome),
+            **_end_columns(ended),
             **self._score_columns(spec, history),
-            **self._cost_columns(spec, history, attempt, outcome.peak_memory_mb),
+            **self._cost_columns(spec, history, attempt, ended.peak_memory_mb),
             **self._versions.columns(),
         }
         commit_trial(self._paths, self._schema, row)
@@ -184,10 +159,15 @@ def _keeps_retrievals(spec: TrialSpec) -> bool:
     return spec.stage != "search" and spec.index < 2
 
 
-def _outcome_columns(outcome: RowOutcome) -> dict[str, object]:
-    columns = asdict(outcome)
-    del columns["peak_memory_mb"]  # the larger of it and the history's is a cost
-    return columns
+def _end_columns(ended: Ended) -> dict[str, object]:
+    return {
+        "state": ended.state,
+        "cause": ended.cause,
+        "message": ended.message,
+        "traceback": ended.traceback,
+        "log": ended.log,
+        "rung": ended.rung,
+    }
 
 
 def _score_rows(report: EpochReport | TestReport) -> Iterable[dict[str, object]]:

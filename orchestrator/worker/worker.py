@@ -170,14 +170,7 @@ def _is_to_be_decided(report: Report, job: TrialJob) -> bool:
 
 
 def _complete(log: io.StringIO) -> Ended:
-    return Ended(
-        state="COMPLETE",
-        cause=None,
-        message=None,
-        traceback=None,
-        log=_tail(log),
-        device_memory_mb=device_memory(),
-    )
+    return Ended(state="COMPLETE", log=_tail(log), device_memory_mb=device_memory())
 
 
 def _failed(error: Exception, log: io.StringIO) -> Ended:

@@ -5,8 +5,7 @@ from orchestrator.trials.worker_messages import Ended
 
 
 def ended(**changes) -> Ended:
-    said = {"state": "COMPLETE", "cause": None, "message": None, "traceback": None, "log": None}
-    return Ended(**{**said, **changes})
+    return Ended(**{"state": "COMPLETE", **changes})
 
 
 def test_a_process_that_ran_ordinary_trials_continues():
