@@ -15,7 +15,9 @@ from orchestrator.study.study import Study
 from orchestrator.verify.asks_and_attempts import (
     check_attempts,
     check_checkpoints,
+    check_retried,
     read_sound_asks,
+    read_sound_retried,
 )
 from orchestrator.verify.findings import Finding, Findings
 from orchestrator.verify.folder_contents import check_contents
@@ -28,7 +30,6 @@ from orchestrator.verify.recomputed_ids import (
     readable_datasets,
 )
 from orchestrator.verify.replayed_suggestions import check_replay
-from orchestrator.verify.retried_failures import check_retried, read_sound_retried
 from orchestrator.verify.store_files import (
     check_leftovers,
     check_lock,
