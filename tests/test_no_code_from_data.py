@@ -27,8 +27,7 @@ IMPORTS_BY_NAME = {
     "podium.cli": "commands, from a fixed table",
     "search_spaces.catalogue": "files of search_spaces/losses",
     "trainables.registry": "files of this package",
-    "trainables.loss_composition.make_criterion": "losses by import path, when a study runs",
-    "trainables.network.external_backbone": "backbones by import path, only when a study is run",
+    "trainables.importable_code": "losses and backbones by import path, when a study is run",
 }
 
 

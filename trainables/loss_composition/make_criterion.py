@@ -1,14 +1,11 @@
 """From the name of a loss and its hyperparameters to what a network is trained with."""
 
-import importlib
 import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from torch import nn
-
-from trainables.errors import TrialInputError, unknown_name
-from trainables.importable_code import check_importable
+from trainables.errors import TrialInputError
+from trainables.importable_code import module_class
 from trainables.loss_composition.cross_batch_memory import CrossBatchMemory
 from trainables.loss_composition.external_loss import ExternalLoss
 from trainables.loss_composition.loss_base import Criterion, Loss
@@ -80,19 +77,7 @@ def loss_class(term: LossTerm) -> type[Any]:
     if not term.is_external:
         loaded: type[Any] = load("losses", term.name)
         return loaded
-    check_importable(term.name)
-    module_name, _, class_name = term.name.partition(":")
-    try:
-        module = importlib.import_module(module_name)
-    except Exception as error:  # whatever the module does when it is imported
-        raise TrialInputError(f"loss {term.name}: cannot import {module_name}: {error}") from error
-    found = getattr(module, class_name, None)
-    if found is None:
-        classes = [name for name, item in vars(module).items() if inspect.isclass(item)]
-        raise unknown_name(f"loss of {module_name}", class_name, classes)
-    if not inspect.isclass(found) or not issubclass(found, nn.Module):
-        raise TrialInputError(f"loss {term.name} must be a subclass of torch.nn.Module")
-    return found
+    return module_class("loss", term.name)
 
 
 def constructor_arguments(loss: type[Any]) -> dict[str, inspect.Parameter]:

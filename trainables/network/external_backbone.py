@@ -3,14 +3,12 @@
 B = batch, C = channels, H, W = height and width in pixels, F = features, h, w = of a map.
 """
 
-import importlib
-import inspect
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 
-from trainables.errors import TrialInputError, unknown_name
-from trainables.importable_code import check_importable
+from trainables.errors import TrialInputError
+from trainables.importable_code import module_class
 from trainables.network.backbone_base import Backbone
 from trainables.network.load_weights import start_from
 from trainables.network.pixel_input import IMAGENET_MEAN, IMAGENET_STD, PixelInput
@@ -85,28 +83,11 @@ def external_backbone(name: str, weights: str) -> Backbone:
     Raises:
         TrialInputError: there is no such class, it cannot be made, or its weights are not there.
     """
-    loaded = _class_at(name)
+    loaded = module_class("backbone", name)
     if issubclass(loaded, Backbone):
         backbone: Backbone = _made(name, loaded, weights)
         return backbone
     return ExternalBackbone(name, _made(name, loaded), weights)
-
-
-def _class_at(name: str) -> type[Any]:
-    check_importable(name)
-    module_name, _, class_name = name.partition(":")
-    try:
-        module = importlib.import_module(module_name)
-    except Exception as error:  # whatever the module does when it is imported
-        message = f"backbone {name}: cannot import {module_name}: {error}"
-        raise TrialInputError(message) from error
-    found = getattr(module, class_name, None)
-    if found is None:
-        classes = [key for key, item in vars(module).items() if inspect.isclass(item)]
-        raise unknown_name(f"backbone of {module_name}", class_name, classes)
-    if not inspect.isclass(found) or not issubclass(found, nn.Module):
-        raise TrialInputError(f"backbone {name} must be a subclass of torch.nn.Module")
-    return found
 
 
 def _made(name: str, loaded: type[Any], *arguments: str) -> Any:
