@@ -84,7 +84,7 @@ def append_searches(folder: Place, journal: Path) -> JournalUpdate:
     reader = Reader(folder)
     study = study_from_resolved(reader.study())
     if not journal.parent.is_dir():
-        raise PodiumError(f"--optuna-journal needs a folder that exists; got {journal.parent}")
+        raise PodiumError(f"--output needs a folder that exists; got {journal.parent}")
     with exclusive(journal, limit_seconds=_LOCK_SECONDS) as is_held:
         if not is_held:
             raise StoreError(f"another export is writing {journal}; try again")

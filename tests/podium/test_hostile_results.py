@@ -82,7 +82,7 @@ def test_what_a_folder_names_is_never_imported(naming_code, tmp_path, monkeypatc
     done = call(capsys, *_filled(words, naming_code.folder, tmp_path))
     assert MODULE not in sys.modules
     assert not (folder / "mark").exists()
-    if "--optuna-journal" in words:
+    if "optuna" in words:
         assert (done.code, "--trust-code" in done.err) == (2, True)
     elif "verify" not in words:  # which finds what these stores are not made to keep
         assert done.code == 0, done.err
@@ -116,7 +116,7 @@ def test_no_word_of_a_folder_reaches_the_terminal_as_a_control(hostile, tmp_path
     assert controls <= {"\n", "\t"}
     assert [line for line in printed.splitlines() if line.startswith("forged")] == []
     if "verify" not in words:
-        assert done.code == (2 if "--optuna-journal" in words else 0), done.err
+        assert done.code == (2 if "optuna" in words else 0), done.err
 
 
 def test_a_name_with_control_characters_is_refused(tmp_path, capsys):
