@@ -128,7 +128,7 @@ ROOMS: dict[str, set[str]] = {
         "trainables/network",
     },
     "podium/arguments": {
-        "orchestrator/results/records", "orchestrator/results/storage",
+        "analysis/typed_tables", "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/results/trial_files", "orchestrator/study_validation", "podium/errors",
         "trainables/settings",
     },

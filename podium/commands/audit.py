@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from podium.errors import PodiumError
+from podium.arguments.table_argument import Average, column_names
 from podium.terminal.printing import AsJson, print_json, say
 
 if TYPE_CHECKING:
@@ -53,10 +53,7 @@ def command(
             help="Check such rows only; k=1: at all K, with verdicts of that one. Repeatable.",
         ),
     ] = None,
-    average: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMNS", help="Average over these columns, such as seed,fold."),
-    ] = None,
+    average: Average = None,
     blocks: Annotated[
         int | None,
         typer.Option(min=1, help="Blocks of a tournament; default: what its rows agree on."),
@@ -86,11 +83,11 @@ def command(
     audit = audit_file(
         file,
         AuditOptions(
-            by=None if by is None else _names(by, "--by"),
+            by=None if by is None else column_names(by, "--by"),
             competitor=competitor,
             score=score,
             where=where or (),
-            average=_names(average, "--average") if average is not None else (),
+            average=column_names(average, "--average") if average is not None else (),
             published=published,
             blocks=blocks,
             claims=claim or (),
@@ -134,10 +131,3 @@ def _lines(items: "Sequence[Finding]", kind: str) -> list[str]:
         for item in items
         if item.kind == kind
     ]
-
-
-def _names(text: str, option: str) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in text.split(","))
-    if not all(names):
-        raise PodiumError(f"{option} must be column names divided by commas; got {text!r}")
-    return names

@@ -1,27 +1,38 @@
 """``podium tournament``: rank the losses of a study, or any table of scores."""
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from analysis.scores.protocol_runs import protocols_of
-from analysis.scores.study_table import BLOCK_COLUMNS, study_table
+from analysis.scores.study_table import study_table
 from analysis.study_results.recorded_fairness import planned_fairness
 from analysis.tournament.block_runs import block_runs
 from analysis.tournament.medals import shared_places
-from analysis.tournament.rank_stability import rank_stability
+from analysis.tournament.rank_stability import RankStability, rank_stability
 from analysis.tournament.sensitivity_to_test import sensitivity_to_test
 from analysis.tournament.sensitivity_to_test_text import sensitivity_record
 from analysis.tournament.standings_record import standing_records, tournament_record
 from analysis.tournament.tournament import Tournament, hold_tournament
-from analysis.typed_tables.score_table import ScoreTable, read_table
+from analysis.typed_tables.score_table import ScoreTable
 from analysis.typed_tables.table_file import is_table
+from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.results.records.tournament_rules import TEST_LABELS, TournamentRules, rules_of
 from orchestrator.results.storage.locations import Place
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
+from podium.arguments.table_argument import (
+    Average,
+    By,
+    Competitor,
+    Score,
+    TableOptions,
+    Where,
+    column_names,
+)
 from podium.errors import PodiumError
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
 from podium.terminal.tournament_answer import (
@@ -35,9 +46,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_PERCENT = 100
-_BY, _COMPETITOR, _SCORE = ",".join(BLOCK_COLUMNS), "loss", "recall"
-
 
 def command(
     source: Annotated[
@@ -48,21 +56,11 @@ def command(
             help="A table (CSV or Parquet), a study file (YAML) or a results folder.",
         ),
     ],
-    by: Annotated[str, typer.Option(help="Columns of a table that together name a block.")] = _BY,
-    competitor: Annotated[
-        str, typer.Option(help="Column of a table with the losses.")
-    ] = _COMPETITOR,
-    score: Annotated[
-        str, typer.Option(help="Column of a table with the scores; higher is better.")
-    ] = _SCORE,
-    where: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN=VALUE", help="Keep such rows only, as in k=1. Repeatable."),
-    ] = None,
-    average: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMNS", help="Average over these columns, such as seed,fold."),
-    ] = None,
+    by: By = None,
+    competitor: Competitor = None,
+    score: Score = None,
+    where: Where = None,
+    average: Average = None,
     test: Annotated[
         str | None,
         typer.Option(
@@ -100,158 +98,148 @@ def command(
 
     Example: podium tournament scores.csv --by dataset,backbone --score recall --where k=1
     """
-    _refuse_unused(source, by, competitor, score, average, storage)
-    given = {"test": test, "alpha": alpha, "rope_points": rope}
-    if each is not None:
-        if ignored := [name for name, value in given.items() if value is not None]:
-            raise PodiumError(f"--each makes no test, so {_option(ignored[0])} would be ignored")
-        factors = _names(each, "--each")
-        table_of = _tables_by_factor(source, by, competitor, score, where, average, storage)
-        print_subgroups(factors, table_of, as_json=as_json, as_csv=as_csv)
+    options = TableOptions(
+        by=by, competitor=competitor, score=score, where=where or (), average=average
+    )
+    ranked = _ranked(source, options, storage)
+    rules = {"test": test, "alpha": alpha, "rope_points": rope}
+    given = {name: value for name, value in rules.items() if value is not None}
+    if each is None:
+        _rank(ranked, given, as_json=as_json, as_csv=as_csv)
         return
-    fairness = None
-    if is_table(source):
-        table = read_table(
-            source,
-            by=_names(by, "--by"),
-            competitor=competitor,
-            score=score,
-            where=where or (),
-            average=_names(average, "--average") if average is not None else (),
+    if given:
+        raise PodiumError(
+            f"--each makes no test, so {_option(next(iter(given)))} would be ignored"
         )
-        rules = _rules_of_table(given)
-        region = rules.rope_points
-    else:
-        from orchestrator.results.trial_files.reader import Reader
-
-        reader = Reader(results_folder(source, storage))
-        rules = _rules_of_study(rules_of(reader.study()), given)
-        region = None if rules.rope_points is None else rules.rope_points / _PERCENT
-        table = _of_study(reader, where or [])
-        fairness = planned_fairness(reader.provenance())
-    tournament = _held(table, table.by, rules)
-    runs = block_runs(table, tournament)
-    stability = rank_stability(tournament, runs)
-    under = None if as_csv else sensitivity_to_test(tournament, runs, rope=region)
-    pseudo = _pseudo_blocks(table, tournament, rules)
-    if as_json:
-        pseudo_record = (
-            {"by": pseudo.by, "competitors": standing_records(pseudo)} if pseudo else None
-        )
-        print_json(
-            {
-                **tournament_record(tournament, stability),
-                "sensitivity_to_test": sensitivity_record(tournament, under) if under else None,
-                "warnings": table.warnings,
-                "pseudo_blocks": pseudo_record,
-                "fairness": fairness.to_dict() if fairness else None,
-            }
-        )
-    elif as_csv:
-        shared = shared_places(tournament, stability)
-        rows = standing_records(tournament)
-        rows = [
-            {**row, "shared_with": ", ".join(shared.get(row["competitor"], ()))} for row in rows
-        ]
-        print_table(rows, as_csv=True)
-    else:
-        say(tournament_answer(table, tournament, stability, under, pseudo, fairness))
+    factors = column_names(each, "--each")
+    print_subgroups(factors, ranked.scores_by, as_json=as_json, as_csv=as_csv)
 
 
-def _refuse_unused(
-    source: Place,
-    by: str,
-    competitor: str,
-    score: str,
-    average: str | None,
-    storage: Place | None,
-) -> None:
-    """Refuse an option that would be ignored."""
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A typed table, which is ranked by the rules that are given with it."""
+
+    path: Path
+    options: TableOptions
+
+    rope_unit = 1
+
+    def scores(self) -> ScoreTable:
+        return self.options.read(self.path)
+
+    def scores_by(self, factor: str) -> ScoreTable:
+        return self.options.read(self.path, factor)
+
+    def rules(self, given: Mapping[str, Any]) -> TournamentRules:
+        if "test" in given and given["test"] not in TEST_LABELS:
+            known = ", ".join(TEST_LABELS)
+            raise PodiumError(f"--test must be one of {known}; got {given['test']!r}")
+        if given.get("rope_points") == math.inf:
+            raise PodiumError("--rope must be finite; got inf")
+        return TournamentRules(**given)
+
+    def fairness(self) -> Fairness | None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Study:
+    """The results of a study, which declared its rules before it ran."""
+
+    reader: "Reader"
+    where: Sequence[str]
+
+    rope_unit = 100  # points of a recall from 0 to 1
+
+    def scores(self) -> ScoreTable:
+        study = self.reader.study()
+        return study_table(
+            self.reader.trials(),
+            self.reader.test_scores(),
+            primary_k=study["ks"][0],
+            metric=self.reader.objective,
+            where=self.where,
+            protocols=protocols_of(study),
+        )
+
+    def scores_by(self, factor: str) -> ScoreTable:
+        return study_table_by_factor(self.reader, self.where, factor)
+
+    def rules(self, given: Mapping[str, Any]) -> TournamentRules:
+        """Those declared: a test chosen after the run would be chosen by its outcome."""
+        declared = rules_of(self.reader.study())
+        for name, value in given.items():
+            stated = getattr(declared, name)
+            if value != stated:
+                raise PodiumError(
+                    f"{_option(name)} is for tables; this study declared tournament.{name}: "
+                    f"{'null' if stated is None else stated} before it ran, and the other tests "
+                    f"are shown beside it; got {value}"
+                )
+        return declared
+
+    def fairness(self) -> Fairness | None:
+        return planned_fairness(self.reader.provenance())
+
+
+def _ranked(source: Place, options: TableOptions, storage: Place | None) -> _Table | _Study:
+    """What is at ``source``. An option that would be ignored is refused."""
     if is_table(source):
         if storage is not None:
             raise PodiumError(f"--storage goes with a study; {source} is a table")
-        return
-    is_given = {
-        "--by": by != _BY,
-        "--competitor": competitor != _COMPETITOR,
-        "--score": score != _SCORE,
-        "--average": average is not None,
-    }
-    for option in (name for name, given in is_given.items() if given):
-        raise PodiumError(
-            f"{option} goes with a table (.csv or .parquet); {source} is taken for a study"
-        )
-
-
-def _tables_by_factor(
-    source: Place,
-    by: str,
-    competitor: str,
-    score: str,
-    where: list[str] | None,
-    average: str | None,
-    storage: Place | None,
-) -> Callable[[str], ScoreTable]:
-    """Function that gives the table for subgroups by a factor."""
-    if is_table(source):
-        blocks = _names(by, "--by")
-
-        def of_table(factor: str) -> ScoreTable:
-            return read_table(
-                source,
-                by=blocks if factor in blocks else (*blocks, factor),
-                competitor=competitor,
-                score=score,
-                where=where or (),
-                average=_names(average, "--average") if average is not None else (),
-            )
-
-        return of_table
+        return _Table(source, options)
+    options.refuse_with_study(source, takes_where=True)
     from orchestrator.results.trial_files.reader import Reader
 
-    reader = Reader(results_folder(source, storage))
-    return lambda factor: study_table_by_factor(reader, where or (), factor)
-
-
-def _of_study(reader: "Reader", where: list[str]) -> ScoreTable:
-    return study_table(
-        reader.trials(),
-        reader.test_scores(),
-        primary_k=reader.study()["ks"][0],
-        metric=reader.objective,
-        where=where,
-        protocols=protocols_of(reader.study()),
-    )
-
-
-def _rules_of_table(given: Mapping[str, Any]) -> TournamentRules:
-    if given["test"] not in (None, *TEST_LABELS):
-        raise PodiumError(f"--test must be one of {', '.join(TEST_LABELS)}; got {given['test']!r}")
-    if given["rope_points"] == math.inf:
-        raise PodiumError("--rope must be finite; got inf")
-    return TournamentRules(**{name: value for name, value in given.items() if value is not None})
-
-
-def _rules_of_study(declared: TournamentRules, given: Mapping[str, Any]) -> TournamentRules:
-    """The study's own: a test chosen after the run would be chosen by its outcome."""
-    for name, stated in asdict(declared).items():
-        if given[name] not in (None, stated):
-            raise PodiumError(
-                f"{_option(name)} is for tables; this study declared tournament.{name}: "
-                f"{'null' if stated is None else stated} before it ran, and the other tests "
-                f"are shown beside it; got {given[name]}"
-            )
-    return declared
+    return _Study(Reader(results_folder(source, storage)), options.where)
 
 
 def _option(rule: str) -> str:
     return "--rope" if rule == "rope_points" else f"--{rule}"
 
 
+def _rank(
+    ranked: _Table | _Study, given: Mapping[str, Any], *, as_json: bool, as_csv: bool
+) -> None:
+    """Hold the tournament and print it."""
+    scores, rules = ranked.scores(), ranked.rules(given)
+    tournament = _held(scores, scores.by, rules)
+    runs = block_runs(scores, tournament)
+    stability = rank_stability(tournament, runs)
+    if as_csv and not as_json:
+        print_table(_rows(tournament, stability), as_csv=True)
+        return
+    rope = None if rules.rope_points is None else rules.rope_points / ranked.rope_unit
+    sensitivity = sensitivity_to_test(tournament, runs, rope=rope)
+    pseudo = _pseudo_blocks(scores, tournament, rules)
+    fairness = ranked.fairness()
+    if not as_json:
+        say(tournament_answer(scores, tournament, stability, sensitivity, pseudo, fairness))
+        return
+    pseudo_record = {"by": pseudo.by, "competitors": standing_records(pseudo)} if pseudo else None
+    print_json(
+        {
+            **tournament_record(tournament, stability),
+            "sensitivity_to_test": sensitivity and sensitivity_record(tournament, sensitivity),
+            "warnings": scores.warnings,
+            "pseudo_blocks": pseudo_record,
+            "fairness": fairness and fairness.to_dict(),
+        }
+    )
+
+
+def _rows(tournament: Tournament, stability: RankStability | None) -> list[dict[str, Any]]:
+    """The standings, one row a competitor, with whom it shares its place."""
+    shared = shared_places(tournament, stability)
+    return [
+        {**row, "shared_with": ", ".join(shared.get(row["competitor"], ()))}
+        for row in standing_records(tournament)
+    ]
+
+
 def _held(table: ScoreTable, by: tuple[str, ...], rules: TournamentRules) -> Tournament:
-    frame = table.cells if by == table.by else table.runs
     return hold_tournament(
-        frame,
+        table.cells if by == table.by else table.runs,
         by=by,
         competitor=table.competitor,
         score=table.score,
@@ -270,10 +258,3 @@ def _pseudo_blocks(
         return _held(table, (*table.by, *table.run_columns), rules)
     except PodiumError:
         return None  # no run holds every competitor
-
-
-def _names(text: str, option: str) -> tuple[str, ...]:
-    names = tuple(name.strip() for name in text.split(","))
-    if not all(names):
-        raise PodiumError(f"{option} must be column names divided by commas; got {text!r}")
-    return names

@@ -1,0 +1,101 @@
+"""The options that say how a typed table is read, for all commands that rank one."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orchestrator.results.storage.locations import Place
+from podium.errors import PodiumError
+
+if TYPE_CHECKING:
+    from analysis.typed_tables.score_table import ScoreTable
+
+__all__ = ["Average", "By", "Competitor", "Score", "TableOptions", "Where", "column_names"]
+
+By = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMNS",
+        help="Columns of a table that together name a block; dataset,backbone,embedding_dim.",
+    ),
+]
+Competitor = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Column of a table with the losses; loss.")
+]
+Score = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN", help="Column of a table with the scores, higher is better; recall."
+    ),
+]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN=VALUE", help="Keep such rows only, as in k=1. Repeatable."),
+]
+Average = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMNS", help="Average over these columns, such as seed,fold."),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableOptions:
+    """How a typed table is to be read, as given: None is what was not given.
+
+    Attributes:
+        by: columns that together name a block, divided by commas.
+        competitor: column of competitors.
+        score: column of scores, higher is better.
+        where: conditions ``column=value``; rows that meet all are kept.
+        average: columns whose rows are averaged within a cell, divided by commas.
+    """
+
+    by: str | None
+    competitor: str | None
+    score: str | None
+    where: Sequence[str]
+    average: str | None
+
+    def read(self, path: Path, factor: str | None = None) -> "ScoreTable":
+        """The table at ``path``; ``factor`` is a column that names a block besides the others.
+
+        Raises:
+            PodiumError: the table lacks a column or cannot be ranked, or an option is no list of
+                names.
+            CorruptFileError: the file is not what its name says.
+        """
+        from analysis.typed_tables.score_table import read_table
+
+        by = column_names(self.by or "dataset,backbone,embedding_dim", "--by")
+        return read_table(
+            path,
+            by=by if factor is None or factor in by else (*by, factor),
+            competitor=self.competitor or "loss",
+            score=self.score or "recall",
+            where=self.where,
+            average=column_names(self.average, "--average") if self.average is not None else (),
+        )
+
+    def refuse_with_study(self, source: Place, *, takes_where: bool) -> None:
+        """Raise PodiumError if an option was given that the study at ``source`` does not take."""
+        for name in (item.name for item in fields(self)):
+            is_taken = takes_where and name == "where"
+            if not is_taken and getattr(self, name) not in (None, ()):
+                raise PodiumError(
+                    f"--{name} goes with a table (.csv or .parquet); {source} is taken for a study"
+                )
+
+
+def column_names(text: str, option: str) -> tuple[str, ...]:
+    """Names divided by commas, without the blanks around them.
+
+    Raises:
+        PodiumError: a name is empty; the message names ``option``.
+    """
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names):
+        raise PodiumError(f"{option} must be column names divided by commas; got {text!r}")
+    return names
