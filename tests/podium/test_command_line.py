@@ -9,11 +9,14 @@ import pytest
 from podium import cli
 from podium.arguments.study_argument import results_folder
 from podium.cli import COMMANDS
+from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import Truth
 from tests.orchestrator.study_files import MINIMAL
 from tests.podium.calling import call
 from trainables.errors import TrialInputError
 
 ROOT = Path(__file__).parents[2]
+SMALL = Truth(scripts=("greek",), embedding_dims=(16,), search_trials=2, seeds=1)
 HEAVY = ("torch", "ray", "optuna", "polars", "pyarrow", "scipy", "matplotlib", "pandas")
 
 
@@ -57,6 +60,11 @@ def test_losses_are_listed_with_whose_they_are_and_how_they_differ(capsys):
 def test_a_plan_loads_nothing_heavy(tmp_path):
     quickstart = ROOT / "studies" / "quickstart.yaml"
     assert loaded_by("plan", quickstart, "--storage", tmp_path) == []
+
+
+def test_a_plan_with_results_loads_only_what_reads_them(tmp_path):
+    folder = write_store(tmp_path / "synthetic", SMALL)
+    assert loaded_by("plan", folder) == ["polars", "pyarrow"]
 
 
 @pytest.mark.parametrize("name", COMMANDS)

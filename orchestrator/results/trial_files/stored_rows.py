@@ -42,7 +42,7 @@ _FILE = "__file"
 
 def polars_schema(schema: pa.Schema) -> dict[str, pl.DataType]:
     """Columns of trial files as polars has them."""
-    return dict(pl.DataFrame(pl.from_arrow(schema.empty_table())).schema)
+    return dict(pl.Schema(schema))  # not by an empty table: arrow loads pandas to make one
 
 
 class StoredRows:
