@@ -18,7 +18,12 @@ from orchestrator.results.records.expected_values import Expected, expected_of, 
 from orchestrator.results.records.metric_columns import known_columns
 from orchestrator.results.records.study_snapshot import MERGED_FROM
 from orchestrator.results.records.trial_schema import HyperparameterType, trial_schema
-from orchestrator.results.storage.locations import Place, is_inside_folder, resolve_links
+from orchestrator.results.storage.locations import (
+    Place,
+    is_inside_folder,
+    is_local_file,
+    resolve_links,
+)
 from orchestrator.results.trial_files.merge_trials import (
     Source,
     data_problems,
@@ -118,7 +123,7 @@ def _check_arguments(folders: Sequence[Place], output: Path) -> None:
     if output.exists():
         raise PodiumError(f"{output} exists already; results are merged into a new folder")
     for folder in folders:
-        if isinstance(folder, Path) and folder.is_file():
+        if is_local_file(folder):
             raise PodiumError(f"results folders are merged; {folder} is no results folder")
     different = {resolve_links(folder) for folder in folders}
     if len(different) < 2 or len(different) < len(folders):

@@ -85,8 +85,7 @@ def read_attempt(paths: StudyPaths, trial_id: str, number: int) -> Attempt | Non
     Raises:
         CorruptFileError: the file is truncated, or is not the attempt its name says.
     """
-    path = paths.attempt(trial_id, number)
-    return _attempt(paths, path, read_checksummed(path))
+    return read_attempt_file(paths, paths.attempt(trial_id, number))
 
 
 def read_attempt_file(paths: StudyPaths, path: Place) -> Attempt | None:

@@ -103,14 +103,6 @@ def _text(cell: object) -> str:
 
 
 def _value(columns: Sequence[str], cells: Sequence[str]) -> ExpectedValue:
-    text = dict(zip(columns, cells, strict=True))
-    return ExpectedValue(
-        block=text["block"],
-        loss=text["loss"],
-        protocol=text["protocol"],
-        finalist=text["finalist"],
-        train_on=text["train_on"],
-        k=int(text["k"]),
-        value=float(text["value"]),
-        tolerance=float(text["tolerance"]),
-    )
+    values: dict[str, Any] = dict(zip(columns, cells, strict=True))
+    numbers = {"k": int(values["k"]), **{it: float(values[it]) for it in ("value", "tolerance")}}
+    return ExpectedValue(**{**values, **numbers})

@@ -7,7 +7,6 @@ first and ``study.yaml`` last, so a folder with a ``study.yaml`` has everything.
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -17,8 +16,8 @@ from orchestrator.results.records.metric_columns import RECALL, StoredMetric, kn
 from orchestrator.results.records.provenance_record import check_parts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.trial_schema import (
+    ARROW_TYPES,
     SCHEMA_VERSION,
-    HyperparameterType,
     trial_schema,
 )
 from orchestrator.results.storage.checksummed_text import (
@@ -28,7 +27,7 @@ from orchestrator.results.storage.checksummed_text import (
     write_checksummed,
 )
 from orchestrator.results.storage.files import put, read_record, refuse_links
-from orchestrator.results.storage.locations import Place
+from orchestrator.results.storage.locations import is_local_file
 from podium.errors import CorruptFileError, PodiumError
 
 __all__ = [
@@ -45,12 +44,7 @@ __all__ = [
 MERGED_FROM = "merged_from"
 """Key of the provenance of folders that `podium merge` made: their sources."""
 
-_TYPE_NAMES: dict[pa.DataType, HyperparameterType] = {
-    pa.float64(): "float",
-    pa.int64(): "int",
-    pa.bool_(): "bool",
-    pa.string(): "str",
-}
+_TYPE_NAMES = {kind: name for name, kind in ARROW_TYPES.items()}
 
 
 def write_snapshot_files(
@@ -170,7 +164,7 @@ def read_provenance(paths: StudyPaths) -> dict[str, Any] | None:
 
 
 def _read_store(paths: StudyPaths) -> dict[str, Any]:
-    if _is_file(paths.folder):
+    if is_local_file(paths.folder):
         store = None
     else:
         refuse_links(paths.folder, deep=False)
@@ -180,7 +174,7 @@ def _read_store(paths: StudyPaths) -> dict[str, Any]:
             f"{paths.folder} is no results folder of podium: it has no {paths.store.name}"
         )
     _check_version(paths, store)
-    kinds = set(_TYPE_NAMES.values())
+    kinds = set(ARROW_TYPES)
     well_formed = (
         isinstance(store.get("study"), str)
         and _are_ks(store.get("ks"))
@@ -195,10 +189,6 @@ def _read_store(paths: StudyPaths) -> dict[str, Any]:
             f"{', '.join(sorted(kinds))}), and metrics by name and direction unless recall alone"
         )
     return store
-
-
-def _is_file(folder: Place) -> bool:
-    return isinstance(folder, Path) and folder.is_file()
 
 
 def _check_version(paths: StudyPaths, store: Mapping[str, Any] | None) -> None:

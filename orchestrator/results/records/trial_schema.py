@@ -13,6 +13,7 @@ import pyarrow as pa
 from orchestrator.results.records.metric_columns import RECALL, StoredMetric, score_column
 
 __all__ = [
+    "ARROW_TYPES",
     "COST_COLUMNS",
     "IDENTITY_COLUMNS",
     "NESTED_COLUMNS",
@@ -26,7 +27,7 @@ SCHEMA_VERSION = 3
 
 HyperparameterType = Literal["float", "int", "bool", "str"]
 
-_ARROW_TYPES: dict[HyperparameterType, pa.DataType] = {
+ARROW_TYPES: dict[HyperparameterType, pa.DataType] = {
     "float": pa.float64(),
     "int": pa.int64(),
     "bool": pa.bool_(),
@@ -174,7 +175,7 @@ def trial_schema(
         metrics: metrics with a column for each K; the first is the objective of searches.
     """
     scores = [(score_column(metric.name, k), pa.float64()) for metric in metrics for k in ks]
-    typed = [(f"hp.{name}", _ARROW_TYPES[kind]) for name, kind in sorted(hyperparameters.items())]
+    typed = [(f"hp.{name}", ARROW_TYPES[kind]) for name, kind in sorted(hyperparameters.items())]
     columns = (
         *IDENTITY_COLUMNS,
         *typed,

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from orchestrator.results.storage.files import put_json, read_json, read_records
+from orchestrator.results.storage.files import parse_json, put_json, read_record, read_records
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
@@ -39,30 +39,29 @@ def write_checksummed(path: Place, values: Mapping[str, Any]) -> None:
     put_json(path, with_checksum(values))
 
 
-def read_checksummed(path: Place, content: bytes | None = None) -> dict[str, Any] | None:
+def read_checksummed(path: Place) -> dict[str, Any] | None:
     """What `write_checksummed` was given; None if there is no such file.
-
-    Args:
-        path: file to read.
-        content: its bytes, if they were read already.
 
     Raises:
         CorruptFileError: the file is truncated, not JSON, holds no object, or does not match its
             checksum.
     """
-    values = read_json(path, content)
+    return _verified(path, read_record(path))
+
+
+def read_checksummed_of_many(paths: Sequence[Place]) -> Iterator[dict[str, Any] | None]:
+    """As `read_checksummed`, of many files; remote ones are read several at once."""
+    return map(_verified, paths, read_records(paths))
+
+
+def _verified(path: Place, content: bytes | None) -> dict[str, Any] | None:
+    values = parse_json(path, content)
     if values is None or not values.keys() & {_MARK, _HASH}:
         return values
     mark, written = values.pop(_MARK, None), values.pop(_HASH, None)
     if mark != "sha256" or written != _digest(values):
         raise _changed(path)
     return values
-
-
-def read_checksummed_of_many(paths: Sequence[Place]) -> Iterator[dict[str, Any] | None]:
-    """As `read_checksummed`, of many files; remote ones are read several at once."""
-    for path, content in zip(paths, read_records(paths), strict=True):
-        yield None if content is None else read_checksummed(path, content)
 
 
 def text_with_checksum(text: bytes) -> bytes:

@@ -32,6 +32,7 @@ __all__ = [
     "list_folders",
     "list_names",
     "list_studies",
+    "parse_json",
     "put",
     "put_if_absent",
     "put_json",
@@ -152,22 +153,26 @@ def read_records(paths: Sequence[Place]) -> Iterable[bytes | None]:
     return _each(read_record, paths)
 
 
-def read_json(path: Place, content: bytes | None = None) -> dict[str, Any] | None:
+def read_json(path: Place) -> dict[str, Any] | None:
     """The object in a JSON file; None if there is no such file.
 
-    Args:
-        path: file to read.
-        content: its bytes, if they were read already.
+    Raises:
+        CorruptFileError: as `parse_json`.
+    """
+    return parse_json(path, read_record(path))
+
+
+def parse_json(path: Place, content: bytes | None) -> dict[str, Any] | None:
+    """The object in the bytes of a JSON file; None if there is no such file.
 
     Raises:
         CorruptFileError: the file is truncated, not JSON, or holds no object, or a number that is
             not finite.
     """
-    data = read_record(path) if content is None else content
-    if data is None:
+    if content is None:
         return None
     try:
-        value = json.loads(data, parse_float=_finite, parse_constant=_finite)
+        value = json.loads(content, parse_float=_finite, parse_constant=_finite)
     except ValueError as error:
         raise CorruptFileError(f"{path} is not valid JSON: {error}") from error
     except RecursionError:

@@ -22,6 +22,7 @@ __all__ = [
     "RemotePath",
     "has_scheme",
     "is_inside_folder",
+    "is_local_file",
     "parse_place",
     "relative_path",
     "resolve_links",
@@ -155,6 +156,11 @@ def relative_path(folder: Place, place: Place) -> str:
 def resolve_links(place: Place) -> Place:
     """The place with symbolic links followed; remote ones have none."""
     return place.resolve() if isinstance(place, Path) else place
+
+
+def is_local_file(place: Place) -> bool:
+    """Whether there is a file, and no folder, at a path of this machine."""
+    return isinstance(place, Path) and place.is_file()
 
 
 def is_inside_folder(folder: Place, place: Place) -> bool:
