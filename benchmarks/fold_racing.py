@@ -39,7 +39,8 @@ from orchestrator.scheduling.committed_outcomes import search_outcomes
 from orchestrator.scheduling.running_search import Outcome
 from orchestrator.study.study import Study
 from orchestrator.study_validation.load_study import load_study
-from trainables.settings.trial_settings import HyperparameterValue, TrialSettings
+from trainables.settings.training_settings import HyperparameterValue
+from trainables.settings.trial_settings import TrialSettings
 from trainables.trial.run_trial import run_trial
 from trainables.trial_reports import TestReport
 

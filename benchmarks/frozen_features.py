@@ -16,11 +16,11 @@ import torch
 
 from benchmarks.interleaved import interleaved_seconds, median_ratio, print_header
 from trainables.dataset_interface.load_dataset import load_dataset
+from trainables.settings.training_settings import TrainingSettings
 from trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
-    TrainingSettings,
     TrialSettings,
 )
 from trainables.trial.fold_run import FoldRun

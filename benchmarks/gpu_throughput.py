@@ -42,7 +42,7 @@ from trainables.network.embedder import Embedder
 from trainables.network.network import Network
 from trainables.registry import load
 from trainables.reproducibility import reproducible
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
 from trainables.training_loop.trainer import Trainer
 
 WAYS = ("tensors", "host", "device", "plain")

@@ -18,11 +18,11 @@ import torch
 from benchmarks.interleaved import print_header
 from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.reproducibility import reproducible
+from trainables.settings.training_settings import TrainingSettings
 from trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
-    TrainingSettings,
     TrialSettings,
 )
 from trainables.trial.checkpoint import Checkpoint, encode

@@ -5,7 +5,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from trainables.settings.trial_settings import HyperparameterValue, ProtocolSettings, TrialSettings
+from trainables.settings.training_settings import HyperparameterValue
+from trainables.settings.trial_settings import ProtocolSettings, TrialSettings
 
 __all__ = [
     "NUMERICS_VERSION",

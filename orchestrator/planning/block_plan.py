@@ -10,12 +10,8 @@ from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Block, Study
 from orchestrator.study_parser.backbones import is_missing
-from trainables.settings.trial_settings import (
-    BackboneSettings,
-    DatasetSettings,
-    HyperparameterValue,
-    TrainingSettings,
-)
+from trainables.settings.training_settings import HyperparameterValue, TrainingSettings
+from trainables.settings.trial_settings import BackboneSettings, DatasetSettings
 
 __all__ = ["BlockPlan", "block_plan", "missing"]
 

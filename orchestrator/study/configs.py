@@ -1,8 +1,8 @@
 """Search spaces, configs and training of a study's losses in its blocks."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from orchestrator.search_samplers.suggester import SearchTask
 from orchestrator.study.blocks import blocks, dataset_of
@@ -20,13 +20,16 @@ from trainables.settings.legal_ranges import (
     Text,
     Whole,
 )
-from trainables.settings.trial_settings import HyperparameterValue, TrainingSettings
+from trainables.settings.training_settings import (
+    TRAINING_TYPES,
+    HyperparameterValue,
+    TrainingSettings,
+)
 
 if TYPE_CHECKING:
     from orchestrator.results.records.trial_schema import HyperparameterType
 
 __all__ = [
-    "TRAINING_TYPES",
     "default_config",
     "first_configs",
     "hyperparameter_types",
@@ -37,13 +40,7 @@ __all__ = [
     "training_of",
     "unsearched_values",
     "warm_start_key",
-    "with_values",
 ]
-
-TRAINING_TYPES: dict[str, Any] = {
-    field.name: field.type for field in fields(TrainingSettings) if field.name != "recipe"
-}
-"""Training setting that a study may override in a recipe -> its type."""
 
 _TYPE_NAMES: "dict[type, HyperparameterType]" = {
     float: "float",
@@ -82,12 +79,12 @@ def training_of(study: Study, block: Block) -> TrainingSettings:
     """Training settings of the study's recipe in a block, with the study's overrides."""
     name = dataset_of(study, block).name
     recipe = training_for(study.training.recipe, dataset=name, backbone=block.backbone)
-    return with_values(recipe, study.training.overrides)
+    return recipe.with_values(study.training.overrides)
 
 
 def loss_training(study: Study, block: Block, loss: str) -> TrainingSettings:
     """Training settings of a loss in a block with `unsearched_values`."""
-    return with_values(training_of(study, block), unsearched_values(study, block, loss))
+    return training_of(study, block).with_values(unsearched_values(study, block, loss))
 
 
 def unsearched_values(study: Study, block: Block, loss: str) -> dict[str, HyperparameterValue]:
@@ -149,16 +146,6 @@ def search_task(study: Study, block: Block, loss: str, seed: int = 0) -> SearchT
 def warm_start_key(block: str, loss: str) -> str:
     """Key of `Study.warm_starts` for a loss in the block with that label."""
     return f"{block} {loss}"
-
-
-def with_values(
-    training: TrainingSettings, values: Mapping[str, HyperparameterValue]
-) -> TrainingSettings:
-    """The training with those of ``values`` that are its fields. Nothing is checked."""
-    of_training: dict[str, Any] = {
-        name: value for name, value in values.items() if name in TRAINING_TYPES
-    }
-    return replace(training, **of_training)
 
 
 def hyperparameter_types(study: Study) -> "dict[str, HyperparameterType]":

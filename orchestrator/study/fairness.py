@@ -17,7 +17,6 @@ from orchestrator.results.records.fairness_record import (
 )
 from orchestrator.study.blocks import blocks
 from orchestrator.study.budget import has_time_limit, trials_per_search
-from orchestrator.study.configs import TRAINING_TYPES
 from orchestrator.study.fairness_of_losses import (
     FIRST_CONFIG,
     LOSS_PROPERTIES,
@@ -40,6 +39,7 @@ from orchestrator.study.fairness_of_training import (
 from orchestrator.study.study import Block, Study
 from podium.errors import StudyError
 from trainables.recipes import reasons_of
+from trainables.settings.training_settings import TRAINING_TYPES
 from trainables.settings.trial_settings import ProtocolSettings
 
 __all__ = [

@@ -6,16 +6,15 @@ from dataclasses import asdict, dataclass
 from orchestrator.results.records.fairness_record import Side
 from orchestrator.study.blocks import dataset_of
 from orchestrator.study.configs import (
-    TRAINING_TYPES,
     recipe_values,
     space_of,
     training_of,
     unsearched_values,
-    with_values,
 )
 from orchestrator.study.study import Block, Study
 from orchestrator.study.unused_settings import why_unused_training
 from search_spaces.parameters import Choice, Int, Real, Value
+from trainables.settings.training_settings import TRAINING_TYPES
 
 __all__ = ["SettingSides", "compare_training_settings", "group_by_value"]
 
@@ -68,7 +67,7 @@ def _source_of(study: Study, block: Block, losses: Sequence[str], name: str) -> 
 def _settings(study: Study, block: Block, loss: str) -> dict[str, str]:
     """Training settings that this loss uses, as texts that are equal iff the settings are."""
     values = unsearched_values(study, block, loss)
-    training = with_values(training_of(study, block), values)
+    training = training_of(study, block).with_values(values)
     searched = space_of(study, loss, values).parameters
     dataset = dataset_of(study, block)
     texts = {}

@@ -7,7 +7,6 @@ from typing import Any
 
 from orchestrator.results.records.expected_values import expected_of, expected_record
 from orchestrator.results.records.tournament_rules import rules_of
-from orchestrator.study.configs import TRAINING_TYPES
 from orchestrator.study.foreign_code import recorded_code
 from orchestrator.study.study import (
     BudgetSettings,
@@ -24,6 +23,7 @@ from orchestrator.study.study import (
 )
 from podium.errors import StudyError
 from search_spaces.parameters import Choice, Int, Real, Space
+from trainables.settings.training_settings import TRAINING_TYPES
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
 __all__ = ["resolved_dict", "space_dict", "study_from_resolved"]

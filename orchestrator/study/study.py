@@ -8,12 +8,8 @@ from orchestrator.results.records.expected_values import Expected
 from orchestrator.results.records.tournament_rules import TournamentRules
 from orchestrator.search_samplers.sampler_names import SamplerName
 from search_spaces.parameters import Choice, Int, Real, Space
-from trainables.settings.trial_settings import (
-    BackboneSettings,
-    DatasetSettings,
-    HyperparameterValue,
-    ProtocolSettings,
-)
+from trainables.settings.training_settings import HyperparameterValue
+from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
 __all__ = [
     "SECONDS",

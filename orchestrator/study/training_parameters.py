@@ -4,9 +4,8 @@ from dataclasses import replace
 
 from search_spaces.parameters import Int, Real, Value
 from search_spaces.training_parameters import RATES, TRAINING_SPACES
-from trainables.settings.hyperparameters import LEGAL_VALUES
 from trainables.settings.legal_ranges import Interval, Parameter
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import LEGAL_VALUES, TrainingSettings
 
 __all__ = ["TRAINING_PARAMETERS", "space_around"]
 

@@ -1,7 +1,6 @@
 """Finds hyperparameters and settings that a user sets and that no trial would use."""
 
-from collections.abc import Callable, Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Iterable, Mapping
 
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.loss_facts import facts_of
@@ -10,7 +9,8 @@ from search_spaces.training_parameters import PROXY_PARAMETERS
 from trainables.network.backbone_facts import backbone_facts
 from trainables.settings.frozen_feature_rules import unused_training_settings
 from trainables.settings.loss_expression import parse_loss
-from trainables.settings.trial_settings import DatasetSettings, TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
+from trainables.settings.trial_settings import DatasetSettings
 
 __all__ = [
     "is_start_epoch",
@@ -27,38 +27,6 @@ _IMAGE_FILE_SETTINGS = ("cache", "loader", "evaluation_crop")
 
 # Backbone without weights -> settings that act only on networks with weights.
 _UNUSED_WITHOUT_WEIGHTS = {"identity": ("precision", "warm_up_epochs", "batch_norm")}
-
-# Setting -> why a training ignores it, None if it uses it.
-_CONDITIONS: Mapping[str, Callable[[TrainingSettings], str | None]] = MappingProxyType(
-    {
-        "crop_scale_min": lambda training: _unless(
-            training.augmentation == "random_resized_crop",
-            f"augmentation {training.augmentation} takes no random crops",
-        ),
-        "step_epochs": lambda training: _too_late_to_step(training),
-        "step_factor": lambda training: (
-            _too_late_to_step(training)
-            if training.step_epochs
-            else "step_epochs is 0, so that learning rates stay"
-        ),
-        "adam_epsilon": lambda training: _unless(
-            training.optimiser in ("adamw", "adam"), f"the optimiser is {training.optimiser}"
-        ),
-        "momentum": lambda training: _unless(
-            training.optimiser in ("rmsprop", "sgd"), f"the optimiser is {training.optimiser}"
-        ),
-        "samples_per_class": lambda training: _unless(
-            training.sampler == "balanced", f"the sampler is {training.sampler}"
-        ),
-        "clipped": lambda training: _unless(
-            training.clip_value > 0, "clip_value is 0, so that no gradient is clipped"
-        ),
-        "micro_batch_size": lambda training: _unless(
-            training.micro_batch_size < training.batch_size,
-            f"a batch has {training.batch_size} images",
-        ),
-    }
-)
 
 
 def why_unused(loss: str, name: str, configs: Iterable[Mapping[str, Value]]) -> str | None:
@@ -109,8 +77,9 @@ def why_unused_training(
         return _why_without_proxies(loss)
     if name in _UNUSED_WITHOUT_WEIGHTS.get(backbone, ()):
         return f"{backbone} passes vectors on as they are"
-    condition = _CONDITIONS.get(name)
-    return None if condition is None else condition(training)
+    if name == "step_factor" and training.step_epochs:  # acts where the steps do
+        name = "step_epochs"
+    return training.idle().get(name)
 
 
 def is_start_epoch(name: str) -> bool:
@@ -145,17 +114,6 @@ def _why_without_proxies(loss: str) -> str | None:
     return None if "proxies" in facts_of(loss).needs else f"{loss} has no proxies"
 
 
-def _too_late_to_step(training: TrainingSettings) -> str | None:
-    """Steps come after whole epochs, so one after the last would train nothing."""
-    if training.step_epochs < training.epochs:
-        return None
-    return f"training ends after {training.epochs} epochs, before learning rates step down"
-
-
 def _clips_proxies_alone(name: str, training: TrainingSettings) -> bool:
     is_clipped = training.clip_value > 0 and training.clipped == "loss"
     return is_clipped and name in ("clip_value", "clipped")
-
-
-def _unless(holds: bool, reason: str) -> str | None:
-    return None if holds else reason

@@ -10,7 +10,6 @@ from typing import Literal, get_args
 
 from orchestrator.results.storage.locations import parse_place
 from orchestrator.search_samplers.sampler_names import SAMPLERS
-from orchestrator.study.configs import TRAINING_TYPES
 from orchestrator.study.defaults import absolute, default_image_size, default_recipe
 from orchestrator.study.study import (
     SECONDS,
@@ -37,13 +36,9 @@ from orchestrator.study_parser.yaml_section import MAX_CROSSED, Section, label
 from orchestrator.study_parser.yaml_tree import Node
 from podium.errors import StoreError
 from trainables.recipes import RECIPES
-from trainables.settings.hyperparameters import CHOICES
-from trainables.settings.legal_ranges import MAX_DIM, MAX_IMAGE_SIZE, MAX_SEED
-from trainables.settings.trial_settings import (
-    LOCATION_OPTIONS,
-    DatasetSettings,
-    HyperparameterValue,
-)
+from trainables.settings.legal_ranges import MAX_DIM, MAX_IMAGE_SIZE, MAX_SEED, OneOf
+from trainables.settings.training_settings import LEGAL_VALUES, TRAINING_TYPES, HyperparameterValue
+from trainables.settings.trial_settings import LOCATION_OPTIONS, DatasetSettings
 
 __all__ = ["read_study"]
 
@@ -241,8 +236,8 @@ def _read_training(section: Section, datasets: Sequence[DatasetSettings]) -> Stu
             value = section.integer(name, 1, low=_LOWEST.get(name, 0), high=MAX_SEED)
         elif kind is float:
             value = section.number(name, 0.0)
-        elif name in CHOICES:
-            value = section.choice(name, CHOICES[name][0], CHOICES[name])
+        elif isinstance(legal := LEGAL_VALUES.get(name), OneOf):
+            value = section.choice(name, legal.values[0], legal.values)
         else:
             value = section.text(name, "")
         if not section.is_wrong(name):

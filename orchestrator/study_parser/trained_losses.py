@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from orchestrator.study.blocks import blocks
-from orchestrator.study.configs import training_of, unsearched_values, with_values
+from orchestrator.study.configs import training_of, unsearched_values
 from orchestrator.study.study import Block, Study
 from orchestrator.study_parser.problems import Problems
 from search_spaces.parameters import Value
 from trainables.errors import TrialInputError
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
 
 __all__ = ["TrainedLoss", "trained_losses"]
 
@@ -48,7 +48,7 @@ def _trained(study: Study, block: Block, loss: str | None) -> TrainedLoss:
     training = training_of(study, block)
     values = {} if loss is None else unsearched_values(study, block, loss)
     return TrainedLoss(
-        block=block, loss=loss, training=with_values(training, values), values=values
+        block=block, loss=loss, training=training.with_values(values), values=values
     )
 
 

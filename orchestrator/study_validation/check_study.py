@@ -7,7 +7,7 @@ on values that were found wrong already is skipped.
 from collections.abc import Iterator, Mapping
 
 from orchestrator.folder_names import NAME, NAME_RULE
-from orchestrator.study.configs import TRAINING_TYPES, space_of
+from orchestrator.study.configs import space_of
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Study, StudyLoss
@@ -33,6 +33,7 @@ from search_spaces.parameters import Value
 from search_spaces.training_parameters import RATES, TRAINING_SPACES
 from trainables.dataset_interface.class_splits import validation_counts
 from trainables.errors import TrialInputError
+from trainables.settings.training_settings import TRAINING_TYPES
 from trainables.settings.trial_settings import ProtocolSettings
 
 __all__ = ["check_study"]

@@ -11,7 +11,8 @@ from trainables.dataset_interface.dataset import DatasetFacts
 from trainables.errors import TrialInputError
 from trainables.network.backbone_facts import backbone_facts
 from trainables.settings.frozen_feature_rules import FROZEN_FEATURES, input_problem
-from trainables.settings.trial_settings import DatasetSettings, TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
+from trainables.settings.trial_settings import DatasetSettings
 
 __all__ = ["check_images"]
 

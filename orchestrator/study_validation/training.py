@@ -1,8 +1,6 @@
 """Checks the training settings of a study: each alone, and all together."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
 
 from orchestrator.study.blocks import dataset_of
 from orchestrator.study.study import Study
@@ -10,10 +8,8 @@ from orchestrator.study.unused_settings import why_unused_training
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.trained_losses import TrainedLoss, trained_losses
 from orchestrator.study_parser.yaml_section import label
-from trainables.errors import TrialInputError
 from trainables.registry import names
-from trainables.settings.hyperparameters import check_training
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import LEGAL_VALUES
 
 __all__ = ["check_training_section", "why_unused_by_all"]
 
@@ -47,11 +43,8 @@ def why_unused_by_all(
 
 def _check_ranges(study: Study, problems: Problems) -> None:
     for name, value in study.training.overrides.items():
-        one: dict[str, Any] = {name: value}
-        try:
-            check_training(replace(TrainingSettings(), **one))
-        except TrialInputError as error:
-            problems.add(("training", name), str(error))
+        if name in LEGAL_VALUES and (problem := LEGAL_VALUES[name].problem_with(value)):
+            problems.add(("training", name), f"training.{name} {problem}")
 
 
 def _check_grace(study: Study, items: tuple[TrainedLoss, ...], problems: Problems) -> None:

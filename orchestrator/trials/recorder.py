@@ -16,7 +16,8 @@ from orchestrator.trials.history import TrialHistory
 from orchestrator.trials.provenance import Versions
 from orchestrator.trials.specification import TrialSpec
 from orchestrator.trials.worker_messages import Ended
-from trainables.settings.trial_settings import HyperparameterValue, ProtocolSettings
+from trainables.settings.training_settings import HyperparameterValue
+from trainables.settings.trial_settings import ProtocolSettings
 from trainables.trial_reports import ClassHits, EpochReport, TestReport
 
 __all__ = ["LAST_EPOCH", "SELECTION_RULE", "TrialRecorder", "hyperparameter_columns"]

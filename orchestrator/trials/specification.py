@@ -9,7 +9,8 @@ from orchestrator.ids_and_seeds import config_hash, copy_id
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.resource_demand import Demand
 from orchestrator.study.study import KeepSettings, Search, TrainOn
-from trainables.settings.trial_settings import HyperparameterValue, TrialSettings
+from trainables.settings.training_settings import HyperparameterValue
+from trainables.settings.trial_settings import TrialSettings
 
 __all__ = ["Config", "Finalist", "TrialJob", "TrialSpec"]
 

@@ -3,7 +3,7 @@
 import yaml
 
 from podium.errors import PodiumError
-from trainables.settings.trial_settings import HyperparameterValue
+from trainables.settings.training_settings import HyperparameterValue
 
 __all__ = ["assignment"]
 

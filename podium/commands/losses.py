@@ -10,7 +10,7 @@ from orchestrator.study.loss_facts import facts_of
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
 from trainables.registry import names, summary
 from trainables.settings.legal_ranges import Parameter
-from trainables.settings.trial_settings import HyperparameterValue
+from trainables.settings.training_settings import HyperparameterValue
 
 __all__ = ["command"]
 

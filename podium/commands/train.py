@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.study.configs import TRAINING_TYPES, with_values
 from orchestrator.study.defaults import (
     default_image_size,
     default_recipe,
@@ -23,11 +22,11 @@ from podium.errors import PodiumError
 from podium.terminal.training_progress import run_and_print
 from trainables.recipes import loss_values, training_for
 from trainables.settings.legal_ranges import MAX_DIM, MAX_IMAGE_SIZE, MAX_SEED
+from trainables.settings.training_settings import TRAINING_TYPES, HyperparameterValue
 from trainables.settings.trial_settings import (
     UNTRAINED,
     BackboneSettings,
     DatasetSettings,
-    HyperparameterValue,
     ProtocolSettings,
     TrialSettings,
 )
@@ -115,7 +114,7 @@ def _check_used(settings: TrialSettings, given: Mapping[str, HyperparameterValue
     loss = settings.loss
     if loss == UNTRAINED:
         return
-    training = with_values(settings.training, settings.hyperparameters)
+    training = settings.training.with_values(settings.hyperparameters)
     config = {**facts_of(loss).defaults, **settings.hyperparameters}
     for name in given:
         reason = why_unused(loss, name, [config])

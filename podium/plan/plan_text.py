@@ -14,7 +14,8 @@ from podium.plan.primary_test import verdict_note
 from podium.plan.statistical_power import StudyPower
 from podium.terminal.fairness_text import fairness_notes
 from podium.terminal.printing import table_text
-from trainables.settings.trial_settings import RANDOM_WEIGHTS, TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
+from trainables.settings.trial_settings import RANDOM_WEIGHTS
 
 if TYPE_CHECKING:
     from podium.plan.measured_epoch import MeasuredEpoch

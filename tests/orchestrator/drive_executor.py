@@ -22,11 +22,11 @@ from orchestrator.study.resource_demand import Capacity, Demand
 from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended
 from podium.errors import PodiumError
+from trainables.settings.training_settings import TrainingSettings
 from trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
-    TrainingSettings,
     TrialSettings,
 )
 from trainables.trial_reports import EpochReport

@@ -3,11 +3,11 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.ids_and_seeds import config_hash, seed_for, trial_id
+from trainables.settings.training_settings import TrainingSettings
 from trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
-    TrainingSettings,
     TrialSettings,
 )
 

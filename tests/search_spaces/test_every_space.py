@@ -13,7 +13,7 @@ from search_spaces.parameters import Choice
 from tests.trainables.losses.loss_cases import BATCHES, prepared_loss, run
 from trainables.registry import load
 from trainables.settings.legal_ranges import Flag, OneOf, Whole
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
 
 LOSSES = loss_names()
 PARAMETERS = [

@@ -8,7 +8,7 @@ from torch import nn
 from trainables.network.backbone_base import Backbone
 from trainables.network.embedder import Embedder
 from trainables.network.network import Network
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
 
 CPU = torch.device("cpu")
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 import torch
 
 from trainables.batches.image_pipeline import ImageInput
+from trainables.settings.training_settings import TrainingSettings
 from trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
-    TrainingSettings,
     TrialSettings,
 )
 from trainables.trial_reports import EpochReport

@@ -16,7 +16,7 @@ from trainables.file_caches.array_cache import cache_folder_at
 from trainables.file_caches.decoded_pixels import ArrayPixels, Pixels
 from trainables.file_caches.image_files import ImageFiles
 from trainables.file_caches.resized_images import evaluation_side, resized
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import ImageSettings
 
 __all__ = ["ImageInput"]
 
@@ -34,7 +34,7 @@ class ImageInput:
         cache_folder: folder of resized images; None as of `cache_folder_at`.
     """
 
-    training: TrainingSettings
+    training: ImageSettings
     image_size: int | None
     device: torch.device
     num_threads: int

@@ -18,7 +18,7 @@ from trainables.errors import TrialInputError
 from trainables.file_caches.decoded_pixels import Pixels
 from trainables.file_caches.feature_vectors import FeatureVectors
 from trainables.hashing import digest
-from trainables.settings.trial_settings import HyperparameterValue
+from trainables.settings.training_settings import HyperparameterValue
 from trainables.tasks import Task
 
 __all__ = ["Dataset", "DatasetFacts"]

@@ -12,7 +12,7 @@ from trainables.dataset_readers.image_list import ImageList, Published
 from trainables.dataset_readers.read_images import READERS, read_images
 from trainables.errors import TrialInputError, did_you_mean
 from trainables.file_caches.image_files import ImageFiles
-from trainables.settings.trial_settings import HyperparameterValue
+from trainables.settings.training_settings import HyperparameterValue
 
 __all__ = ["ImageFolder"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from trainables.dataset_interface.dataset import Dataset, DatasetFacts
 from trainables.datasets._feature_files import FeatureFiles, read_feature_files
 from trainables.errors import TrialInputError, unknown_name
-from trainables.settings.trial_settings import HyperparameterValue
+from trainables.settings.training_settings import HyperparameterValue
 
 __all__ = ["Features"]
 

@@ -9,7 +9,7 @@ from trainables.dataset_interface.dataset import DatasetFacts
 from trainables.dataset_interface.label_distances import MaskDistances
 from trainables.datasets.glyphs import Glyphs
 from trainables.file_caches.decoded_pixels import ArrayPixels
-from trainables.settings.trial_settings import HyperparameterValue
+from trainables.settings.training_settings import HyperparameterValue
 
 __all__ = ["GlyphMasks"]
 

@@ -18,7 +18,7 @@ from trainables.errors import TrialInputError, did_you_mean
 from trainables.file_caches.array_cache import cached_array
 from trainables.file_caches.decoded_pixels import ArrayPixels
 from trainables.hashing import digest
-from trainables.settings.trial_settings import HyperparameterValue
+from trainables.settings.training_settings import HyperparameterValue
 
 __all__ = ["Glyphs"]
 

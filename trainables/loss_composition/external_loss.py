@@ -9,7 +9,7 @@ from torch import nn
 from trainables.errors import TrialInputError
 from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Criterion, LossOutput
-from trainables.settings.trial_settings import HyperparameterValue
+from trainables.settings.training_settings import HyperparameterValue
 
 __all__ = ["ExternalLoss", "external_needs"]
 

@@ -20,7 +20,7 @@ from trainables.settings.loss_expression import (
     LossTerm,
     parse_loss,
 )
-from trainables.settings.trial_settings import HyperparameterValue
+from trainables.settings.training_settings import HyperparameterValue
 
 __all__ = ["constructor_arguments", "hyperparameter_names", "loss_class", "make_criterion"]
 

@@ -12,7 +12,7 @@ from torch.nn import functional
 
 from trainables.errors import unknown_name
 from trainables.network.backbone_base import Backbone
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import HeadSettings
 
 __all__ = ["Embedder"]
 
@@ -36,7 +36,7 @@ class Embedder(nn.Module):
         TrialInputError: the recipe names a pooling or a start that there is not.
     """
 
-    def __init__(self, backbone: Backbone, embedding_dim: int, training: TrainingSettings) -> None:
+    def __init__(self, backbone: Backbone, embedding_dim: int, training: HeadSettings) -> None:
         super().__init__()
         self.backbone = backbone
         self._pool = _known("pooling", training.pooling, _POOLINGS)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from trainables.errors import TrialInputError
 from trainables.network.embedder import Embedder
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import ComputeSettings
 
 __all__ = ["Network"]
 
@@ -38,7 +38,7 @@ class Network:
     """
 
     def __init__(
-        self, embedder: Embedder, training: TrainingSettings, device: torch.device
+        self, embedder: Embedder, training: ComputeSettings, device: torch.device
     ) -> None:
         self.embedder = embedder
         self._device = device

@@ -17,7 +17,11 @@ from trainables.recipes.reality_check import REALITY_CHECK
 from trainables.recipes.thesis import THESIS
 from trainables.recipes.thesis_code import THESIS_CODE
 from trainables.settings.loss_expression import parse_loss
-from trainables.settings.trial_settings import HyperparameterValue, TrainingSettings
+from trainables.settings.training_settings import (
+    TRAINING_TYPES,
+    HyperparameterValue,
+    TrainingSettings,
+)
 
 __all__ = ["RECIPES", "Recipe", "loss_values", "reasons_of", "training_for"]
 
@@ -58,8 +62,8 @@ def loss_values(
         recipe: name of the recipe.
         loss: an expression (`trainables.settings.loss_expression`). Of several terms each keeps
             its own hyperparameters, under their names in the expression. Fields of
-            `TrainingSettings` are
-            those of the first term that has them, except ``sampler``, on which all must agree.
+            `TrainingSettings` are those of the first term that has them, except ``sampler``, on
+            which all must agree.
         dataset: name of the data set; some recipes have other values for each.
 
     Returns:
@@ -73,7 +77,7 @@ def loss_values(
     values: dict[str, HyperparameterValue] = {}
     for term, part in zip(parsed.all_terms, parts, strict=True):
         for name, value in part.items():
-            if name in TrainingSettings.__dataclass_fields__:
+            if name in TRAINING_TYPES:
                 values.setdefault(name, value)
             else:
                 values[name if parsed.is_single else f"{term.prefix}.{name}"] = value

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from trainables.settings.trial_settings import HyperparameterValue, TrainingSettings
+from trainables.settings.training_settings import HyperparameterValue, TrainingSettings
 
 __all__ = ["ANY", "ON_GLYPHS", "PROXY_LOSSES", "Recipe", "Values"]
 

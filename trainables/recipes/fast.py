@@ -1,7 +1,7 @@
 """The recipe of podium's own small network."""
 
 from trainables.recipes._base import Recipe
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
 
 __all__ = ["FAST"]
 

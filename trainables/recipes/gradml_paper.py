@@ -1,7 +1,7 @@
 """GradML, as the paper says; there is no public code."""
 
 from trainables.recipes._base import ON_GLYPHS, Recipe
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
 
 __all__ = ["GRADML_PAPER"]
 

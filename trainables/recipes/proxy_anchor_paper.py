@@ -5,7 +5,7 @@ paper's, because of the batch size, as it says itself.
 """
 
 from trainables.recipes._base import ANY, ON_GLYPHS, PROXY_LOSSES, Recipe, Values
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
 
 __all__ = ["PROXY_ANCHOR_PAPER"]
 

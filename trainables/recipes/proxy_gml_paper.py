@@ -6,7 +6,7 @@ from the 20th and 40th epoch on, podium's after them.
 """
 
 from trainables.recipes._base import ANY, ON_GLYPHS, PROXY_LOSSES, Recipe
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
 
 __all__ = ["PROXY_GML_PAPER"]
 

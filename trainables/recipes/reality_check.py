@@ -11,7 +11,7 @@ of four folds.
 from collections.abc import Mapping
 
 from trainables.recipes._base import ON_GLYPHS, Recipe, Values
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
 
 __all__ = ["REALITY_CHECK"]
 

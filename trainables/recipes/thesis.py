@@ -4,7 +4,7 @@ Its training follows the Proxy-Anchor authors' code, which says what the text le
 """
 
 from trainables.recipes._base import ANY, ON_GLYPHS, PROXY_LOSSES, Recipe, Values
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
 
 __all__ = ["THESIS"]
 

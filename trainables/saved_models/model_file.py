@@ -17,12 +17,8 @@ from trainables.errors import TrialInputError
 from trainables.network.embedder import Embedder
 from trainables.network.make_backbone import make_backbone
 from trainables.settings.hyperparameters import resolved_training
-from trainables.settings.trial_settings import (
-    LOCATION_OPTIONS,
-    RANDOM_WEIGHTS,
-    TrainingSettings,
-    TrialSettings,
-)
+from trainables.settings.training_settings import TrainingSettings
+from trainables.settings.trial_settings import LOCATION_OPTIONS, RANDOM_WEIGHTS, TrialSettings
 from trainables.tensor_file import encode_tensors, read_tensors, tensor_hash
 
 __all__ = ["ModelFile", "Transform", "read_model"]

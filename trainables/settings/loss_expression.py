@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from trainables.errors import TrialInputError
 from trainables.settings.legal_ranges import Interval, Parameter, Whole
-from trainables.settings.trial_settings import HyperparameterValue
+from trainables.settings.training_settings import HyperparameterValue
 
 __all__ = ["MEMORY", "PRETRAINING", "WEIGHT", "LossExpression", "LossTerm", "parse_loss"]
 

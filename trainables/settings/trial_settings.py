@@ -4,21 +4,19 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from trainables.settings.training_settings import HyperparameterValue, TrainingSettings
+
 __all__ = [
     "LOCATION_OPTIONS",
     "RANDOM_WEIGHTS",
     "UNTRAINED",
     "BackboneSettings",
     "DatasetSettings",
-    "HyperparameterValue",
     "ProtocolKind",
     "ProtocolSettings",
     "TestScores",
-    "TrainingSettings",
     "TrialSettings",
 ]
-
-HyperparameterValue = bool | int | float | str
 
 ProtocolKind = Literal[
     "fixed", "kfold", "random_splits", "repeated_kfold", "published", "test_tuned", "refit"
@@ -41,16 +39,19 @@ UNTRAINED = "untrained"  # the pseudo-loss of a trial that only evaluates a fres
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatasetSettings:
-    """A data set by name, with options: its own (root, script, ...) and three of any data set.
+    """A data set by name, with options."""
+
+    name: str
+    """Name of its reader (`trainables.datasets`)."""
+
+    options: Mapping[str, HyperparameterValue] = field(default_factory=dict)
+    """Its own (root, script, ...) and three of any data set.
 
     ``class_text`` is a file of vectors for the names of its classes
     (`trainables.dataset_interface.class_text`), for losses that need them. ``label_distances`` is
     a ``.npy`` file that says how far the labels of its images are apart; it makes the task
     continuous (`trainables.tasks`). ``label`` is what tables call it; it changes no number.
     """
-
-    name: str
-    options: Mapping[str, HyperparameterValue] = field(default_factory=dict)
 
     @property
     def own_options(self) -> dict[str, HyperparameterValue]:
@@ -78,27 +79,31 @@ class ProtocolSettings:
     Two kinds train on all training classes. ``test_tuned`` validates the test classes, so that
     epoch and config are chosen by what is reported in the end: it leaks, and exists to measure by
     how much. ``refit`` validates nothing, and its last epoch is the one that is tested.
-
-    Attributes:
-        kind: one of these kinds.
-        name: label of the protocol in tables; changes no number.
-        val_fraction: share of classes held out by ``fixed`` and ``random_splits``, in (0, 1).
-        folds: number of folds of ``kfold`` and ``repeated_kfold``, from 2.
-        repeats: number of repetitions of ``repeated_kfold``, from 2.
-        classes_file: file that ``val_classes`` were read from; changes no number.
-        val_classes: names of the validation classes of ``published``, sorted.
-        split_seed: seed of the kinds that draw classes: not of ``published``, ``test_tuned`` and
-            ``refit``.
     """
 
     kind: ProtocolKind = "fixed"
+    """One of these kinds."""
+
     val_fraction: float | None = 0.1
+    """Share of classes held out by ``fixed`` and ``random_splits``, in (0, 1)."""
+
     folds: int | None = None
+    """Folds of ``kfold`` and ``repeated_kfold``, from 2."""
+
     split_seed: int = 0
+    """Seed of the kinds that draw classes: not of ``published``, ``test_tuned`` and ``refit``."""
+
     repeats: int | None = None
+    """Repetitions of ``repeated_kfold``, from 2."""
+
     classes_file: str | None = None
+    """File that ``val_classes`` were read from; changes no number."""
+
     val_classes: tuple[str, ...] | None = None
+    """Names of the validation classes of ``published``, sorted."""
+
     name: str = ""
+    """Label of the protocol in tables; changes no number."""
 
     @property
     def label(self) -> str:
@@ -139,146 +144,76 @@ class ProtocolSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackboneSettings:
-    """A network by name, and what it starts from.
-
-    ``weights``: ``imagenet``, one of the names its module publishes, the path of a file, or
-    ``random``.
-    """
+    """A network by name, and what it starts from."""
 
     name: str
+    """Name of a module of `trainables.backbones`, ``timm:NAME``, or ``package.module:Class``."""
+
     weights: str = RANDOM_WEIGHTS
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingSettings:
-    """Everything of the training recipe that changes the numbers.
-
-    Attributes:
-        recipe: name of the recipe that these values come from (`trainables.recipes`).
-        mode: ``fine_tune``, or ``frozen_features``: the backbone's features are computed once and
-            only the head and the loss are trained.
-        epochs: number of passes of the sampler.
-        batch_size: number of images that the loss compares.
-        micro_batch_size: number of images in one forward pass, 0 for the whole batch.
-            Gradients are those of the whole batch all the same.
-        samples_per_class: number of images of each class in a balanced batch.
-        sampler: name of the batch sampler (`trainables.batch_samplers`).
-        optimiser: ``adamw``, ``adam``, ``rmsprop`` or ``sgd``.
-        adam_epsilon: epsilon of ``adamw`` and ``adam``, added to the root of the second moment.
-        momentum: momentum of ``rmsprop`` and ``sgd``.
-        learning_rate: learning rate of the backbone, per step.
-        head_learning_rate_factor: the embedding layer's learning rate over the backbone's.
-        proxy_learning_rate: learning rate of the loss's own parameters; 0 keeps them as drawn.
-        weight_decay: decay of backbone and head, per step and learning rate; all optimisers
-            but ``adamw`` take it as a part of the gradient.
-        proxy_weight_decay: decay of the loss's own parameters, per step and learning rate.
-        step_epochs: number of epochs after which learning rates are scaled by ``step_factor``; 0
-            for never.
-        warm_up_epochs: first epochs, with a frozen backbone: only the head and the loss's
-            own parameters are trained.
-        batch_norm: mode of BatchNorm: ``train``; ``frozen_statistics`` normalises by the
-            statistics it came with; ``frozen`` rests scale and shift too.
-        clip_value: bound of the absolute value of each element of a gradient, 0 for none.
-        clipped: parameters clipped: ``all``, ``network`` or ``loss`` (the loss's own).
-        precision: ``float32``, or ``bf16`` for the network under autocast; losses are float32.
-        channels_last: memory format of the network.
-        compile: whether the network goes through torch.compile.
-        augmentation: change of training images: ``shift`` (one pixel, of images that have a
-            size of their own), ``random_resized_crop`` with a flip, or ``none``.
-        crop_scale_min: smallest part of an image's area that a random crop keeps.
-        evaluation_crop: side of the centre crop over the shorter side of the resized image.
-        cache: ``resized`` decodes each image once per node and keeps it with its shorter side
-            resized for evaluation; ``none`` decodes the original again each time.
-        loader: ``host`` crops and resizes on the CPU, ``device`` all images of a batch at once
-            where the network is.
-        pooling: pooling of a backbone's map: ``average``, ``max`` or ``average+max`` (their sum).
-        head_init: initial head weights: ``uniform`` is torch's default, ``kaiming`` normal with
-            variance 2 / embedding_dim.
-        layer_norm: whether features are normalised, without scale and shift, before the embedding
-            layer.
-        l2: whether the network itself gives embeddings of length 1, for losses on raw embeddings
-            too.
-    """
-
-    recipe: str = "fast"
-    mode: str = "fine_tune"
-    epochs: int = 8
-    batch_size: int = 32
-    micro_batch_size: int = 0
-    samples_per_class: int = 4
-    sampler: str = "balanced"
-    optimiser: str = "adamw"
-    adam_epsilon: float = 1e-8
-    momentum: float = 0.9
-    learning_rate: float = 1e-3
-    head_learning_rate_factor: float = 1.0
-    proxy_learning_rate: float = 1e-2
-    weight_decay: float = 1e-4
-    proxy_weight_decay: float = 0.0
-    step_epochs: int = 0
-    step_factor: float = 0.1
-    warm_up_epochs: int = 0
-    batch_norm: str = "train"
-    clip_value: float = 0.0
-    clipped: str = "all"
-    precision: str = "float32"
-    channels_last: bool = True
-    compile: bool = False
-    augmentation: str = "shift"
-    crop_scale_min: float = 0.08
-    evaluation_crop: float = 0.875
-    cache: str = "resized"
-    loader: str = "host"
-    pooling: str = "average"
-    head_init: str = "uniform"
-    layer_norm: bool = False
-    l2: bool = False
+    """``imagenet``, one of the names its module publishes, the path of a file, or ``random``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialSettings:
-    """One trial: config x folds x seed.
-
-    Attributes:
-        image_size: height and width in pixels of the network's input; None where the images of
-            the data set have a size of their own.
-        folds: indices of the protocol's splits this trial trains on, one after the other.
-        hyperparameters: flat; names that are fields of `TrainingSettings` override ``training``,
-            all others go to the loss.
-        ks: the K of Recall@K; the first is the primary one.
-        draw: key by which ``random_splits`` draws this trial's split; empty for other protocols.
-        evaluate_test: whether the test classes are read, once, after the epoch is selected.
-        test_scores: metrics of the test: ``all``, or ``recall`` alone, without the
-            metrics that have no K and without images of retrievals, and without failing where
-            test embeddings diverge or collapse: no choice may depend on them. A continuous task
-            has its metrics either way.
-        stop_epoch: the last epoch that is trained, from 1; None for all that are planned.
-            Schedules stay as planned, so that the epochs up to this one are those of the trial
-            that continues.
-        num_threads: threads torch may use; results are bit-identical for a fixed number.
-        code: import path -> fingerprint of what the loss and the backbone name by import path
-            (`trainables.foreign_code`); empty without such names, and in trials of versions that
-            recorded none.
-    """
+    """One trial: config x folds x seed."""
 
     dataset: DatasetSettings
     protocol: ProtocolSettings
+
     folds: tuple[int, ...]
+    """Indices of the protocol's splits this trial trains on, one after the other."""
+
     backbone: BackboneSettings
+
     embedding_dim: int
+    """Numbers of an embedding."""
+
     loss: str
+    """An expression (`trainables.settings.loss_expression`), or `UNTRAINED`."""
+
     hyperparameters: Mapping[str, HyperparameterValue]
+    """Flat; names that are fields of `TrainingSettings` override ``training``, all others go to
+    the loss."""
+
     training: TrainingSettings
+    """The recipe."""
+
     seed: int
+    """Seed of initial weights, of batches and of augmentations."""
+
     image_size: int | None = None
+    """Height and width in pixels of the network's input; None where the images of the data set
+    have a size of their own."""
+
     ks: tuple[int, ...] = (1, 2, 4, 8)
+    """The K of Recall@K; the first is the primary one."""
+
     draw: str = ""
+    """Key by which ``random_splits`` draws this trial's split; empty for other protocols."""
+
     evaluate_test: bool = False
+    """Whether the test classes are read, once, after the epoch is selected."""
+
     test_scores: TestScores = "all"
+    """Metrics of the test: ``all``, or ``recall`` alone, without the metrics that have no K and
+    without images of retrievals, and without failing where test embeddings diverge or collapse:
+    no choice may depend on them. A continuous task has its metrics either way."""
+
     stop_epoch: int | None = None
+    """The last epoch that is trained, from 1; None for all that are planned. Schedules stay as
+    planned, so that the epochs up to this one are those of the trial that continues."""
+
     num_threads: int = 1
+    """Threads torch may use; results are bit-identical for a fixed number."""
+
     cache_folder: str | None = None
+    """Folder of files that any trial can make again, such as resized images; None for podium's
+    own."""
+
     code: Mapping[str, str] = field(default_factory=dict)
+    """Import path -> fingerprint of what the loss and the backbone name by import path
+    (`trainables.foreign_code`); empty without such names, and in trials of versions that recorded
+    none."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-able values, for transport and for hashing; without ``code`` if it is empty.

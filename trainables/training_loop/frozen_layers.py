@@ -10,12 +10,12 @@ from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from trainables.settings.frozen_feature_rules import FROZEN_FEATURES
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import FreezingSettings, TrainingSettings
 
 __all__ = ["let_rest", "warn_of_batch_norm", "warn_of_warm_up"]
 
 
-def let_rest(backbone: nn.Module, training: TrainingSettings, epoch: int) -> None:
+def let_rest(backbone: nn.Module, training: FreezingSettings, epoch: int) -> None:
     """Freeze what the recipe freezes in an epoch, counted from 1; the rest trains.
 
     In the warm-up no parameter of the backbone gets a gradient. Its BatchNorm goes on to follow

@@ -1,6 +1,6 @@
 """How learning rates change from epoch to epoch. No torch."""
 
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import OptimiserSettings
 
 __all__ = ["EMBEDDING", "LOSS", "NETWORK", "learning_rates"]
 
@@ -11,7 +11,7 @@ EMBEDDING = "embedding"
 LOSS = "loss"
 
 
-def learning_rates(training: TrainingSettings, epoch: int) -> dict[str, float]:
+def learning_rates(training: OptimiserSettings, epoch: int) -> dict[str, float]:
     """The learning rate of each group in an epoch, counted from 1.
 
     All fall together by ``step_factor`` after every ``step_epochs`` epochs; epochs of the warm-up

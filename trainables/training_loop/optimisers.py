@@ -9,7 +9,7 @@ from torch.nn.utils import clip_grad_value_
 from torch.optim import SGD, Adam, AdamW, Optimizer, RMSprop
 
 from trainables.network.embedder import Embedder
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import ClippingSettings, OptimiserSettings
 from trainables.training_loop.learning_rates import EMBEDDING, LOSS, NETWORK, learning_rates
 
 __all__ = ["assert_owned_once", "clip_gradients", "make_optimiser", "set_learning_rates"]
@@ -18,7 +18,7 @@ _GROUP = "name"  # of a parameter group, so that a schedule finds it
 
 
 def make_optimiser(
-    embedder: Embedder, criterion: nn.Module, training: TrainingSettings
+    embedder: Embedder, criterion: nn.Module, training: OptimiserSettings
 ) -> Optimizer:
     """An optimiser over backbone, embedding layer and what the loss trains: a group each.
 
@@ -46,7 +46,7 @@ def make_optimiser(
     return optimiser
 
 
-def _optimiser(groups: list[dict[str, Any]], training: TrainingSettings) -> Optimizer:
+def _optimiser(groups: list[dict[str, Any]], training: OptimiserSettings) -> Optimizer:
     """One kernel for all parameters, where torch has that."""
     if training.optimiser == "adamw":
         return AdamW(groups, eps=training.adam_epsilon, fused=True)
@@ -57,7 +57,7 @@ def _optimiser(groups: list[dict[str, Any]], training: TrainingSettings) -> Opti
     return SGD(groups, momentum=training.momentum, fused=True)
 
 
-def set_learning_rates(optimiser: Optimizer, training: TrainingSettings, epoch: int) -> None:
+def set_learning_rates(optimiser: Optimizer, training: OptimiserSettings, epoch: int) -> None:
     """Give each group the learning rate it has in an epoch."""
     rates = learning_rates(training, epoch)
     for group in optimiser.param_groups:
@@ -65,7 +65,7 @@ def set_learning_rates(optimiser: Optimizer, training: TrainingSettings, epoch: 
 
 
 def clip_gradients(
-    network: Iterable[nn.Parameter], loss: Iterable[nn.Parameter], training: TrainingSettings
+    network: Iterable[nn.Parameter], loss: Iterable[nn.Parameter], training: ClippingSettings
 ) -> None:
     """Bring each number of the gradients that the recipe clips into its bounds."""
     if training.clip_value == 0.0:

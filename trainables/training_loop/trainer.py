@@ -20,7 +20,7 @@ from trainables.loss_composition.loss_base import Criterion, LossOutput
 from trainables.network.network import Network
 from trainables.registry import load
 from trainables.reproducibility import derive_seed
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
 from trainables.training_loop.frozen_layers import let_rest, warn_of_batch_norm, warn_of_warm_up
 from trainables.training_loop.micro_batches import backpropagate
 from trainables.training_loop.optimisers import clip_gradients, make_optimiser, set_learning_rates

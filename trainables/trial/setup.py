@@ -18,13 +18,8 @@ from trainables.network.make_backbone import make_backbone
 from trainables.registry import load
 from trainables.settings.frozen_feature_rules import input_problem, mode_problem
 from trainables.settings.hyperparameters import loss_arguments, resolved_training
-from trainables.settings.trial_settings import (
-    UNTRAINED,
-    HyperparameterValue,
-    TestScores,
-    TrainingSettings,
-    TrialSettings,
-)
+from trainables.settings.training_settings import HyperparameterValue, TrainingSettings
+from trainables.settings.trial_settings import UNTRAINED, TestScores, TrialSettings
 from trainables.tasks import loss_problem, sampler_problem
 
 __all__ = ["TrialSetup", "set_up"]

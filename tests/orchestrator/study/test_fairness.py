@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.study.configs import TRAINING_TYPES
 from orchestrator.study.fairness import DECLARABLE, fairness
 from orchestrator.study.fairness_of_losses import LOSS_PROPERTIES
 from search_spaces.training_parameters import PROXY_PARAMETERS, TRAINING_SPACES
@@ -17,6 +16,7 @@ from tests.orchestrator.study.compared_losses import (
 )
 from tests.orchestrator.study_files import load
 from trainables.recipes import RECIPES
+from trainables.settings.training_settings import TRAINING_TYPES
 
 
 def test_losses_that_are_alike_share_everything(tmp_path):

@@ -15,7 +15,8 @@ from orchestrator.study.unused_settings import why_unused_training
 from tests.trainables.feature_folder import write_feature_folder
 from tests.trainables.tiny_trials import tiny_trial
 from trainables.reproducibility import reproducible
-from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
+from trainables.settings.trial_settings import BackboneSettings, DatasetSettings
 from trainables.trial.fold_run import FoldRun
 from trainables.trial.setup import set_up
 

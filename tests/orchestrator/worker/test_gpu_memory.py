@@ -11,11 +11,11 @@ from orchestrator.study.resource_demand import CONTEXT_MB, Demand
 from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended
 from orchestrator.worker.worker import TrialWorker
+from trainables.settings.training_settings import TrainingSettings
 from trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
-    TrainingSettings,
     TrialSettings,
 )
 

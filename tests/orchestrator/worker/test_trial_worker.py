@@ -21,11 +21,11 @@ from podium.errors import StoreError
 from tests.orchestrator.results.store_rows import new_store
 from tests.orchestrator.simulated import simulated_trial
 from trainables.errors import CheckpointError
+from trainables.settings.training_settings import TrainingSettings
 from trainables.settings.trial_settings import (
     BackboneSettings,
     DatasetSettings,
     ProtocolSettings,
-    TrainingSettings,
     TrialSettings,
 )
 

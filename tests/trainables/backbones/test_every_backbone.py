@@ -7,7 +7,8 @@ from trainables.errors import TrialInputError
 from trainables.network.embedder import Embedder
 from trainables.network.make_backbone import make_backbone
 from trainables.registry import load, names
-from trainables.settings.trial_settings import BackboneSettings, TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
+from trainables.settings.trial_settings import BackboneSettings
 
 NUM_INPUTS = 48
 NO_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")

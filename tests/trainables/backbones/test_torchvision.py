@@ -8,7 +8,7 @@ from trainables.backbones._torchvision import TorchvisionBackbone
 from trainables.errors import TrialInputError
 from trainables.network.embedder import Embedder
 from trainables.registry import load, names
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
 
 NETWORKS = [
     name for name in names("backbones") if issubclass(load("backbones", name), TorchvisionBackbone)

@@ -13,7 +13,7 @@ from trainables.errors import TrialInputError
 from trainables.file_caches.decoded_pixels import ArrayPixels
 from trainables.file_caches.feature_vectors import FeatureVectors
 from trainables.file_caches.image_files import ImageFiles
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
 
 SIZES = [(60, 80), (75, 60), (30, 44)]
 ROLE = np.array([2, 0])

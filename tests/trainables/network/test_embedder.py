@@ -9,7 +9,7 @@ from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.errors import TrialInputError
 from trainables.network.backbone_base import Backbone
 from trainables.network.embedder import Embedder
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
 from trainables.training_loop.evaluation import embed, evaluate
 
 

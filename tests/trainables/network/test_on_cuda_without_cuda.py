@@ -16,7 +16,7 @@ from trainables.network.backbone_facts import backbone_facts
 from trainables.network.embedder import Embedder
 from trainables.network.network import Network
 from trainables.registry import load, names
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
 from trainables.trial.fold_run import FoldRun
 from trainables.trial.setup import set_up
 

@@ -11,7 +11,6 @@ from trainables.errors import TrialInputError
 from trainables.recipes import RECIPES, loss_values, reasons_of, training_for
 from trainables.recipes._base import ANY, PROXY_LOSSES
 from trainables.registry import names
-from trainables.settings.hyperparameters import check_training
 
 DATASETS = ("cub200", "cars196", "sop", "in_shop", "folder", "glyphs", "glyph_masks")
 BACKBONES = ("resnet50", "bn_inception", "googlenet", "resnet18", "conv_small")
@@ -35,7 +34,7 @@ def test_the_recipes_are_those_that_a_study_may_name():
 @pytest.mark.parametrize("dataset", DATASETS)
 def test_training_is_legal_on_every_data_set_with_every_backbone(recipe, dataset, backbone):
     training = training_for(recipe, dataset=dataset, backbone=backbone)
-    check_training(training)
+    training.check()
     assert training.recipe == recipe
     assert training.sampler in names("batch_samplers")
     assert training.epochs > 0

@@ -7,7 +7,7 @@ from trainables.settings.frozen_feature_rules import (
     mode_problem,
     unused_training_settings,
 )
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
 
 
 def problem(**changes):

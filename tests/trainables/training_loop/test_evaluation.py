@@ -13,7 +13,7 @@ from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.metrics.by_name import compute
 from trainables.network.embedder import Embedder
 from trainables.saved_models.retrievals import retrievals
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
 from trainables.training_loop.evaluation import embed, evaluate
 
 

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from tests.trainables.tiny_networks import TinyBackbone, settings
-from trainables.settings.hyperparameters import CHOICES
+from trainables.settings.training_settings import LEGAL_VALUES
 from trainables.training_loop.frozen_layers import let_rest, warn_of_batch_norm, warn_of_warm_up
 
 CONVOLUTION = {"convolution.weight", "convolution.bias"}
@@ -46,7 +46,7 @@ def test_scale_and_shift_stay_frozen_when_the_warm_up_ends_and_after_an_evaluati
         assert not backbone.norm.training
 
 
-@pytest.mark.parametrize("batch_norm", CHOICES["batch_norm"])
+@pytest.mark.parametrize("batch_norm", LEGAL_VALUES["batch_norm"].values)
 def test_running_statistics_follow_the_batches_only_where_they_may(batch_norm):
     backbone = TinyBackbone()
     trainable(backbone, settings(batch_norm=batch_norm), 1)

@@ -6,7 +6,7 @@ from tests.trainables.losses.loss_cases import full_batch
 from tests.trainables.tiny_networks import settings, tiny_embedder, tiny_images
 from trainables.recipes import training_for
 from trainables.registry import load, names
-from trainables.settings.hyperparameters import CHOICES
+from trainables.settings.training_settings import LEGAL_VALUES
 from trainables.training_loop.optimisers import (
     assert_owned_once,
     clip_gradients,
@@ -144,7 +144,7 @@ def test_every_optimiser_that_may_be_named_is_made():
         name: type(
             make_optimiser(tiny_embedder(), prepared("contrastive"), settings(optimiser=name))
         ).__name__
-        for name in CHOICES["optimiser"]
+        for name in LEGAL_VALUES["optimiser"].values
     }
     assert kinds == {"adamw": "AdamW", "adam": "Adam", "rmsprop": "RMSprop", "sgd": "SGD"}
 
@@ -243,7 +243,7 @@ def test_a_frozen_parameter_needs_no_owner():
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-@pytest.mark.parametrize("name", CHOICES["optimiser"])
+@pytest.mark.parametrize("name", LEGAL_VALUES["optimiser"].values)
 def test_optimisers_step_on_cuda_as_on_the_cpu(name):
     """By the same gradients: where one is 0, as before BatchNorm, its rounding decides a step."""
     embedders = [tiny_embedder().to(device) for device in ("cpu", "cuda")]

@@ -12,7 +12,7 @@ from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.errors import TrialInputError
 from trainables.recipes import RECIPES, loss_values, training_for
 from trainables.reproducibility import reproducible
-from trainables.settings.trial_settings import TrainingSettings
+from trainables.settings.training_settings import TrainingSettings
 from trainables.trial.fold_run import FoldRun
 from trainables.trial.run_trial import run_trial
 from trainables.trial.setup import set_up
