@@ -6,7 +6,6 @@ It also refuses a folder whose suggestions or inputs (weights, data) are not tho
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Any
 
 import polars as pl
 
@@ -110,7 +109,7 @@ def search_run(study: Study, search: Search, maker: TrialSpecMaker) -> SearchRun
         settings=study.search,
         suggester=suggester_of(study, search),
         first=first_configs(study, search.block, search.loss),
-        spec=partial(_spec, maker, search),
+        spec=partial(maker.search_trial, search),
         early_stopper=_early_stopper(study, search),
     )
 
@@ -133,10 +132,6 @@ def _suggestion_seed(study: Study, search: Search) -> int:
     if study.search.shared_configs:
         search = replace(search, protocol="", repeat=0)
     return seed_for(study.seed, "suggestions", search.id)
-
-
-def _spec(maker: TrialSpecMaker, search: Search, index: int, config: Mapping[str, Any]) -> Any:
-    return maker.search_trial(search, index, config, is_default=index == 0)
 
 
 def _check_suggestions(
@@ -185,7 +180,7 @@ def _check_suggestions(
 
 
 def _check_open(paths: StudyPaths, search: Search, ask: Ask, maker: TrialSpecMaker) -> None:
-    spec = maker.search_trial(search, ask.index, ask.hyperparameters, is_default=ask.index == 0)
+    spec = maker.search_trial(search, ask.index, ask.hyperparameters)
     if spec.trial_id != ask.trial_id:
         raise CorruptFileError(
             f"{paths.ask(search.id, ask.index)} asks for trial {ask.trial_id}, but its config is"

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from orchestrator.ids_and_seeds import config_hash
 from orchestrator.results.records.asks import Ask, AskSource
 from orchestrator.scheduling.early_stopping import EarlyStopper
 from orchestrator.search_samplers.suggester import Suggester, TrialState
@@ -197,12 +198,11 @@ class SearchRun:
         else:
             config = self._suggester.suggest(index)
         spec = self._spec(index, config)
-        identity = spec.identity_columns("")
         ask = Ask(
             search=self.search.id,
             index=index,
             trial_id=spec.trial_id,
-            config_hash=str(identity["config_hash"]),
+            config_hash=config_hash(config),
             hyperparameters=dict(config),
             source=self._source(index),
         )

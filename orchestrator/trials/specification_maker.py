@@ -58,10 +58,11 @@ class TrialSpecMaker:
         self._weights = {name: weights_fingerprint(it) for name, it in self._backbones.items()}
         self._cache_folder = cache_folder
 
-    def search_trial(
-        self, search: Search, index: int, config: Config, *, is_default: bool
-    ) -> TrialSpec:
-        """The trial of suggestion ``index``; all trials of a search share one seed."""
+    def search_trial(self, search: Search, index: int, config: Config) -> TrialSpec:
+        """The trial of suggestion ``index``, of which 0 is always the default.
+
+        All trials of a search share one seed.
+        """
         study, protocol = self._study, protocol_of(self._study, search)
         folds = tuple(range(protocol.num_folds))
         seed = seed_for(study.seed, "search", search.repeat, 0)
@@ -74,7 +75,7 @@ class TrialSpecMaker:
         spec = self._spec("search", search, index, settings)
         if search.protocol != study.protocols[0].label:
             spec = replace(spec, trial_id=id_under(spec.trial_id, search.protocol))
-        return replace(spec, is_default=is_default, leaks=protocol.leaks)
+        return replace(spec, is_default=index == 0, leaks=protocol.leaks)
 
     def final_trials(
         self, search: Search, finalists: tuple[Finalist, ...], selected_from: int

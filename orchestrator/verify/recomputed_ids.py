@@ -121,9 +121,7 @@ def check_ask_ids(stored: StoredStudy, maker: TrialSpecMaker, findings: Findings
         if search_id not in planned:
             continue
         for ask in of_search:
-            spec = maker.search_trial(
-                planned[search_id], ask.index, ask.hyperparameters, is_default=ask.index == 0
-            )
+            spec = maker.search_trial(planned[search_id], ask.index, ask.hyperparameters)
             findings.checked["ids recomputed"] += 1
             if spec.trial_id != ask.trial_id:
                 findings.problem(
