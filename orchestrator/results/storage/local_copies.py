@@ -14,14 +14,12 @@ import tempfile
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
 from orchestrator.results.storage.files import read_bytes
-from orchestrator.results.storage.local_files import check_regular, store_errors
+from orchestrator.results.storage.local_files import check_regular, retried, store_errors
 from orchestrator.results.storage.locations import Place, RemotePath, temporary_name
 from orchestrator.results.storage.remote_files import in_parallel
-from orchestrator.results.storage.transient_errors import with_retries
 
 __all__ = ["fetch", "forget", "local_copies", "local_copy"]
 
@@ -39,13 +37,13 @@ def local_copy(place: Place) -> Path:
     """
     if isinstance(place, RemotePath):
         return _fetched(place)
-    with_retries(partial(_check_regular, place))
+    _check_regular(place)
     return place
 
 
+@retried("read")
 def _check_regular(place: Path) -> None:
-    # A missing file is left for its reader to report.
-    with store_errors("read", place), suppress(FileNotFoundError):
+    with suppress(FileNotFoundError):  # left for its reader to report
         check_regular(place)
 
 

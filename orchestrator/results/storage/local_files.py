@@ -19,7 +19,7 @@ import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, Concatenate, ParamSpec, TypeVar
+from typing import Any, BinaryIO, TypeVar, cast
 
 from orchestrator.results.storage.locations import TEMPORARY_SUFFIX, temporary_name
 from orchestrator.results.storage.printable_text import has_control_characters, one_line
@@ -46,6 +46,7 @@ __all__ = [
     "remove",
     "remove_folder",
     "remove_temporaries",
+    "retried",
     "size",
     "store_errors",
     "total_size",
@@ -62,30 +63,27 @@ _KINDS = (
 )
 
 
-P = ParamSpec("P")
-T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-def _to(
-    action: str,
-) -> Callable[[Callable[Concatenate[Path, P], T]], Callable[Concatenate[Path, P], T]]:
-    """A function whose OSError is a StoreError, and that is repeated while that is transient."""
+def retried(action: str) -> Callable[[F], F]:
+    """Decorates a function whose first argument is a path: to ``action`` it.
 
-    def decorate(function: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[Path, P], T]:
+    Its OSError is a StoreError, and while that is transient the function is called again.
+    """
+
+    def decorate(function: F) -> F:
         @functools.wraps(function)
-        def repeated(path: Path, /, *arguments: P.args, **options: P.kwargs) -> T:
-            def once() -> T:
-                with store_errors(action, path):
-                    return function(path, *arguments, **options)
+        def call(path: Path, *arguments: Any, **options: Any) -> Any:
+            once = store_errors(action, path)(function)
+            return with_retries(functools.partial(once, path, *arguments, **options))
 
-            return with_retries(once)
-
-        return repeated
+        return cast("F", call)
 
     return decorate
 
 
-@_to("write in")
+@retried("write in")
 def check_writable(folder: Path) -> None:
     """See `files`."""
     nearest = folder.absolute()
@@ -96,7 +94,7 @@ def check_writable(folder: Path) -> None:
     probe.unlink()
 
 
-@_to("write")
+@retried("write")
 def put(path: Path, data: bytes) -> None:
     """See `files`."""
     with writing(path) as file:
@@ -132,7 +130,7 @@ def put_if_absent(path: Path, data: bytes) -> bool:
     return is_first
 
 
-@_to("write")
+@retried("write")
 def _write(path: Path, temporary: Path, data: bytes) -> None:
     make_folder(path.parent)
     temporary.unlink(missing_ok=True)
@@ -141,7 +139,7 @@ def _write(path: Path, temporary: Path, data: bytes) -> None:
         _flush(file)
 
 
-@_to("write")
+@retried("write")
 def _link(path: Path, temporary: Path) -> bool:
     try:
         path.hardlink_to(temporary)
@@ -153,7 +151,7 @@ def _link(path: Path, temporary: Path) -> bool:
     return True
 
 
-@_to("read")
+@retried("read")
 def read_bytes(path: Path, max_bytes: int) -> bytes | None:
     """See `files`; CorruptFileError for more than ``max_bytes``."""
     try:
@@ -244,7 +242,7 @@ def check_names(folder: object, names: Iterable[str]) -> None:
             )
 
 
-@_to("list")
+@retried("list")
 def contents(folder: Path) -> list[tuple[str, str]]:
     """See `files`; what vanishes meanwhile is left out."""
     found: list[tuple[str, str]] = []
@@ -292,7 +290,7 @@ def _kind_of(entry: os.DirEntry[str]) -> str:
     return _kind(entry.stat(follow_symlinks=False).st_mode)
 
 
-@_to("list")
+@retried("list")
 def list_names(folder: Path, suffix: str) -> list[str]:
     """See `files`."""
     try:
@@ -306,7 +304,7 @@ def list_names(folder: Path, suffix: str) -> list[str]:
     return found
 
 
-@_to("look at")
+@retried("look at")
 def size(path: Path) -> int | None:
     """See `files`; CorruptFileError for what is no regular file."""
     try:
@@ -322,7 +320,7 @@ def total_size(folder: Path, suffix: str) -> int:
     return sum(size(folder / name) or 0 for name in list_names(folder, suffix))
 
 
-@_to("list")
+@retried("list")
 def list_folders(folder: Path) -> list[Path]:
     """See `files`."""
     entries = _entries(folder)
@@ -334,7 +332,7 @@ def list_folders(folder: Path) -> list[Path]:
     return found
 
 
-@_to("list")
+@retried("list")
 def list_studies(storage: Path) -> list[Path]:
     """See `files`."""
     return sorted(Path(entry.path) for entry in _entries(storage) if entry.is_dir())
@@ -345,20 +343,20 @@ def list_below(folder: Path, suffix: str) -> list[Path]:
     return [below / name for below in list_folders(folder) for name in list_names(below, suffix)]
 
 
-@_to("delete")
+@retried("delete")
 def remove(path: Path) -> None:
     """See `files`."""
     path.unlink(missing_ok=True)
 
 
-@_to("delete")
+@retried("delete")
 def remove_folder(folder: Path) -> None:
     """See `files`."""
     with suppress(FileNotFoundError):
         shutil.rmtree(folder)
 
 
-@_to("clean")
+@retried("clean")
 def remove_temporaries(folder: Path, beginning: str) -> None:
     """See `files`."""
     for leftover in folder.glob(f".{glob.escape(beginning)}*{TEMPORARY_SUFFIX}"):
