@@ -10,16 +10,8 @@ from typing import Annotated, Any, Literal, get_args
 
 from orchestrator.results.records.json_records import LARGEST, FileName, RecordKind
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.checksummed_text import (
-    read_checksummed,
-    read_checksummed_of_many,
-    with_checksum,
-)
-from orchestrator.results.storage.files import (
-    list_below,
-    put_if_absent,
-    to_json,
-)
+from orchestrator.results.storage.checksummed_text import with_checksum
+from orchestrator.results.storage.files import list_below, put_if_absent, to_json
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
@@ -96,10 +88,9 @@ def read_asks(paths: StudyPaths) -> dict[str, list[Ask]]:
     Raises:
         CorruptFileError: a file is truncated, or is not the ask its name says, or one is missing.
     """
-    files = list_below(paths.asks, ".json")
     found: dict[str, list[Ask]] = {}
-    for path, values in zip(files, read_checksummed_of_many(files), strict=True):
-        found.setdefault(path.parent.name, []).append(_KIND.parsed(paths, path, values))
+    for ask in _KIND.read_many(paths, list_below(paths.asks, ".json")):
+        found.setdefault(ask.search, []).append(ask)
     for search, asks in found.items():
         check_indices(paths, search, asks)
     return found
@@ -111,7 +102,7 @@ def read_ask(paths: StudyPaths, path: Place) -> Ask:
     Raises:
         CorruptFileError: the file is missing, truncated, or is not the ask its name says.
     """
-    return _KIND.parsed(paths, path, read_checksummed(path))
+    return _KIND.read(paths, path)
 
 
 def check_indices(paths: StudyPaths, search: str, asks: Sequence[Ask]) -> None:

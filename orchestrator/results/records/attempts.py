@@ -12,7 +12,6 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import (
     read_checksummed,
     read_checksummed_of_many,
-    write_checksummed,
 )
 from orchestrator.results.storage.files import list_below, list_names
 from orchestrator.results.storage.locations import Place
@@ -76,7 +75,7 @@ _KIND = RecordKind(
 
 def write_attempt(paths: StudyPaths, attempt: Attempt) -> None:
     """Write an attempt: once when it starts, and again, over that, when it ends."""
-    write_checksummed(_KIND.place(paths, attempt), _KIND.values(attempt))
+    _KIND.write(paths, attempt)
 
 
 def read_attempt(paths: StudyPaths, trial_id: str, number: int) -> Attempt | None:

@@ -5,10 +5,10 @@ gives the value back, or raises ValueError with the name, the rule and the value
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from types import NoneType, UnionType
 from typing import (
     Annotated,
@@ -23,6 +23,11 @@ from typing import (
 )
 
 from orchestrator.results.records.store_paths import StudyPaths, is_file_name
+from orchestrator.results.storage.checksummed_text import (
+    read_checksummed,
+    read_checksummed_of_many,
+    write_checksummed,
+)
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
@@ -73,6 +78,18 @@ class RecordKind(Generic[T]):
             name: value.isoformat() if isinstance(value, datetime) else value
             for name, value in values.items()
         }
+
+    def write(self, paths: StudyPaths, record: T) -> None:
+        """Write the file of a record, over what it held."""
+        write_checksummed(self.place(paths, record), self.values(record))
+
+    def read(self, paths: StudyPaths, path: Place) -> T:
+        """The record in a file; CorruptFileError as `parsed`."""
+        return self.parsed(paths, path, read_checksummed(path))
+
+    def read_many(self, paths: StudyPaths, files: Sequence[Place]) -> Iterator[T]:
+        """The records in files, in order; CorruptFileError as `parsed`."""
+        return map(partial(self.parsed, paths), files, read_checksummed_of_many(files))
 
     def parsed(self, paths: StudyPaths, path: Place, values: Mapping[str, Any] | None) -> T:
         """The record of a file.

@@ -10,11 +10,6 @@ from datetime import datetime
 
 from orchestrator.results.records.json_records import FileName, RecordKind
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.checksummed_text import (
-    read_checksummed,
-    read_checksummed_of_many,
-    write_checksummed,
-)
 from orchestrator.results.storage.files import list_below, list_names
 from orchestrator.results.storage.locations import Place
 
@@ -71,7 +66,7 @@ _KIND = RecordKind(
 
 def write_retried(paths: StudyPaths, failure: RetriedFailure) -> None:
     """Write a failure that is about to be withdrawn."""
-    write_checksummed(_KIND.place(paths, failure), _KIND.values(failure))
+    _KIND.write(paths, failure)
 
 
 def read_retried(paths: StudyPaths) -> dict[str, list[RetriedFailure]]:
@@ -80,10 +75,8 @@ def read_retried(paths: StudyPaths) -> dict[str, list[RetriedFailure]]:
     Raises:
         CorruptFileError: a file is truncated, was changed, or is not the failure its name says.
     """
-    files = list_below(paths.retried, ".json")
     found: dict[str, list[RetriedFailure]] = {}
-    for path, values in zip(files, read_checksummed_of_many(files), strict=True):
-        failure = _KIND.parsed(paths, path, values)
+    for failure in _KIND.read_many(paths, list_below(paths.retried, ".json")):
         found.setdefault(failure.trial_id, []).append(failure)
     return {trial_id: sorted(them, key=lambda it: it.number) for trial_id, them in found.items()}
 
@@ -94,7 +87,7 @@ def read_retried_file(paths: StudyPaths, path: Place) -> RetriedFailure:
     Raises:
         CorruptFileError: as `read_retried`.
     """
-    return _KIND.parsed(paths, path, read_checksummed(path))
+    return _KIND.read(paths, path)
 
 
 def retried_names(paths: StudyPaths) -> list[str]:
@@ -111,4 +104,4 @@ def last_retried_attempt(paths: StudyPaths, trial_id: str) -> int:
     """
     folder = paths.retried_folder(trial_id)
     files = [folder / name for name in list_names(folder, ".json")]
-    return max((read_retried_file(paths, path).attempts for path in files), default=0)
+    return max((failure.attempts for failure in _KIND.read_many(paths, files)), default=0)

@@ -22,7 +22,6 @@ from orchestrator.results.records.json_records import (
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import (
     read_checksummed,
-    read_checksummed_of_many,
     write_checksummed,
 )
 from orchestrator.results.storage.files import list_names
@@ -145,7 +144,7 @@ _KIND = RecordKind(
 
 def write_run(paths: StudyPaths, run: Run) -> None:
     """Write a run: when it starts, every few seconds, and when it ends."""
-    write_checksummed(_KIND.place(paths, run), _KIND.values(run))
+    _KIND.write(paths, run)
 
 
 def write_run_count(paths: StudyPaths, number: int) -> None:
@@ -163,11 +162,7 @@ def read_runs(paths: StudyPaths) -> list[Run]:
     # Read before the listing: a run that begins meanwhile has its account before it is counted.
     last = _run_count(paths)
     files = [paths.runs / name for name in list_names(paths.runs, ".json")]
-    found = [
-        _KIND.parsed(paths, path, values)
-        for path, values in zip(files, read_checksummed_of_many(files), strict=True)
-    ]
-    runs = sorted(found, key=lambda run: run.number)
+    runs = sorted(_KIND.read_many(paths, files), key=lambda run: run.number)
     _check_complete(paths, [run.number for run in runs if run.number != ESTIMATE], last)
     return runs
 
