@@ -187,9 +187,7 @@ def config_points(runs: pl.DataFrame, *, tested: pl.DataFrame | None = None) -> 
     return pl.DataFrame(rows, schema=schema)
 
 
-def loss_selection_regret(
-    runs: pl.DataFrame, finals: pl.DataFrame, *, settings: RegretSettings | None = None
-) -> pl.DataFrame:
+def loss_selection_regret(runs: pl.DataFrame, finals: pl.DataFrame) -> pl.DataFrame:
     """Regret of choosing a loss by the validation scores of what the searches picked.
 
     Picks are scored by the finals of their own repeat, which share seeds.
@@ -197,12 +195,11 @@ def loss_selection_regret(
     Args:
         runs: search runs, from ``checked_runs``; their tests are not read.
         finals: final runs, from ``checked_runs``.
-        settings: settings of the regrets' bootstrap; None means the defaults.
 
     Returns:
         As ``group_means``, of ``regret``; empty without two losses in one repeat.
     """
-    chosen = settings or RegretSettings()
+    settings = RegretSettings()
     candidate_sets: list[Candidates] = []
     searched = runs.with_columns(pl.lit(None, dtype=pl.Float64).alias("test"))
     for (repeat,), single in searched.group_by("repeat", maintain_order=True):
@@ -216,13 +213,13 @@ def loss_selection_regret(
             "protocol": candidates.place[1],
             "loss": "",
             "repeat": candidates.unit,
-            "regret": mean_regret([candidates], chosen)["regret"],
+            "regret": mean_regret([candidates], settings)["regret"],
         }
         for candidates in candidate_sets
     ]
     cells = pl.DataFrame(rows, schema={**schema, "regret": pl.Float64})
     means = group_means(independent_cells(cells), ["regret"])
-    return _RegretIntervals(candidate_sets, chosen).insert_into(means, ("protocol",))
+    return _RegretIntervals(candidate_sets, settings).insert_into(means, ("protocol",))
 
 
 def _earliest_pick(candidates: Candidates) -> Candidates:

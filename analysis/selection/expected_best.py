@@ -23,7 +23,7 @@ __all__ = ["expected_best"]
 _DIGITS = 10  # means of equal scores differ by less, whatever the order of summing
 _RANDOM = "random"
 _LEAST_SHARE = 4  # an interval needs so many times as many trials as the search budget
-_FLOATS = ("biased", "unbiased", "low", "high", "test", "with_failures", "gpu_hours")
+_FLOATS = ("biased", "unbiased", "low", "high", "test", "gpu_hours")
 _SCHEMA = {
     **dict.fromkeys(SEARCH[:3], pl.String),
     **dict.fromkeys(("repeat", "num_trials"), pl.Int64),
@@ -46,8 +46,7 @@ def expected_best(runs: pl.DataFrame, *, sampler: str) -> pl.DataFrame:
         decide the best of n, a rule that simulations bear out; null beyond a quarter of the
         trials, and nothing is ever extrapolated); ``test``, the expected test score
         of the incumbent, by the weights of ``unbiased`` (null unless all completed trials were
-        tested in their own run); ``with_failures``, the unbiased estimate where trials that
-        failed count as 0, the worst; ``gpu_hours`` of n trials at the mean of the search (failed
+        tested in their own run); ``gpu_hours`` of n trials at the mean of the search (failed
         ones in it; null if any is unknown); ``num_complete``, ``num_failed`` (those without a
         score too), ``num_tested``.
 
@@ -106,11 +105,9 @@ def _curve(trials: pl.DataFrame) -> list[dict[str, object]]:
     is_tested = not complete["test"].has_nulls()
     # Trials that tie share their test score: any of them may be the incumbent.
     tests_N = complete.select(pl.col("test").mean().over("val"))["test"].to_numpy()
-    with_failures_M = np.concatenate([np.zeros(num_failed), val_N])
     columns = {
         "biased": _biased_weights(num) @ val_N,
         "unbiased": unbiased_BN @ val_N,
-        "with_failures": (_unbiased_weights(len(trials)) @ np.sort(with_failures_M))[:num],
     }
     if is_tested:
         columns["test"] = unbiased_BN @ tests_N

@@ -87,56 +87,50 @@ def class_optimism(
     return pl.DataFrame(rows, schema=schema)
 
 
-def fresh_run_optimism(
-    runs: pl.DataFrame, *, top: int = 1, across_repeats: bool = False
-) -> pl.DataFrame:
-    """Scores of the best configs in each search minus their scores when run again.
+def fresh_run_optimism(runs: pl.DataFrame, *, across_repeats: bool = False) -> pl.DataFrame:
+    """Score of the best config in each search minus its score when run again.
 
     Assumed: the fresh runs validate on the classes of the search, and training is all that varies.
 
     Args:
         runs: table of runs from ``checked_runs``. Completed runs of stage ``final`` with a
             validation score are fresh.
-        top: number of the search's best configs to report; ties in the order of suggestion.
         across_repeats: whether runs of other repeats are fresh too; only where all repeats share
             their validation classes.
 
     Returns:
-        ``block``, ``loss``, ``protocol``, ``repeat``, ``place`` (1 is the pick), ``config``,
-        ``val``, ``fresh_val`` (mean), ``optimism`` = val - fresh_val with ``low`` to ``high``
-        (95 %, Student's t over fresh runs; null with one) and ``num_fresh``; null without any.
+        ``block``, ``loss``, ``protocol``, ``repeat``, ``config`` (of those that tie the first
+        suggested), ``val``, ``fresh_val`` (mean), ``optimism`` = val - fresh_val with ``low`` to
+        ``high`` (95 %, Student's t over fresh runs; null with one) and ``num_fresh``; null without
+        any.
     """
     fresh = _fresh_runs(runs)
     rows: list[dict[str, object]] = []
     for candidates in config_candidates(runs):
-        order = np.argsort(-candidates.val_C, kind="stable")[:top]
-        for place, c in enumerate(order, start=1):
-            again = [
-                val
-                for stage, repeat, val in fresh.get(
-                    (*candidates.place, candidates.candidates[c]), ()
-                )
-                if stage == "final" or (across_repeats and repeat != candidates.unit)
-            ]
-            val = float(candidates.val_C[c])
-            found = t_interval([val - other for other in again]) if again else None
-            rows.append(
-                {
-                    **dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True)),
-                    "place": place,
-                    "config": candidates.candidates[c],
-                    "val": val,
-                    "fresh_val": val - found.estimate if found else None,
-                    "optimism": found.estimate if found else None,
-                    "low": found.low if found else None,
-                    "high": found.high if found else None,
-                    "num_fresh": len(again),
-                }
-            )
+        pick = int(np.argmax(candidates.val_C))
+        config, val = candidates.candidates[pick], float(candidates.val_C[pick])
+        again = [
+            other
+            for stage, repeat, other in fresh.get((*candidates.place, config), ())
+            if stage == "final" or (across_repeats and repeat != candidates.unit)
+        ]
+        found = t_interval([val - other for other in again]) if again else None
+        rows.append(
+            {
+                **dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True)),
+                "config": config,
+                "val": val,
+                "fresh_val": val - found.estimate if found else None,
+                "optimism": found.estimate if found else None,
+                "low": found.low if found else None,
+                "high": found.high if found else None,
+                "num_fresh": len(again),
+            }
+        )
     names = ("val", "fresh_val", "optimism", "low", "high")
     schema = {
         **dict.fromkeys(SEARCH[:3], pl.String),
-        **dict.fromkeys(("repeat", "place"), pl.Int64),
+        "repeat": pl.Int64,
         "config": pl.String,
         **dict.fromkeys(names, pl.Float64),
         "num_fresh": pl.Int64,

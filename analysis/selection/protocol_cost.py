@@ -1,26 +1,18 @@
 """What a protocol cost, and which protocols are worth their cost."""
 
-from collections.abc import Mapping
-
 import polars as pl
-
-from podium.errors import PodiumError
 
 __all__ = ["cost_front", "protocol_cost"]
 
 _HOUR_SECONDS = 3600
 
 
-def protocol_cost(
-    attempts: pl.DataFrame, *, device_speed: Mapping[str, float] | None = None
-) -> pl.DataFrame:
+def protocol_cost(attempts: pl.DataFrame) -> pl.DataFrame:
     """GPU-hours of each protocol over all attempts, whatever their outcome.
 
     Args:
-        attempts: table of attempts from ``checked_attempts``.
-        device_speed: device -> speed; hours of a device times its speed are hours of the reference
-            device. None adds hours of different devices as they are, and ``num_devices`` says how
-            many there were.
+        attempts: table of attempts from ``checked_attempts``. Hours of different devices are added
+            as they are, and ``num_devices`` says how many there were.
 
     Returns:
         ``protocol``, ``gpu_hours`` and its parts: ``search_hours`` + ``final_hours``. Of the
@@ -29,23 +21,12 @@ def protocol_cost(
         nodes; also counted by state). ``num_trials``, ``num_attempts``, ``num_unknown`` (attempts
         without a time, which are missing from all sums, so that the cost is at least what it
         says) and ``num_devices`` (kinds, unknown being one).
-
-    Raises:
-        PodiumError: a device has no speed, or one that is not positive.
     """
-    if device_speed is not None:
-        _check_speeds(attempts, device_speed)
-        speed = pl.col("device").replace_strict(
-            {device: float(factor) for device, factor in device_speed.items()},
-            return_dtype=pl.Float64,
-        )
-    else:
-        speed = pl.lit(1.0)
     is_repeated = pl.col("number") < pl.col("number").max().over("protocol", "trial")
     hours = pl.col("gpu_hours")
     return (
         attempts.with_columns(
-            gpu_hours=pl.col("gpu_seconds") * speed / _HOUR_SECONDS, is_repeated=is_repeated
+            gpu_hours=pl.col("gpu_seconds") / _HOUR_SECONDS, is_repeated=is_repeated
         )
         .group_by("protocol")
         .agg(
@@ -95,15 +76,3 @@ def cost_front(
     )
     found = points.join(front, on="row", how="left", maintain_order="left")["on_front"]
     return frame.with_columns(found)
-
-
-def _check_speeds(attempts: pl.DataFrame, device_speed: Mapping[str, float]) -> None:
-    for device in attempts["device"].unique().sort():
-        if device not in device_speed:
-            raise PodiumError(
-                f"every device needs a speed to add up hours; {device!r} has none (known: "
-                f"{', '.join(sorted(device_speed))})"
-            )
-    for device, speed in device_speed.items():
-        if not speed > 0:
-            raise PodiumError(f"the speed of a device is positive; {device!r} has {speed}")

@@ -186,9 +186,7 @@ def reselected_by_repeats(runs: pl.DataFrame) -> pl.DataFrame:
     return _by_loss(rows)
 
 
-def reselected_by_classes(
-    class_hits: pl.DataFrame, *, replicates: int = 200, seed: int = 0
-) -> pl.DataFrame:
+def reselected_by_classes(class_hits: pl.DataFrame, *, replicates: int = 200) -> pl.DataFrame:
     """How often a search picks its config again when its validation classes are resampled.
 
     In each resample (the bootstrap over classes, all configs alike) the best epoch of each network
@@ -199,7 +197,6 @@ def reselected_by_classes(
         class_hits: table from ``checked_class_hits``, of one protocol. Searches whose configs have
             classes of their own, or one class, are left out.
         replicates: number of resamples.
-        seed: equal seeds give equal numbers.
 
     Returns:
         ``loss``, ``reselected`` (mean over searches; picks that tie share), ``chance`` and
@@ -207,7 +204,7 @@ def reselected_by_classes(
     """
     rows = []
     for key, search in class_hits.group_by(_SEARCH, maintain_order=True):
-        scores = _resampled(search, replicates, seed)
+        scores = _resampled(search, replicates)
         if scores is None:
             continue
         first_RC, again_RC = _top(scores[:1]), _top(scores[1:])
@@ -228,22 +225,21 @@ def _top(scores_RC: NDArray[np.float64]) -> NDArray[np.float64]:
     return shares_RC
 
 
-def _resampled(search: pl.DataFrame, replicates: int, seed: int) -> NDArray[np.float64] | None:
+def _resampled(search: pl.DataFrame, replicates: int) -> NDArray[np.float64] | None:
     """Scores of the configs on all classes (row 0) and on resampled ones: (1 + R, C)."""
     configs = search["config"].unique().sort().to_list()
     totals = np.zeros((1 + replicates, len(configs)))
     folds = search.partition_by("fold", maintain_order=True)
     for number, fold in enumerate(folds):
-        part = _fold_scores(
-            fold.sort("config", "seed", "epoch", "class_id"), replicates, seed + number
-        )
+        rows = fold.sort("config", "seed", "epoch", "class_id")
+        part = _fold_scores(rows, replicates, seed=number)
         if part is None or part.shape[1] != len(configs):
             return None
         totals += part
     return totals / len(folds)
 
 
-def _fold_scores(rows: pl.DataFrame, replicates: int, seed: int) -> NDArray[np.float64] | None:
+def _fold_scores(rows: pl.DataFrame, replicates: int, *, seed: int) -> NDArray[np.float64] | None:
     """Best epoch's recall of each config on one fold: (1 + R, C)."""
     networks = rows.select("config", "seed", "epoch").unique(maintain_order=True)
     num_classes = rows["class_id"].n_unique()

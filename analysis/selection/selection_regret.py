@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from analysis.estimates.confidence_intervals import t_reach
 from analysis.estimates.split_halves import all_halves, half_means, other_half, top_shares
-from analysis.selection.selection_candidates import Candidates, config_candidates, loss_candidates
-from podium.errors import PodiumError
+from analysis.scores.protocol_run_checks import SEARCH
+from analysis.selection.selection_candidates import Candidates, config_candidates
 
 __all__ = [
     "RegretSettings",
@@ -33,10 +33,10 @@ __all__ = [
 ]
 
 _CHUNK = 2**21  # numbers held at once
-_LEVELS = ("config", "loss")
 _COUNTS = ("num_candidates", "num_missing", "num_pruned", "num_failed", "num_runs")
 
-_SEARCH_END = {
+_SCHEMA = {
+    **dict.fromkeys(SEARCH[:3], pl.String),
     "repeat": pl.Int64,
     "picked": pl.String,
     "best_on_test": pl.String,
@@ -61,46 +61,32 @@ class RegretSettings:
     seed: int = 0
 
 
-def search_regrets(
-    runs: pl.DataFrame,
-    *,
-    level: str = "config",
-    settings: RegretSettings | None = None,
-    tested: pl.DataFrame | None = None,
-) -> pl.DataFrame:
-    """Regret of each single choice.
+def search_regrets(runs: pl.DataFrame, *, tested: pl.DataFrame | None = None) -> pl.DataFrame:
+    """Regret of the choice of a config in each search.
 
     Args:
         runs: table of runs from ``checked_runs``.
-        level: ``config``: choice of a config, in each search; ``loss``: choice of a loss, among
-            the picks of the searches of each repeat.
-        settings: settings of the computation.
         tested: table of other test scores, as in ``config_candidates``.
 
     Returns:
-        ``block``, ``loss`` (at level config), ``protocol``, ``repeat``, ``picked`` and
+        ``block``, ``loss``, ``protocol``, ``repeat``, ``picked`` and
         ``best_on_test`` (names; those that tie joined by ``, ``), ``regret`` (cross-fitted; null
         with fewer than two test runs besides its own), ``naive_regret`` (oracle and pick scored
         on all test runs that the pick has, its own too; never negative, too large; null if the
         pick was not tested, or nothing else in the same runs), ``num_candidates`` (compared),
         ``num_missing`` (completed, but not in all test runs that the pick has), ``num_pruned``,
         ``num_failed`` and ``num_runs`` (test runs of the pick besides its own).
-
-    Raises:
-        PodiumError: ``level`` is not known.
     """
-    chosen = settings or RegretSettings()
     rows = []
-    for candidates in _candidate_sets(runs, level, tested):
+    for candidates in config_candidates(runs, tested=tested):
         naive, best = naive_regret(candidates)
         used_E, kept_C = comparable(candidates, ~candidates.is_own_E)
         rows.append(
             {
-                **dict(zip(_key_columns(level), candidates.place, strict=True)),
-                "repeat": candidates.unit,
+                **dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True)),
                 "picked": _names(candidates, candidates.pick_shares_C > 0),
                 "best_on_test": None if best is None else _names(candidates, best),
-                "regret": cross_fitted_regret(candidates, chosen),
+                "regret": cross_fitted_regret(candidates, RegretSettings()),
                 "naive_regret": naive,
                 "num_candidates": int(kept_C.sum()),
                 "num_missing": int((~kept_C & np.isfinite(candidates.val_C)).sum()),
@@ -109,8 +95,7 @@ def search_regrets(
                 "num_runs": int(used_E.sum()),
             }
         )
-    keys = dict.fromkeys(_key_columns(level), pl.String)
-    return pl.DataFrame(rows, schema={**keys, **_SEARCH_END})
+    return pl.DataFrame(rows, schema=_SCHEMA)
 
 
 def mean_regret(
@@ -193,21 +178,6 @@ def choice_verdict(row: dict[str, object]) -> str:
         f"test chooses {best}; validation chooses {picked}, {row['naive_regret']:.2f} points "
         f"worse{crossed}"
     )
-
-
-def _candidate_sets(
-    runs: pl.DataFrame, level: str, tested: pl.DataFrame | None
-) -> tuple[Candidates, ...]:
-    if level not in _LEVELS:
-        raise PodiumError(f"a level of choice is one of {', '.join(_LEVELS)}; got {level!r}")
-    candidate_sets = config_candidates(runs, tested=tested)
-    if level == "config":
-        return candidate_sets
-    return tuple(sorted(loss_candidates(candidate_sets), key=lambda candidates: candidates.place))
-
-
-def _key_columns(level: str) -> tuple[str, ...]:
-    return ("block", "loss", "protocol") if level == "config" else ("block", "protocol")
 
 
 def _names(candidates: Candidates, is_named_C: NDArray[np.bool_]) -> str:

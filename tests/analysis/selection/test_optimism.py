@@ -211,13 +211,12 @@ def test_fresh_runs_are_compared_with_the_pick():
         run("c1", repeat=None, stage="final", seed=9, val=100, state="FAILED"),
         run("c0", repeat=None, stage="final", seed=7, val=5),
     ]
-    first, second = (
-        fresh_run_optimism(runs_table(rows), top=2).filter(pl.col("repeat") == 0).to_dicts()
-    )
-    assert (first["place"], first["config"], first["optimism"]) == (1, "c1", 2)
+    first = fresh_run_optimism(runs_table(rows)).row(0, named=True)
+    assert (first["repeat"], first["config"], first["optimism"]) == (0, "c1", 2)
     assert (first["fresh_val"], first["num_fresh"]) == (7, 2)
     assert first["high"] - 2 == pytest.approx(12.706 * 1, rel=1e-3)  # t with one degree; error 1
-    assert (second["config"], second["optimism"], second["low"]) == ("c0", 0, None)
+    alone = fresh_run_optimism(runs_table([rows[0], rows[-1]])).row(0, named=True)
+    assert (alone["config"], alone["optimism"], alone["low"]) == ("c0", 0, None)
     shared = fresh_run_optimism(runs_table(rows), across_repeats=True).row(0, named=True)
     assert shared["fresh_val"] == pytest.approx((6 + 8 + 2) / 3)
 

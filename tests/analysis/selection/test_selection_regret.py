@@ -11,10 +11,11 @@ from analysis.selection.selection_candidates import config_candidates, loss_cand
 from analysis.selection.selection_regret import (
     RegretSettings,
     choice_verdict,
+    cross_fitted_regret,
     mean_regret,
+    naive_regret,
     search_regrets,
 )
-from podium.errors import PodiumError
 from tests.analysis import thesis_cub200
 from tests.analysis.protocol_studies import (
     final,
@@ -91,13 +92,13 @@ def test_losses_compete_by_what_their_searches_picked():
         rows += [run("c0", loss=loss, val=val), run("c1", loss=loss, val=val - 0.1)]
         rows += [final("c0", s, test, loss=loss) for s, test in enumerate(tests)]
         rows += [final("c1", s, 50, loss=loss) for s in range(3)]
-    row = search_regrets(runs_table(rows), level="loss").row(0, named=True)
+    (candidates,) = loss_candidates(config_candidates(runs_table(rows)))
+    assert [candidates.candidates[c] for c in np.flatnonzero(candidates.pick_shares_C)] == ["y"]
+    naive, best = naive_regret(candidates)
+    assert (naive, [candidates.candidates[c] for c in np.flatnonzero(best)]) == (2, ["z"])
     tests = {"x": (3, 1, 2), "y": (1, 1, 1), "z": (0, 0, 9)}
-    assert row["picked"] == "y"
-    assert row["best_on_test"] == "z"
-    assert row["naive_regret"] == pytest.approx(2)
-    assert row["regret"] == pytest.approx(slow_regret({"x": 0.5, "y": 0.9, "z": 0.1}, tests))
-    assert "loss" not in row
+    expected = slow_regret({"x": 0.5, "y": 0.9, "z": 0.1}, tests)
+    assert cross_fitted_regret(candidates, RegretSettings()) == pytest.approx(expected)
 
 
 def test_an_oracle_scored_on_its_own_runs_regrets_more():
@@ -157,11 +158,6 @@ def test_folds_of_a_run_are_averaged():
     ]
     row = search_regrets(runs_table(rows)).row(0, named=True)
     assert (row["picked"], row["best_on_test"], row["naive_regret"]) == ("c1", "c0", 1)
-
-
-def test_an_unknown_level_is_refused():
-    with pytest.raises(PodiumError, match="one of config, loss; got 'block'"):
-        search_regrets(runs_table([run("c0", val=1)]), level="block")
 
 
 def test_equal_seeds_give_equal_intervals():
