@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from orchestrator.planning.block_plan import BlockPlan, block_plan, missing
 from orchestrator.planning.budget_plan import BudgetPlan, EpochCost, budget_plan
 from orchestrator.planning.leakage_check import LeakageCheck, check_leakage
-from orchestrator.results.records.expected_values import Expected
 from orchestrator.results.records.fairness_record import Fairness
-from orchestrator.results.records.tournament_rules import TournamentRules
 from orchestrator.study.blocks import (
     NUM_FINALISTS,
     blocks,
@@ -104,46 +102,44 @@ class StudyPlan:
     """All counts of a study.
 
     Attributes:
-        study: name of the study.
+        study: the study, each of its searches with the trials that its budget leaves it.
         blocks: blocks within which the losses are ranked.
         trainings: one plan for each block.
-        losses: names of the ranked losses.
         searches: one plan for each search.
         datasets: one plan for each data set and protocol.
         stages: trials and epochs of ``search``, ``final`` and ``baseline``.
-        trials: number of trials of all stages.
-        epochs: number of epochs of all stages, if no trial is stopped early.
-        tournament: tests and level by which losses are significantly different.
-        expect: published results to compare with; None without any.
         fairness: what is equal between the losses and what is not.
         leakage: which splits were checked.
         missing: sentences on what is needed before the run and not on this machine.
-        seeds: number of seeds of each finalist.
         epoch_cost: seconds of an epoch in earlier results; None without any.
-        hours: hours on one worker slot at the median cost of an epoch; None if not known.
-        hours_interval: the same at the 10th and 90th percentile of that cost.
         budget: the budget compared with what is planned.
     """
 
-    study: str
+    study: Study
     blocks: tuple[Block, ...]
     trainings: tuple[BlockPlan, ...]
-    losses: tuple[str, ...]
     searches: tuple[SearchPlan, ...]
     datasets: tuple[DatasetPlan, ...]
     stages: Mapping[str, StageCounts]
-    trials: int
-    epochs: int
-    tournament: TournamentRules
-    expect: Expected | None
     fairness: Fairness
     leakage: LeakageCheck
     missing: tuple[str, ...]
-    seeds: int
     epoch_cost: EpochCost | None
-    hours: float | None
-    hours_interval: tuple[float, float] | None
     budget: BudgetPlan
+
+    @property
+    def trials(self) -> int:
+        """Number of trials of all stages."""
+        return sum(stage.trials for stage in self.stages.values())
+
+    @property
+    def epochs(self) -> int:
+        """Number of epochs of all stages, if no trial is stopped early."""
+        return sum(stage.epochs for stage in self.stages.values())
+
+    def hours(self, seconds_per_epoch: float) -> float:
+        """Hours of all epochs on one worker slot."""
+        return self.epochs * seconds_per_epoch / SECONDS_PER_HOUR
 
 
 def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
@@ -168,31 +164,21 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
         _search_plan(study, search, *sizes[search.block, search.loss])
         for search in searches(study)
     )
-    stages = _stages(study, searched)
-    epochs = sum(stage.epochs for stage in stages.values())
     return StudyPlan(
-        study=study.name,
+        study=study,
         blocks=crossed,
         trainings=tuple(block_plan(study, block) for block in crossed),
-        losses=study.loss_names,
         searches=searched,
         datasets=tuple(
             _dataset_plan(dataset, protocol)
             for dataset in study.datasets
             for protocol in study.protocols
         ),
-        stages=stages,
-        trials=sum(stage.trials for stage in stages.values()),
-        epochs=epochs,
-        tournament=study.tournament,
-        expect=study.expect,
+        stages=_stages(study, searched),
         fairness=fairness(study),
         leakage=check_leakage(study),
         missing=missing(study),
-        seeds=study.final.seeds,
         epoch_cost=epoch_cost,
-        hours=None if epoch_cost is None else epochs * epoch_cost.median / SECONDS_PER_HOUR,
-        hours_interval=None if epoch_cost is None else _hours_interval(epochs, epoch_cost),
         budget=budget_plan(
             given,
             [(item.search, item.epochs, item.final_epochs) for item in searched],
@@ -200,10 +186,6 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
             epoch_cost,
         ),
     )
-
-
-def _hours_interval(epochs: int, cost: EpochCost) -> tuple[float, float]:
-    return epochs * cost.low / SECONDS_PER_HOUR, epochs * cost.high / SECONDS_PER_HOUR
 
 
 def _search_plan(study: Study, search: Search, dimensions: int, epochs: int) -> SearchPlan:

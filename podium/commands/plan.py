@@ -172,12 +172,29 @@ def _record(
     planned: StudyPlan, power: StudyPower, measured_epoch: "MeasuredEpoch | None"
 ) -> dict[str, object]:
     """The plan as plain values; searches and blocks by name."""
+    study, cost = planned.study, planned.epoch_cost
+    verdict = verdict_record(planned)
     return {
-        **asdict(planned),
-        **verdict_record(planned),
+        "study": study.name,
         "blocks": [block.label for block in planned.blocks],
         "trainings": block_records(planned),
+        "losses": study.loss_names,
         "searches": list(search_rows(planned)),
+        "datasets": list(map(asdict, planned.datasets)),
+        "stages": {name: asdict(stage) for name, stage in planned.stages.items()},
+        "trials": planned.trials,
+        "epochs": planned.epochs,
+        "tournament": verdict["tournament"],
+        "expect": asdict(study.expect) if study.expect else None,
+        "fairness": asdict(planned.fairness),
+        "leakage": asdict(planned.leakage),
+        "missing": planned.missing,
+        "seeds": study.final.seeds,
+        "epoch_cost": asdict(cost) if cost else None,
+        "hours": planned.hours(cost.median) if cost else None,
+        "hours_interval": [planned.hours(cost.low), planned.hours(cost.high)] if cost else None,
+        "budget": asdict(planned.budget),
+        "smallest_p": verdict["smallest_p"],
         "power": asdict(power),
         "probe": None if measured_epoch is None else asdict(measured_epoch),
     }

@@ -78,5 +78,5 @@ def measure_epoch(study: Study, planned: StudyPlan) -> MeasuredEpoch:
         seconds=first.seconds,
         peak_memory_mb=first.peak_memory_mb,
         hours_of_block=of_block * first.seconds / 3600,
-        hours=planned.epochs * first.seconds / 3600,
+        hours=planned.hours(first.seconds),
     )

@@ -40,12 +40,12 @@ def plan_text(
         measured_epoch: cost of the first epoch; None if it was not measured.
     """
     blocks, losses, searches = (
-        len(items) for items in (planned.blocks, planned.losses, planned.searches)
+        len(items) for items in (planned.blocks, planned.study.losses, planned.searches)
     )
     protocols = len({item.search.protocol for item in planned.searches})
     repeats = searches // (blocks * losses * protocols)
     title = (
-        f"Study {planned.study}: {_count(blocks, 'block')} x {_count(losses, 'loss')}"
+        f"Study {planned.study.name}: {_count(blocks, 'block')} x {_count(losses, 'loss')}"
         f"{f' x {protocols} protocols' if protocols > 1 else ''}"
         f"{f' x {repeats} repeats' if repeats > 1 else ''} = {_count(searches, 'search')}"
     )
@@ -99,7 +99,7 @@ def _stage_rows(planned: StudyPlan) -> list[dict[str, object]]:
 
 def _loss_rows(planned: StudyPlan) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
-    for loss in planned.losses:
+    for loss in planned.study.loss_names:
         items = [item for item in planned.searches if item.search.loss == loss]
         rows.append(
             {
@@ -149,9 +149,9 @@ def _notes(
     yield from _training_notes(planned)
     yield from planned.missing
     yield f"Statistics: {verdict_note(planned)}"
-    if planned.expect is not None:
-        yield f"Expected: {_expected(planned.expect)}"
-    yield from fairness_notes(planned.fairness, planned.losses)
+    if planned.study.expect is not None:
+        yield f"Expected: {_expected(planned.study.expect)}"
+    yield from fairness_notes(planned.fairness, planned.study.loss_names)
     yield f"Leakage: {_leakage(planned)}"
     yield f"Cost: {_cost(planned)}"
     yield from _budget_notes(planned.budget)
@@ -187,12 +187,12 @@ def _leakage(planned: StudyPlan) -> str:
 
 
 def _cost(planned: StudyPlan) -> str:
-    cost, interval = planned.epoch_cost, planned.hours_interval
-    if cost is None or interval is None:
+    cost = planned.epoch_cost
+    if cost is None:
         return "not known before the first trial is done."
-    low, high = interval
+    low, median, high = map(planned.hours, (cost.low, cost.median, cost.high))
     return (
-        f"at most {planned.hours:.2g} hours of computation on one slot, by the median epoch of "
+        f"at most {median:.2g} hours of computation on one slot, by the median epoch of "
         f"{_count(cost.trials, 'trial')} so far ({cost.median:.2g} s); {low:.2g} to {high:.2g} "
         "hours by their fastest and slowest tenth. Early stopping makes it less."
     )

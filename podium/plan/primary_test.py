@@ -12,7 +12,8 @@ __all__ = ["verdict_note", "verdict_record"]
 
 def verdict_note(planned: StudyPlan) -> str:
     """The primary test and the smallest p it can give, in a sentence or two."""
-    rules, losses, num_blocks = planned.tournament, len(planned.losses), len(planned.blocks)
+    rules, num_blocks = planned.study.tournament, len(planned.blocks)
+    losses = len(planned.study.losses)
     smallest = _smallest(planned)
     if smallest is None:
         return "with one loss there is nothing to compare."
@@ -33,13 +34,13 @@ def verdict_record(planned: StudyPlan) -> dict[str, Any]:
     """The rules and ``smallest_p`` (adjusted), which is None with one loss."""
     smallest = _smallest(planned)
     return {
-        "tournament": asdict(planned.tournament),
+        "tournament": asdict(planned.study.tournament),
         "smallest_p": None if smallest is None else smallest.adjusted,
     }
 
 
 def _smallest(planned: StudyPlan) -> SmallestP | None:
-    losses = len(planned.losses)
+    losses = len(planned.study.losses)
     if losses < 2:
         return None
-    return smallest_p(len(planned.blocks), losses, planned.tournament.test)
+    return smallest_p(len(planned.blocks), losses, planned.study.tournament.test)

@@ -176,8 +176,8 @@ def study_power(planned: StudyPlan, assumptions: Assumptions, difference: float)
             for item in planned.datasets
             if item.standard_error is not None and not item.leaks
         ),
-        seeds=planned.seeds,
-        gain=detectable_difference(planned.seeds, difference_std=pair_std),
+        seeds=planned.study.final.seeds,
+        gain=detectable_difference(planned.study.final.seeds, difference_std=pair_std),
         seeds_needed=pairs_needed(difference, difference_std=pair_std),
         blocks=blocks,
         loss_gap=detectable_difference(blocks, difference_std=assumptions.block_std),

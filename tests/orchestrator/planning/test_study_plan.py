@@ -105,12 +105,9 @@ def test_fairness_names_the_budget_and_the_losses_with_more_dimensions(study):
 
 
 def test_hours_need_the_cost_of_an_epoch(study):
-    assert (plan(study).hours, plan(study).hours_interval) == (None, None)
+    assert plan(study).epoch_cost is None
     planned = plan(study, epoch_cost=EpochCost(low=1.0, median=1.5, high=4.0, trials=9))
-    assert planned.hours == pytest.approx(planned.epochs * 1.5 / 3600)
-    assert planned.hours_interval == pytest.approx(
-        (planned.epochs * 1.0 / 3600, planned.epochs * 4.0 / 3600)
-    )
+    assert planned.hours(1.5) == pytest.approx(planned.epochs * 1.5 / 3600)
 
 
 FILES = """

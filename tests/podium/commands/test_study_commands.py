@@ -170,8 +170,8 @@ def test_a_plan_of_a_results_folder_tells_the_cost_by_its_results(capsys, tmp_pa
     )
     planned = plan(truth.study_file, epoch_cost=cost)
     record = json.loads(call(capsys, "plan", folder, "--json").out)
-    assert record["hours"] == pytest.approx(planned.hours)
-    assert record["hours_interval"] == pytest.approx(planned.hours_interval)
+    assert record["hours"] == pytest.approx(planned.hours(cost.median))
+    assert record["hours_interval"] == pytest.approx([planned.hours(low), planned.hours(high)])
     assert record["epoch_cost"]["trials"] == len(trained)
     assert low <= cost.median <= high
     assert record["trials"] == planned.trials
