@@ -43,12 +43,11 @@ from analysis.report.validation_and_test import validation_and_test
 from analysis.report.variance_components import variance_components
 from analysis.report.verdict import answer
 from analysis.study_results.study_results import StudyResults, read_results
-from analysis.tournament.table_tournament import TableResults, rank_table
-from analysis.typed_tables.score_table import ScoreTable
+from analysis.tournament.table_tournament import TableResults
 from analysis.wording import counted
 from orchestrator.results.storage.locations import Place
 
-__all__ = ["study_page", "study_report", "table_page", "table_report"]
+__all__ = ["study_page", "study_report", "table_report"]
 
 
 def _training(results: StudyResults, series: Mapping[str, Series]) -> Section:
@@ -166,25 +165,17 @@ def study_report(results: StudyResults, *, links: Sequence[Link] = ()) -> Page:
     )
 
 
-def table_page(table: ScoreTable, *, title: str, source: str, links: Sequence[Link] = ()) -> str:
-    """The page of a table of scores from a file, such as one typed from a paper.
-
-    Args:
-        table: table of scores to rank.
-        title: title of the page.
-        source: where the table comes from and which rows were taken.
-        links: links to pages that belong beside this one.
-
-    Raises:
-        PodiumError: fewer than two competitors, or no complete block.
-    """
-    return render_page(table_report(rank_table(table), title=title, source=source, links=links))
-
-
 def table_report(
     results: TableResults, *, title: str, source: str, links: Sequence[Link] = ()
 ) -> Page:
-    """The page of a table as values; arguments as of `table_page`."""
+    """The page of a table of scores from a file, such as one typed from a paper, as values.
+
+    Args:
+        results: table of scores with its tournament.
+        title: title of the page.
+        source: where the table comes from and which rows were taken.
+        links: links to pages that belong beside this one.
+    """
     series = series_of(results.tournament.names)
     return Page(
         title=title,

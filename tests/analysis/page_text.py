@@ -4,6 +4,10 @@ import html
 import re
 import xml.etree.ElementTree as ET
 
+from analysis.page.html_page import render_page
+from analysis.report.report import table_report
+from analysis.tournament.table_tournament import rank_table
+
 
 def text_of(page):
     """The text outside of styles, scripts and drawings, with plain single blanks."""
@@ -28,3 +32,8 @@ def section_of(page, name):
 def svg_texts(svg):
     """The texts that a drawing writes, in the order of drawing."""
     return [element.text for element in ET.fromstring(svg).iter("text")]
+
+
+def table_page(table, *, title, source):
+    """The page of a typed table of scores."""
+    return render_page(table_report(rank_table(table), title=title, source=source))

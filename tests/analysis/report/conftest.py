@@ -2,8 +2,8 @@
 
 import pytest
 
-from analysis.report.report import table_page
 from tests.analysis import thesis_cub200
+from tests.analysis.page_text import table_page
 
 
 @pytest.fixture(scope="session")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from analysis.report.report import study_page, table_page
+from analysis.report.report import study_page
 from analysis.typed_tables.score_table import read_table
-from tests.analysis.page_text import section_of, text_of
+from tests.analysis.page_text import section_of, table_page, text_of
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.analysis.thesis_cub200 import BY, RECALLS

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from analysis.report.report import table_page
 from analysis.typed_tables.score_table import read_table
 from podium.errors import PodiumError
-from tests.analysis.page_text import rows_of, text_of
+from tests.analysis.page_text import rows_of, table_page, text_of
 
 CUB200 = Path(__file__).parents[2] / "data" / "thesis_recall_cub200.csv"
 BY = ("dataset", "backbone", "embedding_dim")

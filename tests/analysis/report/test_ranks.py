@@ -13,14 +13,13 @@ from analysis.page.html_page import Illustration, Paragraph
 from analysis.report.missing_cells import missing_cells
 from analysis.report.rank_intervals import bootstrap_note, rank_intervals
 from analysis.report.rank_map import table_rank_map
-from analysis.report.report import table_page
 from analysis.report.subgroups import subgroups, table_subgroups
 from analysis.study_results.study_results import read_results
 from analysis.tournament.table_tournament import rank_table
 from analysis.typed_tables.score_table import ScoreTable
 from analysis.wording import MOST_NAMED
 from tests.analysis import thesis_cub200
-from tests.analysis.page_text import rows_of, text_of
+from tests.analysis.page_text import rows_of, table_page, text_of
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 

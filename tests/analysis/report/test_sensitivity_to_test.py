@@ -7,7 +7,6 @@ import pytest
 
 from analysis.figures.style import series_of
 from analysis.page.html_page import Page, render_page
-from analysis.report.report import table_page
 from analysis.report.sensitivity_to_test import sensitivity_to_test
 from analysis.study_results.study_results import read_results
 from analysis.tournament.verdict_text import verdict_sentences
@@ -18,7 +17,7 @@ from orchestrator.results.records.study_snapshot import (
     read_study,
     write_snapshot_files,
 )
-from tests.analysis.page_text import rows_of, text_of
+from tests.analysis.page_text import rows_of, table_page, text_of
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 
