@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["REACH", "Floats", "cdf", "check_range", "grid", "pdf", "quantile"]
+__all__ = ["REACH", "Floats", "cdf", "check_range", "grid", "pdf"]
 
 Floats = NDArray[np.float64]
 
@@ -35,12 +35,6 @@ def cdf(z: Floats) -> Floats:
     """P(Z < z) of a standard normal Z; 0 or 1 beyond ``REACH``."""
     z_G, below_G = _table()
     return np.interp(z, z_G, below_G)
-
-
-def quantile(probability: float) -> float:
-    """The z with P(Z < z) = ``probability`` of a standard normal Z; at most ``REACH`` from 0."""
-    z_G, below_G = _table()
-    return float(np.interp(probability, below_G, z_G))
 
 
 def check_range(name: str, value: float, low: float, high: float) -> None:

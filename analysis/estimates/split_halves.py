@@ -12,9 +12,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["all_halves", "half_means", "other_half", "top_shares"]
+__all__ = ["MEAN_DIGITS", "all_halves", "half_means", "other_half", "top_shares"]
 
-_DIGITS = 10  # means of equal scores differ by less, whatever the order of summing
+MEAN_DIGITS = 10
+"""Decimals of a mean score: means of equal scores differ by less, in whatever order summed."""
 
 
 def all_halves(num_units: int, *, most: int, seed: int) -> NDArray[np.bool_]:
@@ -56,7 +57,7 @@ def half_means(
     totals_RH1 = sides_RHU.sum(axis=2, keepdims=True)
     sums_RHC = sides_RHU @ scores_CU.T
     with np.errstate(invalid="ignore"):
-        means: NDArray[np.float64] = np.round(sums_RHC / totals_RH1, _DIGITS)
+        means: NDArray[np.float64] = np.round(sums_RHC / totals_RH1, MEAN_DIGITS)
     return means
 
 

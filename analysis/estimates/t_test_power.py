@@ -5,10 +5,11 @@ Shape: G points of a grid.
 
 import math
 from collections.abc import Callable
+from statistics import NormalDist
 
 import numpy as np
 
-from analysis.estimates.normal_distribution import REACH, cdf, check_range, grid, quantile
+from analysis.estimates.normal_distribution import REACH, cdf, check_range, grid
 
 __all__ = ["detectable_difference", "pairs_needed"]
 
@@ -62,8 +63,8 @@ def pairs_needed(
         return 2
     ratio = difference / difference_std
     # With the standard deviation known it took so many; t tests take about z^2 / 2 more.
-    z = quantile(1 - alpha / 2)
-    known = ((z + quantile(power)) / ratio) ** 2
+    z = NormalDist().inv_cdf(1 - alpha / 2)
+    known = ((z + NormalDist().inv_cdf(power)) / ratio) ** 2
     if known > _MOST_PAIRS:
         return None
 

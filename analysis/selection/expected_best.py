@@ -15,12 +15,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from analysis.estimates.confidence_intervals import t_reach
+from analysis.estimates.split_halves import MEAN_DIGITS
 from analysis.scores.protocol_run_checks import SEARCH
 from podium.errors import PodiumError
 
 __all__ = ["expected_best"]
 
-_DIGITS = 10  # means of equal scores differ by less, whatever the order of summing
 _RANDOM = "random"
 _LEAST_SHARE = 4  # an interval needs so many times as many trials as the search budget
 _FLOATS = ("biased", "unbiased", "low", "high", "test", "gpu_hours")
@@ -86,7 +86,7 @@ def _trials(group: pl.DataFrame, search: str) -> pl.DataFrame:
         return pl.when(is_known).then(value).alias(column)
 
     trials = group.group_by("config").agg(
-        whole("val", pl.when(is_complete).then(pl.col("val").mean().round(_DIGITS))),
+        whole("val", pl.when(is_complete).then(pl.col("val").mean().round(MEAN_DIGITS))),
         whole("test", pl.col("test").mean()),
         whole("gpu_seconds", pl.col("gpu_seconds").sum()),
     )

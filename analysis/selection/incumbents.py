@@ -2,11 +2,10 @@
 
 import polars as pl
 
+from analysis.estimates.split_halves import MEAN_DIGITS
 from analysis.scores.protocol_run_checks import SEARCH
 
 __all__ = ["budget_means", "incumbent_curves", "mean_halves"]
-
-_DIGITS = 10  # means of equal scores differ by less, whatever the order of summing
 
 
 def incumbent_curves(runs: pl.DataFrame) -> pl.DataFrame:
@@ -32,7 +31,7 @@ def incumbent_curves(runs: pl.DataFrame) -> pl.DataFrame:
         runs.filter(pl.col("stage") == "search")
         .group_by(*SEARCH, "config", "seed")
         .agg(
-            pl.when(is_complete).then(pl.col("val").mean().round(_DIGITS)).alias("val"),
+            pl.when(is_complete).then(pl.col("val").mean().round(MEAN_DIGITS)).alias("val"),
             pl.when(pl.col("test").is_not_null().all()).then(pl.col("test").mean()).alias("test"),
             hours.alias("hours"),
             pl.col("index").min(),

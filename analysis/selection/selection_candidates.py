@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.estimates.split_halves import top_shares
+from analysis.estimates.split_halves import MEAN_DIGITS, top_shares
 from analysis.scores.protocol_run_checks import SEARCH
 
 __all__ = ["Candidates", "config_candidates", "loss_candidates", "own_tests", "without_repeat"]
@@ -192,7 +192,7 @@ def _search_outcomes(searched: pl.DataFrame) -> pl.DataFrame:
             .then(pl.lit("PRUNED"))
             .otherwise(pl.lit("COMPLETE"))
             .alias("state"),
-            pl.when(is_scored).then(pl.col("val").mean().round(10)).alias("val"),
+            pl.when(is_scored).then(pl.col("val").mean().round(MEAN_DIGITS)).alias("val"),
             pl.col("index").min(),
         )
         .sort(*SEARCH, "index", "config", nulls_last=True)

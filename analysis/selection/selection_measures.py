@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from analysis.estimates.kendall_tau import kendall_tau
+from analysis.estimates.split_halves import MEAN_DIGITS
 from analysis.hypothesis_tests.group_means import Cells
 from analysis.scores.protocol_run_checks import SEARCH
 from analysis.selection.overtuning import incumbent_rows
@@ -88,11 +89,11 @@ def _measures(candidates: Candidates, settings: RegretSettings) -> dict[str, flo
         picks_CE = candidates.test_CE[shares_C > 0][:, used_E]
         found["picked_test"] = float(shares_C[shares_C > 0] @ picks_CE.mean(axis=1))
         if kept_C.sum() > 1:
-            means_C = candidates.test_CE[kept_C][:, used_E].mean(axis=1).round(10)
+            means_C = candidates.test_CE[kept_C][:, used_E].mean(axis=1).round(MEAN_DIGITS)
             found["top_1"] = float(shares_C[kept_C][means_C == means_C.max()].sum())
     val_C, test_CE = compared_scores(candidates, "other")
     if len(val_C) > 1:
-        tau = kendall_tau(val_C.tolist(), test_CE.mean(axis=1).round(10).tolist())
+        tau = kendall_tau(val_C.tolist(), test_CE.mean(axis=1).round(MEAN_DIGITS).tolist())
         found["tau"] = None if np.isnan(tau) else tau
     return found
 

@@ -18,7 +18,13 @@ import polars as pl
 from numpy.typing import NDArray
 
 from analysis.estimates.confidence_intervals import t_reach
-from analysis.estimates.split_halves import all_halves, half_means, other_half, top_shares
+from analysis.estimates.split_halves import (
+    MEAN_DIGITS,
+    all_halves,
+    half_means,
+    other_half,
+    top_shares,
+)
 from analysis.scores.protocol_run_checks import SEARCH
 from analysis.selection.selection_candidates import Candidates, config_candidates
 
@@ -148,7 +154,7 @@ def naive_regret(candidates: Candidates) -> tuple[float | None, NDArray[np.bool_
     if not used_E.any() or kept_C.sum() < 2:
         return None, None
     means_C = np.full(len(kept_C), -np.inf)
-    means_C[kept_C] = candidates.test_CE[kept_C][:, used_E].mean(axis=1).round(10)
+    means_C[kept_C] = candidates.test_CE[kept_C][:, used_E].mean(axis=1).round(MEAN_DIGITS)
     picked = float(means_C[kept_C] @ candidates.pick_shares_C[kept_C])
     return float(means_C.max()) - picked, means_C == means_C.max()
 

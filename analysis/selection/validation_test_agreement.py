@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from analysis.estimates.confidence_intervals import t_reach
 from analysis.estimates.kendall_tau import kendall_tau
-from analysis.estimates.split_halves import all_halves, half_means, top_shares
+from analysis.estimates.split_halves import MEAN_DIGITS, all_halves, half_means, top_shares
 from analysis.scores.protocol_run_checks import SEARCH
 from analysis.selection.selection_candidates import Candidates, config_candidates
 from podium.errors import PodiumError
@@ -146,7 +146,7 @@ def _agreement(candidates: Candidates, test_runs: str) -> dict[str, float | int 
     }
     if len(val_C) < 2:
         return found
-    means_C = test_CE.mean(axis=1).round(10)
+    means_C = test_CE.mean(axis=1).round(MEAN_DIGITS)
     found |= _tau_interval(val_C, means_C)
     found["weighted_tau"] = _known(weighted_tau(val_C.tolist(), means_C.tolist()))
     found["top_1"] = float(top_shares(val_C)[means_C == means_C.max()].sum())
@@ -212,7 +212,7 @@ def noise_ceiling(
 
 def share_at_ceiling(test_CE: NDArray[np.float64]) -> float:
     """Share of configs within one standard error of the best mean, over two or more test runs."""
-    means_C = test_CE.mean(axis=1).round(10)
+    means_C = test_CE.mean(axis=1).round(MEAN_DIGITS)
     return float((means_C >= means_C.max() - _standard_error(test_CE)).mean())
 
 
