@@ -169,14 +169,7 @@ def _scores(table: _Table, options: AuditOptions, of_k: Sequence[Condition]) -> 
             frame = kept
         else:
             k = kept[_K][0]
-    audited = audit_scores(
-        frame,
-        by=by,
-        competitor=competitor,
-        score=score,
-        average=average,
-        k=k,
-    )
+    audited = audit_scores(frame, by=by, competitor=competitor, score=score, average=average, k=k)
     if options.published is None:
         return audited.audit
     if audited.tournament is None:

@@ -155,10 +155,7 @@ def _suspect(table: RankTable, n: int, excess: Fraction) -> str:
 
 
 def _row_findings(
-    table: RankTable,
-    row: RankRow,
-    n: int | None,
-    true_ranks: dict[str, tuple[Fraction, ...]],
+    table: RankTable, row: RankRow, n: int | None, true_ranks: dict[str, tuple[Fraction, ...]]
 ) -> Iterator[Finding]:
     total, average, k = row.total, row.average, len(set(table.names))
     ranks = true_ranks.get(row.name)

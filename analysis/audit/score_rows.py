@@ -161,11 +161,7 @@ def _range(frame: pl.DataFrame, keys: Sequence[str], score: str) -> Iterator[Fin
 
 
 def _missing(
-    frame: pl.DataFrame,
-    by: Sequence[str],
-    competitor: str,
-    further: Sequence[str],
-    score: str,
+    frame: pl.DataFrame, by: Sequence[str], competitor: str, further: Sequence[str], score: str
 ) -> Iterator[Finding]:
     """What is absent of all blocks x competitors x seeds x K, and what has no score."""
     keys = [*by, competitor, *further]

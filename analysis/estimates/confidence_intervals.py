@@ -9,14 +9,7 @@ from numpy.typing import NDArray
 
 from analysis.estimates.distributions import t_quantile
 
-__all__ = [
-    "CONFIDENCE",
-    "Interval",
-    "class_bootstrap",
-    "percentile_ends",
-    "t_interval",
-    "t_reach",
-]
+__all__ = ["CONFIDENCE", "Interval", "class_bootstrap", "percentile_ends", "t_interval", "t_reach"]
 
 CONFIDENCE = 0.95
 """Level of all intervals."""
@@ -69,11 +62,7 @@ def t_interval(values: Sequence[float]) -> Interval:
 
 
 def class_bootstrap(
-    hits: NDArray[np.int64],
-    queries: NDArray[np.int64],
-    *,
-    replicates: int = 2_000,
-    seed: int = 0,
+    hits: NDArray[np.int64], queries: NDArray[np.int64], *, replicates: int = 2_000, seed: int = 0
 ) -> Interval:
     """Recall over all queries, with its percentile interval when test classes are resampled.
 

@@ -84,9 +84,7 @@ def recall_error(
     effect = 1 + (num_queries / num_classes - 1) * class_correlation
     binomial = math.sqrt(recall * (1 - recall) / num_queries)
     return RecallError(
-        binomial=binomial,
-        between_classes=binomial * math.sqrt(effect),
-        design_effect=effect,
+        binomial=binomial, between_classes=binomial * math.sqrt(effect), design_effect=effect
     )
 
 

@@ -48,9 +48,7 @@ def all_halves(num_units: int, *, most: int, seed: int) -> NDArray[np.bool_]:
 
 
 def half_means(
-    scores_CU: NDArray[np.float64],
-    halves_HU: NDArray[np.bool_],
-    weights_RU: NDArray[np.float64],
+    scores_CU: NDArray[np.float64], halves_HU: NDArray[np.bool_], weights_RU: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Weighted mean of each candidate on each half: (R, H, C); NaN where a half weighs nothing."""
     sides_RHU = weights_RU[:, None, :] * halves_HU

@@ -181,9 +181,7 @@ def _draw_names(axes: Axes, ordered: Sequence[tuple[Series, float]], top: float)
 
 
 def _description(
-    ordered: Sequence[tuple[Series, float]],
-    critical_difference: float,
-    cliques: Sequence[Cliques],
+    ordered: Sequence[tuple[Series, float]], critical_difference: float, cliques: Sequence[Cliques]
 ) -> str:
     ranks = ", ".join(f"{series.name} {rank:.2f}" for series, rank in ordered)
     groups = " ".join(

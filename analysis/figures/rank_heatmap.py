@@ -23,11 +23,7 @@ __all__ = ["draw_rank_heatmap"]
 
 
 def draw_rank_heatmap(
-    blocks: Sequence[str],
-    competitors: Sequence[str],
-    ranks_BC: NDArray[np.float64],
-    *,
-    name: str,
+    blocks: Sequence[str], competitors: Sequence[str], ranks_BC: NDArray[np.float64], *, name: str
 ) -> Markup:
     """One row a block, one column a competitor; yellow is rank 1, dark blue the last.
 

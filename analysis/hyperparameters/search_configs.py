@@ -66,10 +66,7 @@ class SearchConfigs:
 
 
 def search_configs(
-    trials: pl.DataFrame,
-    *,
-    provenance: Mapping[str, Any],
-    tested: pl.DataFrame | None = None,
+    trials: pl.DataFrame, *, provenance: Mapping[str, Any], tested: pl.DataFrame | None = None
 ) -> tuple[SearchConfigs, ...]:
     """Every search, by loss, block, protocol and repeat.
 

@@ -65,10 +65,7 @@ class SmallestP:
 
 
 def compare_pairs(
-    names: Sequence[str],
-    scores_BC: NDArray[np.float64],
-    *,
-    test: PrimaryTest = "wilcoxon_holm",
+    names: Sequence[str], scores_BC: NDArray[np.float64], *, test: PrimaryTest = "wilcoxon_holm"
 ) -> tuple[Pair, ...]:
     """All C (C - 1) / 2 pairs, in the order of the columns.
 
@@ -111,11 +108,9 @@ def compare_pairs(
                 wins=int((gaps_B > 0).sum()),
                 ties=int((gaps_B == 0).sum()),
                 losses=int((gaps_B < 0).sum()),
-                p={
-                    "wilcoxon_holm": p_holm,
-                    "nemenyi": p_nemenyi,
-                    "permutation_holm": p_flipped,
-                }[test],
+                p={"wilcoxon_holm": p_holm, "nemenyi": p_nemenyi, "permutation_holm": p_flipped}[
+                    test
+                ],
                 wilcoxon=tested,
                 p_holm=p_holm,
                 p_nemenyi=p_nemenyi,

@@ -131,10 +131,7 @@ def _counts(results: StudyResults, series: Mapping[str, Series]) -> Table:
         )
         for loss in losses
     ]
-    total = (
-        Cell(text="all", order="~"),
-        *_count_cells(results.trials, duplicates.total()),
-    )
+    total = (Cell(text="all", order="~"), *_count_cells(results.trials, duplicates.total()))
     labels = ("Search: complete", "pruned", "failed", "duplicates", "Final: complete", "failed")
     return Table(
         name="cost",
@@ -243,13 +240,7 @@ def _spending_table(results: StudyResults, series: Mapping[str, Series]) -> Iter
             *Column.numbers(*(use.capitalize() for use in _USES), "All", "Wasted at most"),
         ),
         rows=(
-            *(
-                (
-                    Cell.named(loss, series),
-                    *_spending_cells(sums[loss]),
-                )
-                for loss in sorted(sums)
-            ),
+            *((Cell.named(loss, series), *_spending_cells(sums[loss])) for loss in sorted(sums)),
             (Cell(text="all", order="~"), *_spending_cells(total)),
         ),
         note=_spending_note(results),

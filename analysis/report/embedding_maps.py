@@ -61,10 +61,7 @@ def embedding_maps(results: StudyResults, series: Mapping[str, Series]) -> Secti
             return Section(
                 name="maps",
                 title="Embedding maps",
-                parts=(
-                    Paragraph(text=_INTRODUCTION),
-                    _figure(block, panels, results, series),
-                ),
+                parts=(Paragraph(text=_INTRODUCTION), _figure(block, panels, results, series)),
             )
     return None
 

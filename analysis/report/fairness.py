@@ -36,9 +36,7 @@ def fairness(results: StudyResults, series: Mapping[str, Series]) -> Section:
         else None,
     )
     return Section(
-        name="fairness",
-        title="Fairness",
-        parts=tuple(part for part in parts if part is not None),
+        name="fairness", title="Fairness", parts=tuple(part for part in parts if part is not None)
     )
 
 

@@ -40,8 +40,7 @@ def table_methods(results: TableResults, series: Mapping[str, Series]) -> Sectio
     del series  # it has no figure
     scores = ("The scores are those of the file; higher is better.",)
     return _section(
-        ("Scores", scores),
-        *_ranking(results.tournament, results.stability, "podium's default"),
+        ("Scores", scores), *_ranking(results.tournament, results.stability, "podium's default")
     )
 
 
@@ -49,11 +48,7 @@ def _section(*chapters: tuple[str, tuple[str, ...]]) -> Section:
     parts: list[Part] = [Paragraph(text=_POINTER, style="note")]
     for title, sentences in chapters:
         parts += [Heading(text=title), Bullets(items=sentences)]
-    return Section(
-        name="computed",
-        title="Methods",
-        parts=tuple(parts),
-    )
+    return Section(name="computed", title="Methods", parts=tuple(parts))
 
 
 def _scores(results: StudyResults) -> tuple[str, ...]:
@@ -111,7 +106,7 @@ def _ranking(
 
 def _intervals(results: StudyResults) -> tuple[str, ...]:
     sentences = [
-        "Means over blocks have 95 % intervals of Student's t; they hold for blocks like these.",
+        "Means over blocks have 95 % intervals of Student's t; they hold for blocks like these."
     ]
     if results.is_by_class:
         defaults = class_bootstrap.__kwdefaults__ or {}

@@ -19,9 +19,7 @@ def missing_cells(results: StudyResults, series: Mapping[str, Series]) -> Sectio
     if not states:
         return None
     return Section(
-        name="missing",
-        title="Missing cells",
-        parts=tuple(_parts(states, results.losses, series)),
+        name="missing", title="Missing cells", parts=tuple(_parts(states, results.losses, series))
     )
 
 
@@ -36,11 +34,7 @@ def _parts(
     if not open_cells:
         return (Paragraph(text=f"Every cell of {counts} was tested; no final run failed."),)
     rows = tuple(
-        (
-            Cell.word(block),
-            Cell.named(loss, series),
-            Cell.word(state.value),
-        )
+        (Cell.word(block), Cell.named(loss, series), Cell.word(state.value))
         for (block, loss), state in open_cells.items()
     )
     return (

@@ -19,11 +19,7 @@ from analysis.wording import counted, number
 
 __all__ = ["optimism"]
 
-_PARTS = {
-    "epoch": "Epoch",
-    "config": "Config",
-    "run": "Its run",
-}
+_PARTS = {"epoch": "Epoch", "config": "Config", "run": "Its run"}
 
 
 def optimism(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
@@ -35,10 +31,7 @@ def optimism(results: StudyResults, series: Mapping[str, Series]) -> Section | N
         name="optimism",
         title="Optimism of selected configs",
         label="Optimism",
-        parts=(
-            Paragraph(text=_summary(found, results.metric)),
-            _figure(found, series, results),
-        ),
+        parts=(Paragraph(text=_summary(found, results.metric)), _figure(found, series, results)),
     )
 
 
@@ -51,9 +44,7 @@ def _found(results: StudyResults) -> pl.DataFrame:
     )
     has_one_split = splits["split_hash"].max() == 1
     of_runs = optimism_over_runs_by_loss(
-        results.runs.searches,
-        fresh_runs(trials, results.runs.finals),
-        has_one_split=has_one_split,
+        results.runs.searches, fresh_runs(trials, results.runs.finals), has_one_split=has_one_split
     )
     if not results.is_by_class:
         return of_runs

@@ -26,13 +26,7 @@ from analysis.study_results.study_results import StudyResults
 from analysis.tournament.primary_test_text import METHODS, adjusted_word
 from analysis.tournament.tournament import Tournament
 from analysis.tournament.verdict_text import smallest_p_sentence
-from analysis.wording import (
-    MISSING,
-    counted,
-    listed,
-    p_equals,
-    range_of,
-)
+from analysis.wording import MISSING, counted, listed, p_equals, range_of
 from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.results.records.tournament_rules import TEST_LABELS
 
@@ -54,11 +48,7 @@ def pairwise_comparisons(results: StudyResults, series: Mapping[str, Series]) ->
 
 def pair_section(parts: tuple[Part, ...]) -> Section:
     """The section around its parts, for a study and for a published table."""
-    return Section(
-        name="differences",
-        title="Pairwise comparisons",
-        parts=parts,
-    )
+    return Section(name="differences", title="Pairwise comparisons", parts=parts)
 
 
 def pair_parts(
@@ -182,10 +172,7 @@ def _pair_matrix(tournament: Tournament, series: Mapping[str, Series]) -> Table:
 
 
 def _pair_list(
-    tournament: Tournament,
-    series: Mapping[str, Series],
-    *,
-    fairness: Fairness | None = None,
+    tournament: Tournament, series: Mapping[str, Series], *, fairness: Fairness | None = None
 ) -> Table:
     """Every pair once, the better placed first; with ``fairness`` also what it does not share."""
     alpha = tournament.alpha

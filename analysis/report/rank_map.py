@@ -25,9 +25,7 @@ def table_rank_map(results: TableResults, series: Mapping[str, Series]) -> Secti
 
 def _section(tournament: Tournament, series: Mapping[str, Series]) -> Section:
     return Section(
-        name="rank-map",
-        title="Ranks by block",
-        parts=(_illustration(tournament, series),),
+        name="rank-map", title="Ranks by block", parts=(_illustration(tournament, series),)
     )
 
 

@@ -104,10 +104,7 @@ _CHAPTERS: tuple[tuple[str, tuple[_StudySection, ...]], ...] = (
     ),
     ("Protocols", (protocols,)),
     ("Hyperparameters", (tuning_gains, hyperparameters, _training, search_budget)),
-    (
-        "Uncertainty of scores",
-        (variance_components, stability, optimism, matched_gallery),
-    ),
+    ("Uncertainty of scores", (variance_components, stability, optimism, matched_gallery)),
     ("Images", (embedding_maps, retrievals)),
     ("Cost and failures", (compute_cost, missing_cells)),
     ("Fairness", (fairness,)),

@@ -104,11 +104,7 @@ def retrievals(results: StudyResults, series: Mapping[str, Series]) -> Section:
     legend = _BY_CLASS if results.is_by_class else _BY_DISTANCE
     introduction = _INTRODUCTION.format(blocks=_WHICH_BLOCKS.get(len(galleries), ""))
     text = f"{introduction} {legend}" if parts else "No images were stored."
-    return Section(
-        name="images",
-        title="Retrieved images",
-        parts=(Paragraph(text=text), *parts),
-    )
+    return Section(name="images", title="Retrieved images", parts=(Paragraph(text=text), *parts))
 
 
 def _galleries(results: StudyResults, series: Mapping[str, Series]) -> tuple[_Gallery, ...]:
@@ -160,9 +156,9 @@ def _room(results: StudyResults, frame: pl.DataFrame) -> tuple[list[str], int]:
 
 def _first_run(part: pl.DataFrame) -> _Run:
     """Query to neighbours, of the first seed and fold."""
-    run = part.filter(
-        pl.col("seed_index") == pl.col("seed_index").min(),
-    ).filter(pl.col("fold") == pl.col("fold").min())
+    run = part.filter(pl.col("seed_index") == pl.col("seed_index").min()).filter(
+        pl.col("fold") == pl.col("fold").min()
+    )
     return {(row["class_name"], row["png"]): row["neighbours"] for row in run.to_dicts()}
 
 

@@ -188,10 +188,7 @@ def _value(row: _Row | None, column: str) -> float | None:
 
 
 def _table(
-    panels: Sequence[Sequence[_Row]],
-    series: Mapping[str, Series],
-    factor: _Factor,
-    word: str,
+    panels: Sequence[Sequence[_Row]], series: Mapping[str, Series], factor: _Factor, word: str
 ) -> Table:
     """Rows losses of panels, columns levels, then the contrast between levels."""
     levels = _levels([row for panel in panels for row in panel], factor)

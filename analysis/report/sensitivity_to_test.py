@@ -54,11 +54,7 @@ def _section(
             ),
         ),
     ]
-    return Section(
-        name="other-tests",
-        title="Sensitivity to the test",
-        parts=tuple(parts),
-    )
+    return Section(name="other-tests", title="Sensitivity to the test", parts=tuple(parts))
 
 
 def _tests(tournament: Tournament, found: SensitivityToTest) -> Table:

@@ -180,11 +180,7 @@ def _loss_cells(results: StudyResults, loss: str) -> tuple[Cell, ...]:
     gains = results.overall.filter(loss=loss)["gain"].to_list() if loss in results.losses else []
     gain = None if not gains or gains[0] is None else PERCENT * gains[0]
     mean, place = (found.mean_score, found.place) if found else (None, None)
-    return (
-        Cell.number(mean),
-        Cell.number(place, 0),
-        Cell.signed(gain),
-    )
+    return (Cell.number(mean), Cell.number(place, 0), Cell.signed(gain))
 
 
 def _compared(

@@ -52,11 +52,7 @@ def table_subgroups(results: TableResults, series: Mapping[str, Series]) -> Sect
         one
         for factor in table.by
         for one in _several(
-            table.cells,
-            factor=factor,
-            by=table.by,
-            competitor=table.competitor,
-            score=table.score,
+            table.cells, factor=factor, by=table.by, competitor=table.competitor, score=table.score
         )
     )
     return _section(found, results.tournament.names, series, primary=table.score)
@@ -126,10 +122,7 @@ def _table(
             ),
         ),
         rows=tuple(
-            (
-                Cell.named(name, series),
-                *(_cell(standing_of.get(name)) for standing_of in by_name),
-            )
+            (Cell.named(name, series), *(_cell(standing_of.get(name)) for standing_of in by_name))
             for name in names
         ),
         note=""

@@ -80,12 +80,7 @@ def chosen_k(study: Mapping[str, Any], k: int | None) -> int:
 
 
 def search_runs(
-    trials: pl.DataFrame,
-    scores: pl.LazyFrame,
-    test_scores: pl.LazyFrame,
-    *,
-    metric: str,
-    k: int,
+    trials: pl.DataFrame, scores: pl.LazyFrame, test_scores: pl.LazyFrame, *, metric: str, k: int
 ) -> pl.DataFrame:
     """The runs of all searches: one row per trial, or per fold where it has several.
 
@@ -232,11 +227,7 @@ def test_readings(trials: pl.DataFrame) -> pl.DataFrame:
 
 
 def _runs(
-    trials: pl.DataFrame,
-    scores: pl.LazyFrame,
-    test_scores: pl.LazyFrame,
-    metric: str,
-    k: int,
+    trials: pl.DataFrame, scores: pl.LazyFrame, test_scores: pl.LazyFrame, metric: str, k: int
 ) -> pl.DataFrame:
     fold = ["trial_id", "search", "fold"]
     is_objective = (pl.col("metric") == metric) & (pl.col("k") == k)

@@ -246,12 +246,7 @@ def _parts(
     score_R = _known_mean((shares_RHC * elsewhere_RHC).sum(axis=2))
     total_R = _known_mean((shares_RHC * (chosen_RHC - elsewhere_RHC)).sum(axis=2))
     epoch_R = _known_mean((chosen_RHC - elsewhere_RHC).mean(axis=2))
-    return {
-        "optimism": total_R,
-        "epoch": epoch_R,
-        "config": total_R - epoch_R,
-        "score": score_R,
-    }
+    return {"optimism": total_R, "epoch": epoch_R, "config": total_R - epoch_R, "score": score_R}
 
 
 def _known_mean(values_RH: NDArray[np.float64]) -> NDArray[np.float64]:

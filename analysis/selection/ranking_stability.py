@@ -98,8 +98,7 @@ def epoch_stability(curves: pl.DataFrame) -> pl.DataFrame:
     spread = (
         best.group_by(group, maintain_order=True)
         .agg(
-            pl.col("best").var(ddof=1).alias("variance"),
-            (pl.len().cast(pl.Int64) - 1).alias("df"),
+            pl.col("best").var(ddof=1).alias("variance"), (pl.len().cast(pl.Int64) - 1).alias("df")
         )
         .filter(pl.col("df") > 0)
         .group_by("loss", maintain_order=True)
@@ -110,8 +109,7 @@ def epoch_stability(curves: pl.DataFrame) -> pl.DataFrame:
         )
     )
     drops = best.group_by("loss", maintain_order=True).agg(
-        pl.col("drop").mean().alias("peak_to_last"),
-        pl.len().cast(pl.Int64).alias("num_networks"),
+        pl.col("drop").mean().alias("peak_to_last"), pl.len().cast(pl.Int64).alias("num_networks")
     )
     return (
         drops.join(spread, on="loss", how="left")

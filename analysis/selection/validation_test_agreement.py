@@ -44,10 +44,7 @@ _SCHEMA = {
 
 
 def rank_agreement(
-    runs: pl.DataFrame,
-    *,
-    test_runs: str = "other",
-    tested: pl.DataFrame | None = None,
+    runs: pl.DataFrame, *, test_runs: str = "other", tested: pl.DataFrame | None = None
 ) -> pl.DataFrame:
     """How validation and test agree over the configs of each search and fold.
 

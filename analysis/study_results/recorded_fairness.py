@@ -14,13 +14,7 @@ import polars as pl
 from orchestrator.results.records.fairness_record import Disparity, Fairness, Side
 from podium.errors import CorruptFileError
 
-__all__ = [
-    "CHECKED",
-    "FairnessCheck",
-    "fairness_checks",
-    "planned_fairness",
-    "used_budgets",
-]
+__all__ = ["CHECKED", "FairnessCheck", "fairness_checks", "planned_fairness", "used_budgets"]
 
 CHECKED: Mapping[str, str] = {
     "backbone": "backbone",
@@ -196,10 +190,7 @@ def _disparities(rows: pl.DataFrame, column: str) -> Iterator[Disparity]:
         found.setdefault(sides, []).append(_label(group, has_protocols))
     for sides, groups in found.items():
         yield Disparity(
-            name=CHECKED[column],
-            area="training",
-            sides=sides,
-            blocks=tuple(dict.fromkeys(groups)),
+            name=CHECKED[column], area="training", sides=sides, blocks=tuple(dict.fromkeys(groups))
         )
 
 

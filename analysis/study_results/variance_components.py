@@ -223,11 +223,7 @@ def _estimate(name: str, label: str, fit: RemlFit, labels: Mapping[str, str]) ->
 
 
 def _class_estimate(
-    classes: ClassVariance | None,
-    unit: float,
-    label: str,
-    part_of: str,
-    labels: Mapping[str, str],
+    classes: ClassVariance | None, unit: float, label: str, part_of: str, labels: Mapping[str, str]
 ) -> ComponentEstimate:
     if classes is None or classes.own is None:
         note = "no classes that two were judged on"

@@ -45,10 +45,7 @@ class InterquartileMean:
 
 
 def interquartile_means(
-    names: Sequence[str],
-    runs: RunScores,
-    *,
-    seed: int = 0,
+    names: Sequence[str], runs: RunScores, *, seed: int = 0
 ) -> tuple[InterquartileMean, ...]:
     """Mean of the middle half of (score - median of the block) over all runs of all blocks.
 

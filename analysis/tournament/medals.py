@@ -127,10 +127,7 @@ def _p_place(
 
 
 def _often_ahead(
-    tournament: Tournament,
-    stability: RankStability | None,
-    standing: Standing,
-    rivals: list[str],
+    tournament: Tournament, stability: RankStability | None, standing: Standing, rivals: list[str]
 ) -> tuple[str, ...]:
     p_place = _p_place(tournament, stability, standing)
     if stability is None or p_place is None or p_place >= stability.leading.confidence:

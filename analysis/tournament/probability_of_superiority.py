@@ -73,10 +73,7 @@ class _RunComparisons:
 
 
 def superiorities(
-    names: Sequence[str],
-    runs: RunScores,
-    *,
-    seed: int = 0,
+    names: Sequence[str], runs: RunScores, *, seed: int = 0
 ) -> tuple[Superiority, ...]:
     """P(a > b) of every pair, in the order of the names.
 
@@ -151,10 +148,7 @@ def _shares(num_runs: int, num_copies: int, generator: np.random.Generator) -> N
 
 
 def _superiority(
-    a: str,
-    b: str,
-    blocks: Sequence[_RunComparisons],
-    resampled_N: NDArray[np.float64],
+    a: str, b: str, blocks: Sequence[_RunComparisons], resampled_N: NDArray[np.float64]
 ) -> Superiority:
     num_blocks = len(blocks)
     estimate = float(np.mean([one.estimate for one in blocks]))

@@ -227,9 +227,7 @@ def _totals(
     return totals_RC
 
 
-def _compared(
-    totals_RC: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _compared(totals_RC: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Two counts of replicates; ties are broken at random, on average.
 
     Returns:

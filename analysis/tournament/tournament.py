@@ -196,10 +196,7 @@ def hold_tournament(
         )
     is_complete = ~np.isnan(scores).any(axis=1)
     excluded = tuple(
-        IncompleteBlock(
-            block=_label(key),
-            missing=tuple(np.array(names)[np.isnan(row)].tolist()),
-        )
+        IncompleteBlock(block=_label(key), missing=tuple(np.array(names)[np.isnan(row)].tolist()))
         for key, row in zip(
             keys.filter(pl.Series(~is_complete)).rows(), scores[~is_complete], strict=True
         )

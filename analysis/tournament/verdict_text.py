@@ -10,15 +10,7 @@ from analysis.tournament.medals import Medal, medals
 from analysis.tournament.primary_test_text import METHODS, needed_text
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
-from analysis.wording import (
-    MOST_NAMED,
-    counted,
-    listed,
-    number,
-    p_equals,
-    p_value,
-    percent,
-)
+from analysis.wording import MOST_NAMED, counted, listed, number, p_equals, p_value, percent
 
 __all__ = [
     "medal_sentences",

@@ -52,10 +52,7 @@ def read_frame(path: Path, *, as_typed: bool = False) -> pl.DataFrame:
             return frame
         names = _header(path)
         frame = pl.read_csv(
-            path,
-            infer_schema=not as_typed,
-            infer_schema_length=None,
-            new_columns=names,
+            path, infer_schema=not as_typed, infer_schema_length=None, new_columns=names
         )
     except UnicodeDecodeError as error:
         raise CorruptFileError(

@@ -18,7 +18,7 @@ from analysis.estimates.design_analysis import (
     recall_error,
     selection_noise,
 )
-from analysis.estimates.normal_distribution import cdf, quantile
+from analysis.estimates.normal_distribution import cdf
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -201,8 +201,6 @@ def test_values_out_of_range_are_refused_by_name(wrong):
 def test_the_normal_distribution_is_scipys():
     z = np.linspace(-9, 9, 3001)
     assert cdf(z) == pytest.approx(stats.norm.cdf(z), abs=1e-6)
-    for probability in (0.001, 0.2, 0.5, 0.975):
-        assert quantile(probability) == pytest.approx(stats.norm.ppf(probability), abs=1e-4)
 
 
 def test_a_planner_loads_numpy_and_nothing_heavy():
