@@ -45,7 +45,7 @@ class InterquartileMean:
 
 
 def interquartile_means(
-    names: Sequence[str], runs: RunScores, *, seed: int = 0
+    names: Sequence[str], runs: RunScores, *, replicates: int = _REPLICATES, seed: int = 0
 ) -> tuple[InterquartileMean, ...]:
     """Mean of the middle half of (score - median of the block) over all runs of all blocks.
 
@@ -58,6 +58,7 @@ def interquartile_means(
     Args:
         names: names of the C competitors.
         runs: scores of the runs of every block.
+        replicates: number of resamples N.
         seed: equal seeds give equal numbers.
     """
     values = [np.concatenate(parts) for parts in zip(*map(_centred, runs), strict=True)]
@@ -68,7 +69,7 @@ def interquartile_means(
     resampled: list[NDArray[np.float64]] = []
     if any(has_interval):
         generator = np.random.default_rng(seed)
-        blocks = [_drawn(scores_UC, generator) for scores_UC in runs]
+        blocks = [_drawn(scores_UC, replicates, generator) for scores_UC in runs]
         resampled = [np.concatenate(parts, axis=1) for parts in zip(*blocks, strict=True)]
     found = []
     for c, name in enumerate(names):
@@ -95,16 +96,16 @@ def _centred(scores_UC: NDArray[np.float64]) -> list[NDArray[np.float64]]:
 
 
 def _drawn(
-    scores_UC: NDArray[np.float64], generator: np.random.Generator
+    scores_UC: NDArray[np.float64], replicates: int, generator: np.random.Generator
 ) -> list[NDArray[np.float64]]:
     """The same of drawn runs, N x (U - 1) for each competitor; all draw together if they can."""
     num_runs = len(scores_UC)
-    shared_NU = generator.integers(num_runs, size=(_REPLICATES, max(1, num_runs - 1)))
+    shared_NU = generator.integers(num_runs, size=(replicates, max(1, num_runs - 1)))
     is_complete = bool(np.isfinite(scores_UC).all())
     columns = []
     for column_U in scores_UC.T:
         own_U = column_U[np.isfinite(column_U)]
-        size = (_REPLICATES, max(1, len(own_U) - 1))
+        size = (replicates, max(1, len(own_U) - 1))
         drawn_NU = shared_NU if is_complete else generator.integers(len(own_U), size=size)
         columns.append(own_U[drawn_NU])
     means_NC = np.stack([drawn_NU.mean(axis=1) for drawn_NU in columns], axis=1)

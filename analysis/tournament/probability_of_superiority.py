@@ -73,7 +73,7 @@ class _RunComparisons:
 
 
 def superiorities(
-    names: Sequence[str], runs: RunScores, *, seed: int = 0
+    names: Sequence[str], runs: RunScores, *, replicates: int = _REPLICATES, seed: int = 0
 ) -> tuple[Superiority, ...]:
     """P(a > b) of every pair, in the order of the names.
 
@@ -88,17 +88,18 @@ def superiorities(
     Args:
         names: names of the C competitors.
         runs: scores of the runs of every block.
+        replicates: number of resamples N.
         seed: equal seeds give equal numbers.
     """
     num_blocks = len(runs)
     generator = np.random.default_rng(seed)
     shares = [1 / num_blocks] * num_blocks
-    counts_NB = generator.multinomial(num_blocks, shares, size=_REPLICATES)
+    counts_NB = generator.multinomial(num_blocks, shares, size=replicates)
     pairs = list(combinations(range(len(names)), 2))
     blocks = [[_comparisons(scores_UC, a, b) for a, b in pairs] for scores_UC in runs]
-    totals_NP = np.zeros((_REPLICATES, len(pairs)))
+    totals_NP = np.zeros((replicates, len(pairs)))
     for block, counts_N in zip(blocks, counts_NB.T, strict=True):
-        resample_D = np.repeat(np.arange(_REPLICATES), counts_N)
+        resample_D = np.repeat(np.arange(replicates), counts_N)
         np.add.at(totals_NP, resample_D, _drawn(block, len(resample_D), generator))
     return tuple(
         _superiority(
