@@ -23,14 +23,14 @@ from typing import Any, Self
 
 import psutil
 
-__all__ = ["RayCluster", "strike"]
+__all__ = ["FAST_HEALTH_CHECKS", "RayCluster", "strike"]
 
 ROOT = Path(__file__).parents[2]
 _PR_SET_CHILD_SUBREAPER = 36
 _HEAD = 0
 
 # A silent node is given up after about 4 seconds instead of more than a minute.
-_FAST_HEALTH_CHECKS = {
+FAST_HEALTH_CHECKS = {
     "RAY_health_check_initial_delay_ms": "1000",
     "RAY_health_check_period_ms": "500",
     "RAY_health_check_timeout_ms": "1000",
@@ -77,7 +77,7 @@ class RayCluster:
         self._host = subprocess.Popen(
             [sys.executable, "-m", "tests.orchestrator.ray_cluster", str(self._folder)],
             cwd=ROOT,
-            env={**self.environment, **_FAST_HEALTH_CHECKS},
+            env={**self.environment, **FAST_HEALTH_CHECKS},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

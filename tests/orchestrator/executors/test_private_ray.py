@@ -14,6 +14,7 @@ import ray
 
 from orchestrator.executors.ray_tune import RayTuneExecutor
 from orchestrator.study.resource_demand import Demand
+from tests.orchestrator.ray_cluster import FAST_HEALTH_CHECKS
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
 
@@ -216,7 +217,11 @@ with RayTuneExecutor(Demand(cpus=1.0, gpus=0.0)) as executor:
 def test_a_ray_that_is_left_is_not_taken_for_one_that_is_lost():
     """Its node may be dead a moment before its head; whoever looks then must not end the run."""
     done = subprocess.run(
-        [sys.executable, "-c", LEAVES], capture_output=True, text=True, timeout=90
+        [sys.executable, "-c", LEAVES],
+        env={**os.environ, **FAST_HEALTH_CHECKS},
+        capture_output=True,
+        text=True,
+        timeout=90,
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("gone: None\n")
