@@ -188,7 +188,11 @@ def _class_hit_rows(
 
 def _retrieval_rows(tests: Iterable[TestReport]) -> list[dict[str, object]]:
     return [
-        {"fold": report.fold, **asdict(retrieval)}
+        {
+            "fold": report.fold,
+            **asdict(retrieval),
+            "neighbours": list(map(asdict, retrieval.neighbours)),  # columns hold no tuples
+        }
         for report in tests
         for retrieval in report.retrievals
     ]

@@ -1,12 +1,15 @@
-"""Hyperparameters as columns of a row."""
+"""Hyperparameters, and images of retrievals, as columns of a row."""
 
 import pyarrow as pa
 from torch import nn
 
 from orchestrator.results.records.trial_schema import trial_schema
+from orchestrator.results.trial_files.row_checks import to_table
 from orchestrator.study.configs import hyperparameter_types
-from orchestrator.trials.recorder import hyperparameter_columns
+from orchestrator.trials.recorder import _retrieval_rows, hyperparameter_columns
+from tests.orchestrator.results.store_rows import SCHEMA, row
 from tests.orchestrator.study_files import load
+from trainables.trial_reports import Neighbour, Retrieval, TestReport
 
 TEXT = """
 study: x
@@ -35,3 +38,19 @@ def test_a_name_that_is_a_text_for_one_loss_and_a_number_for_another_is_written_
     assert columns["hp.margin"] is None
     for name, value in columns.items():
         assert pa.array([value], schema.field(name).type)[0].as_py() == value
+
+
+def test_images_of_retrievals_fit_their_column():
+    neighbour = Neighbour(class_name="b", is_correct=None, similarity=0.5, png=b"near")
+    report = TestReport(
+        fold=2,
+        epoch=1,
+        scores=(),
+        class_hits=(),
+        retrievals=(Retrieval(class_name="a", png=b"query", neighbours=(neighbour,)),),
+        seconds=0.0,
+    )
+    table = to_table(SCHEMA, row(0, test_retrievals=_retrieval_rows([report])))
+    ((found,),) = table["test_retrievals"].to_pylist()
+    near = {"class_name": "b", "is_correct": None, "similarity": 0.5, "png": b"near"}
+    assert found == {"fold": 2, "class_name": "a", "png": b"query", "neighbours": [near]}
