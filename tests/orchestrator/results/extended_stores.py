@@ -5,12 +5,11 @@ import polars as pl
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import StoreError
-from tests.orchestrator.results.file_operations import FileOperations
+from tests.orchestrator.results.file_operations import FileOperations, Killed
 from tests.orchestrator.results.store_rows import WIDER, commit, new_store, row
 
 __all__ = [
     "TRIALS",
-    "Killed",
     "ended_at_every_operation",
     "extended_store",
     "plainly",
@@ -18,10 +17,6 @@ __all__ = [
 ]
 
 TRIALS = 5
-
-
-class Killed(BaseException):
-    """As SIGKILL: nothing of the program happens on the disk afterwards."""
 
 
 def extended_store(folder, rows=TRIALS):

@@ -3,9 +3,11 @@
 import os
 from pathlib import Path
 
-from tests.orchestrator.results.extended_stores import Killed
+__all__ = ["FileOperations", "Killed"]
 
-__all__ = ["FileOperations"]
+
+class Killed(BaseException):
+    """As SIGKILL: nothing of the program happens on the disk afterwards."""
 
 
 class FileOperations:

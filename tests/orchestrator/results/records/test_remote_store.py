@@ -31,7 +31,8 @@ from orchestrator.results.trial_files.parquet_file import has_checksum
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError, PodiumError, StoreError
 from tests.object_store import KEY, SECRET, proxied
-from tests.orchestrator.results.extended_stores import TRIALS, Killed, extended_store, rows_of
+from tests.orchestrator.results.extended_stores import TRIALS, extended_store, rows_of
+from tests.orchestrator.results.file_operations import Killed
 from tests.orchestrator.results.store_frames import assert_same_frames
 from tests.orchestrator.results.store_rows import SCHEMA, commit, new_store, row
 

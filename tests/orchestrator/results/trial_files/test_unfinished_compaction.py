@@ -14,8 +14,8 @@ from orchestrator.results.trial_files.compaction_manifest import take_inventory
 from orchestrator.results.trial_files.integrity import check_store, leftover_files
 from orchestrator.results.trial_files.unfinished_compaction import mark_unfinished
 from podium.errors import StoreError
-from tests.orchestrator.results.extended_stores import Killed, rows_of
-from tests.orchestrator.results.file_operations import FileOperations
+from tests.orchestrator.results.extended_stores import rows_of
+from tests.orchestrator.results.file_operations import FileOperations, Killed
 from tests.orchestrator.results.store_frames import assert_same_frames
 from tests.orchestrator.results.store_rows import SCHEMA, commit, new_store, row
 
