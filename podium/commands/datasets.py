@@ -1,15 +1,11 @@
 """``podium datasets``: whether a data set on disk is whole, and its images resized beforehand."""
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
 from podium.stop_signals import INTERRUPTED, Stopped
 from podium.terminal.printing import AsJson, print_json, print_table, say
@@ -54,8 +50,7 @@ def check(
     classes of one image and duplicates are reported, and are no error.
     """
     images = read_images(name, root.expanduser(), allow_partial=allow_partial)
-    with _progress(len(images.paths)) as advance:
-        found = check_images(images, find_duplicates=duplicates, progress=advance)
+    found = check_images(images, find_duplicates=duplicates)
     if as_json:
         print_json({"dataset": images.dataset, "root": str(root), **_record(found)})
     else:
@@ -116,15 +111,6 @@ def cache(
             f"{num_bytes:,} bytes: {made.path}"
         )
     return 0
-
-
-@contextmanager
-def _progress(total: int) -> Iterator[Callable[[], None]]:
-    """A progress bar on standard error; none unless that is a terminal."""
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("Images", total=total)
-        yield lambda: bar.advance(task)
 
 
 def _row(role: RoleCheck) -> dict[str, object]:

@@ -68,14 +68,29 @@ def command(
     """
     if gallery_images is not None and gallery_classes is None:
         raise PodiumError("--gallery-images goes with --gallery-classes")
-    size = None if gallery_classes is None else (gallery_classes, gallery_images)
     found = stored_trial(trial, study, storage)
     ks = _whole_numbers(k) if k is not None else _settings(found).ks
     names = None if metric is None else _unique(name.strip() for name in metric.split(","))
+    from trainables.metrics.matched_recall import GallerySize
+    from trainables.saved_models.stored_scores import known_metrics, stored_scores
+
+    size = (
+        GallerySize(num_classes=gallery_classes, num_images=gallery_images)
+        if gallery_classes is not None
+        else None
+    )
     rows = [
         _row(file.fold, score)
         for file in _embeddings(found)
-        for score in _scores(found, file, names, ks, strict=strict, seed=seed, size=size)
+        for score in stored_scores(
+            file,
+            known_metrics(file)[:1] if names is None else names,
+            ks,
+            dataset=lambda: _dataset(found),
+            strict=strict,
+            seed=seed,
+            matched_size=size,
+        )
     ]
     print_table([*rows, *_means(rows)], columns=_COLUMNS, as_json=as_json, as_csv=as_csv)
 
@@ -90,31 +105,6 @@ def _whole_numbers(text: str) -> tuple[int, ...]:
 def _unique(items: Iterable[_Item]) -> tuple[_Item, ...]:
     """Each item once, in the order of their first occurrence."""
     return tuple(dict.fromkeys(items))
-
-
-def _scores(
-    trial: StoredTrial,
-    file: "EmbeddingsFile",
-    names: Sequence[str] | None,
-    ks: Sequence[int],
-    *,
-    strict: bool,
-    seed: int,
-    size: tuple[int, int | None] | None,
-) -> "tuple[Score, ...]":
-    from trainables.metrics.matched_recall import GallerySize
-    from trainables.saved_models.stored_scores import known_metrics, stored_scores
-
-    matched = None if size is None else GallerySize(num_classes=size[0], num_images=size[1])
-    return stored_scores(
-        file,
-        known_metrics(file)[:1] if names is None else names,
-        ks,
-        dataset=lambda: _dataset(trial),
-        strict=strict,
-        seed=seed,
-        matched_size=matched,
-    )
 
 
 def _embeddings(trial: StoredTrial) -> "Iterator[EmbeddingsFile]":

@@ -22,7 +22,13 @@ from podium.arguments.study_argument import (
 from podium.errors import PodiumError
 from podium.plan.plan_text import block_records, plan_text, search_rows
 from podium.plan.primary_test import verdict_record
-from podium.plan.statistical_power import StudyPower, assumptions_from, study_power
+from podium.plan.statistical_power import (
+    StudyPower,
+    assumptions_from,
+    like_note,
+    measured_in,
+    study_power,
+)
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -71,11 +77,7 @@ def command(
     resolved, folder = _study_and_folder(study, storage, overrides or [])
     planned = plan(resolved, epoch_cost=_epoch_cost(folder))
     refusal = None if folder == study else _refusal(resolved, StudyPaths(folder))
-    measured = None
-    if like is not None:
-        from podium.plan.statistical_power import measured_in
-
-        measured = measured_in(like)
+    measured = None if like is None else measured_in(like)
     power = study_power(planned, assumptions_from(assume or [], measured), difference)
     measured_epoch = None
     if with_probe:
@@ -94,8 +96,6 @@ def command(
         for advice in _packing(resolved, folder):
             say("\n" + textwrap.fill(f"Packing: {advice}", _WIDTH, break_on_hyphens=False))
         if like is not None and measured is not None:
-            from podium.plan.statistical_power import like_note
-
             note = like_note(like, measured, asdict(power.assumptions))
             say("\n" + textwrap.fill(note, _WIDTH, break_on_hyphens=False))
 

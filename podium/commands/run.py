@@ -1,9 +1,9 @@
 """``podium run STUDY``: start a study, or continue it where it stopped."""
 
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -66,38 +66,69 @@ def command(
     A trial that failed stays failed until --retry-failed: then it is trained again under its id,
     its failure stays on record, and trials that succeeded are not touched.
     """
-    retried = _retried_causes(causes, retry_failed)
+    call = _Call(
+        study=study,
+        causes=causes or (),
+        storage=storage,
+        overrides=overrides or (),
+        address=address,
+        local=local,
+        retry_failed=retry_failed,
+        no_report=no_report,
+    )
+    call.check()
     try:
         with StopSignals() as signals:
-            return _run(signals, study, storage, overrides, address, local, retried, no_report)
+            return _run(call, signals)
     except Stopped:
-        again = _same_command(
-            study, causes, storage, overrides, address, local, retry_failed, no_report
-        )
-        say(f"Stopped. To continue: {again}", err=True)
+        say(f"Stopped. To continue: {call}", err=True)
         return _INTERRUPTED
 
 
-def _run(
-    signals: StopSignals,
-    study: Path,
-    storage: "Place | None",
-    overrides: list[str] | None,
-    address: str | None,
-    local: bool,
-    retried_causes: list[str] | None,
-    no_report: bool,
-) -> int:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Call:
+    """The options as they were given; as text, the same command again."""
+
+    study: Path
+    causes: Sequence[str]
+    storage: "Place | None"
+    overrides: Sequence[str]
+    address: str | None
+    local: bool
+    retry_failed: bool
+    no_report: bool
+
+    def check(self) -> None:
+        if self.causes and not self.retry_failed:
+            raise PodiumError(
+                f"podium run takes one study, and causes of failures with --retry-failed; got"
+                f" {self.causes[0]!r} beside the study"
+            )
+        if self.local and self.address is not None:
+            raise PodiumError(
+                f"--local trains in this process, --address {self.address} in a cluster: give one"
+                " of them"
+            )
+
+    def __str__(self) -> str:
+        words = ["podium", "run", str(self.study)]
+        words += ["--retry-failed", *self.causes] if self.retry_failed else []
+        words += ["--local"] if self.local else []
+        words += ["--storage", str(self.storage)] if self.storage else []
+        words += ["--address", self.address] if self.address else []
+        for override in self.overrides:
+            words += ["--set", override]
+        words += ["--no-report"] if self.no_report else []
+        return redacted(shlex.join(words))
+
+
+def _run(call: _Call, signals: StopSignals) -> int:
     from orchestrator.results.records.store_paths import StudyPaths
     from orchestrator.results.storage.files import check_writable
     from orchestrator.study_validation.load_study import load_study
 
-    if local and address is not None:
-        raise PodiumError(
-            f"--local trains in this process, --address {address} in a cluster: give one of them"
-        )
-    resolved = load_study(study, overrides or ())
-    paths = StudyPaths.in_storage(storage or resolved.storage, resolved.name)
+    resolved = load_study(call.study, call.overrides)
+    paths = StudyPaths.in_storage(call.storage or resolved.storage, resolved.name)
     check_writable(paths.folder)
 
     from orchestrator.planning.gpu_packing import packing_advice
@@ -107,14 +138,14 @@ def _run(
     end = run_study(
         resolved,
         paths,
-        _executor(local, address, resolved, paths),
+        _executor(call, resolved, paths),
         Console(
             say=lambda line: say(line, err=True),
             watch=_watched,
             stoppable=lambda scheduler: signals.stopping(scheduler.stop),
         ),
-        trains_here=address is None,
-        retried_causes=retried_causes,
+        trains_here=call.address is None,
+        retried_causes=list(call.causes) if call.retry_failed else None,  # empty: all
     )
     if end.progress.budget:
         say(f"Spent: {', '.join(map(str, end.progress.budget))}", err=True)
@@ -123,7 +154,7 @@ def _run(
         return _INTERRUPTED
     if end.interrupted:
         raise Stopped
-    if not no_report:
+    if not call.no_report:
         from podium.commands.report import write_study_report
 
         say(f"Report: {write_study_report(paths.folder)}")
@@ -141,23 +172,11 @@ def _run(
     return _DONE
 
 
-def _retried_causes(causes: list[str] | None, retry_failed: bool) -> list[str] | None:
-    """Causes of the failures to retry, empty for all; None if none is to be retried."""
-    if causes and not retry_failed:
-        raise PodiumError(
-            f"podium run takes one study, and causes of failures with --retry-failed; got"
-            f" {causes[0]!r} beside the study"
-        )
-    return (causes or []) if retry_failed else None
-
-
-def _executor(
-    local: bool, address: str | None, study: "Study", paths: "StudyPaths"
-) -> "Callable[[], Executor]":
+def _executor(call: _Call, study: "Study", paths: "StudyPaths") -> "Callable[[], Executor]":
     """A function that starts the executor: Ray costs seconds and is loaded only when needed."""
 
     def start() -> "Executor":
-        if local:
+        if call.local:
             _note_missing_gpu(study)
             from orchestrator.executors.in_process import InProcessExecutor
 
@@ -165,8 +184,8 @@ def _executor(
         from orchestrator.executors.ray_tune import RayTuneExecutor
         from orchestrator.study.resource_demand import most_demand
 
-        where = "Starting Ray ..." if address is None else f"Joining Ray at {address} ..."
-        say(where, err=True)
+        address = call.address
+        say("Starting Ray ..." if address is None else f"Joining Ray at {address} ...", err=True)
         return RayTuneExecutor(
             most_demand(study),
             address,
@@ -190,24 +209,3 @@ def _watched(scheduler: "StudyScheduler") -> AbstractContextManager[None]:
     from podium.terminal.live_progress import watching
 
     return watching(scheduler.progress)
-
-
-def _same_command(
-    study: Path,
-    causes: list[str] | None,
-    storage: "Place | None",
-    overrides: list[str] | None,
-    address: str | None,
-    local: bool,
-    retry_failed: bool,
-    no_report: bool,
-) -> str:
-    words = ["podium", "run", str(study)]
-    words += ["--retry-failed", *(causes or ())] if retry_failed else []
-    words += ["--local"] if local else []
-    words += ["--storage", str(storage)] if storage else []
-    words += ["--address", address] if address else []
-    for override in overrides or ():
-        words += ["--set", override]
-    words += ["--no-report"] if no_report else []
-    return redacted(shlex.join(words))

@@ -16,7 +16,7 @@ from tests.podium.calling import call
 from trainables.errors import TrialInputError
 
 ROOT = Path(__file__).parents[2]
-SMALL = Truth(scripts=("greek",), embedding_dims=(16,), search_trials=2, seeds=1)
+SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
 HEAVY = ("torch", "ray", "optuna", "polars", "pyarrow", "scipy", "matplotlib", "pandas")
 
 

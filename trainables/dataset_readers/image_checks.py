@@ -4,10 +4,10 @@ import hashlib
 import io
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -15,6 +15,7 @@ from typing import NamedTuple
 from PIL import Image
 
 from trainables.dataset_readers.image_list import ImageList, Role
+from trainables.file_caches.build_progress import in_threads
 from trainables.file_caches.image_files import rgb_of
 
 __all__ = ["TINY", "BrokenImage", "ImageCheck", "RoleCheck", "check_images"]
@@ -80,20 +81,16 @@ def check_images(
     images: ImageList,
     *,
     find_duplicates: bool = False,
-    progress: Callable[[], object] = lambda: None,
 ) -> ImageCheck:
     """Decode every image as a trial does, several at a time.
 
     Args:
         images: list of images that a reader returned.
         find_duplicates: also compare the bytes of the files.
-        progress: called after each image.
     """
-    seen = []
-    with _quiet(), _threads() as pool:
-        for found in pool.map(lambda path: _look(path, find_duplicates), images.paths):
-            seen.append(found)
-            progress()
+    with _quiet():
+        look = partial(_look, hashed=find_duplicates)
+        seen = in_threads(look, images.paths, what="checking images")
     looked = list(zip(images.paths, seen, strict=True))
     duplicates = _duplicates(looked) if find_duplicates else None
     return ImageCheck(
@@ -104,16 +101,6 @@ def check_images(
         duplicates=duplicates,
         leaks=None if duplicates is None else _leaks(images, duplicates),
     )
-
-
-@contextmanager
-def _threads() -> Iterator[ThreadPoolExecutor]:
-    """Threads, since decoding releases the interpreter. An interrupt drops what is waiting."""
-    pool = ThreadPoolExecutor()
-    try:
-        yield pool
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 @contextmanager

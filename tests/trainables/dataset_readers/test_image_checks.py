@@ -116,9 +116,3 @@ def test_classes_asked_for_in_vain_are_named(tmp_path):
     gone.unlink()
     images = in_shop.read(root, published=trees.IN_SHOP, allow_partial=True)
     assert check_images(images).queries_without_gallery == ("id_00000007",)
-
-
-def test_progress_is_reported_of_every_image(root):
-    told = []
-    check_images(read(root), progress=lambda: told.append(1))
-    assert len(told) == 12
