@@ -78,6 +78,14 @@ def _joined(name: str) -> LossFacts:
     stated = literals("losses", name, calls=DECLARATIONS)
     spaces = loss_spaces(name)
     parameters: dict[str, Parameter] = stated.get("declared", {})
+    if (
+        "needs" not in stated
+        or spaces.joint.keys() - parameters.keys() - TRAINING_PARAMETERS.keys()
+    ):
+        raise TrialInputError(
+            f"loss {name} must state needs, and in declared all that is searched, in its own class"
+            " and in literals"
+        )
     return LossFacts(
         name=name,
         kind=spaces.kind,

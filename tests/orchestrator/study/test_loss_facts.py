@@ -6,11 +6,13 @@ import sys
 import pytest
 from torch import nn
 
+from orchestrator.study import loss_facts
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.training_parameters import TRAINING_PARAMETERS
 from search_spaces.parameters import Real
 from search_spaces.training_parameters import TRAINING_SPACES
 from trainables.errors import TrialInputError
+from trainables.registry import load
 from trainables.settings.legal_ranges import Flag, Number, Text
 
 
@@ -145,3 +147,14 @@ def test_known_losses_need_no_torch():
         "facts_of('proxy_anchor>contrastive+multi_similarity'); assert 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(
+    "stated", [{}, {"needs": frozenset()}, {"declared": load("losses", "contrastive").declared}]
+)
+def test_a_loss_whose_declarations_cannot_be_read_is_refused(monkeypatch, stated):
+    monkeypatch.setattr(loss_facts, "literals", lambda *_, **__: stated)
+    with pytest.raises(
+        TrialInputError, match="loss contrastive must state needs, and in declared"
+    ):
+        facts_of.__wrapped__("contrastive")
