@@ -15,6 +15,7 @@ from analysis.estimates.wilson_interval import wilson_interval
 from analysis.selection.selection_candidates import config_candidates
 
 __all__ = [
+    "best_epoch",
     "epoch_stability",
     "failure_rates",
     "reselected_by_classes",
@@ -71,6 +72,11 @@ def _spread_interval(spread: float, df: int) -> tuple[float, float]:
     return low, high
 
 
+def best_epoch(score: str) -> pl.Expr:
+    """The epoch of the highest score of a group of rows, the earliest on ties, as in training."""
+    return pl.col("epoch").sort_by(score, "epoch", descending=[True, False]).first()
+
+
 def epoch_stability(curves: pl.DataFrame) -> pl.DataFrame:
     """How far the best epoch moves between seeds, and what training on after it loses.
 
@@ -90,7 +96,7 @@ def epoch_stability(curves: pl.DataFrame) -> pl.DataFrame:
         .sort(*network, "epoch")
         .group_by(network, maintain_order=True)
         .agg(
-            pl.col("epoch").get(pl.col("value").arg_max()).cast(pl.Float64).alias("best"),
+            best_epoch("value").cast(pl.Float64).alias("best"),
             (pl.col("value").max() - pl.col("value").last()).alias("drop"),
         )
     )

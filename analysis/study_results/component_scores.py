@@ -7,6 +7,7 @@ from analysis.protocols.optimism_by_protocol import fresh_runs
 from analysis.scores.final_scores import final_scores
 from analysis.scores.gpu_shares import gpus_per_trial
 from analysis.scores.protocol_runs import attempt_table
+from analysis.selection.ranking_stability import best_epoch
 from analysis.study_results.next_replication import Hours
 from analysis.study_results.study_results import StudyResults
 
@@ -111,9 +112,8 @@ def search_validation_classes(results: StudyResults) -> ClassVariance | None:
     epochs = (
         hits.group_by(*_NETWORK, "epoch")
         .agg((pl.col("hits").sum() / pl.col("queries").sum()).alias("recall"))
-        .sort("recall", "epoch", descending=[True, False])
         .group_by(_NETWORK)
-        .agg(pl.col("epoch").first())
+        .agg(best_epoch("recall"))
     )
     best = hits.join(epochs, on=[*_NETWORK, "epoch"], how="semi", nulls_equal=True)
     return class_variance(

@@ -99,12 +99,9 @@ class TrialHistory:
 
         The last one where nothing is validated.
         """
-        best: dict[int, EpochReport] = {}
-        for report in self.epochs:
-            incumbent = best.get(report.fold)
-            if incumbent is None or self._is_better(report, incumbent):
-                best[report.fold] = report
-        return tuple(best[fold] for fold in sorted(best))
+        last = {report.fold: report.epoch for report in self.epochs}
+        chosen = last | selected_epochs(self._validated())
+        return tuple(self._epochs[key] for key in sorted(chosen.items()))
 
     def objective(self) -> float | None:
         """What the search maximises, the mean over folds; None before any validation."""
@@ -118,19 +115,17 @@ class TrialHistory:
 
     def running_objectives(self) -> tuple[tuple[int, float], ...]:
         """(step, best score so far) after each epoch, steps counted from 1 over all folds."""
-        return running_best(
-            (report.fold, report.epoch, self._score(report))
-            for report in self.epochs
-            if report.has_validation
-        )
+        return running_best(self._validated())
 
     @property
     def selected_epoch(self) -> int | None:
         """The selected epoch as one number, the rounded mean over folds; None before any."""
         return mean_epoch([report.epoch for report in self.selected()])
 
-    def _is_better(self, report: EpochReport, incumbent: EpochReport) -> bool:
-        return not report.has_validation or self._score(report) > self._score(incumbent)
-
-    def _score(self, report: EpochReport) -> float:
-        return report.validation(self._objective, self._primary_k)
+    def _validated(self) -> list[tuple[int, int, float]]:
+        """(fold, epoch, score) of each epoch that was validated."""
+        return [
+            (report.fold, report.epoch, report.validation(self._objective, self._primary_k))
+            for report in self.epochs
+            if report.has_validation
+        ]
