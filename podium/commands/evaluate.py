@@ -72,7 +72,7 @@ def command(
     ks = _whole_numbers(k) if k is not None else _settings(found).ks
     names = None if metric is None else _unique(name.strip() for name in metric.split(","))
     from trainables.metrics.matched_recall import GallerySize
-    from trainables.saved_models.stored_scores import known_metrics, stored_scores
+    from trainables.saved_models.stored_scores import AskedScores, known_metrics, stored_scores
 
     size = (
         GallerySize(num_classes=gallery_classes, num_images=gallery_images)
@@ -84,12 +84,14 @@ def command(
         for file in _embeddings(found)
         for score in stored_scores(
             file,
-            known_metrics(file)[:1] if names is None else names,
-            ks,
+            AskedScores(
+                names=known_metrics(file)[:1] if names is None else names,
+                ks=ks,
+                strict=strict,
+                seed=seed,
+                matched_size=size,
+            ),
             dataset=lambda: _dataset(found),
-            strict=strict,
-            seed=seed,
-            matched_size=size,
         )
     ]
     print_table([*rows, *_means(rows)], columns=_COLUMNS, as_json=as_json, as_csv=as_csv)

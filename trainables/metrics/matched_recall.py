@@ -4,14 +4,13 @@ N = images, C = classes, G = kept gallery images.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from trainables.errors import TrialInputError
-from trainables.metrics.first_positive_rank import first_positive_ranks
-from trainables.metrics.recall_at_k import recall_scores
+from trainables.metrics.class_retrieval import ClassRetrieval
 from trainables.trial_reports import Score
 
 __all__ = ["GallerySize", "matched_recall_scores"]
@@ -31,22 +30,13 @@ class GallerySize:
 
 
 def matched_recall_scores(
-    embeddings_ND: Tensor,
-    labels_N: Tensor,
-    ks: Sequence[int],
-    size: GallerySize,
-    *,
-    role: str,
-    is_gallery_N: Tensor | None = None,
-    strict: bool = False,
-    seed: int = 0,
-    num_draws: int = 10,
+    found: ClassRetrieval, ks: Sequence[int], size: GallerySize, *, num_draws: int = 10
 ) -> tuple[Score, ...]:
     """Recall@K within random classes, for each K: hits and queries are summed over the draws.
 
     A draw takes ``num_classes`` classes, each with the same chance, and of their images
-    ``num_images``; fewer if they have fewer. Without ``is_gallery_N`` every kept image is a query
-    against all others that were kept. With it, gallery images are drawn and all queries of the
+    ``num_images``; fewer if they have fewer. Without a gallery every kept image is a query
+    against all others that were kept. With one, gallery images are drawn and all queries of the
     classes ask. Recall@K falls as classes and images are added whatever the embedding does, so
     only galleries of one size say which of two sets is retrieved better. With one draw of all
     classes it is Recall@K.
@@ -55,14 +45,10 @@ def matched_recall_scores(
     drawn independently.
 
     Args:
-        embeddings_ND: embeddings of any length and float type, on any device.
-        labels_N: int64 class of each image.
+        found: the embeddings, and how they are scored. Draws follow from its seed, and are the
+            same for all embeddings.
         ks: each at least 1.
         size: size of the galleries.
-        role: ``val`` or ``test``, copied to the scores.
-        is_gallery_N: bool, whether an image is in the gallery only; None: all are queries too.
-        strict: see `recall_scores`.
-        seed: seed of the draws, which are the same for all embeddings.
         num_draws: number of galleries drawn for each query, at least 1.
 
     Returns:
@@ -72,7 +58,8 @@ def matched_recall_scores(
         TrialInputError: there are fewer classes, a count is below 1, or no query has a positive.
         ValueError: an embedding is not finite, or a K is below 1.
     """
-    labels_N = labels_N.cpu()
+    labels_N = found.labels_N.cpu()
+    is_gallery_N = None if found.is_gallery_N is None else found.is_gallery_N.cpu()
     classes_C = torch.unique(labels_N)
     counts = (size.num_classes, num_draws, 1 if size.num_images is None else size.num_images)
     if min(counts) < 1 or size.num_classes > len(classes_C):
@@ -80,15 +67,18 @@ def matched_recall_scores(
             f"a gallery must have 1 to {len(classes_C)} classes, which are all there are, and at "
             f"least 1 image in at least 1 draw; got {size} and {num_draws} draws"
         )
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(found.seed)
     totals: list[Score] = []
     for _ in range(num_draws):
         kept_N = _draw(labels_N, classes_C, size, is_gallery_N, generator)
-        gallery_N = None if is_gallery_N is None else is_gallery_N.cpu()[kept_N]
-        kept_N = kept_N.to(embeddings_ND.device)
-        ranks = first_positive_ranks(embeddings_ND[kept_N], labels_N[kept_N.cpu()], gallery_N)
-        if len(ranks.ranks_Q) or strict:
-            totals += recall_scores(ranks, ks, role=role, strict=strict)
+        drawn = replace(
+            found,
+            embeddings_ND=found.embeddings_ND[kept_N.to(found.embeddings_ND.device)],
+            labels_N=labels_N[kept_N],
+            is_gallery_N=None if is_gallery_N is None else is_gallery_N[kept_N],
+        )
+        if len(drawn.ranks.ranks_Q) or drawn.strict:
+            totals += drawn.recall(ks)
     if not totals:
         raise TrialInputError(
             "no query has another image of its class in any of the drawn galleries"
@@ -106,7 +96,7 @@ def _draw(
     """Positions of the kept images, ascending: of gallery and of queries."""
     order_C = torch.randperm(len(classes_C), generator=generator)[: size.num_classes]
     is_chosen_N = torch.isin(labels_N, classes_C[order_C])
-    may_go_N = is_chosen_N if is_gallery_N is None else is_chosen_N & is_gallery_N.cpu()
+    may_go_N = is_chosen_N if is_gallery_N is None else is_chosen_N & is_gallery_N
     gallery_G = may_go_N.nonzero().squeeze(1)
     if size.num_images is not None:
         order_G = torch.randperm(len(gallery_G), generator=generator)

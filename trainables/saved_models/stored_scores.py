@@ -1,10 +1,12 @@
 """Any metric of the test images of a trial, from its stored embeddings and without training."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from trainables.dataset_interface.dataset import Dataset
 from trainables.errors import TrialInputError, unknown_name
 from trainables.metrics import by_name
+from trainables.metrics.class_retrieval import ClassRetrieval
 from trainables.metrics.label_ranking import label_ranking
 from trainables.metrics.label_scores import mean_label_distance_scores, ndcg_scores
 from trainables.metrics.matched_recall import GallerySize
@@ -12,11 +14,30 @@ from trainables.saved_models.embeddings_file import EmbeddingsFile
 from trainables.tasks import METRICS, objective_of
 from trainables.trial_reports import Score
 
-__all__ = ["known_metrics", "stored_scores"]
+__all__ = ["AskedScores", "known_metrics", "stored_scores"]
 
 _MAX_K = 2**31 - 1  # more than any gallery has
 
 _CONTINUOUS = {"ndcg": ndcg_scores, "mean_label_distance": mean_label_distance_scores}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedScores:
+    """What is computed of the embeddings of a fold.
+
+    Attributes:
+        names: names of metrics, among `known_metrics`.
+        ks: the K of metrics that have one.
+        strict: see `ClassRetrieval`; without effect where the task is continuous, as the others.
+        seed: seed of clustering and of matched galleries.
+        matched_size: size of the galleries of ``matched_recall``.
+    """
+
+    names: Sequence[str]
+    ks: Sequence[int]
+    strict: bool = False
+    seed: int = 0
+    matched_size: GallerySize | None = None
 
 
 def known_metrics(file: EmbeddingsFile) -> tuple[str, ...]:
@@ -28,55 +49,42 @@ def known_metrics(file: EmbeddingsFile) -> tuple[str, ...]:
 
 
 def stored_scores(
-    file: EmbeddingsFile,
-    names: Sequence[str],
-    ks: Sequence[int],
-    *,
-    dataset: Callable[[], Dataset],
-    strict: bool = False,
-    seed: int = 0,
-    matched_size: GallerySize | None = None,
+    file: EmbeddingsFile, asked: AskedScores, *, dataset: Callable[[], Dataset]
 ) -> tuple[Score, ...]:
     """Scores of the role ``test``; those the trial reported come out the same.
 
     Args:
         file: the embeddings.
-        names: names of metrics, among `known_metrics`.
-        ks: the K of metrics that have one.
+        asked: metrics and how they are computed.
         dataset: loads the data set; called only where images are retrieved by label distances,
             which embeddings do not hold.
-        strict: see `trainables.metrics.by_name.compute`, also for the two below.
-        seed: seed of clustering and of matched galleries.
-        matched_size: size of the galleries of ``matched_recall``.
 
     Raises:
         TrialInputError: a metric is unknown for this task or cannot be computed, a K is out of
             range, or the data set is not the one of the trial.
     """
-    for name in names:
+    for name in asked.names:
         if name not in known_metrics(file):
             raise unknown_name("metric", name, known_metrics(file))
-    if bad := [k for k in ks if not 1 <= k <= _MAX_K]:
+    if bad := [k for k in asked.ks if not 1 <= k <= _MAX_K]:
         raise TrialInputError(f"every K must be at least 1 and at most {_MAX_K}; got {bad[0]}")
     if file.task == "continuous":
-        return _by_label_distance(file, names, ks, dataset())
+        return _by_label_distance(file, asked, dataset())
     try:
-        return by_name.compute(
-            names,
-            file.embeddings_ND,
-            file.labels_N,
-            ks=ks,
+        found = ClassRetrieval(
+            embeddings_ND=file.embeddings_ND,
+            labels_N=file.labels_N,
             is_gallery_N=file.is_gallery_N,
-            strict=strict,
-            seed=seed,
-            matched_size=matched_size,
+            strict=asked.strict,
+            seed=asked.seed,
         )
+        return by_name.compute(asked.names, found, asked.ks, asked.matched_size)
     except ValueError as error:
         raise TrialInputError(str(error)) from error
 
 
 def _by_label_distance(
-    file: EmbeddingsFile, names: Sequence[str], ks: Sequence[int], dataset: Dataset
+    file: EmbeddingsFile, asked: AskedScores, dataset: Dataset
 ) -> tuple[Score, ...]:
     if dataset.test_hash != file.dataset["test_hash"] or dataset.label_distances is None:
         raise TrialInputError(
@@ -84,5 +92,11 @@ def _by_label_distance(
             f"trial: their hash is {dataset.test_hash}, the trial's {file.dataset['test_hash']}"
         )
     distances = dataset.label_distances.among(file.indices_N.numpy())
-    ranking = label_ranking(file.embeddings_ND, distances, max(ks), by_direction=file.by_direction)
-    return tuple(score for name in names for score in _CONTINUOUS[name](ranking, ks, role="test"))
+    ranking = label_ranking(
+        file.embeddings_ND, distances, max(asked.ks), by_direction=file.by_direction
+    )
+    return tuple(
+        score
+        for name in asked.names
+        for score in _CONTINUOUS[name](ranking, asked.ks, role="test")
+    )

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from trainables.batches.labelled_images import LabelledImages
 from trainables.errors import Collapsed, Diverged
-from trainables.metrics.by_name import ClassRetrieval
+from trainables.metrics.class_retrieval import ClassRetrieval
 from trainables.metrics.collapse import is_collapsed
 from trainables.metrics.label_ranking import label_ranking
 from trainables.metrics.label_scores import mean_label_distance_scores, ndcg_scores

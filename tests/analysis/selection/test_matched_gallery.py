@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from analysis.selection.matched_gallery import matched_recall
+from trainables.metrics.class_retrieval import ClassRetrieval
 from trainables.metrics.matched_recall import GallerySize, matched_recall_scores
 
 
@@ -22,11 +23,9 @@ def test_with_all_classes_it_is_the_recall_that_podium_reports(k):
     embeddings, labels = clustered(np.random.default_rng(0))
     unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
     (score,) = matched_recall_scores(
-        torch.from_numpy(unit),
-        torch.from_numpy(labels),
+        ClassRetrieval(embeddings_ND=torch.from_numpy(unit), labels_N=torch.from_numpy(labels)),
         [k],
         GallerySize(num_classes=12),
-        role="test",
         num_draws=1,
     )
     found = matched_recall(embeddings, labels, k=k, num_classes=12, by_direction=True)
@@ -39,11 +38,9 @@ def test_few_classes_are_drawn_as_often_as_podiums_own_metric_expects():
     embeddings, labels = clustered(np.random.default_rng(1))
     unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
     (score,) = matched_recall_scores(
-        torch.from_numpy(unit),
-        torch.from_numpy(labels),
+        ClassRetrieval(embeddings_ND=torch.from_numpy(unit), labels_N=torch.from_numpy(labels)),
         [1],
         GallerySize(num_classes=4),
-        role="test",
         num_draws=600,
     )
     found = matched_recall(

@@ -9,7 +9,9 @@ from tests.trainables.metrics.ranking_oracle import (
     oracle_ranks_between,
 )
 from trainables.errors import TrialInputError
-from trainables.metrics.by_name import METRIC_NAMES, ClassRetrieval, compute
+from trainables.metrics import by_name
+from trainables.metrics.by_name import METRIC_NAMES
+from trainables.metrics.class_retrieval import ClassRetrieval
 from trainables.metrics.clustering import clustering_scores
 from trainables.metrics.matched_recall import GallerySize
 
@@ -21,6 +23,11 @@ def parted():
     is_gallery = torch.arange(120) % 3 == 0
     labels[100] = 50
     return embeddings, labels, is_gallery
+
+
+def compute(names, embeddings, labels, *, ks, matched_size=None, **options):
+    found = ClassRetrieval(embeddings_ND=embeddings, labels_N=labels, **options)
+    return by_name.compute(names, found, ks, matched_size)
 
 
 def calculator(**options):

@@ -9,6 +9,7 @@ from tests.trainables.metrics.ranking_oracle import (
     oracle_ranks_between,
 )
 from trainables.metrics import matched_recall as module
+from trainables.metrics.class_retrieval import ClassRetrieval
 from trainables.metrics.first_positive_rank import first_positive_ranks
 from trainables.metrics.matched_recall import GallerySize, matched_recall_scores
 from trainables.metrics.recall_at_k import recall_scores
@@ -27,6 +28,11 @@ def draws(monkeypatch):
     return kept
 
 
+def matched(embeddings, labels, ks, size, *, num_draws=10, **options):
+    found = ClassRetrieval(embeddings_ND=embeddings, labels_N=labels, **options)
+    return matched_recall_scores(found, ks, size, num_draws=num_draws)
+
+
 def hits_and_queries(ranks, k):
     ranks = [rank for rank in ranks if rank is not None]
     return sum(rank <= k for rank in ranks), len(ranks)
@@ -35,7 +41,7 @@ def hits_and_queries(ranks, k):
 def test_hits_and_queries_are_summed_over_the_draws(draws):
     embeddings, labels = clustered(90, 12, 8, noise=1.5)
     size = GallerySize(num_classes=5, num_images=20)
-    one, four = matched_recall_scores(embeddings, labels, (1, 4), size, role="test", num_draws=6)
+    one, four = matched(embeddings, labels, (1, 4), size, role="test", num_draws=6)
     assert len(draws) == 6
     for score in (one, four):
         found = [hits_and_queries(oracle_ranks(embeddings[k], labels[k]), score.k) for k in draws]
@@ -49,7 +55,7 @@ def test_hits_and_queries_are_summed_over_the_draws(draws):
 
 def test_all_images_of_the_classes_stay_where_only_classes_are_matched(draws):
     embeddings, labels = clustered(90, 12, 8, noise=1.5)
-    matched_recall_scores(embeddings, labels, (1,), GallerySize(num_classes=5), role="val")
+    matched(embeddings, labels, (1,), GallerySize(num_classes=5), role="val")
     for kept in draws:
         classes = labels[kept].unique()
         assert len(classes) == 5
@@ -60,7 +66,7 @@ def test_every_class_is_drawn_with_the_same_chance(draws):
     labels = torch.arange(40) % 8
     embeddings, _ = clustered(40, 8, 4, noise=1.0)
     size = GallerySize(num_classes=2)
-    matched_recall_scores(embeddings, labels, (1,), size, role="test", num_draws=400)
+    matched(embeddings, labels, (1,), size, role="test", num_draws=400)
     times = torch.stack([torch.bincount(labels[kept], minlength=8) > 0 for kept in draws]).sum(0)
     # Each is in a quarter of 400 draws; six standard deviations are 52.
     assert ((times - 100).abs() < 52).all()
@@ -69,9 +75,9 @@ def test_every_class_is_drawn_with_the_same_chance(draws):
 def test_one_draw_of_all_classes_is_recall():
     embeddings, labels = clustered(90, 12, 8, noise=1.5)
     size = GallerySize(num_classes=len(labels.unique()))
-    matched = matched_recall_scores(embeddings, labels, (1, 2), size, role="test", num_draws=1)
+    found = matched(embeddings, labels, (1, 2), size, role="test", num_draws=1)
     plain = recall_scores(first_positive_ranks(embeddings, labels), (1, 2), role="test")
-    assert [(s.value, s.hits, s.queries, s.gallery) for s in matched] == [
+    assert [(s.value, s.hits, s.queries, s.gallery) for s in found] == [
         (s.value, s.hits, s.queries, s.gallery) for s in plain
     ]
 
@@ -79,8 +85,7 @@ def test_one_draw_of_all_classes_is_recall():
 def test_fewer_classes_are_easier_to_tell_apart():
     embeddings, labels = clustered(400, 40, 8, noise=1.5)
     few, many = (
-        matched_recall_scores(embeddings, labels, (1,), GallerySize(num_classes=n), role="test")
-        for n in (5, 30)
+        matched(embeddings, labels, (1,), GallerySize(num_classes=n), role="test") for n in (5, 30)
     )
     assert few[0].value > many[0].value + 0.1
 
@@ -90,7 +95,7 @@ def test_draws_follow_from_the_seed_alone(draws):
     size = GallerySize(num_classes=4, num_images=15)
     for embeddings_seed, seed in ((0, 7), (1, 7), (1, 8)):
         embeddings, _ = clustered(60, 10, 4, noise=1.0, seed=embeddings_seed)
-        matched_recall_scores(embeddings, labels, (1,), size, role="test", seed=seed)
+        matched(embeddings, labels, (1,), size, role="test", seed=seed)
     first, second, third = (draws[i : i + 10] for i in (0, 10, 20))
     assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
     assert not all(torch.equal(a, b) for a, b in zip(first, third, strict=True))
@@ -100,7 +105,7 @@ def test_a_gallery_is_cut_down_and_all_queries_of_its_classes_ask(draws):
     embeddings, labels = clustered(90, 8, 8, noise=1.5)
     is_gallery = torch.arange(90) % 3 == 0
     size = GallerySize(num_classes=4, num_images=6)
-    (score,) = matched_recall_scores(
+    (score,) = matched(
         embeddings, labels, (2,), size, role="test", is_gallery_N=is_gallery, num_draws=5
     )
     hits = queries = 0
@@ -129,14 +134,12 @@ def test_a_gallery_is_cut_down_and_all_queries_of_its_classes_ask(draws):
 )
 def test_a_gallery_that_cannot_be_drawn_is_an_error(size):
     with pytest.raises(ValueError, match="a gallery must have 1 to 3 classes"):
-        matched_recall_scores(torch.eye(6), torch.arange(6) % 3, (1,), size, role="test")
+        matched(torch.eye(6), torch.arange(6) % 3, (1,), size, role="test")
 
 
 def test_galleries_of_single_images_are_an_error_unless_misses_are_counted():
     size = GallerySize(num_classes=3, num_images=1)
     with pytest.raises(ValueError, match="no query has another image"):
-        matched_recall_scores(torch.eye(6), torch.arange(6) % 3, (1,), size, role="test")
-    (score,) = matched_recall_scores(
-        torch.eye(6), torch.arange(6) % 3, (1,), size, role="test", strict=True
-    )
+        matched(torch.eye(6), torch.arange(6) % 3, (1,), size, role="test")
+    (score,) = matched(torch.eye(6), torch.arange(6) % 3, (1,), size, role="test", strict=True)
     assert (score.value, score.queries) == (0.0, 10)

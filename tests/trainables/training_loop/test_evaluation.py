@@ -11,6 +11,7 @@ from trainables.backbones.conv_small import ConvSmall
 from trainables.batches.labelled_images import images_of_classes
 from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.metrics.by_name import compute
+from trainables.metrics.class_retrieval import ClassRetrieval
 from trainables.network.embedder import Embedder
 from trainables.saved_models.retrievals import retrievals
 from trainables.settings.training_settings import TrainingSettings
@@ -60,10 +61,12 @@ def test_test_scores_are_those_computed_later_from_the_embeddings(embedder, part
         found = evaluate(embedder, images, (1, 2), role="test", fold=0, epoch=0)
         assert found.scores == compute(
             ("recall", "r_precision", "map_at_r", "nmi", "f1"),
-            found.embeddings_ND,
-            images.labels_N,
+            ClassRetrieval(
+                embeddings_ND=found.embeddings_ND,
+                labels_N=images.labels_N,
+                is_gallery_N=images.is_gallery_N,
+            ),
             ks=(1, 2),
-            is_gallery_N=images.is_gallery_N,
         )
 
 

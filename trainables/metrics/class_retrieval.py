@@ -1,0 +1,57 @@
+"""Embeddings of one role and how well classes are retrieved by them. N = images."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from torch import Tensor
+
+from trainables.metrics.clustering import clustering_scores
+from trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
+from trainables.metrics.precision_at_r import precision_at_r, precision_at_r_scores
+from trainables.metrics.recall_at_k import recall_scores
+from trainables.trial_reports import Score
+
+__all__ = ["ClassRetrieval"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassRetrieval:
+    """Embeddings of one role and their retrieval results; each is computed when first read.
+
+    Attributes:
+        embeddings_ND: embeddings of any length and float type, on any device.
+        labels_N: int64 class of each image.
+        is_gallery_N: bool, whether an image is in the gallery only, the others being the queries;
+            None where every image is a query against all others.
+        role: ``val`` or ``test``, copied to the scores.
+        strict: whether a query without any positive counts, with the value 0, or is left out.
+        seed: seed of clustering and of matched galleries; 0 in the reports of trials.
+    """
+
+    embeddings_ND: Tensor
+    labels_N: Tensor
+    is_gallery_N: Tensor | None = None
+    role: str = "test"
+    strict: bool = False
+    seed: int = 0
+
+    @cached_property
+    def ranks(self) -> FirstPositiveRanks:
+        """Where each query's first positive is: by it all Recall@K are known."""
+        return first_positive_ranks(self.embeddings_ND, self.labels_N, self.is_gallery_N)
+
+    def recall(self, ks: Sequence[int]) -> tuple[Score, ...]:
+        """Recall@K for each K."""
+        return recall_scores(self.ranks, ks, role=self.role, strict=self.strict)
+
+    @cached_property
+    def precision_at_r(self) -> tuple[Score, ...]:
+        """R-precision and MAP@R."""
+        found = precision_at_r(self.embeddings_ND, self.labels_N, self.is_gallery_N)
+        return precision_at_r_scores(found, role=self.role, strict=self.strict)
+
+    @cached_property
+    def clustering(self) -> tuple[Score, ...]:
+        """NMI and F1 of all images, queries and gallery alike."""
+        return clustering_scores(self.embeddings_ND, self.labels_N, role=self.role, seed=self.seed)
