@@ -1,4 +1,6 @@
 import os
+import shutil
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -24,6 +26,12 @@ __all__ = [
 
 # Ray makes its workers yield to all else: they would all but stand still beside the other tests.
 os.environ.update(RAY_worker_niceness="0")
+
+# Stores are written and flushed by the thousand; in memory, where there is room, none waits for a
+# disk.
+_MEMORY, _ENOUGH_BYTES = Path("/dev/shm"), 4 * 2**30
+if _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ENOUGH_BYTES:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
 # How long an example takes says how busy the machine is.
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])

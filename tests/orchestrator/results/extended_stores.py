@@ -4,17 +4,9 @@ import polars as pl
 
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.reader import Reader
-from podium.errors import StoreError
-from tests.orchestrator.results.file_operations import FileOperations, Killed
 from tests.orchestrator.results.store_rows import WIDER, commit, new_store, row
 
-__all__ = [
-    "TRIALS",
-    "ended_at_every_operation",
-    "extended_store",
-    "plainly",
-    "rows_of",
-]
+__all__ = ["TRIALS", "extended_store", "plainly", "rows_of"]
 
 TRIALS = 5
 
@@ -42,26 +34,3 @@ def rows_of(store):
 def plainly(store):
     """What a program reads that knows nothing of podium."""
     return pl.read_parquet(f"{store.folder}/**/*.parquet").sort("trial_id")
-
-
-def ended_at_every_operation(folder, monkeypatch, act, **options):
-    """Stores on each of which ``act`` was ended at the next file operation, until it gets through.
-
-    Gives each with its rows of before; ``options`` are those of `FileOperations`.
-    """
-    for die_at in range(1, 300):
-        store = extended_store(folder / str(die_at))
-        before = rows_of(store)
-        with monkeypatch.context() as patch:
-            FileOperations(patch, die_at=die_at, **options)
-            try:
-                act(store)
-            except (Killed, StoreError):
-                ended = True
-            else:
-                ended = False
-        yield store, before
-        if not ended:
-            assert die_at > 15
-            return
-    raise AssertionError("it never came to its end")

@@ -1,9 +1,28 @@
 """What changes the disk, counted and ended at a chosen operation."""
 
+import errno
 import os
+import re
+import shutil
+from contextlib import nullcontext
 from pathlib import Path
 
-__all__ = ["FileOperations", "Killed"]
+import pytest
+
+from orchestrator.results.records.store_paths import StudyPaths
+from podium.errors import StoreError
+
+__all__ = ["EVERY_KIND_OR_ALL", "FULL", "FileOperations", "Killed", "ended_stores"]
+
+EVERY_KIND_OR_ALL = pytest.mark.parametrize(
+    "are_all", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["every kind", "all"]
+)
+"""For `ended_stores`: the first and the last operation of each kind on each kind of file, or all
+operations, which takes several times as long."""
+
+FULL = OSError(errno.ENOSPC, "No space left on device")
+
+_VARYING = re.compile(r"[0-9a-f]{16}|\d+")  # random and counted parts of names
 
 
 class Killed(BaseException):
@@ -14,26 +33,31 @@ class FileOperations:
     """Counts what changes the disk, and ends it at a chosen operation.
 
     `between` is called before each operation, as another process could look at that moment.
+    `kinds` holds what was done to what kind of file, in order.
     """
 
     CALLS = ((Path, "open"), (Path, "replace"), (Path, "unlink"), (Path, "mkdir"), (os, "fsync"))
 
     def __init__(self, monkeypatch, between=lambda: None, die_at=None, error=None):
-        self.count = 0
+        self.kinds = []
         self._between, self._die_at, self._error = between, die_at, error
         self._is_dead = self._is_looking = False
         for owner, name in self.CALLS:
             monkeypatch.setattr(owner, name, self._watched(getattr(owner, name)))
 
+    @property
+    def count(self):
+        return len(self.kinds)
+
     def _watched(self, real):
-        def operation(*arguments, **options):
+        def operation(target, *arguments, **options):
             if not self._is_looking:
-                self._step()
-            return real(*arguments, **options)
+                self._step(real.__name__, target)
+            return real(target, *arguments, **options)
 
         return operation
 
-    def _step(self):
+    def _step(self, name, target):
         if self._is_dead:
             raise Killed
         self._is_looking = True
@@ -41,7 +65,45 @@ class FileOperations:
             self._between()
         finally:
             self._is_looking = False
-        self.count += 1
+        path = target if isinstance(target, Path) else Path(f"/proc/self/fd/{target}").readlink()
+        self.kinds.append((name, _VARYING.sub("#", "/".join(path.parts[-2:]))))
         if self.count == self._die_at:
             self._is_dead = self._error is None
             raise self._error or Killed
+
+
+def ended_stores(folder, monkeypatch, make, act, *, are_all, error=None):
+    """Stores in which `act` was ended at one file operation after the other, then a whole one.
+
+    Args:
+        folder: empty folder for the stores.
+        monkeypatch: pytest's.
+        make: makes the store in a folder.
+        act: what is ended.
+        are_all: whether it is ended at all operations, or at the first and last of each kind.
+        error: what is raised there, at that operation alone; None kills.
+    """
+    made = make(folder / "made").folder.relative_to(folder)
+    copies = folder / "copies"
+
+    def ended_at(moment):
+        shutil.copytree(folder / made.parts[0], copies / str(moment) / made.parts[0])
+        store = StudyPaths(copies / str(moment) / made)
+        with monkeypatch.context() as patch:
+            operations = FileOperations(patch, die_at=moment, error=error)
+            with nullcontext() if moment is None else pytest.raises((Killed, StoreError)):
+                act(store)
+        return store, operations.kinds
+
+    whole, kinds = ended_at(None)
+    assert len(kinds) > 8
+    for moment in range(1, len(kinds) + 1) if are_all else _first_and_last(kinds):
+        yield ended_at(moment)[0]
+    yield whole
+
+
+def _first_and_last(kinds):
+    """The numbers, from 1, of the first and the last operation of each kind."""
+    first = {kind: number for number, kind in reversed([*enumerate(kinds, 1)])}
+    last = {kind: number for number, kind in enumerate(kinds, 1)}
+    return sorted({*first.values(), *last.values()})

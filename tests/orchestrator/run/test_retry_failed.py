@@ -31,8 +31,7 @@ from tests.orchestrator.broken_trials import (
     run_broken,
     run_fixed,
 )
-from tests.orchestrator.results.extended_stores import Killed
-from tests.orchestrator.results.file_operations import FileOperations
+from tests.orchestrator.results.file_operations import FileOperations, Killed
 from tests.orchestrator.results.store_rows import change_json
 from tests.orchestrator.scripted import TINY, ScriptedExecutor, attempts_at, is_of_search, lost_at
 from tests.orchestrator.shared_finals import KFOLD, SMALL, finals_of

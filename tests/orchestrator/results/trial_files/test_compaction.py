@@ -10,14 +10,13 @@ from orchestrator.results.trial_files import compaction as compact_module
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import TRIALS_PER_ROW_GROUP, compact
 from orchestrator.results.trial_files.integrity import check_store
-from tests.orchestrator.results.extended_stores import (
-    TRIALS,
-    ended_at_every_operation,
-    extended_store,
-    plainly,
-    rows_of,
+from tests.orchestrator.results.extended_stores import TRIALS, extended_store, plainly, rows_of
+from tests.orchestrator.results.file_operations import (
+    EVERY_KIND_OR_ALL,
+    FULL,
+    FileOperations,
+    ended_stores,
 )
-from tests.orchestrator.results.file_operations import FileOperations
 from tests.orchestrator.results.store_frames import assert_same_frames
 from tests.orchestrator.results.store_rows import SCHEMA, WIDER, commit, new_store, row
 
@@ -109,10 +108,12 @@ def test_readers_see_the_same_rows_between_any_two_file_operations(tmp_path, mon
     assert_same_frames(rows_of(store), before)
 
 
+@EVERY_KIND_OR_ALL
 def test_killed_at_any_file_operation_nothing_is_lost_and_the_next_one_finishes(
-    tmp_path, monkeypatch
+    tmp_path, monkeypatch, are_all
 ):
-    for store, before in ended_at_every_operation(tmp_path, monkeypatch, compact):
+    before = rows_of(extended_store(tmp_path))
+    for store in ended_stores(tmp_path, monkeypatch, extended_store, compact, are_all=are_all):
         assert_same_frames(rows_of(store), before)
         assert check_store(store) == TRIALS
         compact(store)
@@ -122,9 +123,14 @@ def test_killed_at_any_file_operation_nothing_is_lost_and_the_next_one_finishes(
         assert list(store.compacted.glob("*.tmp")) == []
 
 
-def test_an_error_at_any_file_operation_is_raised_and_loses_nothing(tmp_path, monkeypatch):
-    full = OSError(28, "No space left on device")
-    for store, before in ended_at_every_operation(tmp_path, monkeypatch, compact, error=full):
+@EVERY_KIND_OR_ALL
+def test_an_error_at_any_file_operation_is_raised_and_loses_nothing(
+    tmp_path, monkeypatch, are_all
+):
+    before = rows_of(extended_store(tmp_path))
+    for store in ended_stores(
+        tmp_path, monkeypatch, extended_store, compact, are_all=are_all, error=FULL
+    ):
         assert_same_frames(rows_of(store), before)
         compact(store)
         assert plainly(store)["trial_id"].to_list() == sorted(before["trials"]["trial_id"])

@@ -13,9 +13,13 @@ from orchestrator.results.trial_files.compaction import compact, finish_compacti
 from orchestrator.results.trial_files.compaction_manifest import take_inventory
 from orchestrator.results.trial_files.integrity import check_store, leftover_files
 from orchestrator.results.trial_files.unfinished_compaction import mark_unfinished
-from podium.errors import StoreError
 from tests.orchestrator.results.extended_stores import rows_of
-from tests.orchestrator.results.file_operations import FileOperations, Killed
+from tests.orchestrator.results.file_operations import (
+    EVERY_KIND_OR_ALL,
+    FULL,
+    FileOperations,
+    ended_stores,
+)
 from tests.orchestrator.results.store_frames import assert_same_frames
 from tests.orchestrator.results.store_rows import SCHEMA, commit, new_store, row
 
@@ -87,30 +91,12 @@ def test_between_any_two_file_operations_trials_count_once_or_an_error_says_why(
     assert readable == sorted(readable[:-1], reverse=True) + readable[-1:]
 
 
-def killed_compactions(folder, monkeypatch, compacting, build):
-    """Stores whose compaction was killed at one file operation after the other."""
-    for die_at in range(1, 200):
-        store = build(folder / str(die_at))
-        with monkeypatch.context() as patch:
-            FileOperations(patch, die_at=die_at)
-            try:
-                compacting(store)
-            except Killed:
-                was_killed = True
-            else:
-                was_killed = False
-        if not was_killed:
-            assert die_at > 8
-            return
-        yield store
-    raise AssertionError("compaction never came to its end")
-
-
+@EVERY_KIND_OR_ALL
 def test_killed_at_any_file_operation_trials_count_once_or_an_error_says_why(
-    tmp_path, monkeypatch
+    tmp_path, monkeypatch, are_all
 ):
     readable = set()
-    for store in killed_compactions(tmp_path, monkeypatch, compact, half_compacted):
+    for store in ended_stores(tmp_path, monkeypatch, half_compacted, compact, are_all=are_all):
         readable.add(counts_right_or_says_why(store))
         assert check_store(store) == NUM_TRIALS
         compact(store)
@@ -119,15 +105,19 @@ def test_killed_at_any_file_operation_trials_count_once_or_an_error_says_why(
     assert readable == {False, True}
 
 
-def test_the_next_run_finishes_what_was_killed_without_gathering_more(tmp_path, monkeypatch):
-    for store in killed_compactions(tmp_path, monkeypatch, compact, half_compacted):
+@EVERY_KIND_OR_ALL
+def test_the_next_run_finishes_what_was_killed_without_gathering_more(
+    tmp_path, monkeypatch, are_all
+):
+    for store in ended_stores(tmp_path, monkeypatch, half_compacted, compact, are_all=are_all):
         before = rows_of(store)
         finish_compaction(store)
         assert counts_right_or_says_why(store)
         assert_same_frames(rows_of(store), before)
 
 
-def test_killed_while_it_finishes_the_next_one_does(tmp_path, monkeypatch):
+@EVERY_KIND_OR_ALL
+def test_killed_while_it_finishes_the_next_one_does(tmp_path, monkeypatch, are_all):
     def doubled(folder):
         store = half_compacted(folder)
         files = {path: path.read_bytes() for path in parquet_files(store)}
@@ -137,7 +127,7 @@ def test_killed_while_it_finishes_the_next_one_does(tmp_path, monkeypatch):
             path.write_bytes(content)
         return store
 
-    for store in killed_compactions(tmp_path, monkeypatch, finish_compaction, doubled):
+    for store in ended_stores(tmp_path, monkeypatch, doubled, finish_compaction, are_all=are_all):
         counts_right_or_says_why(store)
         compact(store)
         assert counts_right_or_says_why(store)
@@ -163,19 +153,12 @@ def test_what_an_older_podium_left_twice_is_guarded_while_it_is_deleted(tmp_path
     assert counts_right_or_says_why(store)
 
 
-def test_a_disk_that_is_full_leaves_nothing_that_counts_twice(tmp_path, monkeypatch):
-    full = OSError(28, "No space left on device")
-    for die_at in range(1, 200):
-        store = half_compacted(tmp_path / str(die_at))
-        with monkeypatch.context() as patch:
-            FileOperations(patch, die_at=die_at, error=full)
-            try:
-                compact(store)
-            except StoreError:
-                counts_right_or_says_why(store)
-            else:
-                break
-    assert die_at > 8
+@EVERY_KIND_OR_ALL
+def test_a_disk_that_is_full_leaves_nothing_that_counts_twice(tmp_path, monkeypatch, are_all):
+    for store in ended_stores(
+        tmp_path, monkeypatch, half_compacted, compact, are_all=are_all, error=FULL
+    ):
+        counts_right_or_says_why(store)
 
 
 def test_a_trial_that_was_compacted_is_not_visible_again_when_a_late_worker_commits_it(

@@ -10,14 +10,13 @@ from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results.trial_files.withdraw_trials import withdraw_trials
 from podium.errors import CorruptFileError
-from tests.orchestrator.results.extended_stores import (
-    TRIALS,
-    ended_at_every_operation,
-    extended_store,
-    plainly,
-    rows_of,
+from tests.orchestrator.results.extended_stores import TRIALS, extended_store, plainly, rows_of
+from tests.orchestrator.results.file_operations import (
+    EVERY_KIND_OR_ALL,
+    FULL,
+    FileOperations,
+    ended_stores,
 )
-from tests.orchestrator.results.file_operations import FileOperations
 from tests.orchestrator.results.store_frames import assert_same_frames
 from tests.orchestrator.results.store_rows import WIDER, commit, new_store, row
 
@@ -137,7 +136,7 @@ def test_plain_polars_fails_or_counts_each_trial_once_between_any_two_file_opera
         assert ids - set(found) <= set(GONE)
 
 
-def withdrawn(store):
+def withdraw(store):
     withdraw_trials(store, GONE)
 
 
@@ -147,11 +146,12 @@ def left(store):
     return {trial: search for trial, search in GONE.items() if trial in present}
 
 
+@EVERY_KIND_OR_ALL
 def test_killed_at_any_file_operation_no_other_row_is_lost_and_the_next_one_finishes(
-    tmp_path, monkeypatch
+    tmp_path, monkeypatch, are_all
 ):
-    for store, before in ended_at_every_operation(tmp_path, monkeypatch, withdrawn):
-        others = without(before)
+    others = without(rows_of(extended_store(tmp_path)))
+    for store in ended_stores(tmp_path, monkeypatch, extended_store, withdraw, are_all=are_all):
         assert_same_frames(without(rows_of(store)), others)
         check_store(store)
         withdraw_trials(store, left(store))
@@ -160,22 +160,31 @@ def test_killed_at_any_file_operation_no_other_row_is_lost_and_the_next_one_fini
         assert plainly(store)["trial_id"].to_list() == sorted(others["trials"]["trial_id"])
 
 
-def test_killed_at_any_file_operation_the_study_may_go_on_without_it(tmp_path, monkeypatch):
-    for store, before in ended_at_every_operation(tmp_path, monkeypatch, withdrawn):
+@EVERY_KIND_OR_ALL
+def test_killed_at_any_file_operation_the_study_may_go_on_without_it(
+    tmp_path, monkeypatch, are_all
+):
+    others = without(rows_of(extended_store(tmp_path)))
+    for store in ended_stores(tmp_path, monkeypatch, extended_store, withdraw, are_all=are_all):
         rows = rows_of(store)
         finish_compaction(store)
         compact(store)
         assert_same_frames(rows_of(store), rows)
-        assert_same_frames(without(rows), without(before))
+        assert_same_frames(without(rows), others)
         assert plainly(store)["trial_id"].to_list() == sorted(rows["trials"]["trial_id"])
 
 
-def test_an_error_at_any_file_operation_is_raised_and_loses_no_other_row(tmp_path, monkeypatch):
-    full = OSError(28, "No space left on device")
-    for store, before in ended_at_every_operation(tmp_path, monkeypatch, withdrawn, error=full):
-        assert_same_frames(without(rows_of(store)), without(before))
+@EVERY_KIND_OR_ALL
+def test_an_error_at_any_file_operation_is_raised_and_loses_no_other_row(
+    tmp_path, monkeypatch, are_all
+):
+    others = without(rows_of(extended_store(tmp_path)))
+    for store in ended_stores(
+        tmp_path, monkeypatch, extended_store, withdraw, are_all=are_all, error=FULL
+    ):
+        assert_same_frames(without(rows_of(store)), others)
         withdraw_trials(store, left(store))
-        assert_same_frames(rows_of(store), without(before))
+        assert_same_frames(rows_of(store), others)
 
 
 def test_rows_on_s3_are_gone_and_come_back_as_they_are_committed_again(bucket):
