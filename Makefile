@@ -11,16 +11,19 @@ demo: .venv/installed
 	$(BIN)/podium report studies/thesis_cub200.csv --by dataset,backbone,embedding_dim \
 		--competitor loss --score recall --where k=1 --output $(RESULTS)/thesis_cub200.html --also report.html
 
+# One thread a test; what large tensors took is given back, so that workers stay small.
+TEST_ENVIRONMENT := OMP_NUM_THREADS=1 MALLOC_MMAP_THRESHOLD_=8388608
+
 # Tests that start Ray clusters run one after the other, beside all others: several clusters at once
 # would starve each other.
 test: check
 	$(MAKE) -j2 --output-sync=line test-clusters test-rest
 
 test-clusters: .venv/installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/pytest -m "ray and not soak"
+	$(TEST_ENVIRONMENT) $(BIN)/pytest -m "ray and not soak"
 
 test-rest: .venv/installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/pytest -m "not ray and not soak" -n auto --dist loadfile
+	$(TEST_ENVIRONMENT) $(BIN)/pytest -m "not ray and not soak" -n auto --dist loadfile
 
 check: .venv/installed-dev
 	$(BIN)/ruff check .

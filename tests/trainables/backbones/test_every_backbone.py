@@ -1,5 +1,7 @@
 """What holds for every backbone of the registry, whatever it is made of."""
 
+from hashlib import sha256
+
 import pytest
 import torch
 
@@ -95,8 +97,8 @@ def test_every_weight_gets_a_gradient_and_always_the_same(backbone, name, device
     images = inputs_of(backbone, name).to(device)
     once, again = gradients(embedder, images), gradients(embedder, images)
     assert once.keys() == dict(embedder.named_parameters()).keys()
-    assert [key for key, gradient in once.items() if not gradient.abs().sum() > 0] == []
-    assert [key for key in once if not torch.equal(once[key], again[key])] == []
+    assert [key for key, (size, _) in once.items() if not size > 0] == []
+    assert [key for key in once if once[key] != again[key]] == []
 
 
 @pytest.fixture
@@ -108,13 +110,20 @@ def deterministic(monkeypatch):
 
 
 def gradients(embedder, images):
+    """Of each weight how large its gradient is, and a digest: two of a ViT take much memory."""
     embedder.zero_grad(set_to_none=True)
     torch.manual_seed(2)
     embeddings = embedder(images)
     # Weighted: the plain sum of squares behind a LayerNorm has no gradient.
     weights = torch.arange(embeddings.numel(), device=images.device).view_as(embeddings).cos()
     (embeddings * weights).sum().backward()
-    return {key: weight.grad for key, weight in embedder.named_parameters()}
+    return {
+        key: (
+            weight.grad.abs().sum().item(),
+            sha256(weight.grad.cpu().contiguous().numpy()).digest(),
+        )
+        for key, weight in embedder.named_parameters()
+    }
 
 
 def test_bfloat16_changes_embeddings_little_and_leaves_them_float32(backbone, name):
