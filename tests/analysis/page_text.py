@@ -4,7 +4,8 @@ import html
 import re
 import xml.etree.ElementTree as ET
 
-from analysis.page.html_page import render_page
+from analysis.figures.style import series_of
+from analysis.page.html_page import Page, render_page
 from analysis.report.report import table_report
 from analysis.tournament.table_tournament import rank_table
 
@@ -32,6 +33,12 @@ def section_of(page, name):
 def svg_texts(svg):
     """The texts that a drawing writes, in the order of drawing."""
     return [element.text for element in ET.fromstring(svg).iter("text")]
+
+
+def page_of(results, *sections):
+    """The page of some sections of a study alone; a whole page has dozens of figures beside."""
+    found = (section(results, series_of(results.losses)) for section in sections)
+    return render_page(Page(title=results.name, subtitle="", sections=tuple(filter(None, found))))
 
 
 def table_page(table, *, title, source):

@@ -6,14 +6,12 @@ from datetime import timedelta
 import polars as pl
 import pytest
 
-from analysis.figures.style import series_of
-from analysis.page.html_page import Page, render_page
 from analysis.report.compute_cost import compute_cost
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.attempts import Attempt, write_attempt
 from orchestrator.results.records.runs import Run, RunSpent, write_run
 from orchestrator.results.records.store_paths import StudyPaths
-from tests.analysis.page_text import text_of
+from tests.analysis.page_text import page_of, text_of
 from tests.analysis.synthetic_study import rows, write_store
 from tests.analysis.synthetic_trials import STARTED_AT, Truth
 
@@ -26,9 +24,7 @@ def one_block_store(tmp_path):
 
 
 def compute_text(store):
-    results = read_results(store)
-    section = compute_cost(results, series_of(results.losses))
-    return text_of(render_page(Page(title="Study", subtitle="", sections=(section,))))
+    return text_of(page_of(read_results(store), compute_cost))
 
 
 def attempt(store, trial_id, number, seconds, *, is_killed=False):
@@ -91,8 +87,7 @@ def test_unlike_machines_are_warned_of(one_block_store):
         .alias("node"),
     )
 
-    section = compute_cost(replace(results, trials=mixed), series_of(results.losses))
-    text = text_of(render_page(Page(title="Study", subtitle="", sections=(section,))))
+    text = text_of(page_of(replace(results, trials=mixed), compute_cost))
 
     assert "They ran on 2 nodes on CPUs and GPUs" in text
     assert "They ran on" not in compute_text(one_block_store)
@@ -166,8 +161,7 @@ def test_a_search_that_its_budget_ended_is_reported_as_such(one_block_store):
     more = replace(results, study={**results.study, "search": wanted})
     larger = {**more.study, "budget": {**budget, "gpu_hours": 2.0}}
     assert replace(more, study=larger).cut_short == {}  # it was opened again
-    section = compute_cost(more, series_of(more.losses))
-    text = text_of(render_page(Page(title="Study", subtitle="", sections=(section,))))
+    text = text_of(page_of(more, compute_cost))
     assert "hold 4 of 9 planned trials each: the share of the budget of 1 search was used" in text
 
 

@@ -5,8 +5,6 @@ import re
 
 import pytest
 
-from analysis.figures.style import series_of
-from analysis.page.html_page import Page, render_page
 from analysis.report.fairness import fairness
 from analysis.report.leaderboard import leaderboard
 from analysis.report.pairwise_comparisons import pairwise_comparisons
@@ -17,7 +15,7 @@ from orchestrator.results.records.study_snapshot import read_schema
 from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from podium.errors import CorruptFileError
-from tests.analysis.page_text import rows_of, section_of, text_of
+from tests.analysis.page_text import page_of, rows_of, section_of, text_of
 from tests.analysis.synthetic_study import rows, write_store
 from tests.analysis.synthetic_trials import Truth
 
@@ -51,9 +49,7 @@ def changed_page(folder, change):
 
 def told_page(folder):
     """The sections that tell of fairness alone; a whole page has dozens of figures beside."""
-    results = read_results(folder)
-    sections = [part(results, series_of(results.losses)) for part in SECTIONS]
-    return render_page(Page(title="t", subtitle="s", sections=tuple(filter(None, sections))))
+    return page_of(read_results(folder), *SECTIONS)
 
 
 def with_told(folder, change):

@@ -3,17 +3,14 @@
 import polars as pl
 import pytest
 
-from analysis.figures.style import series_of
 from analysis.hyperparameters.findings_text import importance_headline, loss_sentences
 from analysis.hyperparameters.tuned_hyperparameters import tuned_hyperparameters
-from analysis.page.html_page import Page, render_page
 from analysis.report.hyperparameters import hyperparameters
-from analysis.report.report import study_page
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
 from orchestrator.results.trial_files.reader import Reader
-from tests.analysis.page_text import section_of, text_of
+from tests.analysis.page_text import page_of, section_of, text_of
 from tests.analysis.planted_searches import write_tuned_store
 
 
@@ -24,15 +21,11 @@ def tuned_store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def hyperparameter_section(tuned_store):
-    return section_of(study_page(tuned_store), "hyperparameters")
+    return section_alone(tuned_store)
 
 
 def section_alone(store):
-    results = read_results(store)
-    found = hyperparameters(results, series_of(results.losses))
-    return section_of(
-        render_page(Page(title="t", subtitle="s", links=(), sections=(found,))), "hyperparameters"
-    )
+    return section_of(page_of(read_results(store), hyperparameters), "hyperparameters")
 
 
 def test_it_opens_with_the_planted_hyperparameter(hyperparameter_section):

@@ -1,10 +1,13 @@
 """The page of studies that went wrong, are not finished, or have little to tell."""
 
 from analysis.report.report import study_page
+from analysis.report.tuning_gains import tuning_gains
+from analysis.report.verdict import answer
+from analysis.study_results.study_results import read_results
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
 from orchestrator.results.trial_files.commit_trials import commit_trial
-from tests.analysis.page_text import text_of
+from tests.analysis.page_text import page_of, text_of
 from tests.analysis.synthetic_study import num_rows, rows, write_store
 from tests.analysis.synthetic_trials import KS, Truth
 
@@ -19,7 +22,7 @@ def test_a_default_that_won_its_only_block_is_not_called_open(tmp_path):
         if row["stage"] == "final" and row["is_winner"]:
             kept = row["loss"] == "contrastive"
             assert commit_trial(StudyPaths(folder), schema, {**row, "is_default": kept})
-    text = text_of(study_page(folder))
+    text = text_of(page_of(read_results(folder), answer, tuning_gains))
 
     assert "beat the published default on validation for contrastive." in text
     assert (
@@ -43,7 +46,7 @@ def test_a_study_of_which_every_trial_failed_has_a_page(tmp_path):
 
 def test_losses_that_do_not_beat_the_untrained_network_are_named(tmp_path):
     low = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, untrained=0.99)
-    text = text_of(study_page(write_store(tmp_path / "s", low)))
+    text = text_of(page_of(read_results(write_store(tmp_path / "s", low)), answer))
     assert "Not every tuned loss beats the untrained network: contrastive in" in text
     assert "proxy_anchor in glyphs-latin/conv_small/16 do not." in text
 
@@ -54,7 +57,7 @@ def test_planned_losses_that_nothing_is_known_of_are_named(tmp_path):
     for row in rows(SMALL):
         if row["stage"] == "final" and row["loss"] != "proxy_anchor":
             assert commit_trial(StudyPaths(folder), schema, row)
-    text = text_of(study_page(folder))
+    text = text_of(page_of(read_results(folder), answer))
 
     assert "multi_similarity leads 2 over 2 blocks" in text
     assert "proxy_anchor has no tested winner yet and is not ranked." in text
@@ -76,8 +79,8 @@ def test_a_statistic_that_is_not_a_number_is_a_dash(tmp_path):
 
 def test_levels_over_unlike_blocks_are_warned_of(tmp_path):
     warning = "a gain is no difference of two levels"
-    whole = study_page(write_store(tmp_path / "whole", SMALL))
-    assert warning not in text_of(whole)
+    whole = read_results(write_store(tmp_path / "whole", SMALL))
+    assert warning not in text_of(page_of(whole, tuning_gains))
 
     folder = tmp_path / "s"
     schema = read_schema(StudyPaths(write_store(folder, SMALL, stages=("search", "baseline"))))
@@ -85,4 +88,4 @@ def test_levels_over_unlike_blocks_are_warned_of(tmp_path):
         is_hole = row["loss"] == "contrastive" and "greek" in str(row["block"])
         if row["stage"] == "final" and not (is_hole and row["is_winner"]):
             assert commit_trial(StudyPaths(folder), schema, row)
-    assert warning in text_of(study_page(folder))
+    assert warning in text_of(page_of(read_results(folder), tuning_gains))

@@ -7,11 +7,12 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from analysis.report.report import study_page
+from analysis.report.verdict import answer
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.compaction import compact
 from podium.errors import PodiumError
-from tests.analysis.page_text import rows_of, section_of, text_of
+from tests.analysis.page_text import page_of, rows_of, section_of, text_of
 from tests.analysis.protocol_store import write_protocol_store
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
 from tests.analysis.slow_protocols import SlowStudy
@@ -114,18 +115,18 @@ def test_another_protocol_can_be_asked_for(protocol_store, slow_study):
     results = read_results(protocol_store, "kfold")
     overall = results.selection["test_winner"].mean()
     assert overall == pytest.approx(slow_study.final("kfold", "winner", "part"))
-    assert "under the protocol kfold" in text_of(study_page(protocol_store, protocol="kfold"))
+    assert "under the protocol kfold" in text_of(page_of(results, answer))
 
 
 def test_a_leaking_protocol_that_is_asked_for_is_warned_of(protocol_store):
-    seen = text_of(study_page(protocol_store, protocol="test_tuned"))
+    seen = text_of(page_of(read_results(protocol_store, "test_tuned"), answer))
     assert "Losses are compared under the protocol test_tuned (leaks)" in seen
     assert "chosen by the test classes that these scores are of" in seen
 
 
 def test_an_unknown_protocol_is_reported_with_those_there_are(protocol_store):
     with pytest.raises(PodiumError, match="one of fixed, kfold, test_tuned; got 'x'"):
-        study_page(protocol_store, protocol="x")
+        read_results(protocol_store, "x")
 
 
 def test_every_reading_of_test_classes_is_on_the_page(protocol_page, slow_study):

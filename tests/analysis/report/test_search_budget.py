@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 
 from analysis.figures.style import series_of
-from analysis.page.html_page import Page, render_page
 from analysis.report.matched_gallery import matched_gallery
 from analysis.report.search_budget import search_budget
 from analysis.scores.protocol_runs import search_runs
@@ -15,7 +14,7 @@ from analysis.study_results.study_results import read_results
 from orchestrator.results.records.artifact_files import save_embeddings
 from orchestrator.results.records.store_paths import StudyPaths
 from tests.analysis.changed_results import with_views
-from tests.analysis.page_text import rows_of, text_of
+from tests.analysis.page_text import page_of, rows_of, text_of
 from tests.analysis.stored_embeddings import clusters, embeddings_file
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import CLASSES, Truth
@@ -37,11 +36,6 @@ def as_random(results):
     return with_views(changed, drawn=drawn)
 
 
-def page_of_section(section, results):
-    found = section(results, series_of(results.losses))
-    return render_page(Page(title="Study", subtitle="", sections=(found,)))
-
-
 def test_of_random_search_it_is_the_mean_of_the_searches_expected_best(small_store):
     results = as_random(read_results(small_store))
     searched = results.trials.filter(pl.col("stage") == "search", ~pl.col("is_default"))
@@ -52,7 +46,7 @@ def test_of_random_search_it_is_the_mean_of_the_searches_expected_best(small_sto
     )
     first = curves.filter(pl.col("num_trials") == 1)["unbiased"]
     level = first.mean()
-    rows = rows_of(page_of_section(search_budget, results), "budget-table")
+    rows = rows_of(page_of(results, search_budget), "budget-table")
 
     assert {row[1] for row in rows} == {"1", "2"}  # of four draws one failed and one was stopped
     for loss, trials, biased, unbiased, *_ in rows:
@@ -64,7 +58,7 @@ def test_of_random_search_it_is_the_mean_of_the_searches_expected_best(small_sto
 
 def test_the_biased_estimate_leads_and_pruning_leaves_what_happened(small_store):
     results = read_results(small_store)
-    page = page_of_section(search_budget, as_random(results))
+    page = page_of(as_random(results), search_budget)
     assert "misleading least (Dodge et al. 2021), so it is the main line" in text_of(page)
     search = {**results.study["search"], "sampler": "random"}
     pruned = with_views(
@@ -72,7 +66,7 @@ def test_the_biased_estimate_leads_and_pruning_leaves_what_happened(small_store)
         drawn=results.trials.filter(pl.col("stage") == "search").select("search", "trial_id"),
     )
     assert "Trials were stopped early, so they are no independent draws" in text_of(
-        page_of_section(search_budget, pruned)
+        page_of(pruned, search_budget)
     )
 
 
@@ -94,7 +88,7 @@ def test_without_embeddings_there_are_no_galleries_of_one_size(small_store):
 
 def test_validation_minus_test_is_the_size_of_the_gallery_and_the_rest(small_store):
     results = results_with_embeddings(small_store, 23, 13)  # 299 images, as the stored scores say
-    rows = rows_of(page_of_section(matched_gallery, results), "matched-table")
+    rows = rows_of(page_of(results, matched_gallery), "matched-table")
 
     assert len(rows) == 6
     for _, _, validation, few, test, gallery, rest, classes in rows:

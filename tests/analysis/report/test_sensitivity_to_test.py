@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from analysis.figures.style import series_of
-from analysis.page.html_page import Page, render_page
 from analysis.report.sensitivity_to_test import sensitivity_to_test
 from analysis.study_results.study_results import read_results
 from analysis.tournament.verdict_text import verdict_sentences
@@ -17,7 +15,7 @@ from orchestrator.results.records.study_snapshot import (
     read_study,
     write_snapshot_files,
 )
-from tests.analysis.page_text import rows_of, table_page, text_of
+from tests.analysis.page_text import page_of, rows_of, table_page, text_of
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 
@@ -34,8 +32,7 @@ def page_of_table(path, by):
 def page_and_results_of(folder):
     """The section of a study alone, and what it was made of."""
     results = read_results(folder)
-    section = sensitivity_to_test(results, series_of(results.losses))
-    return render_page(Page(title="t", subtitle="s", links=(), sections=(section,))), results
+    return page_of(results, sensitivity_to_test), results
 
 
 @pytest.fixture(scope="module")

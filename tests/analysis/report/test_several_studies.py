@@ -1,6 +1,7 @@
 """Several studies on one page: what can be compared is paired, the rest is said."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from tests.analysis.synthetic_trials import Truth
 from tests.orchestrator.merged_stores import change_study
 
 FIRST = Truth(search_trials=4, seeds=2)
+SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
 SECOND = Truth(
     search_trials=4,
     seeds=3,
@@ -103,7 +105,7 @@ def test_only_keys_that_differ_are_listed(html):
 
 
 def test_other_test_data_is_not_comparable(studies, tmp_path):
-    other = write_store(tmp_path / "other", Truth(search_trials=4, seeds=2, dataset="cub"))
+    other = write_store(tmp_path / "other", replace(SMALL, dataset="cub"))
     seen = text_of(render_page(studies_report([studies[0], read_results(other)], folder=tmp_path)))
     assert "are not comparable: they share no tested block." in seen
     assert "No loss was tested on the same images by two of these studies." in seen
@@ -122,8 +124,8 @@ def test_tables_and_ids_have_names_of_their_own(studies_page, html):
     assert len(set(ids)) == len(ids)
 
 
-def test_studies_of_one_name_in_one_folder_are_distinguished(studies, tmp_path):
-    folders = [write_store(tmp_path / name, Truth(search_trials=4, seeds=2)) for name in "ab"]
+def test_studies_of_one_name_in_one_folder_are_distinguished(tmp_path):
+    folders = [write_store(tmp_path / name, SMALL) for name in "ab"]
     page = studies_report([read_results(folder) for folder in folders], folder=tmp_path)
     assert page.title == "synthetic in a · synthetic in b"
 
@@ -135,7 +137,7 @@ def test_the_same_study_twice_is_refused(studies):
 
 def test_a_loss_of_other_code_is_marked_where_two_studies_are_compared(tmp_path):
     def stored(name, code):
-        folder = write_store(tmp_path / name / "synthetic", FIRST)
+        folder = write_store(tmp_path / name / "synthetic", SMALL)
         change_study(folder, lambda study: study.update(code={"contrastive": code}))
         return read_results(folder)
 
@@ -144,7 +146,7 @@ def test_a_loss_of_other_code_is_marked_where_two_studies_are_compared(tmp_path)
         return [row[0] for row in rows_of(page, "paired-losses") if "other code" in row[0]]
 
     one, same, other = (stored(*it) for it in (("a", "1" * 64), ("b", "1" * 64), ("c", "2" * 64)))
-    without = read_results(write_store(tmp_path / "d" / "synthetic", FIRST))
+    without = read_results(write_store(tmp_path / "d" / "synthetic", SMALL))
     assert marked(one, same) == []
     for different in (other, without):
         assert [name.split()[0] for name in marked(one, different)] == ["contrastive"]

@@ -7,13 +7,18 @@ from dataclasses import replace
 import pytest
 
 from analysis.page.html_page import Link
+from analysis.report.leaderboard import leaderboard
+from analysis.report.missing_cells import missing_cells
+from analysis.report.provenance import provenance
 from analysis.report.report import study_page
+from analysis.report.verdict import answer
+from analysis.study_results.study_results import read_results
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
 from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from podium.errors import CorruptFileError
-from tests.analysis.page_text import rows_of, text_of
+from tests.analysis.page_text import page_of, rows_of, text_of
 from tests.analysis.synthetic_study import num_rows, rows, write_store
 from tests.analysis.synthetic_trials import Truth, picture
 from tests.orchestrator.results.store_rows import change_text
@@ -27,9 +32,8 @@ def seen(synthetic_page):
     return text_of(synthetic_page)
 
 
-def small_page(folder, **changes):
-    values = {name: getattr(SMALL, name) for name in SMALL.__dataclass_fields__}
-    return study_page(write_store(folder, Truth(**{**values, **changes})))
+def small_store(folder, **changes):
+    return write_store(folder, replace(SMALL, **changes))
 
 
 def test_it_opens_with_the_true_winner_and_how_sure_that_is(seen):
@@ -63,7 +67,9 @@ def test_glyphs_are_called_a_data_set_for_trying(seen):
 
 
 def test_another_data_set_is_not(tmp_path):
-    assert "not for papers" not in small_page(tmp_path / "s", dataset="cub")
+    assert "not for papers" not in page_of(
+        read_results(small_store(tmp_path / "s", dataset="cub")), answer
+    )
 
 
 def test_a_data_set_of_which_images_may_be_missing_is_not_that_of_the_literature(
@@ -72,7 +78,7 @@ def test_a_data_set_of_which_images_may_be_missing_is_not_that_of_the_literature
     assert "allow_partial" not in synthetic_page
     store = write_store(tmp_path / "s", SMALL)
     change_text(store / "study.yaml", "script: greek", "script: greek\n    allow_partial: true")
-    assert "Read with allow_partial, which need not be" in study_page(store)
+    assert "Read with allow_partial, which need not be" in page_of(read_results(store), answer)
 
 
 def test_the_untrained_network_is_shown_with_the_losses(synthetic_page, seen):
@@ -142,7 +148,7 @@ def test_provenance_tells_what_was_searched_in_words_and_by_block_where_that_dif
     }
     file = StudyPaths(folder).provenance
     write_checksummed(file, {**read_checksummed(file), "spaces": spaces})
-    found = text_of(study_page(folder))
+    found = text_of(page_of(read_results(folder), provenance))
     for words in (
         "searched of contrastive margin 0.1 to 0.9; form soft, hard searched of",
         "searched of multi_similarity nothing searched of",
@@ -178,7 +184,7 @@ def test_a_hostile_loss_name_stays_text(tmp_path):
 
 
 def test_hostile_class_names_stay_text(tmp_path):
-    html = small_page(tmp_path / "s", class_prefix=HOSTILE)
+    html = study_page(small_store(tmp_path / "s", class_prefix=HOSTILE))
 
     assert "<img src=x" not in html
     assert "&lt;img src=x onerror=alert(1)&gt;" in html
@@ -186,7 +192,8 @@ def test_hostile_class_names_stay_text(tmp_path):
 
 def test_a_block_whose_winner_failed_is_left_out_and_said(tmp_path):
     block = "glyphs-greek/conv_small/16"
-    seen = text_of(small_page(tmp_path / "s", failed_finals=((block, "contrastive"),), seeds=2))
+    folder = small_store(tmp_path / "s", failed_finals=((block, "contrastive"),), seeds=2)
+    seen = text_of(page_of(read_results(folder), answer, leaderboard, missing_cells))
 
     assert "Left out of the ranking for missing scores: 1 block" in seen
     assert "lacks contrastive" in seen
@@ -194,7 +201,7 @@ def test_a_block_whose_winner_failed_is_left_out_and_said(tmp_path):
 
 
 def test_a_study_with_one_seed_has_no_spread(tmp_path):
-    html = small_page(tmp_path / "s", seeds=1)
+    html = study_page(small_store(tmp_path / "s", seeds=1))
 
     assert "±" not in text_of(html)
     assert (
@@ -229,7 +236,7 @@ def test_a_study_that_has_only_searched_says_so(tmp_path):
 
 def test_a_study_in_which_every_search_is_open_says_how_far_it_is(tmp_path):
     folder = write_store(tmp_path / "s", SMALL, blocks=("glyphs-greek/conv_small/16",))
-    seen = text_of(study_page(folder))
+    seen = text_of(page_of(read_results(folder), answer))
 
     assert "1 of 2 planned blocks has a tested winner so far." in seen
     assert "One block shows an order but supports no test." in seen

@@ -6,15 +6,13 @@ import pytest
 
 from analysis.figures.estimate import Estimate
 from analysis.figures.interval_bars import Bar, BarGroup, draw_interval_bars
-from analysis.figures.style import series_of
-from analysis.page.html_page import Page, render_page
 from analysis.report.optimism import optimism
 from analysis.report.search_budget import search_budget
 from analysis.report.stability import stability
 from analysis.report.variance_components import variance_components
 from analysis.study_results.assumptions_for_plans import measured_assumptions
 from analysis.study_results.study_results import read_results
-from tests.analysis.page_text import rows_of, text_of
+from tests.analysis.page_text import page_of, rows_of, text_of
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 
@@ -22,10 +20,7 @@ SECTIONS = (search_budget, optimism, variance_components, stability)
 
 
 def page_of_sections(results):
-    series = series_of(results.losses)
-    found = [section(results, series) for section in SECTIONS]
-    kept = tuple(section for section in found if section is not None)
-    return render_page(Page(title="Study", subtitle="", sections=kept))
+    return page_of(results, *SECTIONS)
 
 
 @pytest.fixture(scope="module")
