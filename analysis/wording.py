@@ -3,22 +3,6 @@
 import math
 from collections.abc import Sequence
 
-__all__ = [
-    "MISSING",
-    "MOST_NAMED",
-    "counted",
-    "duration",
-    "in_percent",
-    "listed",
-    "number",
-    "p_equals",
-    "p_value",
-    "percent",
-    "range_below",
-    "range_of",
-    "signed",
-]
-
 MISSING = "–"
 MOST_NAMED = 6  # competitors a sentence names; tables have all
 _MINUS = "−"

@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping
 
 import torch
 
-__all__ = ["Timings", "interleaved_seconds", "median_ratio", "print_header"]
-
 Timings = dict[str, list[float]]
 
 

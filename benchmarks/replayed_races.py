@@ -9,8 +9,6 @@ from orchestrator.scheduling.early_stopping import EarlyStopper, make_early_stop
 from orchestrator.scheduling.running_search import Outcome
 from orchestrator.study.study import EarlyStopping, Stopping
 
-__all__ = ["FULL", "KINDS", "Selected", "orders", "ways", "winner"]
-
 KINDS: tuple[Stopping, ...] = ("folds", "asha", "hyperband", "median")
 FULL, FIRST_FOLD, DEFAULT = "none", "first fold alone", "published default"
 

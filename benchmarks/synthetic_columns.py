@@ -13,8 +13,6 @@ from PIL import Image
 
 from benchmarks.synthetic_rows import HYPERPARAMETERS, KS, Row, Size
 
-__all__ = ["trial_table"]
-
 _QUERIES = 40  # a class
 _STARTED_AT = datetime(2026, 1, 5, 8, tzinfo=UTC)
 

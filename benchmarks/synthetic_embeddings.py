@@ -8,8 +8,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import normalize
 
-__all__ = ["GEMM_ROWS", "SIZES", "clustered_embeddings", "full_product", "with_peak_memory"]
-
 # Images, classes and noise of the test halves: the noise makes Recall@1 about 0.6 to 0.8.
 SIZES = {
     "small": (2000, 50, 3.3),

@@ -23,8 +23,6 @@ from orchestrator.study.study import (
 )
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
-__all__ = ["HYPERPARAMETERS", "KS", "Row", "Size", "search_rows", "searches_of"]
-
 KS = (1, 2, 4, 8)
 HYPERPARAMETERS = ("learning_rate", "margin", "scale")
 _PRUNED_AFTER = 5

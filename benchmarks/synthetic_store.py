@@ -22,8 +22,6 @@ from orchestrator.results.trial_files.parquet_file import parquet_writer
 from orchestrator.study.resolved_study import resolved_dict
 from orchestrator.study.study import Search
 
-__all__ = ["Size", "write_synthetic_store"]
-
 
 def write_synthetic_store(folder: Path, size: Size, *, seed: int = 0, asks: bool = True) -> Path:
     """A finished results folder; the same arguments give the same numbers.

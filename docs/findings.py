@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.protocols.findings_text import protocol_headline, protocol_sentences
+from analysis.protocols.findings_text import protocol_sentences
 from analysis.protocols.protocol_study import ProtocolStudy
 from analysis.protocols.protocol_tables import (
     ProtocolTable,
@@ -21,6 +21,7 @@ from analysis.protocols.protocol_tables import (
     pick_table,
 )
 from analysis.protocols.read_protocols import read_protocols
+from analysis.protocols.selected_configs import protocol_headline
 from docs.images.photograph import photograph
 from docs.losses_page import table
 from orchestrator.results.trial_files.reader import Reader

@@ -14,8 +14,6 @@ from docs.rooms_page import with_rooms
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, TEST_COLUMNS, trial_schema
 from orchestrator.results.trial_files.reader import ATTEMPT_COLUMNS, RUN_COLUMNS, SPENDING_COLUMNS
 
-__all__ = ["PAGES"]
-
 _FOLDER = Path(__file__).parent
 _TOLD = "<!-- Made by `python -m docs.generate`: edit that file, not this one. -->"
 

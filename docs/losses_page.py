@@ -12,8 +12,6 @@ from search_spaces.training_parameters import TRAINING_SPACES
 from trainables.registry import load
 from trainables.settings.legal_ranges import Parameter
 
-__all__ = ["losses_page", "table"]
-
 _OPENING = """\
 # Losses
 

@@ -8,8 +8,6 @@ from docs.losses_page import table
 from tests.module_graph import PACKAGES, ROOT
 from tests.rooms import CATALOGUES, ROOMS
 
-__all__ = ["with_rooms"]
-
 _BEGIN = "<!-- Rooms: made by `python -m docs.generate` from tests/rooms.py -->\n"
 _END = "<!-- End of rooms -->\n"
 _WIDTH = 106

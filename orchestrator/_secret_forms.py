@@ -4,8 +4,6 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-__all__ = ["Span", "secret_spans"]
-
 Span = tuple[int, int]
 """Start and end of a piece of text, as in a slice."""
 

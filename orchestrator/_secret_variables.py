@@ -10,8 +10,6 @@ from urllib.parse import quote, quote_plus
 
 from orchestrator._secret_forms import secret_spans
 
-__all__ = ["secret_values"]
-
 _SHORTEST = 4  # characters of a value that is masked: shorter ones are in any text
 
 _NUMBER = re.compile(r"[-+]?[\d.,_]+(?:e[-+]?\d+)?", re.IGNORECASE)

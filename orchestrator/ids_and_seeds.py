@@ -8,17 +8,6 @@ from typing import Any
 from trainables.settings.training_settings import HyperparameterValue
 from trainables.settings.trial_settings import ProtocolSettings, TrialSettings
 
-__all__ = [
-    "NUMERICS_VERSION",
-    "config_hash",
-    "copy_id",
-    "draw_of_config",
-    "draw_of_seed",
-    "id_under",
-    "seed_for",
-    "trial_id",
-]
-
 # Raised whenever a change of code changes the numbers of a trial: old and new trials then differ
 # in their ids and are never taken for one another.
 NUMERICS_VERSION = 2  # proxy losses divide products by lengths: other last bits

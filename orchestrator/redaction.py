@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from orchestrator._secret_forms import Span, secret_spans
 from orchestrator._secret_variables import secret_values
 
-__all__ = ["redacted"]
-
 _HIDDEN = "***"
 _WHOLE_WORD_BELOW = 8  # characters; a shorter value is found as a whole word only
 

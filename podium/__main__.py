@@ -2,8 +2,6 @@
 
 from podium.stop_signals import end_at_once_before_commands, ignore_after_commands
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Run the command line of this process, then exit with its exit code."""

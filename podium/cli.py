@@ -17,8 +17,6 @@ from podium.errors import PodiumError, StoreError
 from podium.stop_signals import AGAIN, INTERRUPTED, Stopped, StopSignals
 from podium.terminal.printing import say
 
-__all__ = ["COMMANDS", "main"]
-
 _UNEXPECTED = 1  # as Python ends by an exception
 _REFUSED_PATHS = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG)  # what the system has against it
 

@@ -19,15 +19,6 @@ from types import FrameType, TracebackType
 
 from podium.errors import PodiumError
 
-__all__ = [
-    "AGAIN",
-    "INTERRUPTED",
-    "StopSignals",
-    "Stopped",
-    "end_at_once_before_commands",
-    "ignore_after_commands",
-]
-
 INTERRUPTED = 3
 """Exit code of what was stopped by a signal."""
 

@@ -1,7 +1,5 @@
 """The study file that ``podium init`` writes."""
 
-__all__ = ["study_template"]
-
 _TEMPLATE = """\
 # A podium study. Only `study` and `losses` must be given; whatever is left out has a default.
 # See what it would do: podium plan FILE.  Start or continue it: podium run FILE.

@@ -20,8 +20,6 @@ from orchestrator.results.trial_files.reader import Reader
 if TYPE_CHECKING:
     from tensorboardX.proto.summary_pb2 import Summary
 
-__all__ = ["OBJECTIVE_TAG", "event_file", "write_runs"]
-
 OBJECTIVE_TAG = "objective"
 """The scalar that TensorBoard shows beside the hyperparameters of a trial."""
 

@@ -5,8 +5,6 @@ from pathlib import Path
 
 from search_spaces.parameters import LossSpaces
 
-__all__ = ["loss_names", "loss_spaces"]
-
 
 def loss_names() -> tuple[str, ...]:
     """Names of all losses with search spaces, sorted."""

@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import Int, Real
 
-__all__ = ["MEMORY_SPACE", "PRETRAINING_SPACE", "WEIGHT_SPACE"]
-
 MEMORY_SPACE = {"memory_weight": Real(0.1, 10.0, log=True)}
 WEIGHT_SPACE = {"weight": Real(0.01, 100.0, log=True)}
 """Of all terms of a sum but the first: only their ratios matter."""

@@ -4,18 +4,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 
-__all__ = [
-    "Choice",
-    "Condition",
-    "Every",
-    "Int",
-    "LossSpaces",
-    "Real",
-    "Space",
-    "Value",
-    "existing",
-]
-
 Value = bool | int | float | str
 
 

@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import Int, Real
 
-__all__ = ["PROXY_PARAMETERS", "RATES", "TRAINING_SPACES"]
-
 # Of the loss's own parameters: without effect on a loss that has none.
 PROXY_PARAMETERS = ("proxy_learning_rate", "proxy_weight_decay")
 

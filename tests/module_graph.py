@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-__all__ = ["PACKAGES", "ROOT", "Module", "modules"]
-
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("podium", "search_spaces", "trainables", "orchestrator", "analysis")
 
@@ -25,16 +23,6 @@ class Module:
     tree: ast.Module
     imports: frozenset[str]
     needs: frozenset[str]
-
-    def public_names(self) -> list[str] | None:
-        """What ``__all__`` lists; None without one."""
-        for node in self.tree.body:
-            targets = node.targets if isinstance(node, ast.Assign) else []
-            if isinstance(node, ast.AnnAssign):
-                targets = [node.target]
-            if any(isinstance(target, ast.Name) and target.id == "__all__" for target in targets):
-                return list(ast.literal_eval(node.value))
-        return None
 
     def defined_names(self) -> set[str]:
         """Names that exist at the top level once the module is loaded."""

@@ -28,19 +28,6 @@ from orchestrator.results.storage import object_store_clients
 from orchestrator.results.storage.locations import Place, parse_place
 from orchestrator.results.storage.object_store import ObjectStore
 
-__all__ = [
-    "KEY",
-    "SECRET",
-    "Proxy",
-    "azure_container",
-    "azurite",
-    "bucket",
-    "google_bucket",
-    "memory_bucket",
-    "proxied",
-    "s3_service",
-]
-
 KEY, SECRET = "AKIAPODIUMTESTS", "the/Secret+of-podiums-tests"
 SLOW_DOWN = (
     b'<?xml version="1.0"?><Error><Code>SlowDown</Code>'

@@ -1,7 +1,5 @@
 """The rooms of the house: what each may import, how many files it may hold. Arrows point down."""
 
-__all__ = ["CATALOGUES", "LOOKED_FOR_BY_NAME", "MAX_FILES", "ROOMS"]
-
 MAX_FILES = 20
 
 # fmt: off
@@ -27,6 +25,7 @@ LOOKED_FOR_BY_NAME = {
     "orchestrator.scheduling.budget_watch",
     "orchestrator.scheduling.systematic_failures",
     "orchestrator.scheduling.timeouts",
+    "orchestrator.study_validation.images",
     "orchestrator.scheduling.worker_slots",
     "orchestrator.study.external_loss_facts",
     "orchestrator.study_validation.loss_needs",

@@ -17,8 +17,6 @@ from pathlib import Path
 
 from trainables.errors import TrialInputError
 
-__all__ = ["Module", "find_module", "is_of_podium", "own_sources"]
-
 _MOST_FILES = 2_000
 _MOST_BYTES = 64 * 2**20
 

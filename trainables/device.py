@@ -4,16 +4,6 @@ import psutil
 import torch
 from torch import Tensor
 
-__all__ = [
-    "device_memory_mb",
-    "limit_memory_share",
-    "peak_memory_mb",
-    "release_cached_memory",
-    "reset_peak_memory",
-    "sent",
-    "trial_device",
-]
-
 _MB = 2**20
 
 

@@ -12,16 +12,6 @@ from collections.abc import Iterable
 
 from podium.errors import PodiumError
 
-__all__ = [
-    "CheckpointError",
-    "Collapsed",
-    "DataError",
-    "Diverged",
-    "TrialInputError",
-    "did_you_mean",
-    "unknown_name",
-]
-
 
 class TrialInputError(PodiumError, ValueError):
     """A clear message for the user: rule, offending value, known choices."""

@@ -28,8 +28,6 @@ from pathlib import Path
 from trainables._own_sources import Module, find_module, is_of_podium, own_sources
 from trainables.errors import TrialInputError
 
-__all__ = ["ForeignCode", "fingerprint_of", "foreign_code"]
-
 _TIMM = "timm"
 _CODE = tuple(suffix for suffix in all_suffixes() if suffix != ".pyc")
 _MISSING = "missing"

@@ -3,8 +3,6 @@
 import hashlib
 import json
 
-__all__ = ["digest"]
-
 
 def digest(values: object) -> str:
     """16 hex digits for values of lists, mappings, text, numbers, booleans and None."""

@@ -12,8 +12,6 @@ from typing import Any
 
 from trainables.errors import TrialInputError, unknown_name
 
-__all__ = ["importing_nothing", "module_class"]
-
 _reading: list[str] = []  # the outermost first; of all threads, since readers may use some
 
 

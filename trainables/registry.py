@@ -1,7 +1,8 @@
 """Losses, data sets, backbones, miners, samplers: found by file name, loaded by `load`.
 
 A module of one of the packages below `trainables` is an entry if its name does not start with
-"_" and its `__all__` names exactly one class. Dropping a file into the folder registers it.
+"_" and it makes exactly one class public, and no function. Dropping a file into the folder
+registers it.
 """
 
 import ast
@@ -14,8 +15,6 @@ from types import MappingProxyType
 from typing import Any
 
 from trainables.errors import unknown_name
-
-__all__ = ["literals", "load", "names", "summary"]
 
 _KINDS = {
     "backbones": "backbone",
@@ -130,16 +129,13 @@ def _classes(package: str) -> dict[str, str]:
 
 
 def _public_class(file: Path) -> str | None:
-    """The one class a module makes public; None if that is a function or several names."""
-    body = _syntax_tree(file).body
+    """The one class a module makes public; None if there are several, or a public function."""
     public = [
-        ast.literal_eval(node.value)
-        for node in body
-        if isinstance(node, ast.Assign)
-        and any(isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets)
+        node
+        for node in _syntax_tree(file).body
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_")
     ]
-    defined = {node.name for node in body if isinstance(node, ast.ClassDef)}
     match public:
-        case [[str(name)]] if name in defined:
+        case [ast.ClassDef(name=name)]:
             return name
     return None

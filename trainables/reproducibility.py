@@ -14,8 +14,6 @@ from typing import Any
 
 import torch
 
-__all__ = ["derive_seed", "reproducible"]
-
 _DETERMINISTIC: Any = torch.utils.deterministic  # its attributes are made when it is imported
 
 

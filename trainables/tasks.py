@@ -7,8 +7,6 @@ continuous   any two images have a label distance: retrieved by it, scored by nD
 from collections.abc import Collection, Mapping
 from typing import Literal, NamedTuple
 
-__all__ = ["METRICS", "Metric", "Task", "loss_problem", "objective_of", "sampler_problem"]
-
 Task = Literal["classes", "continuous"]
 
 _LABEL_DISTANCES = "label_distances"

@@ -18,8 +18,6 @@ from torch import Tensor
 
 from trainables.errors import TrialInputError
 
-__all__ = ["TensorFile", "decode_tensors", "encode_tensors", "read_tensors", "tensor_hash"]
-
 _KEY = "podium"
 _PREFIX_BYTES = 8  # of safetensors: the length of its header
 

@@ -6,17 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = [
-    "ClassHits",
-    "EpochReport",
-    "Neighbour",
-    "Retrieval",
-    "Score",
-    "TestReport",
-    "reports_from_json",
-    "reports_to_json",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Score:

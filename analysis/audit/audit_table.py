@@ -31,8 +31,6 @@ from analysis.typed_tables.table_file import read_frame
 from analysis.typed_tables.wide_tables import k_columns, long_by_block, long_by_k
 from podium.errors import PodiumError
 
-__all__ = ["AuditOptions", "audit_file"]
-
 _BY = ("dataset", "backbone", "embedding_dim")
 _SCORE, _RANK, _FOLD, _K = "recall", "rank", "fold", "k"
 _MEANS = {"mean", "average", "avg"}

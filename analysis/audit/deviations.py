@@ -16,16 +16,6 @@ from analysis.audit.findings import Finding
 from analysis.audit.published_rank_table import RankRow, RankTable
 from analysis.typed_tables.printed_numbers import TRUNCATED, Printed, fits, misprint, root, shown
 
-__all__ = [
-    "KIND",
-    "RankTotal",
-    "common_ddof",
-    "deviation_findings",
-    "exact_sd",
-    "is_possible_sd",
-    "nearest_sds",
-]
-
 KIND = {1: "sample standard deviation", 0: "population standard deviation"}
 """``ddof`` -> name of the deviation."""
 

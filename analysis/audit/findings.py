@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-__all__ = ["Audit", "Finding", "joined"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:

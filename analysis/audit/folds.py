@@ -25,8 +25,6 @@ from analysis.typed_tables.printed_numbers import (
 )
 from podium.errors import PodiumError
 
-__all__ = ["Claim", "audit_folds", "parse_claim"]
-
 _CLAIM = re.compile(r"\s*(.+?)\s*=\s*([^±]+?)\s*(?:±|\+/-|\+-)\s*(.+?)\s*")
 _PERCENT = 100
 

@@ -10,8 +10,6 @@ from analysis.typed_tables.printed_numbers import Printed, printed_column
 from analysis.typed_tables.row_filters import missing_column
 from podium.errors import PodiumError
 
-__all__ = ["RankRow", "RankTable", "rank_columns", "rank_table"]
-
 Role = Literal["total", "average", "sd"]
 
 # Names of these columns in published tables, the least ambiguous first.

@@ -19,8 +19,6 @@ from analysis.tournament.tournament import Tournament
 from analysis.typed_tables.printed_numbers import TRUNCATED, Printed, fits, misprint, shown
 from analysis.wording import p_equals
 
-__all__ = ["audit_tournament"]
-
 _ALPHA = 0.05
 
 

@@ -8,8 +8,6 @@ from analysis.audit.findings import Audit, Finding
 from analysis.typed_tables.table_checks import block_text
 from analysis.wording import counted, listed
 
-__all__ = ["audit_ranks"]
-
 # Rules by which a group of ties shares its ranks.
 _RULES = ("average", "min", "max", "dense")
 

@@ -23,8 +23,6 @@ from analysis.typed_tables.table_checks import (
 from analysis.wording import counted, listed, percent
 from podium.errors import PodiumError
 
-__all__ = ["AuditedScores", "audit_scores"]
-
 _K = "k"
 _PODIUM = 3
 _CERTAIN = 0.99  # probability of a medal: competitors between this and 1 - this are named

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from analysis.estimates.confidence_intervals import t_reach
 
-__all__ = ["ClassVariance", "class_variance"]
-
 _ROUNDING = 1e-24
 
 

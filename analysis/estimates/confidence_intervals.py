@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from analysis.estimates.distributions import t_quantile
 
-__all__ = ["CONFIDENCE", "Interval", "class_bootstrap", "percentile_ends", "t_interval", "t_reach"]
-
 CONFIDENCE = 0.95
 """Level of all intervals."""
 

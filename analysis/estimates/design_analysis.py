@@ -15,17 +15,6 @@ import numpy as np
 
 from analysis.estimates.normal_distribution import REACH, Floats, cdf, check_range, grid, pdf
 
-__all__ = [
-    "RecallError",
-    "SearchOdds",
-    "chance_of_better",
-    "classes_needed",
-    "least_significant_difference",
-    "random_search_odds",
-    "recall_error",
-    "selection_noise",
-]
-
 # Two-sided 5 %: scores that differ by so many standard errors are significantly different.
 _TWO_SIDED = 1.959964
 _ANGLES = 48

@@ -6,16 +6,6 @@ first call, so that importing analysis stays cheap.
 
 import numpy as np
 
-__all__ = [
-    "chi_square_tail",
-    "f_tail",
-    "normal_tail",
-    "studentized_range_quantile",
-    "studentized_range_tail",
-    "t_quantile",
-    "t_tail",
-]
-
 _GRID_REACH = 10.0  # standard deviations; the density beyond is below 1e-22
 _GRID_POINTS = 2001
 _BISECTIONS = 80

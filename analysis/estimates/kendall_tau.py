@@ -4,8 +4,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["kendall_tau"]
-
 
 def kendall_tau(x: Sequence[float], y: Sequence[float]) -> float:
     """Kendall's tau-b in [-1, 1]: ties in either score belong to neither order.

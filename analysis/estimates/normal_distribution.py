@@ -6,8 +6,6 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["REACH", "Floats", "cdf", "check_range", "grid", "pdf"]
-
 Floats = NDArray[np.float64]
 
 REACH = 8.0  # standard deviations; the density beyond is below 1e-14

@@ -22,8 +22,6 @@ from numpy.typing import NDArray
 
 from analysis.estimates.reml_design import Design, Pattern, design_of
 
-__all__ = ["RESIDUAL", "Component", "RemlFit", "fit_reml"]
-
 RESIDUAL = "residual"
 _CUT_95 = 3.841458820694124  # the 95 % quantile of chi-square with one degree of freedom
 _LEAST = 1e-7  # of the residual, in units of the rows' variance: none would divide by 0

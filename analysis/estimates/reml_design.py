@@ -9,8 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Design", "Pattern", "design_of"]
-
 _Floats = NDArray[np.float64]
 _Codes = NDArray[np.int64]
 

@@ -12,8 +12,6 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["MEAN_DIGITS", "all_halves", "half_means", "other_half", "top_shares"]
-
 MEAN_DIGITS = 10
 """Decimals of a mean score: means of equal scores differ by less, in whatever order summed."""
 

@@ -11,8 +11,6 @@ import numpy as np
 
 from analysis.estimates.normal_distribution import REACH, cdf, check_range, grid
 
-__all__ = ["detectable_difference", "pairs_needed"]
-
 _LOG_REACH = 14.0  # of the logarithm of s / sigma, downwards, with 1 degree of freedom
 _CHI_POINTS = 400
 _BISECTIONS = 24

@@ -5,8 +5,6 @@ from statistics import NormalDist
 
 from analysis.estimates.confidence_intervals import CONFIDENCE, Interval
 
-__all__ = ["wilson_interval"]
-
 
 def wilson_interval(successes: float, num: float) -> Interval:
     """Share of successes with Wilson's score interval, which has a width also at 0 and at all.

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from analysis.figures.style import axes_at, drawing
 
-__all__ = ["MOST_WIDE", "block_map", "cell_colour", "draw_cells", "write_in_cells"]
-
 MOST_WIDE = 24
 """Most columns of a map whose columns are wide; more fit a page only if they are narrow."""
 

@@ -10,8 +10,6 @@ from matplotlib.ticker import MaxNLocator
 from analysis.figures.style import Series, axes_at, drawing, label_axes
 from analysis.figures.svg import inline_svg
 
-__all__ = ["BudgetLine", "draw_budget_lines"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetLine:

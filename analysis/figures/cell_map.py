@@ -12,8 +12,6 @@ from analysis.figures.style import INK, SERIES_COLOURS
 from analysis.figures.svg import inline_svg
 from analysis.scores.cell_states import CellState
 
-__all__ = ["draw_cell_map"]
-
 _BLUE, _ORANGE, _GREEN, _PINK = SERIES_COLOURS[:4]
 _LINE = 20
 _LEGEND = 240

@@ -9,8 +9,6 @@ from matplotlib.axes import Axes
 from analysis.figures.style import INK, Series, axes_at, drawing, label_axes
 from analysis.figures.svg import inline_svg
 
-__all__ = ["ConfigPoint", "draw_config_scatter", "ring_choices"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigPoint:

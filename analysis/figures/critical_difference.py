@@ -11,8 +11,6 @@ from matplotlib.axes import Axes
 from analysis.figures.style import FONT_SIZE, INK, Series, axes_at, drawing
 from analysis.figures.svg import inline_svg
 
-__all__ = ["Cliques", "draw_critical_difference"]
-
 _AXIS_WIDTH = 440
 _LEAST_TICK = 24  # px between numbers on the axis
 _MOST_GROUPS = 12  # drawn of each test

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from analysis.figures.style import INK, Series, axes_at, drawing, fitted_size
 from analysis.figures.svg import inline_svg
 
-__all__ = ["draw_embedding_map"]
-
 _MARGIN = 0.06
 
 

@@ -7,8 +7,6 @@ from matplotlib.axes import Axes
 
 from analysis.figures.style import PAPER, Series
 
-__all__ = ["Estimate", "draw_estimate", "name_group", "name_lines", "name_rows"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:

@@ -9,8 +9,6 @@ from analysis.figures.estimate import Estimate, draw_estimate, name_group, name_
 from analysis.figures.style import Series, axes_at, drawing, width_beside
 from analysis.figures.svg import inline_svg
 
-__all__ = ["EstimateGroup", "EstimateLine", "draw_estimate_groups"]
-
 _WIDTH = 480
 _LINE = 20
 _CHARACTER = 6.6  # width of a letter of a line's name

@@ -7,8 +7,6 @@ from matplotlib.ticker import MaxNLocator
 
 from analysis.hyperparameters.searched_ranges import SearchedRange, value_text
 
-__all__ = ["axis_ticks"]
-
 _MOST_LETTERS = 9
 _FEW_DECADES = 2
 

@@ -10,8 +10,6 @@ from analysis.figures.estimate import Estimate, name_rows
 from analysis.figures.style import INK, Series, axes_at, drawing, width_beside
 from analysis.figures.svg import inline_svg
 
-__all__ = ["ImportanceBar", "draw_importances"]
-
 _WIDTH = 356
 _LINE = 24
 _LETTER = 6.9  # pixels

@@ -11,8 +11,6 @@ from analysis.figures.estimate import Estimate, name_group, name_lines
 from analysis.figures.style import INK, SERIES_COLOURS, Series, axes_at, drawing, width_beside
 from analysis.figures.svg import inline_svg
 
-__all__ = ["Bar", "BarGroup", "draw_interval_bars"]
-
 _WIDTH = 480
 _LINE = 20
 _GAP = 1.3  # lines between groups, which hold the group's name

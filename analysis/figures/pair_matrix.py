@@ -13,8 +13,6 @@ from analysis.figures.block_map import block_map, cell_colour, draw_cells, write
 from analysis.figures.style import FONT_SIZE, INK, PAPER
 from analysis.figures.svg import inline_svg
 
-__all__ = ["draw_pair_matrix"]
-
 _MOST_NUMBERED = 14  # competitors whose gaps are written into their cells
 _STEPS = 32  # shades: cells of one shade are one mark
 

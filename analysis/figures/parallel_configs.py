@@ -13,8 +13,6 @@ from analysis.figures.style import INK, Series, axes_at, drawing, fitted_size
 from analysis.figures.svg import inline_svg
 from analysis.hyperparameters.searched_ranges import SearchedRange, value_text
 
-__all__ = ["draw_parallel"]
-
 _HEIGHT = 240
 _AXIS = 92  # pixels between axes
 _NAME = 14

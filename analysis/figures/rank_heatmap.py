@@ -19,8 +19,6 @@ from analysis.figures.block_map import (
 from analysis.figures.style import FONT_SIZE, PAPER
 from analysis.figures.svg import inline_svg
 
-__all__ = ["draw_rank_heatmap"]
-
 
 def draw_rank_heatmap(
     blocks: Sequence[str], competitors: Sequence[str], ranks_BC: NDArray[np.float64], *, name: str

@@ -12,8 +12,6 @@ from analysis.figures.style import FONT_SIZE, Series, axes_at, drawing
 from analysis.figures.svg import inline_svg
 from analysis.wording import percent
 
-__all__ = ["RankRow", "draw_rank_intervals"]
-
 _PLOT = 260
 _LINE = 30
 _COLUMN = 74  # px, a column of probabilities

@@ -10,8 +10,6 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from analysis.figures.style import INK, PAPER, Series, axes_at, drawing, label_axes
 from analysis.figures.svg import inline_svg
 
-__all__ = ["CostPoint", "draw_regret_cost"]
-
 _LABEL_WIDTH = 120  # at most, in pixels
 _LINE = 13
 _FEW_TIMES = 4  # costs further apart than this are drawn on a logarithmic axis

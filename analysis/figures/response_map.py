@@ -16,8 +16,6 @@ from analysis.figures.style import axes_at, drawing
 from analysis.figures.svg import Box, draw_boxes, inline_svg
 from analysis.hyperparameters.response_curves import ResponseGrid
 
-__all__ = ["draw_response_map"]
-
 _WIDTH, _HEIGHT = 356, 280
 _LEVELS = 9  # colours that a reader can distinguish, and few enough paths
 

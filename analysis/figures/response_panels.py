@@ -9,8 +9,6 @@ from analysis.figures.style import INK, Series, axes_at, drawing
 from analysis.figures.svg import Box, draw_boxes, draw_dashes, inline_svg
 from analysis.hyperparameters.response_curves import ResponseCurve
 
-__all__ = ["draw_response"]
-
 _WIDTH, _HEIGHT = 236, 176
 
 

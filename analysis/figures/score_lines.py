@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from analysis.figures.style import FONT_SIZE, Series, axes_at, drawing, fitted_size, label_axes
 from analysis.figures.svg import inline_svg
 
-__all__ = ["Level", "ScoreLine", "draw_score_lines"]
-
 _ROOM_PX = 270  # for a title, or for all labels of the axis
 _SPREAD = 0.36  # of the least distance of levels: lines with error bars are shifted by it
 

@@ -11,8 +11,6 @@ from matplotlib.ticker import MaxNLocator
 from analysis.figures.style import PAPER, Series, axes_at, drawing, label_axes
 from analysis.figures.svg import inline_svg
 
-__all__ = ["SearchHistory", "draw_search_history"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchHistory:

@@ -12,22 +12,6 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.markers import MarkerStyle
 
-__all__ = [
-    "FONT_SIZE",
-    "INK",
-    "PAPER",
-    "SERIES_COLOURS",
-    "Series",
-    "axes_at",
-    "drawing",
-    "drawing_style",
-    "every_look",
-    "fitted_size",
-    "label_axes",
-    "series_of",
-    "width_beside",
-]
-
 INK = "#010203"
 """Placeholder of the page's text colour; `analysis.figures.svg` makes it currentColor."""
 

@@ -14,8 +14,6 @@ from matplotlib.path import Path
 
 from analysis.figures.style import INK, PAPER, SERIES_COLOURS, drawing_style
 
-__all__ = ["Box", "draw_boxes", "draw_dashes", "inline_svg"]
-
 _COLOURS = {
     INK: "currentColor",
     PAPER: "var(--paper)",

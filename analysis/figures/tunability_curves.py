@@ -7,8 +7,6 @@ from markupsafe import Markup
 from analysis.figures.style import Series, axes_at, drawing, label_axes
 from analysis.figures.svg import inline_svg
 
-__all__ = ["draw_tunability"]
-
 _WIDTH, _HEIGHT = 356, 250
 
 

@@ -10,8 +10,6 @@ from analysis.figures.estimate import Estimate, draw_estimate, name_group, name_
 from analysis.figures.style import INK, Series, axes_at, drawing, width_beside
 from analysis.figures.svg import inline_svg
 
-__all__ = ["TuningRow", "draw_gains", "draw_tuning"]
-
 _WIDTH = 356
 _LINE = 20
 _LETTER = 7.2  # pixels

@@ -9,8 +9,6 @@ from analysis.figures.config_scatter import ConfigPoint, ring_choices
 from analysis.figures.style import PAPER, Series, axes_at, drawing, label_axes
 from analysis.figures.svg import inline_svg
 
-__all__ = ["Finalist", "draw_validation_test"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finalist(ConfigPoint):

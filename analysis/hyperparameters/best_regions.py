@@ -15,8 +15,6 @@ from analysis.hyperparameters.pooled_configs import (
 )
 from analysis.hyperparameters.searched_ranges import SearchedRange
 
-__all__ = ["BestRegion", "best_regions", "region_records"]
-
 _REPLICATES = 300
 _ENDS = (0.1, 0.9)
 _AT_END = 0.02  # of a range without steps

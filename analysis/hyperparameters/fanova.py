@@ -11,8 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["fanova_shares"]
-
 _TREES = 16
 _CHUNK = 2048  # trees grown at once
 _TINY = 1e-12

@@ -11,15 +11,6 @@ from analysis.hyperparameters.searched_ranges import value_text
 from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
 from analysis.wording import MOST_NAMED, counted, listed, p_equals, percent
 
-__all__ = [
-    "bound_warnings",
-    "caveats",
-    "importance_headline",
-    "importance_verdict",
-    "loss_sentences",
-    "region_text",
-]
-
 _EXPLAINS = {
     "ped-anova": "of what decides whether a config is among the best tenth",
     "fanova": "of the variance of the score over the whole space",

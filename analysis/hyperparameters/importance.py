@@ -19,15 +19,6 @@ from analysis.hyperparameters.ped_anova import best_mask, variance_shares
 from analysis.hyperparameters.search_configs import SearchConfigs
 from analysis.hyperparameters.searched_ranges import SearchedRange
 
-__all__ = [
-    "LEAST_CONFIGS",
-    "LEVEL",
-    "ImportanceMethod",
-    "ImportanceSettings",
-    "SearchImportance",
-    "search_importances",
-]
-
 LEVEL = 0.05
 """Significance level of being above noise."""
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from analysis.estimates.confidence_intervals import CONFIDENCE, t_interval
 from analysis.hyperparameters.importance import LEAST_CONFIGS, LEVEL, SearchImportance
 
-__all__ = ["importance_table", "search_importance_table"]
-
 _LEAST_BLOCKS = 5
 
 Floats = NDArray[np.float64]

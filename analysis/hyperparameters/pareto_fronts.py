@@ -7,8 +7,6 @@ import polars as pl
 
 from analysis.selection.protocol_cost import cost_front
 
-__all__ = ["has_time_objective", "with_pareto_fronts"]
-
 
 def has_time_objective(study: Mapping[str, Any]) -> bool:
     """Whether the searches of a resolved study also minimise training time."""

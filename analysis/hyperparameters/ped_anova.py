@@ -9,8 +9,6 @@ bootstrap or of a permutation are computed at once: a replicate is a weight for 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["best_mask", "variance_shares"]
-
 _LEAST_IN_REGIME = 2
 _LEAST_SIGMA = 0.5 / 1.64  # cells: nine tenths of a kernel lie within one
 _FLOOR = 1e-12

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from analysis.hyperparameters.search_configs import SearchConfigs
 from analysis.hyperparameters.searched_ranges import SearchedRange
 
-__all__ = ["PooledConfigs", "bootstrap_weights", "pooled_configs", "weighted_medians"]
-
 _PERCENT = 100
 _BEST = 0.1
 _QUARTER = 0.25

@@ -14,8 +14,6 @@ from analysis.hyperparameters.pooled_configs import (
 )
 from analysis.hyperparameters.searched_ranges import SearchedRange
 
-__all__ = ["Bin", "ResponseCurve", "ResponseGrid", "response_curve", "response_grid"]
-
 _MOST_BINS = 5
 _PER_BIN = 6  # configs aimed at
 _LEAST_IN_BIN = 3

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from analysis.hyperparameters.searched_ranges import SearchedRange, observed_range, searched_ranges
 
-__all__ = ["SearchConfigs", "configs_on_test", "search_configs"]
-
 _KEYS = ("loss", "block", "protocol", "repeat", "search")
 
 

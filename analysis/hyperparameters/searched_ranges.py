@@ -12,15 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "SearchedRange",
-    "observed_range",
-    "searched_range_text",
-    "searched_ranges",
-    "space_ranges",
-    "value_text",
-]
-
 _STEPS = 50  # of the grid of a range without steps, as in optuna's evaluator
 _SLACK = 1e-9  # of a range: by how much rounding may exceed its ends
 

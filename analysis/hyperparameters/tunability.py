@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from analysis.estimates.confidence_intervals import Interval, t_interval
 from analysis.hyperparameters.search_configs import SearchConfigs
 
-__all__ = ["Tunability", "tunability_of"]
-
 _PERCENT = 100
 _POINTS = 41  # of a curve
 _SHOWN = 0.9  # of the complete configs of the loss whose curve rises last

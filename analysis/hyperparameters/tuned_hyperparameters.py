@@ -17,8 +17,6 @@ from analysis.hyperparameters.pooled_configs import PooledConfigs, pooled_config
 from analysis.hyperparameters.search_configs import SearchConfigs, configs_on_test, search_configs
 from orchestrator.results.trial_files.reader import Reader
 
-__all__ = ["TunedHyperparameters", "tuned_hyperparameters"]
-
 _NON_ADAPTIVE = ("random", "grid", "qmc")
 
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from analysis.estimates.distributions import f_tail, t_tail
 
-__all__ = ["RepeatedMeasures", "paired_t_p_values", "repeated_measures_anova"]
-
 _RELATIVE_ZERO = 1e-12  # a spread that small, relative to what varies, is rounding
 
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["FEW_BLOCKS", "BetterProbability", "better_probabilities"]
-
 FEW_BLOCKS = 6  # below, the prior and single blocks decide
 _DRAWS = 10_000
 _CHUNK = 2**21  # numbers held at once

@@ -5,8 +5,6 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["homogeneous_groups"]
-
 
 def homogeneous_groups(
     p_values_CC: NDArray[np.float64], alpha: float = 0.05

@@ -10,15 +10,6 @@ from analysis.estimates.confidence_intervals import t_reach
 from analysis.estimates.distributions import t_tail
 from analysis.hypothesis_tests.bayesian_signed_rank import BetterProbability
 
-__all__ = [
-    "FOLD_STD_MEANING",
-    "CorrectedT",
-    "FoldStatistics",
-    "corrected_resampled_t",
-    "fold_statistics",
-    "rope_mass",
-]
-
 FOLD_STD_MEANING = (
     "sd: sample standard deviation over folds: how much the score moves with the training classes "
     "and the random start, on one fixed set of test classes. Folds share most of their training "

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from analysis.estimates.distributions import chi_square_tail, f_tail
 
-__all__ = ["Friedman", "friedman_test"]
-
 _FEW_BLOCKS = 10  # below, the chi-square approximation is poor and permutations are counted too
 _PERMUTATIONS = 9_999
 

@@ -23,8 +23,6 @@ from analysis.estimates.confidence_intervals import t_reach
 from analysis.estimates.distributions import t_tail
 from analysis.hypothesis_tests.pairwise_comparisons import holm
 
-__all__ = ["NO_WIDTH", "Cells", "group_means", "independent_cells", "paired_differences"]
-
 NO_WIDTH = 1e-12
 """Smaller standard errors are rounding: nothing varies."""
 

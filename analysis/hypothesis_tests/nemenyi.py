@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from analysis.estimates.distributions import studentized_range_quantile, studentized_range_tail
 from analysis.estimates.ranks import average_ranks
 
-__all__ = ["PoolSensitivity", "critical_difference", "nemenyi_p_value", "pool_sensitivity"]
-
 _POOL = 5
 
 

@@ -13,17 +13,6 @@ from analysis.hypothesis_tests.sign_flip_test import sign_flip_p_values, smalles
 from analysis.hypothesis_tests.wilcoxon import SignedRank, signed_rank_test, smallest_signed_rank_p
 from orchestrator.results.records.tournament_rules import PrimaryTest
 
-__all__ = [
-    "Pair",
-    "SmallestP",
-    "blocks_needed",
-    "compare_pairs",
-    "differences",
-    "holm",
-    "p_value_matrix",
-    "smallest_p",
-]
-
 _MOST_BLOCKS = 10_000
 
 

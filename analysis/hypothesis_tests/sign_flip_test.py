@@ -3,8 +3,6 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["sign_flip_p_values", "smallest_sign_flip_p"]
-
 _MOST_EXACT = 24  # blocks: the halves of 2^24 sign assignments have 4,096 sums each
 _FLIPS = 99_999
 _CHUNK = 2**22  # numbers held at once

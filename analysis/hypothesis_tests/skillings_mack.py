@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from analysis.estimates.distributions import chi_square_tail
 from analysis.estimates.ranks import average_ranks
 
-__all__ = ["AvailableRank", "SkillingsMack", "available_ranks", "skillings_mack"]
-
 _PERMUTATIONS = 9_999
 
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from analysis.estimates.distributions import normal_tail
 
-__all__ = ["SignedRank", "signed_rank_test", "smallest_signed_rank_p"]
-
 # Differences that close, relative to the scores, tie: 0.3 - 0.2 is not 0.2 - 0.1 in floats.
 _RELATIVE_TIE = 1e-12
 _MOST_EXACT = 500  # the work of the exact distribution grows with the cube of the pairs

@@ -20,25 +20,6 @@ from analysis.figures.style import Series, every_look
 from analysis.wording import in_percent, number, p_value, percent, range_of, signed
 from orchestrator.results.storage.printable_text import json_visible
 
-__all__ = [
-    "Bullets",
-    "Cell",
-    "Chapter",
-    "Column",
-    "Fold",
-    "Heading",
-    "Illustration",
-    "Link",
-    "Page",
-    "Paragraph",
-    "Part",
-    "Section",
-    "SideBySide",
-    "Table",
-    "fragment",
-    "render_page",
-]
-
 _TEMPLATES = Path(__file__).parent / "templates"
 
 

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from analysis.page.html_page import Cell, Column, Table
 
-__all__ = ["latex_table"]
-
 _MOST_FLOATING_ROWS = 40  # a float cannot break over pages
 _MOST_CHARACTERS = 90  # of \textwidth in the size of tables
 _LONG_TEXT = 40  # longer cells are set as paragraphs

@@ -23,8 +23,6 @@ from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.standings_record import tournament_record
 from analysis.tournament.tournament import Tournament
 
-__all__ = ["column_names", "csv_files", "csv_table", "latex_files", "page_record", "tables_of"]
-
 _INDEX = "index"
 # A number as `analysis.wording` writes it. The script of the page has the same pattern.
 _NUMBER = re.compile(r"[<>]?\s*[+−-]?\d[\d,]*(\.\d+)?\s*%?")

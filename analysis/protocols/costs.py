@@ -13,8 +13,6 @@ from analysis.selection.expected_best import expected_best
 from analysis.selection.protocol_cost import cost_front, protocol_cost
 from podium.errors import PodiumError
 
-__all__ = ["Costs", "study_costs"]
-
 _BUDGET_BASE = 2  # curves are shown at powers of it, and at all trials
 
 _CURVE = {

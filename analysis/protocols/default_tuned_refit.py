@@ -17,8 +17,6 @@ from analysis.hypothesis_tests.group_means import (
 )
 from analysis.protocols.study_frames import StudyFrames
 
-__all__ = ["Finals", "study_finals"]
-
 # Name of a condition -> finalist, and the classes that it was trained on.
 _CONDITIONS = {
     "default_part": ("default", "part"),

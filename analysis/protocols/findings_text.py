@@ -14,7 +14,6 @@ from analysis.protocols.selected_configs import (
     pick_differences,
     pick_means,
     picks_phrase,
-    protocol_headline,
     ranked_means,
 )
 from analysis.scores.protocol_run_checks import SEARCH
@@ -28,8 +27,6 @@ from analysis.wording import (
     range_of,
     signed,
 )
-
-__all__ = ["missing_statistics", "protocol_headline", "protocol_sentences"]
 
 _POINTS = 100
 

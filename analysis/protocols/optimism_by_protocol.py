@@ -11,14 +11,6 @@ from analysis.scores.protocol_runs import search_class_hits
 from analysis.selection.optimism import class_optimism, fresh_run_optimism
 from orchestrator.results.records.metric_columns import RECALL
 
-__all__ = [
-    "Optimism",
-    "fresh_runs",
-    "optimism_over_classes",
-    "optimism_over_runs",
-    "study_optimism",
-]
-
 _SEARCH = ["block", "loss", "protocol", "repeat"]
 _NO_FRESH_RUNS = (
     "no pick was validated again on its classes: finals have another split (final.protocol), or"

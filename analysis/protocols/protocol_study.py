@@ -16,8 +16,6 @@ from analysis.protocols.optimism_by_protocol import Optimism
 from analysis.protocols.scoring_runs import SCALE_KIND, ScoringRuns
 from analysis.scores.protocol_runs import Protocol
 
-__all__ = ["ProtocolStudy", "StudyDesign"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyDesign:

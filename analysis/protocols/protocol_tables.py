@@ -15,27 +15,6 @@ from analysis.protocols.protocol_study import ProtocolStudy
 from analysis.scores.protocol_runs import Protocol
 from analysis.wording import duration, number, p_value, percent, range_of, signed
 
-__all__ = [
-    "Entry",
-    "Figure",
-    "ProtocolTable",
-    "agreement_table",
-    "best_table",
-    "cost_table",
-    "ends_of",
-    "finals_table",
-    "intervals_over",
-    "loss_table",
-    "mean_figure",
-    "optimism_table",
-    "pair_table",
-    "pick_table",
-    "protocol_tables",
-    "readings_table",
-    "row_of",
-    "tuning_table",
-]
-
 _POINTS = 100
 _FINALISTS = {
     "default_part": "Default",

@@ -20,8 +20,6 @@ from analysis.typed_tables.row_filters import missing_column
 from analysis.typed_tables.table_file import read_frame
 from podium.errors import PodiumError
 
-__all__ = ["PublishedProtocols", "fold_summary", "published_protocols"]
-
 _CANDIDATES = ("setting", "config", "protocol")
 _FOLD = "fold"
 _ERRORS = {"std", "sd", "se", "error", "low", "high"}  # words of columns that are no scores

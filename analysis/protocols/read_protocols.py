@@ -16,8 +16,6 @@ from orchestrator.results.records.metric_columns import metric_label
 from orchestrator.results.storage.locations import Place
 from podium.errors import PodiumError
 
-__all__ = ["protocol_study", "read_protocols"]
-
 
 def read_protocols(folder: Place, k: int | None = None) -> ProtocolStudy:
     """The statistics of a results folder, finished or not.

@@ -18,8 +18,6 @@ from analysis.protocols.selection_quality import (
 )
 from analysis.scores.protocol_runs import Protocol, stopping_protocols
 
-__all__ = ["SCALE_KIND", "ScoringRuns", "common_tests", "scoring_runs"]
-
 SCALE_KIND = "test_tuned"
 """Kind of the protocol whose test runs score the picks of all."""
 

@@ -8,18 +8,6 @@ import polars as pl
 from analysis.protocols.protocol_study import ProtocolStudy
 from analysis.wording import MOST_NAMED, listed, number
 
-__all__ = [
-    "ALPHA",
-    "Row",
-    "better_first",
-    "non_leaking",
-    "pick_differences",
-    "pick_means",
-    "picks_phrase",
-    "protocol_headline",
-    "ranked_means",
-]
-
 ALPHA = 0.05
 """Significance level of the verdicts on pairs of protocols."""
 

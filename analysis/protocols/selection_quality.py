@@ -30,14 +30,6 @@ from analysis.selection.selection_regret import (
 )
 from analysis.selection.validation_test_agreement import compared_configs_and_runs, compared_scores
 
-__all__ = [
-    "SelectionQuality",
-    "config_points",
-    "loss_selection_regret",
-    "same_run_means",
-    "selection_quality",
-]
-
 _MEANS = tuple(measure for measure in CHOICE_MEASURES if measure != "top_1")
 _ON_SCALE = ("picked_test", "tau")
 _ON_OWN = ("regret", "tau")  # the levels of own runs differ with what they were trained on

@@ -4,15 +4,14 @@ from typing import Any
 
 import polars as pl
 
-from analysis.protocols.findings_text import protocol_headline, protocol_sentences
+from analysis.protocols.findings_text import protocol_sentences
 from analysis.protocols.protocol_study import ProtocolStudy
 from analysis.protocols.scoring_runs import common_tests
+from analysis.protocols.selected_configs import protocol_headline
 from analysis.protocols.selection_quality import SelectionQuality
 from analysis.selection.overtuning import overtuning_curve
 from analysis.selection.selection_regret import search_regrets
 from analysis.selection.validation_test_agreement import rank_agreement
-
-__all__ = ["protocol_record", "protocol_rows"]
 
 _OF_FINALS = ("default_part", "tuned_part", "default_all", "tuned_all", "tuning", "classes")
 _OF_SELECTION = ("picked_test", "regret", "tau", "overtuning", "ceiling", "at_ceiling")

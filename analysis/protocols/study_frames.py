@@ -13,8 +13,6 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
 
-__all__ = ["StudyFrames", "drawn_trials", "read_frames"]
-
 _HEAVY = ("traceback", "log", "settings", "message")
 
 

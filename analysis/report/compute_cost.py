@@ -15,8 +15,6 @@ from analysis.study_results.study_results import StudyResults
 from analysis.wording import MISSING, counted, duration, listed, percent
 from orchestrator.results.records.runs import ESTIMATE, RunSpent, Use
 
-__all__ = ["compute_cost"]
-
 _STATES = ("COMPLETE", "PRUNED", "FAILED")
 _USES: tuple[Use, ...] = get_args(Use)
 _WASTED: tuple[Use, ...] = ("failed", "repeated", "unfinished")

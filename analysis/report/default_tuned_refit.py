@@ -11,8 +11,6 @@ from analysis.protocols.protocol_study import ProtocolStudy
 from analysis.protocols.protocol_tables import intervals_over, mean_figure, row_of
 from analysis.report.protocol_tables import entry_cell, estimate
 
-__all__ = ["default_tuned_refit"]
-
 _FINALISTS = {
     "default_part": "default",
     "tuned_part": "tuned",

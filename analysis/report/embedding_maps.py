@@ -15,8 +15,6 @@ from analysis.wording import MISSING, counted, number
 from orchestrator.results.records.stored_embeddings import StoredEmbeddings
 from podium.errors import PodiumError
 
-__all__ = ["embedding_maps"]
-
 _MOST_PANELS = 12
 
 _INTRODUCTION = (

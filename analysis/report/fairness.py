@@ -12,8 +12,6 @@ from analysis.study_results.study_results import StudyResults
 from analysis.wording import MISSING, counted, listed
 from orchestrator.results.records.fairness_record import Disparity, Fairness, summarise_differences
 
-__all__ = ["fairness", "fairness_note", "fairness_sentences"]
-
 _STAGE_WORDS = {
     "search": "searches",
     "winners": "finals of winners",

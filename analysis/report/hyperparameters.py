@@ -33,8 +33,6 @@ from analysis.report.hyperparameters_of_loss import loss_parts
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import counted, in_percent, percent, range_of
 
-__all__ = ["hyperparameters"]
-
 _WITHIN = (0.5, 1.0, 2.0, 5.0)
 
 

@@ -21,8 +21,6 @@ from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
 from analysis.page.html_page import Cell, Column, Illustration, Part, Table
 from analysis.wording import MISSING, counted, percent, range_of
 
-__all__ = ["loss_parts"]
-
 _MOST_POINTS = 160
 _MOST_LINES = 80
 _MOST_DOTS = 40

@@ -17,8 +17,6 @@ from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
 from analysis.wording import MOST_NAMED, counted, listed
 
-__all__ = ["leaderboard", "rank_parts"]
-
 
 def leaderboard(results: StudyResults, series: Mapping[str, Series]) -> Section:
     """The section of a study: the table of ranks with its uncertainty, or why there is none."""

@@ -11,8 +11,6 @@ from analysis.report.shown_blocks import drawn_rows
 from analysis.study_results.study_results import StudyResults
 from analysis.wording import MISSING, counted
 
-__all__ = ["learning_curves"]
-
 _MOST_EPOCHS = 6  # columns of the table
 _MOST_PANELS = 6
 

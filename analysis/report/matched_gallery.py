@@ -12,8 +12,6 @@ from analysis.selection.matched_gallery import DRAWS, MatchedRecall, matched_rec
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import counted, range_of, signed
 
-__all__ = ["matched_gallery"]
-
 _MOST_SHOWN = 12  # rows of a table that is not folded
 _MOST_NETWORKS = 30  # networks that are read: embeddings are large
 _MOST_IMAGES = 20_000  # of a test set: time grows with their square

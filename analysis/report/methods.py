@@ -15,8 +15,6 @@ from analysis.tournament.tournament import Tournament
 from analysis.wording import counted, listed
 from orchestrator.results.records.tournament_rules import TEST_LABELS
 
-__all__ = ["methods", "table_methods"]
-
 _POINTER = (
     "docs/statistics.md of podium has each definition, when not to trust it, and its source."
 )

@@ -9,8 +9,6 @@ from analysis.scores.cell_states import CellState, cell_states
 from analysis.study_results.study_results import StudyResults
 from analysis.wording import counted
 
-__all__ = ["missing_cells"]
-
 
 def missing_cells(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
     """The map of blocks and losses, or one sentence if all were tested; None before any trial."""

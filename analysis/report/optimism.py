@@ -17,8 +17,6 @@ from analysis.selection.optimism_of_losses import (
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import counted, number
 
-__all__ = ["optimism"]
-
 _PARTS = {"epoch": "Epoch", "config": "Config", "run": "Its run"}
 
 

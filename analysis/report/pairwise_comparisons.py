@@ -30,8 +30,6 @@ from analysis.wording import MISSING, counted, listed, p_equals, range_of
 from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.results.records.tournament_rules import TEST_LABELS
 
-__all__ = ["pair_parts", "pair_section", "pairwise_comparisons"]
-
 _NO_DIAGRAM = "A critical difference needs at least three competitors and two blocks."
 
 

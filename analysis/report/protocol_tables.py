@@ -12,8 +12,6 @@ from analysis.scores.protocol_runs import Protocol
 from analysis.study_results.study_results import PERCENT
 from analysis.wording import MISSING
 
-__all__ = ["entry_cell", "estimate", "page_table"]
-
 
 def page_table(table: ProtocolTable, series: Mapping[str, Series]) -> Table:
     """The table with a marker before each protocol.

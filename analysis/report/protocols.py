@@ -22,7 +22,6 @@ from analysis.page.html_page import (
 )
 from analysis.protocols.findings_text import (
     missing_statistics,
-    protocol_headline,
     protocol_sentences,
 )
 from analysis.protocols.protocol_study import ProtocolStudy
@@ -41,13 +40,12 @@ from analysis.protocols.protocol_tables import (
     row_of,
 )
 from analysis.protocols.read_protocols import read_protocols
+from analysis.protocols.selected_configs import protocol_headline
 from analysis.report.default_tuned_refit import default_tuned_refit
 from analysis.report.learning_curves import padded_range
 from analysis.report.protocol_tables import estimate, page_table
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted, number
-
-__all__ = ["protocols", "thin_configs"]
 
 _MOST_MARKS = 2_000  # of all panels together
 

@@ -14,8 +14,6 @@ from analysis.wording import MISSING, MOST_NAMED, listed
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import read_bytes
 
-__all__ = ["provenance"]
-
 _MOST_HASHES = 12
 
 

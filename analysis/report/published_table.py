@@ -15,8 +15,6 @@ from analysis.tournament.tournament import Tournament
 from analysis.tournament.verdict_text import verdict_sentences
 from analysis.wording import counted
 
-__all__ = ["table_answer", "table_leaderboard", "table_pairwise_comparisons", "table_scores"]
-
 _MOST_COLUMNS = 24  # of blocks beside each other
 
 

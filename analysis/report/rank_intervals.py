@@ -11,8 +11,6 @@ from analysis.tournament.rank_bootstrap import LeaveOneOut, RankBootstrap, RankU
 from analysis.tournament.rank_stability import RankStability
 from analysis.wording import counted, listed
 
-__all__ = ["bootstrap_note", "left_out_podiums", "rank_intervals", "uncertainty_cells"]
-
 _PODIUM = ((1, "first"), (2, "second"), (3, "third"))
 
 

@@ -10,8 +10,6 @@ from analysis.tournament.table_tournament import TableResults
 from analysis.tournament.tournament import Tournament
 from analysis.wording import counted
 
-__all__ = ["rank_map", "table_rank_map"]
-
 
 def rank_map(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
     """The section of a study; None without a ranking."""

@@ -47,8 +47,6 @@ from analysis.tournament.table_tournament import TableResults
 from analysis.wording import counted
 from orchestrator.results.storage.locations import Place
 
-__all__ = ["study_page", "study_report", "table_report"]
-
 
 def _training(results: StudyResults, series: Mapping[str, Series]) -> Section:
     """The section: learning curves, validation against test, search history, Pareto fronts."""

@@ -18,8 +18,6 @@ from analysis.wording import MISSING, counted, listed, number, signed
 from orchestrator.results.records.expected_values import Expected, expected_of
 from orchestrator.results.records.metric_columns import short_label
 
-__all__ = ["reproduction"]
-
 _MOST_SHOWN = 24  # rows of a table that is not folded
 _VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 _PHRASES: Mapping[Verdict, tuple[str, str]] = {

@@ -15,8 +15,6 @@ from analysis.page.html_page import Heading, Paragraph, Part, Section, fragment
 from analysis.report.shown_blocks import spread_blocks
 from analysis.study_results.study_results import StudyResults
 
-__all__ = ["retrievals"]
-
 _BLOCKS = 3
 _QUERIES = 4
 _MOST_PICTURES = 200  # of a page; a photograph takes 2 to 3 kB

@@ -15,8 +15,6 @@ from analysis.page.html_page import Cell, Column, Illustration, Table
 from analysis.scores.score_grid import ScoreGrid
 from analysis.wording import MISSING, counted
 
-__all__ = ["backbone_figure", "dimension_figure"]
-
 _MARGIN = 0.06
 
 _Row = Mapping[str, Any]

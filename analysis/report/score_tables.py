@@ -10,8 +10,6 @@ from analysis.page.html_page import Cell, Column, SideBySide, Table
 from analysis.scores.score_grid import ScoreGrid
 from analysis.wording import MISSING, counted, number
 
-__all__ = ["Scale", "arrange", "block_tables", "k_tables", "widest"]
-
 _FEW_COLUMNS = 6  # two such tables fit beside each other on a screen
 
 _Row = Mapping[str, Any]

@@ -11,8 +11,6 @@ from analysis.scores.score_grid import ScoreGrid, study_grid
 from analysis.study_results.study_results import StudyResults
 from orchestrator.results.records.metric_columns import metric_label, metric_word, short_label
 
-__all__ = ["score_figures", "scores"]
-
 _DISTANCE_DIGITS = 4
 
 

@@ -17,8 +17,6 @@ from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import counted, duration, number, signed
 from podium.errors import PodiumError
 
-__all__ = ["search_budget"]
-
 _GROUP = 5  # losses in one panel
 _HOUR_SECONDS = 3600
 

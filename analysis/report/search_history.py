@@ -13,8 +13,6 @@ from analysis.report.learning_curves import padded_range
 from analysis.report.shown_blocks import drawn_rows
 from analysis.study_results.study_results import PERCENT, StudyResults
 
-__all__ = ["pareto_front_table", "search_history"]
-
 _MOST_PANELS = 6
 _MOST_MARKS = 2_000  # of all panels together
 

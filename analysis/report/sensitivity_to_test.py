@@ -15,8 +15,6 @@ from analysis.tournament.tournament import Tournament
 from analysis.tournament.verdict_text import pool_sentences, skillings_mack_sentence
 from analysis.wording import MISSING, counted, listed, number, p_equals, range_of
 
-__all__ = ["sensitivity_to_test", "table_sensitivity_to_test"]
-
 _NAMED = 6  # pairs or competitors in one cell; more are counted
 
 

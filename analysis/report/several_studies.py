@@ -32,8 +32,6 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place, resolve_links
 from podium.errors import PodiumError
 
-__all__ = ["studies_report"]
-
 _NOT_COMPARED = ("study", "name", "storage", "fairness")
 _HASH_DIGITS = 12
 _Labels = Sequence[str]

@@ -5,8 +5,6 @@ import polars as pl
 from analysis.study_results.study_results import StudyResults
 from analysis.wording import counted
 
-__all__ = ["drawn_rows", "spread_blocks"]
-
 _MOST_LINES = 12  # of one panel: beyond that no line can be followed
 
 

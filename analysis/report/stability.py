@@ -18,8 +18,6 @@ from analysis.study_results.component_scores import final_component_scores
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import counted, number, percent, range_below, range_of
 
-__all__ = ["stability"]
-
 
 def stability(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
     """The section: seeds, best epochs, failures and picks; None before a trial has ended."""

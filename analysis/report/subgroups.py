@@ -12,8 +12,6 @@ from analysis.tournament.subgroups import Subgroup, rank_subgroups
 from analysis.tournament.table_tournament import TableResults
 from analysis.wording import MISSING, counted
 
-__all__ = ["subgroups", "table_subgroups"]
-
 _FACTORS = ("dataset", "backbone", "embedding_dim", "image_size")
 _WORDS = {
     "k": "K",

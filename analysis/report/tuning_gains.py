@@ -24,8 +24,6 @@ from analysis.scores.final_scores import BASELINE
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import counted, in_percent, range_below, range_of
 
-__all__ = ["tuning_gains"]
-
 _LEVELS = ("val_default", "val_winner", "test_default", "test_winner")
 _LEVEL_LABELS = ("Default, val", "Tuned, val", "Default, test", "Tuned, test")
 

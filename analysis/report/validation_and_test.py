@@ -12,8 +12,6 @@ from analysis.scores.class_intervals import class_intervals
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import counted, number
 
-__all__ = ["validation_and_test"]
-
 
 def validation_and_test(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, ...]:
     """A summary and the figure; empty without a finalist that has both scores."""

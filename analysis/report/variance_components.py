@@ -40,8 +40,6 @@ from analysis.study_results.variance_components import (
 )
 from analysis.wording import MISSING, counted, duration, number, range_of
 
-__all__ = ["variance_components"]
-
 _HOUR_SECONDS = 3600
 
 

@@ -18,8 +18,6 @@ from analysis.tournament.tournament import Tournament
 from analysis.tournament.verdict_text import shared_first, verdict_sentences
 from analysis.wording import MOST_NAMED, counted, duration, listed, number, range_of, signed
 
-__all__ = ["answer", "answer_headline", "answer_sentences", "headline", "opening"]
-
 
 def headline(tournament: Tournament, stability: RankStability | None, *, metric: str) -> str:
     """Who won and by how much, in one sentence; it says with whom a first place is shared.

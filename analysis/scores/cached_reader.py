@@ -7,8 +7,6 @@ import polars as pl
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
 
-__all__ = ["CachedReader"]
-
 _NETWORK = ("trial_id", "search", "stage", "block", "loss", "repeat", "seed_index", "state")
 
 

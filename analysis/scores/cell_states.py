@@ -5,8 +5,6 @@ from enum import Enum
 
 import polars as pl
 
-__all__ = ["CellState", "cell_states"]
-
 
 class CellState(Enum):
     """From a score of all runs to none; the values are words of a legend."""

@@ -5,8 +5,6 @@ import polars as pl
 from analysis.estimates.confidence_intervals import class_bootstrap
 from analysis.scores.final_scores import CELL_COLUMNS
 
-__all__ = ["class_intervals"]
-
 _SCHEMA_END = {
     "recall": pl.Float64,
     "low": pl.Float64,

@@ -9,8 +9,6 @@ from analysis.scores.cached_reader import CachedReader
 from analysis.scores.protocol_runs import Protocol, final_runs, search_class_hits, search_runs
 from podium.errors import PodiumError
 
-__all__ = ["ComparedRuns", "compared_protocol", "leak_warning", "trials_of"]
-
 
 class ComparedRuns:
     """Tables of training runs, each computed when it is first used, and kept.

@@ -15,8 +15,6 @@ from orchestrator.results.records.metric_columns import metric_label
 from orchestrator.results.records.tournament_rules import rules_of
 from orchestrator.results.trial_files.reader import Reader
 
-__all__ = ["CLASS_MEANING", "CrossValidation", "cross_validation"]
-
 _PERCENT = 100
 _PAIR_MEANING = (
     "Pairs: corrected resampled t test over the same folds (Nadeau and Bengio 2003), Holm within "

@@ -14,16 +14,6 @@ import polars as pl
 from analysis.typed_tables.cell_means import CELL_DIGITS
 from podium.errors import PodiumError
 
-__all__ = [
-    "BASELINE",
-    "CELL_COLUMNS",
-    "cells",
-    "final_scores",
-    "final_trials",
-    "refuse_mixed",
-    "seed_scores",
-]
-
 BASELINE = "untrained"  # the finalist and the loss of the untrained embedding
 
 CELL_COLUMNS = ("block", "dataset", "backbone", "embedding_dim", "loss", "finalist", "protocol")

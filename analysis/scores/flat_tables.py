@@ -10,8 +10,6 @@ from orchestrator.results.storage.files import writing
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import PodiumError
 
-__all__ = ["TABLES", "TableFormat", "write_tables"]
-
 TableFormat = Literal["parquet", "csv"]
 
 _KEYS = 2

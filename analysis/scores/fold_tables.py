@@ -17,8 +17,6 @@ from analysis.scores.final_scores import CELL_COLUMNS
 from orchestrator.results.records.metric_columns import score_column
 from podium.errors import PodiumError
 
-__all__ = ["cross_validation_pairs", "cross_validation_table", "fold_table"]
-
 _PAIRS = {
     **dict.fromkeys(("block", "finalist", "protocol", "a", "b"), pl.String),
     **dict.fromkeys(("mean_difference", "low", "high", "p_value", "p_holm"), pl.Float64),

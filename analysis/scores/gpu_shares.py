@@ -5,8 +5,6 @@ from typing import Any
 
 import polars as pl
 
-__all__ = ["gpus_per_trial", "has_gpus"]
-
 
 def has_gpus(study: Mapping[str, Any]) -> bool:
     """Whether any trial of the study had a share of a GPU."""

@@ -36,8 +36,6 @@ import polars as pl
 
 from podium.errors import PodiumError
 
-__all__ = ["SEARCH", "STATES", "checked_attempts", "checked_class_hits", "checked_runs"]
-
 SEARCH = ("block", "loss", "protocol", "repeat")  # the columns that name one search
 STATES = ("COMPLETE", "PRUNED", "FAILED")
 _STAGES = ("search", "final")

@@ -17,19 +17,6 @@ import polars as pl
 from analysis.scores.protocol_run_checks import checked_attempts, checked_class_hits, checked_runs
 from podium.errors import PodiumError
 
-__all__ = [
-    "LEAKS",
-    "Protocol",
-    "attempt_table",
-    "chosen_k",
-    "final_runs",
-    "protocols_of",
-    "search_class_hits",
-    "search_runs",
-    "stopping_protocols",
-    "test_readings",
-]
-
 LEAKS = "leaks"
 
 _RUN_COLUMNS = ("block", "loss", "protocol", "stage", "repeat", "state")

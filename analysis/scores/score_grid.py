@@ -8,8 +8,6 @@ from analysis.scores.final_scores import BASELINE
 from analysis.typed_tables.cell_means import CELL_DIGITS
 from analysis.typed_tables.score_table import ScoreTable
 
-__all__ = ["ScoreGrid", "every_k_grid", "study_grid", "table_grid"]
-
 _PERCENT = 100
 _BACKBONE_NAMES = ("backbone",)
 _DIM_NAMES = ("embedding_dim", "embedding_size", "dim")

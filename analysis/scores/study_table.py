@@ -12,8 +12,6 @@ from analysis.typed_tables.score_table import ScoreTable
 from analysis.typed_tables.table_checks import block_text, refuse_duplicates
 from podium.errors import PodiumError
 
-__all__ = ["BLOCK_COLUMNS", "study_table"]
-
 BLOCK_COLUMNS = ("dataset", "backbone", "embedding_dim")
 
 _SOURCE = "the study"

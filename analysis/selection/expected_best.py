@@ -19,8 +19,6 @@ from analysis.estimates.split_halves import MEAN_DIGITS
 from analysis.scores.protocol_run_checks import SEARCH
 from podium.errors import PodiumError
 
-__all__ = ["expected_best"]
-
 _RANDOM = "random"
 _LEAST_SHARE = 4  # an interval needs so many times as many trials as the search budget
 _FLOATS = ("biased", "unbiased", "low", "high", "test", "gpu_hours")

@@ -5,8 +5,6 @@ import polars as pl
 from analysis.estimates.split_halves import MEAN_DIGITS
 from analysis.scores.protocol_run_checks import SEARCH
 
-__all__ = ["budget_means", "incumbent_curves", "mean_halves"]
-
 
 def incumbent_curves(runs: pl.DataFrame) -> pl.DataFrame:
     """The incumbent of each search after each of its trials.

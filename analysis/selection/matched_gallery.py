@@ -14,8 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["DRAWS", "MatchedRecall", "matched_recall"]
-
 DRAWS = 400
 """Number of draws of classes; with 40 the mean was half a point off, in all networks alike."""
 

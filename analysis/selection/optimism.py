@@ -25,8 +25,6 @@ from analysis.scores.protocol_run_checks import SEARCH
 from analysis.selection.selection_candidates import config_candidates
 from podium.errors import PodiumError
 
-__all__ = ["class_optimism", "fresh_run_optimism"]
-
 _PARTS = ("optimism", "epoch", "config")
 _RESAMPLED_HALVES = 40  # of each resample; their scatter over halves only widens the interval
 

@@ -13,8 +13,6 @@ from analysis.estimates.confidence_intervals import t_interval
 from analysis.hypothesis_tests.group_means import NO_WIDTH
 from analysis.selection.optimism import class_optimism, fresh_run_optimism
 
-__all__ = ["optimism_over_classes_by_loss", "optimism_over_runs_by_loss"]
-
 _PARTS = ("optimism", "epoch", "config")
 _SCHEMA = {
     **dict.fromkeys(("loss", "part"), pl.String),

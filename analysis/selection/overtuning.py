@@ -14,8 +14,6 @@ from analysis.scores.protocol_run_checks import SEARCH
 from analysis.selection.selection_candidates import Candidates, config_candidates
 from podium.errors import PodiumError
 
-__all__ = ["incumbent_rows", "overtuning_curve"]
-
 _END = {
     "index": pl.Int64,
     "incumbent": pl.String,

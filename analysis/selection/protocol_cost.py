@@ -2,8 +2,6 @@
 
 import polars as pl
 
-__all__ = ["cost_front", "protocol_cost"]
-
 _HOUR_SECONDS = 3600
 
 

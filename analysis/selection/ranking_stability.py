@@ -14,15 +14,6 @@ from analysis.estimates.confidence_intervals import CONFIDENCE
 from analysis.estimates.wilson_interval import wilson_interval
 from analysis.selection.selection_candidates import config_candidates
 
-__all__ = [
-    "best_epoch",
-    "epoch_stability",
-    "failure_rates",
-    "reselected_by_classes",
-    "reselected_by_repeats",
-    "seed_spread",
-]
-
 _SEARCH = ("block", "loss", "repeat")
 
 

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from analysis.estimates.split_halves import MEAN_DIGITS, top_shares
 from analysis.scores.protocol_run_checks import SEARCH
 
-__all__ = ["Candidates", "config_candidates", "loss_candidates", "own_tests", "without_repeat"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidates:

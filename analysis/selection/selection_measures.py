@@ -21,8 +21,6 @@ from analysis.selection.validation_test_agreement import (
     share_at_ceiling,
 )
 
-__all__ = ["CEILINGS", "CHOICE_MEASURES", "choice_cells"]
-
 CHOICE_MEASURES = ("picked_test", "regret", "tau", "top_1", "overtuning")
 CEILINGS = ("ceiling", "at_ceiling")
 

@@ -28,16 +28,6 @@ from analysis.estimates.split_halves import (
 from analysis.scores.protocol_run_checks import SEARCH
 from analysis.selection.selection_candidates import Candidates, config_candidates
 
-__all__ = [
-    "RegretSettings",
-    "choice_verdict",
-    "comparable",
-    "cross_fitted_regret",
-    "mean_regret",
-    "naive_regret",
-    "search_regrets",
-]
-
 _CHUNK = 2**21  # numbers held at once
 _COUNTS = ("num_candidates", "num_missing", "num_pruned", "num_failed", "num_runs")
 

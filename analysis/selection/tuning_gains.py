@@ -8,8 +8,6 @@ from analysis.estimates.confidence_intervals import Interval, t_interval
 from analysis.scores.final_scores import BASELINE, CELL_COLUMNS, seed_scores
 from orchestrator.results.records.metric_columns import score_column
 
-__all__ = ["overall_selection", "selection_table"]
-
 _COMPETITION = ["block", "loss", "protocol"]
 _KEYS = ("block", "dataset", "backbone", "embedding_dim", "loss", "protocol")
 

@@ -21,15 +21,6 @@ from analysis.scores.protocol_run_checks import SEARCH
 from analysis.selection.selection_candidates import Candidates, config_candidates
 from podium.errors import PodiumError
 
-__all__ = [
-    "compared_configs_and_runs",
-    "compared_scores",
-    "noise_ceiling",
-    "rank_agreement",
-    "share_at_ceiling",
-    "weighted_tau",
-]
-
 _TOP = 5
 _TEST_RUNS = ("other", "own")
 

@@ -15,8 +15,6 @@ from analysis.study_results.variance_components import (
     search_components,
 )
 
-__all__ = ["measured_assumptions"]
-
 
 def measured_assumptions(results: StudyResults) -> dict[str, float]:
     """Values for ``podium.plan.statistical_power.Assumptions``, in points.

@@ -11,14 +11,6 @@ from analysis.selection.ranking_stability import best_epoch
 from analysis.study_results.next_replication import Hours
 from analysis.study_results.study_results import StudyResults
 
-__all__ = [
-    "final_component_scores",
-    "final_test_classes",
-    "search_component_scores",
-    "search_validation_classes",
-    "spent_hours",
-]
-
 _NETWORK = ("block", "loss", "protocol", "repeat", "config", "seed", "fold")
 
 

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from analysis.study_results.tsne import nearest_share, neighbour_map, squared_distances
 from orchestrator.results.records.stored_embeddings import StoredEmbeddings
 
-__all__ = ["CLASSES", "IMAGES", "ImageMap", "map_images", "mapped_rows"]
-
 CLASSES = 8
 """Largest number of classes on a map; as many as there are colours."""
 

@@ -15,8 +15,6 @@ import polars as pl
 
 from analysis.study_results.variance_components import Components
 
-__all__ = ["Hours", "Levels", "Replication", "levels_of", "replications", "standard_error"]
-
 _NAMES = {"seed": "seed", "split": "split", "repeat": "repeat of the search", "block": "block"}
 
 

@@ -16,8 +16,6 @@ from analysis.hypothesis_tests.pairwise_comparisons import holm
 from analysis.hypothesis_tests.wilcoxon import signed_rank_test
 from analysis.study_results.study_results import PERCENT, StudyResults
 
-__all__ = ["PairedLoss", "comparable_blocks", "paired_losses", "test_hashes"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedLoss:

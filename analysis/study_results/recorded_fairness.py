@@ -14,8 +14,6 @@ import polars as pl
 from orchestrator.results.records.fairness_record import Disparity, Fairness, Side
 from podium.errors import CorruptFileError
 
-__all__ = ["CHECKED", "FairnessCheck", "fairness_checks", "planned_fairness", "used_budgets"]
-
 CHECKED: Mapping[str, str] = {
     "backbone": "backbone",
     "weights": "weights",

@@ -14,8 +14,6 @@ from analysis.scores.protocol_runs import protocols_of
 from analysis.study_results.study_results import PERCENT, StudyResults
 from orchestrator.results.records.expected_values import Expected, ExpectedValue
 
-__all__ = ["Comparison", "RankComparison", "Verdict", "compare_ranks", "compare_values"]
-
 Verdict = Literal["reproduced", "compatible", "differs", "not run"]
 
 

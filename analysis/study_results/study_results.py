@@ -39,8 +39,6 @@ from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import PodiumError
 
-__all__ = ["PERCENT", "StudyResults", "read_results"]
-
 PERCENT = 100
 """The store holds scores from 0 to 1; reports show them as percentages."""
 

@@ -11,8 +11,6 @@ N = images, D = embedding dimension.
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["affinities", "gradient", "nearest_share", "neighbour_map", "squared_distances"]
-
 _PERPLEXITY = 10.0
 _BISECTIONS = 60
 _EXAGGERATION = 12.0

@@ -19,16 +19,6 @@ import polars as pl
 from analysis.estimates.class_variance import ClassVariance
 from analysis.estimates.reml import RESIDUAL, Component, RemlFit, fit_reml
 
-__all__ = [
-    "CLASSES",
-    "SEARCH_TERMS",
-    "_FINAL_TERMS",
-    "ComponentEstimate",
-    "Components",
-    "final_components",
-    "search_components",
-]
-
 _FINAL_TERMS: Mapping[str, str] = {
     "block": "Block",
     "block_loss": "Loss within block",

@@ -16,8 +16,6 @@ from analysis.tournament.tournament import Tournament
 from analysis.typed_tables.cell_means import CELL_DIGITS
 from analysis.typed_tables.score_table import ScoreTable
 
-__all__ = ["BlockRuns", "RunScores", "block_runs", "drawn_ranks", "pooled_std", "run_scores"]
-
 RunScores = Sequence[NDArray[np.float64]]
 """U x C of each block, in the order of a tournament; NaN where a competitor lacks the run."""
 

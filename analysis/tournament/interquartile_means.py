@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from analysis.estimates.confidence_intervals import percentile_ends
 from analysis.tournament.block_runs import RunScores
 
-__all__ = ["FEWEST_RUNS", "FEWEST_VALUES", "InterquartileMean", "interquartile_means"]
-
 FEWEST_VALUES = 8
 """Fewer have no middle half worth the name."""
 

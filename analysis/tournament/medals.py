@@ -6,8 +6,6 @@ from analysis.estimates.ranks import Standing
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
 
-__all__ = ["Medal", "medals", "shared_places"]
-
 _MEDALS = 3
 
 

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from analysis.hypothesis_tests.pairwise_comparisons import blocks_needed
 from orchestrator.results.records.tournament_rules import PrimaryTest
 
-__all__ = ["METHODS", "adjusted_word", "needed_text"]
-
 METHODS: Mapping[PrimaryTest, str] = {
     "wilcoxon_holm": "two-sided Wilcoxon, Holm-adjusted",
     "nemenyi": "Nemenyi",

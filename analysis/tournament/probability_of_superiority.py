@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from analysis.estimates.wilson_interval import wilson_interval
 from analysis.tournament.block_runs import RunScores
 
-__all__ = ["ENOUGH_RUNS", "MEANINGFUL", "Superiority", "superiorities"]
-
 MEANINGFUL = 0.75
 """From which probability on Bouthillier et al. 2021 call a difference meaningful."""
 

@@ -12,15 +12,6 @@ from numpy.typing import NDArray
 from analysis.estimates.confidence_intervals import CONFIDENCE, percentile_ends
 from analysis.tournament.block_runs import BlockRuns, drawn_ranks
 
-__all__ = [
-    "FEW_CLUSTERS",
-    "LeaveOneOut",
-    "RankBootstrap",
-    "RankUncertainty",
-    "bootstrap_ranks",
-    "leave_one_out_podiums",
-]
-
 FEW_CLUSTERS = 5  # fewer give too few distinct resamples for a confidence interval
 _PODIUM = 3
 _CHUNK = 2**22  # numbers held at once

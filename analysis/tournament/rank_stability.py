@@ -13,8 +13,6 @@ from analysis.tournament.rank_bootstrap import (
 )
 from analysis.tournament.tournament import Tournament
 
-__all__ = ["RankStability", "rank_stability"]
-
 _CLUSTER = ("dataset", "backbone")
 
 

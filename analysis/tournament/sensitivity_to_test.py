@@ -21,8 +21,6 @@ from analysis.tournament.probability_of_superiority import Superiority, superior
 from analysis.tournament.tournament import Tournament
 from orchestrator.results.records.tournament_rules import TEST_LABELS
 
-__all__ = ["MedalUnderTest", "SensitivityToTest", "VerdictUnderTest", "sensitivity_to_test"]
-
 _MEDALS = 3
 _BAYES = "bayesian_signed_rank"
 _T_TESTS = "anova_t_holm"

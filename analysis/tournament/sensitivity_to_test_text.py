@@ -15,14 +15,6 @@ from analysis.tournament.sensitivity_to_test import (
 from analysis.tournament.tournament import Tournament
 from analysis.wording import counted, listed
 
-__all__ = [
-    "agreement_text",
-    "medals_text",
-    "rope_text",
-    "sensitivity_record",
-    "sensitivity_sentences",
-]
-
 
 def sensitivity_record(tournament: Tournament, found: SensitivityToTest) -> dict[str, Any]:
     """``tests`` (the primary one first), ``pairs``, ``competitors``, ``anova`` and ``rope``."""

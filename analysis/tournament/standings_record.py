@@ -10,8 +10,6 @@ from analysis.tournament.rank_bootstrap import LeaveOneOut, RankBootstrap
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
 
-__all__ = ["standing_records", "tournament_record"]
-
 
 def tournament_record(tournament: Tournament, stability: RankStability | None) -> dict[str, Any]:
     """Everything a tournament found: ``competitors`` (best first), ``friedman``, ``pairs``, ...

@@ -9,8 +9,6 @@ import polars as pl
 from analysis.estimates.ranks import Standing, standings
 from analysis.tournament.tournament import score_matrix
 
-__all__ = ["Subgroup", "rank_subgroups"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subgroup:

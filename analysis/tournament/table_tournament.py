@@ -8,8 +8,6 @@ from analysis.tournament.sensitivity_to_test import SensitivityToTest, sensitivi
 from analysis.tournament.tournament import Tournament, hold_tournament
 from analysis.typed_tables.score_table import ScoreTable
 
-__all__ = ["TableResults", "rank_table"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableResults:

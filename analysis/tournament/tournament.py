@@ -32,8 +32,6 @@ from analysis.hypothesis_tests.skillings_mack import (
 from orchestrator.results.records.tournament_rules import PrimaryTest
 from podium.errors import PodiumError
 
-__all__ = ["Available", "IncompleteBlock", "Tournament", "hold_tournament", "score_matrix"]
-
 # Names that no column of a user's table has.
 _SCORE = "__score"
 _COMPETITOR = "__competitor"

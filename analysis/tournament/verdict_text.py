@@ -12,16 +12,6 @@ from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
 from analysis.wording import MOST_NAMED, counted, listed, number, p_equals, p_value, percent
 
-__all__ = [
-    "medal_sentences",
-    "pool_sentences",
-    "shared_first",
-    "skillings_mack_sentence",
-    "smallest_p_sentence",
-    "tournament_sentences",
-    "verdict_sentences",
-]
-
 _MOST_PAIRS = 6  # named one by one; more are counted
 _SHOWN_BLOCKS = 5
 _SHOWN_RANKS = 3

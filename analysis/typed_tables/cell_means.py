@@ -7,8 +7,6 @@ import polars as pl
 from numpy.typing import NDArray
 from polars import selectors
 
-__all__ = ["CELL_DIGITS", "cell_means"]
-
 # Means of floats are rounded to so many significant digits, so that equal means tie.
 CELL_DIGITS = 12
 

@@ -17,8 +17,6 @@ from itertools import pairwise
 
 from podium.errors import PodiumError
 
-__all__ = ["TRUNCATED", "Printed", "fits", "misprint", "printed_column", "root", "shown"]
-
 TRUNCATED = "truncated, not rounded"
 
 _DIGITS = 60  # of square roots

@@ -7,8 +7,6 @@ import polars as pl
 
 from podium.errors import PodiumError
 
-__all__ = ["Condition", "filter_rows", "missing_column", "parse_condition"]
-
 Condition = tuple[str, str]
 
 _SHOWN = 12

@@ -20,8 +20,6 @@ from analysis.typed_tables.table_checks import (
 )
 from analysis.typed_tables.table_file import read_frame
 
-__all__ = ["ScoreTable", "read_table"]
-
 _K = "k"
 
 

@@ -10,20 +10,6 @@ from numpy.typing import NDArray
 from analysis.typed_tables.row_filters import missing_column
 from podium.errors import PodiumError
 
-__all__ = [
-    "block_text",
-    "check_columns",
-    "check_ks",
-    "falling_recall",
-    "falling_rows",
-    "has_doubles",
-    "impossible_recall",
-    "outside_range",
-    "refuse_duplicates",
-    "suspect_rows",
-    "with_scores",
-]
-
 _SHOWN = 5
 _LARGEST_K = 2**31 - 1
 _INFINITE = (float("inf"), float("-inf"))

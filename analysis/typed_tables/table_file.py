@@ -10,8 +10,6 @@ import polars as pl
 
 from podium.errors import CorruptFileError, PodiumError
 
-__all__ = ["is_table", "read_frame"]
-
 _KINDS = (".csv", ".parquet")
 _MAX_BYTES = 256 * 2**20  # of a file; a table of a million scores has a tenth
 _SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "bars"}

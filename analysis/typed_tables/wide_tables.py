@@ -5,8 +5,6 @@ from collections.abc import Sequence
 
 import polars as pl
 
-__all__ = ["k_columns", "long_by_block", "long_by_k"]
-
 _RECALL_AT = re.compile(
     r"(?:.*[ _])?(?:r|recall)(?:@|_at_| at | @ ?)(\d+)(?:[ _]?%| \(%\))?", re.I
 )

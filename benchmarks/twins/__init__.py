@@ -8,8 +8,6 @@ at which both must be equal. Benchmarks time the pair, tests compare it.
 import importlib
 from pathlib import Path
 
-__all__ = ["twin_module", "twin_names"]
-
 
 def twin_names():
     """The losses that have a twin, sorted."""

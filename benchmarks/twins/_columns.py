@@ -1,7 +1,5 @@
 """Lets a loss that keeps a class in each column train our rows."""
 
-__all__ = ["sharing_columns"]
-
 
 def sharing_columns(theirs, name, proxies):
     """``theirs`` as a function, with ours in place of its parameter called ``name``.

@@ -7,8 +7,6 @@ from pytorch_metric_learning.miners import (
     TripletMarginMiner,
 )
 
-__all__ = ["DETERMINISTIC", "twin_miner"]
-
 # Those that choose the same triplets as ours.
 DETERMINISTIC = ("all_triplets", "batch_hard", "semihard_band")
 

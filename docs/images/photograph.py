@@ -10,8 +10,6 @@ from playwright.sync_api import sync_playwright
 
 from analysis.report.report import study_page
 
-__all__ = ["photograph"]
-
 _WIDTH = 1100
 _COLOURS = 256
 

@@ -8,8 +8,6 @@ from orchestrator.scheduling.executor_interface import NoJob, Scheduler
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.worker.worker import TrialFunction, TrialWorker, train
 
-__all__ = ["InProcessExecutor"]
-
 
 class InProcessExecutor:
     """One slot, no Ray."""

@@ -16,8 +16,6 @@ from pathlib import Path
 
 import psutil
 
-__all__ = ["PrivateFolder", "remove_folders_of_dead_runs"]
-
 _NAMES, _LOCK = "podium-" + "?" * 8, "in-use.lock"
 _SECONDS_TO_DIE = 5.0
 

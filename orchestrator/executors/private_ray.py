@@ -23,8 +23,6 @@ from ray._raylet import Config  # type: ignore[attr-defined]
 from orchestrator.executors.private_folders import PrivateFolder
 from orchestrator.scheduling.executor_interface import ClusterGoneError
 
-__all__ = ["OwnRay", "loopback_only", "use_private_token"]
-
 _CLUSTERS = ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR
 _NEEDED = (ray_constants.PROCESS_TYPE_GCS_SERVER, ray_constants.PROCESS_TYPE_RAYLET)
 _PAUSE_SECONDS = 1.0

@@ -24,9 +24,6 @@ from orchestrator.trials.worker_messages import Ended, Message
 from orchestrator.worker.process_memory import process_bytes
 from orchestrator.worker.worker import TrialFunction, TrialWorker
 
-__all__ = ["ProcessWear", "actor_class", "resources_of"]
-
-
 # A new process costs seconds, which is as much as hundreds of tiny trials. Each has a limit of its
 # own: processes that started together are not to be replaced together, while no trial runs.
 _MAX_TRIALS = range(500, 1500)

@@ -30,8 +30,6 @@ from orchestrator.executors.ray_messages import (
 from orchestrator.study.resource_demand import Capacity, Demand
 from podium.errors import PodiumError
 
-__all__ = ["RayCluster", "join"]
-
 _OBJECT_STORE_BYTES = 100 * 2**20
 _PATIENCE_SECONDS, _CONNECT_SECONDS, _PAUSE_SECONDS = 15.0, 5.0, 0.5
 _TOKEN = (

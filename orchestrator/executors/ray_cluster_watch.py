@@ -20,8 +20,6 @@ from orchestrator.executors.private_ray import OwnRay
 from orchestrator.scheduling.executor_interface import ClusterGoneError
 from orchestrator.study.resource_demand import Demand
 
-__all__ = ["PATIENCE", "ClusterWatch", "NodeState"]
-
 NodeState = Literal["alive", "silent", "dead", "preempted", "unknown"]
 
 PATIENCE = 14

@@ -5,8 +5,6 @@ from importlib import metadata
 
 from podium.errors import PodiumError
 
-__all__ = ["TESTED_RAY"]
-
 # Tune has no public way to survive the loss of a worker to memory or with its node, nor to choose
 # which trial gets a process. So this room reaches into Ray's inside, which may change with each
 # minor version. The range in pyproject.toml is the same.

@@ -15,8 +15,6 @@ from ray.air.execution._internal import RayActorManager
 from orchestrator.redaction import redacted
 from orchestrator.scheduling.executor_interface import Loss
 
-__all__ = ["address_in", "cannot_start", "loss_of", "recording_actor_manager"]
-
 # What Ray writes; for each, `tests/orchestrator/executors/test_ray_failures.py` kills real
 # processes.
 _NODE_DIED = "its node has died"

@@ -15,8 +15,6 @@ import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when 
 from ray._private import utils
 from ray._private import worker as ray_worker
 
-__all__ = ["drop_messages", "keep_messages", "keep_signal_handlers"]
-
 _LOGGER = logging.getLogger("ray")
 _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 

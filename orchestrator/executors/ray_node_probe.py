@@ -15,8 +15,6 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import read_bytes
 from podium.errors import StoreError
 
-__all__ = ["check_all_nodes_see"]
-
 _ANSWER_SECONDS = 60.0
 
 

@@ -35,8 +35,6 @@ from orchestrator.scheduling.executor_interface import Scheduler
 from orchestrator.study.resource_demand import Capacity, Demand
 from orchestrator.worker.worker import TrialFunction, train
 
-__all__ = ["KeepSignalHandler", "RayTuneExecutor"]
-
 _MAX_PENDING = 10_000  # no limit in effect: the scheduler decides how many run
 
 

@@ -20,8 +20,6 @@ from orchestrator.study.resource_demand import Capacity
 from orchestrator.trials.specification import TrialJob
 from podium.errors import PodiumError
 
-__all__ = ["ClusterGone", "TuneBridge"]
-
 _LOOK_SECONDS = 1.0
 _CHANGE_SECONDS = 60.0  # from one trial to the next in the same process
 _START_SECONDS = 600.0  # of a process: a node may have to load all that it needs first

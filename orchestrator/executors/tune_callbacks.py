@@ -15,8 +15,6 @@ from orchestrator.executors.tune_bridge import TuneBridge
 from orchestrator.scheduling.executor_interface import NoJob
 from podium.errors import StoreError
 
-__all__ = ["BridgeCallback", "BridgeScheduler", "BridgeSearcher", "BridgeStopper"]
-
 
 class BridgeSearcher(Searcher):
     """Gives Tune the jobs of the study."""

@@ -13,8 +13,6 @@ from orchestrator.study_parser.backbones import is_missing
 from trainables.settings.training_settings import HyperparameterValue, TrainingSettings
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings
 
-__all__ = ["BlockPlan", "block_plan", "missing"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockPlan:

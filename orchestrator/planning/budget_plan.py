@@ -7,8 +7,6 @@ from orchestrator.study.budget import SECONDS_PER_HOUR
 from orchestrator.study.resource_demand import demand_of
 from orchestrator.study.study import BudgetSettings, Search, Study
 
-__all__ = ["BudgetPlan", "EpochCost", "NeededHours", "budget_plan"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochCost:

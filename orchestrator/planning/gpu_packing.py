@@ -12,8 +12,6 @@ from orchestrator.study.resource_demand import CONTEXT_MB, demand_of
 from orchestrator.study.study import Study
 from orchestrator.trials.failure_causes import OUT_OF_MEMORY
 
-__all__ = ["BlockMemory", "PackingAdvice", "block_packing_advice", "packing_advice"]
-
 _HEADROOM = 1.1
 _MB_PER_GB = 1024.0
 

@@ -14,8 +14,6 @@ from orchestrator.study.study import Study
 from trainables.dataset_interface.class_splits import assert_class_disjoint, make_split
 from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
 
-__all__ = ["LeakageCheck", "check_leakage"]
-
 _MOST_CLASSES = 20_000  # to assign to the folds of one protocol: about 0.03 s
 _LEAST_FOLDS = 10
 

@@ -24,14 +24,6 @@ from orchestrator.study.study import Block, Search, Study
 from trainables.dataset_interface.class_splits import validation_counts
 from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
 
-__all__ = [
-    "DatasetPlan",
-    "SearchPlan",
-    "StageCounts",
-    "StudyPlan",
-    "plan",
-]
-
 # Where the standard error of Recall@1 is stated: near the largest it gets in practice.
 _RECALL = 0.8
 

@@ -38,8 +38,6 @@ from podium.errors import PodiumError, StudyError
 from trainables.errors import TrialInputError
 from trainables.settings.trial_settings import DatasetSettings
 
-__all__ = ["Merged", "merge_studies"]
-
 _EQUAL = ("numerics_version", "clustering")
 _BUDGET = (("search", "trials"), ("search", "repeats"), ("final", "seeds"), ("final", "train_on"))
 _OF_LOSSES = ("spaces", "values", "try_first", "warm_starts", "declared_differences")

@@ -32,8 +32,6 @@ from orchestrator.study.study import Block, Search, Study
 from podium.errors import CorruptFileError, PodiumError, StoreError
 from search_spaces.parameters import Space, Value
 
-__all__ = ["JournalUpdate", "append_searches"]
-
 _STATES = {
     "COMPLETE": optuna.trial.TrialState.COMPLETE,
     "PRUNED": optuna.trial.TrialState.PRUNED,

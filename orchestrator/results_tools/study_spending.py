@@ -14,8 +14,6 @@ from orchestrator.scheduling.study_progress import BudgetUse
 from orchestrator.study.budget import SECONDS_PER_HOUR, trials_per_search
 from orchestrator.study.study import BudgetSettings, Study
 
-__all__ = ["SpentStatus", "spent_status"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpentStatus:

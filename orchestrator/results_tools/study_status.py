@@ -17,8 +17,6 @@ from orchestrator.study.budget import trials_per_search
 from orchestrator.study.resolved_study import study_from_resolved
 from orchestrator.study.study import Search, Study
 
-__all__ = ["StudyStatus", "study_status"]
-
 _STATES = ("COMPLETE", "PRUNED", "FAILED")
 
 

@@ -40,8 +40,6 @@ from podium.errors import CorruptFileError, PodiumError
 from trainables.dataset_interface.dataset import Dataset
 from trainables.network.initial_weights import weights_fingerprint
 
-__all__ = ["rebuilt_queues", "search_run", "suggester_of"]
-
 
 def rebuilt_queues(
     study: Study,

@@ -19,8 +19,6 @@ from orchestrator.results.trial_files.withdraw_trials import withdraw_trials
 from orchestrator.trials.failure_causes import FAILURE_CAUSES
 from podium.errors import PodiumError
 
-__all__ = ["check_causes", "record_retries", "recorded_failures", "withdraw"]
-
 Row = Mapping[str, Any]
 
 _COLUMNS = (

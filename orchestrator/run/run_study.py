@@ -49,9 +49,6 @@ from trainables.file_caches.image_files import ImageFiles
 from trainables.file_caches.resized_images import evaluation_side, resized
 from trainables.network.initial_weights import weights_problem
 
-__all__ = ["Console", "RunEnd", "run_study"]
-
-
 Watch = Callable[[StudyScheduler], AbstractContextManager[object]]
 
 

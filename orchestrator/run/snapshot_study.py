@@ -34,8 +34,6 @@ from orchestrator.trials.provenance import provenance
 from podium.errors import CorruptFileError, PodiumError
 from trainables.tasks import METRICS
 
-__all__ = ["check_readable", "check_startable", "space_record", "write_snapshot"]
-
 
 def check_readable(study: Study, paths: StudyPaths) -> None:
     """Refuse a results folder that is another study's, or another version's. Changes nothing.

@@ -26,15 +26,6 @@ from orchestrator.study.foreign_code import (
 from orchestrator.study.study import Study
 from podium.errors import CorruptFileError, PodiumError
 
-__all__ = [
-    "code_provenance",
-    "refuse_changed_code",
-    "renew_unused_code",
-    "report_unrecorded_code",
-    "with_recorded_code",
-    "write_study_code",
-]
-
 
 def with_recorded_code(study: Study, paths: StudyPaths) -> Study:
     """The study with the fingerprints of its snapshot, and of what it newly names as it is now.

@@ -36,8 +36,6 @@ from podium.errors import PodiumError
 from search_spaces.parameters import Value, existing
 from trainables.tasks import objective_of
 
-__all__ = ["find_warm_starts", "recall_warm_starts"]
-
 Config = Mapping[str, Value]
 
 

@@ -26,8 +26,6 @@ from orchestrator.study.configs import loss_training
 from orchestrator.study.resource_demand import demand_of
 from orchestrator.study.study import Search, Study
 
-__all__ = ["BudgetShares", "Claim", "TrialCosts"]
-
 # The reserve for finals and baselines is so many times what such trials cost so far.
 _MARGIN = 1.1
 _ROUNDING = 1e-9  # seconds; sums of shares may round up

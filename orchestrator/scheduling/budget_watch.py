@@ -6,8 +6,6 @@ from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.study.budget import SECONDS_PER_HOUR
 from orchestrator.study.study import Study
 
-__all__ = ["BudgetWatch"]
-
 _KEYS = {"GPU-hours": "budget.gpu_hours", "hours": "budget.wall_hours", "trials": "budget.trials"}
 
 

@@ -7,8 +7,6 @@ import polars as pl
 from orchestrator.scheduling.running_search import Outcome
 from orchestrator.trials.history import mean_epoch, running_best, selected_epochs
 
-__all__ = ["Committed", "committed_finals", "refit_epochs_of_defaults", "search_outcomes"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Committed:

@@ -33,16 +33,6 @@ from functools import partial
 
 from orchestrator.study.study import EarlyStopping
 
-__all__ = [
-    "EarlyStopper",
-    "StoppingRule",
-    "bracket_of",
-    "bracket_sizes",
-    "in_best_share",
-    "make_early_stopper",
-    "rung_steps",
-]
-
 # Whether a trial continues, by its score and the scores of its rivals at the same rung.
 StoppingRule = Callable[[float, Sequence[float]], bool]
 

@@ -10,8 +10,6 @@ from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Message
 from podium.errors import PodiumError
 
-__all__ = ["ClusterGoneError", "Executor", "Loss", "LossCause", "NoJob", "Scheduler"]
-
 LossCause = Literal[
     "lost_node",  # its node died or cannot be reached
     "preempted",  # its node was taken away with notice

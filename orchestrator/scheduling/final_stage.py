@@ -16,8 +16,6 @@ from orchestrator.study.study import Search, Study
 from orchestrator.trials.specification import Finalist, TrialSpec
 from orchestrator.trials.specification_maker import TrialSpecMaker
 
-__all__ = ["FinalStage", "Finals"]
-
 
 @dataclass(slots=True)
 class Finals:

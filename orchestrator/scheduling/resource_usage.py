@@ -12,8 +12,6 @@ from typing import NamedTuple
 from orchestrator.results.records.runs import RunSpent, Use
 from orchestrator.study.resource_demand import Demand
 
-__all__ = ["RunningAttempt", "Spending", "Spent", "SpentOn", "added", "use_of"]
-
 _USES: Mapping[str, Use] = {"COMPLETE": "complete", "PRUNED": "pruned", "FAILED": "failed"}
 
 

@@ -37,8 +37,6 @@ from orchestrator.study.study import Block, Study
 from orchestrator.trials.provenance import current_versions
 from podium.errors import FolderGoneError, StoreError
 
-__all__ = ["RunAccount", "estimated_run", "spent_in", "wall_seconds_of"]
-
 _WRITE_SECONDS = 5.0
 _REMOTE_WRITE_SECONDS = 30.0  # every write is a request there
 

@@ -10,8 +10,6 @@ from orchestrator.search_samplers.suggester import Suggester, TrialState
 from orchestrator.study.study import Search, SearchSettings
 from orchestrator.trials.specification import Config, Finalist, TrialSpec
 
-__all__ = ["Outcome", "SearchRun"]
-
 # So many duplicate suggestions in a row mean that the space is exhausted.
 _MAX_DUPLICATES_IN_A_ROW = 20
 

@@ -12,8 +12,6 @@ from orchestrator.trials.history import TrialHistory
 from orchestrator.trials.specification import TrialSpec
 from orchestrator.trials.worker_messages import Ended
 
-__all__ = ["LongestHistories", "RunningTrial", "end_attempt", "ended_by_loss"]
-
 _UNKNOWN = "unknown"
 _OF_WAITING = ("lost_node", "preempted", "stuck")
 

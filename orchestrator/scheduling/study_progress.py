@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from orchestrator.study.study import Search, Study
 
-__all__ = ["BudgetUse", "SearchProgress", "StudyProgress", "search_name"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BudgetUse:

@@ -41,8 +41,6 @@ from orchestrator.trials.worker_messages import Ended, Message
 from podium.errors import StoreError
 from trainables.trial_reports import EpochReport
 
-__all__ = ["OwnStore", "StudyScheduler"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnStore:

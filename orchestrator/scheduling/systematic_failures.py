@@ -16,8 +16,6 @@ from orchestrator.trials.failure_causes import (
 from orchestrator.trials.worker_messages import Ended
 from podium.errors import PodiumError
 
-__all__ = ["SystematicFailureDetector"]
-
 # So many trials in a row that fail with the same message, in several losses, fail for a reason
 # outside of them.
 _MAX_SAME_FAILURES = 3

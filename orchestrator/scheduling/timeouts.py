@@ -9,8 +9,6 @@ from orchestrator.study.budget import SECONDS_PER_HOUR
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import ResourceSettings
 
-__all__ = ["TimeoutWatch", "timeout_of"]
-
 # A trial that is known to take long between messages is not taken for stuck.
 _TIMES_LONGEST = 4.0
 

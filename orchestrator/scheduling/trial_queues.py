@@ -11,8 +11,6 @@ from orchestrator.scheduling.study_progress import SearchProgress, search_name
 from orchestrator.study.study import Search, Study
 from orchestrator.trials.specification import TrialSpec
 
-__all__ = ["StudyQueues"]
-
 
 class StudyQueues:
     """All work of a study. Rebuilt from the store by `restore`; holds nothing else of its own.

@@ -13,8 +13,6 @@ from orchestrator.trials.history import TrialHistory
 from orchestrator.trials.retries import demand_of_next_attempt
 from orchestrator.trials.specification import TrialSpec
 
-__all__ = ["WorkerSlots"]
-
 
 class WorkerSlots:
     """The worker slots of a study, and the one trial that waits for a slot.

@@ -25,8 +25,6 @@ from orchestrator.search_samplers.suggester import SearchTask, Suggester, TrialS
 from orchestrator.search_samplers.unit_cube import coordinate_of, is_inside, value_at
 from search_spaces.parameters import Choice, Value
 
-__all__ = ["CmaEsSuggester"]
-
 # Fraction of the range of each number, from whose middle it starts (Hansen 2016, section B).
 _START_SIGMA = 0.3
 

@@ -12,8 +12,6 @@ from orchestrator.search_samplers.evenly_spaced import spaced_values
 from orchestrator.search_samplers.suggester import SearchTask, Suggester, TrialState
 from search_spaces.parameters import Value
 
-__all__ = ["CoordinateSuggester", "max_configs"]
-
 
 def max_configs(task: SearchTask) -> int:
     """Upper bound on distinct configs: first ones, sweeps, and the combination of several."""

@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import Choice, Int, Real, Value
 
-__all__ = ["spaced_values"]
-
 
 def spaced_values(tried: Real | Int | Choice, num_points: int) -> tuple[Value, ...]:
     """At most ``num_points`` values of a range, its ends among them if there are two or more.

@@ -11,8 +11,6 @@ from orchestrator.search_samplers.evenly_spaced import spaced_values
 from orchestrator.search_samplers.suggester import SearchTask
 from search_spaces.parameters import Choice, Condition, Int, Real, Value
 
-__all__ = ["Points", "configs", "num_configs", "points_within", "trials_needed"]
-
 Points = Mapping[str, tuple[Value, ...]]
 
 _MIN_POINTS = 2  # both ends of a range

@@ -12,8 +12,6 @@ from orchestrator.search_samplers.factorial import configs, points_within
 from orchestrator.search_samplers.suggester import SearchTask, Suggester
 from search_spaces.parameters import Value
 
-__all__ = ["GridSuggester"]
-
 
 class GridSuggester(Suggester):
     """The configs of a full factorial design within the budget; see `Suggester`.

@@ -8,8 +8,6 @@ from orchestrator.search_samplers.quasi_monte_carlo import QmcSuggester
 from orchestrator.search_samplers.sampler_names import SamplerName
 from orchestrator.search_samplers.suggester import SearchTask, Suggester
 
-__all__ = ["make_suggester"]
-
 
 def make_suggester(name: SamplerName, task: SearchTask) -> Suggester:
     """The suggester that draws the configs of one search by the sampler of that name."""

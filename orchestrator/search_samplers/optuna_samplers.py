@@ -14,8 +14,6 @@ from optuna.distributions import BaseDistribution
 from optuna.samplers import BaseSampler, GPSampler, NSGAIISampler, RandomSampler, TPESampler
 from optuna.trial import FrozenTrial, TrialState
 
-__all__ = ["OptunaSamplerName", "SteadyStateNsga2", "sampler_factory"]
-
 OptunaSamplerName = Literal["tpe", "random", "gp", "nsga-ii"]
 
 # Optuna's population, for searches of hundreds of trials. On two-objective bowls of three numbers

@@ -16,8 +16,6 @@ from orchestrator.search_samplers.optuna_samplers import OptunaSamplerName, samp
 from orchestrator.search_samplers.suggester import SearchTask, Suggester, TrialState
 from search_spaces.parameters import Choice, Int, Real, Value
 
-__all__ = ["OptunaSuggester", "contains", "distribution_of"]
-
 optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 _OPTUNA_STATES = {

@@ -11,8 +11,6 @@ from orchestrator.search_samplers.suggester import SearchTask, Suggester
 from orchestrator.search_samplers.unit_cube import value_at
 from search_spaces.parameters import Value
 
-__all__ = ["QmcSuggester"]
-
 
 class QmcSuggester(Suggester):
     """Points of one Sobol sequence, scrambled by the search's seed; see `Suggester`.

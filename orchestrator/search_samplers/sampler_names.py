@@ -2,8 +2,6 @@
 
 from typing import Literal, get_args
 
-__all__ = ["DO_NOT_LEARN", "SAMPLERS", "SamplerName"]
-
 SamplerName = Literal["tpe", "random", "grid", "coordinate", "cma-es", "gp", "qmc", "nsga-ii"]
 
 SAMPLERS: tuple[SamplerName, ...] = get_args(SamplerName)

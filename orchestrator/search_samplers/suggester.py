@@ -7,8 +7,6 @@ from typing import Literal
 
 from search_spaces.parameters import Condition, Space, Value, existing
 
-__all__ = ["SearchTask", "Suggester", "TrialState"]
-
 TrialState = Literal["COMPLETE", "PRUNED", "FAILED"]
 
 

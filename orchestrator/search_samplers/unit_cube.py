@@ -8,8 +8,6 @@ import math
 
 from search_spaces.parameters import Choice, Int, Real, Value
 
-__all__ = ["coordinate_of", "is_inside", "value_at"]
-
 # 0.1 * 3 is not 0.3: rounded to the number that a user would write.
 _DIGITS = 12
 # Fraction of a step: a value that was written with few digits is still on its step.

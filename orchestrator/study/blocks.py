@@ -8,17 +8,6 @@ from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.study import Block, Search, Study
 from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
 
-__all__ = [
-    "NUM_FINALISTS",
-    "blocks",
-    "dataset_of",
-    "final_protocol_of",
-    "num_baseline_runs",
-    "num_final_runs",
-    "protocol_of",
-    "searches",
-]
-
 # The winner of a search and the published default.
 NUM_FINALISTS = 2
 

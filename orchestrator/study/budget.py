@@ -12,14 +12,6 @@ from orchestrator.study.blocks import (
 )
 from orchestrator.study.study import BudgetSettings, Study
 
-__all__ = [
-    "SECONDS_PER_HOUR",
-    "has_time_limit",
-    "num_reserved_trials",
-    "trials_per_search",
-    "with_trials_per_search",
-]
-
 SECONDS_PER_HOUR = 3600.0
 
 

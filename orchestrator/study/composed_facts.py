@@ -11,8 +11,6 @@ from search_spaces.training_parameters import PROXY_PARAMETERS, TRAINING_SPACES
 from trainables.settings.legal_ranges import Parameter
 from trainables.settings.loss_expression import MEMORY, PRETRAINING, WEIGHT
 
-__all__ = ["SPACE_NAMES", "LossFacts", "pretrained", "summed", "with_memory"]
-
 SPACE_NAMES = ("joint", "thesis", "reality_check")
 
 _MEMORY_SOURCE = "Wang et al. 2020, Cross-Batch Memory for Embedding Learning"

@@ -29,19 +29,6 @@ from trainables.settings.training_settings import (
 if TYPE_CHECKING:
     from orchestrator.results.records.trial_schema import HyperparameterType
 
-__all__ = [
-    "default_config",
-    "first_configs",
-    "hyperparameter_types",
-    "loss_training",
-    "recipe_values",
-    "search_task",
-    "space_of",
-    "training_of",
-    "unsearched_values",
-    "warm_start_key",
-]
-
 _TYPE_NAMES: "dict[type, HyperparameterType]" = {
     float: "float",
     int: "int",

@@ -8,8 +8,6 @@ from trainables.dataset_interface import load_dataset
 from trainables.dataset_interface.dataset import DatasetFacts
 from trainables.settings.trial_settings import LOCATION_OPTIONS, DatasetSettings
 
-__all__ = ["dataset_facts"]
-
 
 def dataset_facts(settings: DatasetSettings) -> DatasetFacts:
     """Counts and other facts known without any image; read again if its files changed.

@@ -11,14 +11,6 @@ from trainables.network.initial_weights import IMAGENET_WEIGHTS
 from trainables.recipes import RECIPES
 from trainables.settings.trial_settings import RANDOM_WEIGHTS, DatasetSettings
 
-__all__ = [
-    "absolute",
-    "default_image_size",
-    "default_recipe",
-    "default_weights",
-    "has_image_files",
-]
-
 _OF_FILES, _OF_OTHERS = "thesis", "fast"
 
 

@@ -11,8 +11,6 @@ from trainables.loss_composition.make_criterion import constructor_arguments, lo
 from trainables.settings.legal_ranges import Flag, Number, Parameter, Range, Text
 from trainables.settings.loss_expression import LossTerm
 
-__all__ = ["facts_from_code"]
-
 _SOURCE = "its constructor"
 
 

@@ -42,15 +42,6 @@ from trainables.recipes import reasons_of
 from trainables.settings.training_settings import TRAINING_TYPES
 from trainables.settings.trial_settings import ProtocolSettings
 
-__all__ = [
-    "DECLARABLE",
-    "disparities",
-    "fairness",
-    "report_differences",
-    "representatives",
-    "undeclared",
-]
-
 DECLARABLE = (
     *TRAINING_TYPES,
     TRY_FIRST,

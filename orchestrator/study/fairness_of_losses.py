@@ -15,22 +15,6 @@ from orchestrator.study.study import Block, Study
 from search_spaces.parameters import Choice, Int, Real, Space, Value
 from trainables.settings.loss_expression import parse_loss
 
-__all__ = [
-    "FIRST_CONFIG",
-    "LOSS_PROPERTIES",
-    "SEARCHED",
-    "TRIED",
-    "TRY_FIRST",
-    "WARM_START",
-    "first_config_disparity",
-    "num_tried_configs",
-    "num_tried_disparity",
-    "property_disparities",
-    "space_size_disparity",
-    "try_first_disparity",
-    "warm_start_disparity",
-]
-
 SEARCHED = "searched_hyperparameters"
 FIRST_CONFIG = "first_config"
 TRIED = "tried_configs"

@@ -16,8 +16,6 @@ from orchestrator.study.unused_settings import why_unused_training
 from search_spaces.parameters import Choice, Int, Real, Value
 from trainables.settings.training_settings import TRAINING_TYPES
 
-__all__ = ["SettingSides", "compare_training_settings", "group_by_value"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SettingSides:

@@ -25,16 +25,6 @@ from trainables.foreign_code import ForeignCode, foreign_code
 from trainables.network.backbone_facts import is_external
 from trainables.settings.loss_expression import parse_loss
 
-__all__ = [
-    "CodeChange",
-    "changed_code",
-    "code_now",
-    "code_of_trial",
-    "import_paths",
-    "import_paths_of",
-    "recorded_code",
-]
-
 _FINGERPRINT = re.compile(r"[0-9a-f]{64}")
 _DIFF_LINES = 60
 _DIFF_WIDTH = 160

@@ -24,8 +24,6 @@ from trainables.registry import literals, names
 from trainables.settings.legal_ranges import DECLARATIONS, OneOf, Parameter
 from trainables.settings.loss_expression import LossExpression, LossTerm, parse_loss
 
-__all__ = ["facts_of"]
-
 
 @cache
 def facts_of(loss: str) -> LossFacts:

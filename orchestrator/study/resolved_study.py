@@ -26,8 +26,6 @@ from search_spaces.parameters import Choice, Int, Real, Space
 from trainables.settings.training_settings import TRAINING_TYPES
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
-__all__ = ["resolved_dict", "space_dict", "study_from_resolved"]
-
 # In the order in which the snapshot has them.
 _KEYS = (
     *("name", "datasets", "backbones", "embedding_dims", "losses", "protocols", "search", "final"),

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from orchestrator.study.study import Block, ResourceShare, Study
 
-__all__ = ["CONTEXT_MB", "Capacity", "Demand", "demand_of", "least_demand", "most_demand"]
-
 # MiB that a process holds of a GPU beside torch's own memory: 600 to 700 on an H100.
 CONTEXT_MB = 768.0
 

@@ -11,27 +11,6 @@ from search_spaces.parameters import Choice, Int, Real, Space
 from trainables.settings.training_settings import HyperparameterValue
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
-__all__ = [
-    "SECONDS",
-    "Block",
-    "BudgetSettings",
-    "EarlyStopping",
-    "FinalSettings",
-    "KeepSettings",
-    "Quarantine",
-    "ResourceSettings",
-    "ResourceShare",
-    "Search",
-    "SearchSettings",
-    "Splits",
-    "Stopping",
-    "Study",
-    "StudyLoss",
-    "StudyTraining",
-    "TrainOn",
-    "WarmStart",
-]
-
 SECONDS = "seconds"
 """The objective that is not a score: time of training and validation, to be minimised."""
 

@@ -13,8 +13,6 @@ from orchestrator.results.records.tournament_rules import rules_of
 from orchestrator.study.foreign_code import import_paths_of
 from trainables.settings.trial_settings import LOCATION_OPTIONS
 
-__all__ = ["Change", "Difference", "compare"]
-
 # Changes of these change no number.
 _FREE = (
     "keep.embeddings",

@@ -7,8 +7,6 @@ from search_spaces.training_parameters import RATES, TRAINING_SPACES
 from trainables.settings.legal_ranges import Interval, Parameter
 from trainables.settings.training_settings import LEGAL_VALUES, TrainingSettings
 
-__all__ = ["TRAINING_PARAMETERS", "space_around"]
-
 _DEFAULT = TrainingSettings()
 
 TRAINING_PARAMETERS: dict[str, Parameter] = {

@@ -12,13 +12,6 @@ from trainables.settings.loss_expression import parse_loss
 from trainables.settings.training_settings import TrainingSettings
 from trainables.settings.trial_settings import DatasetSettings
 
-__all__ = [
-    "is_start_epoch",
-    "start_epoch_problem",
-    "why_unused",
-    "why_unused_training",
-]
-
 # Hyperparameters that name a start epoch -> how many epochs must follow it.
 _EPOCHS_AFTER = {"memory_start_epoch": 0, "pretraining_epochs": 1}
 

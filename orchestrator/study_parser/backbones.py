@@ -11,8 +11,6 @@ from trainables.errors import TrialInputError
 from trainables.network.initial_weights import weights_problem
 from trainables.settings.trial_settings import RANDOM_WEIGHTS, BackboneSettings
 
-__all__ = ["is_missing", "read_backbones"]
-
 _DEFAULT = (BackboneSettings(name="conv_small"),)
 _KEYS = ("name", "weights")
 

@@ -7,8 +7,6 @@ from orchestrator.study.study import Study
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.yaml_section import Section, label
 
-__all__ = ["DECLARED", "check_fairness", "read_declared"]
-
 DECLARED = "declared_differences"
 
 # Sections that differences follow from; while any is wrong they are not known.

@@ -23,8 +23,6 @@ from orchestrator.study_parser.yaml_tree import Node
 from search_spaces.catalogue import loss_names
 from trainables.errors import TrialInputError
 
-__all__ = ["EXPECT", "with_expected"]
-
 EXPECT = "expect"
 
 _KEYS = (

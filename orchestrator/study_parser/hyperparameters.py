@@ -8,8 +8,6 @@ from orchestrator.study_parser.yaml_tree import Node
 from search_spaces.parameters import Choice, Int, Real, Space, Value
 from trainables.settings.legal_ranges import MAX_SEED, Interval, Number, Parameter, Whole
 
-__all__ = ["read_space", "read_value", "read_values"]
-
 _MAX_STEPS = 100_000  # of one range: a grid goes through all
 
 _RANGE_KEYS = ("low", "high", "log", "step")

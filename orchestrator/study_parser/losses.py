@@ -13,8 +13,6 @@ from search_spaces.parameters import Space, Value
 from trainables.errors import TrialInputError
 from trainables.settings.loss_expression import parse_loss
 
-__all__ = ["read_losses"]
-
 _KEYS = ("loss", "sum", "values", "space", "try_first")
 
 

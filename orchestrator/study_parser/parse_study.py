@@ -40,8 +40,6 @@ from trainables.settings.legal_ranges import MAX_DIM, MAX_IMAGE_SIZE, MAX_SEED, 
 from trainables.settings.training_settings import LEGAL_VALUES, TRAINING_TYPES, HyperparameterValue
 from trainables.settings.trial_settings import LOCATION_OPTIONS, DatasetSettings
 
-__all__ = ["read_study"]
-
 _KEYS = (
     *("study", "datasets", "backbones", "embedding_dims", "image_sizes", "losses", "protocol"),
     *("search", "final", "training", "quarantine", "metrics", "keep", "resources", "seed"),

@@ -9,8 +9,6 @@ from typing import Any
 from orchestrator.study_parser.yaml_tree import Node, SourcePosition
 from podium.errors import StudyError
 
-__all__ = ["Path", "Problems"]
-
 # Keys from the top of the study to a value; numbers count the items of a list from 0.
 Path = tuple[str | int, ...]
 

@@ -12,8 +12,6 @@ from trainables.dataset_interface.class_splits import validation_counts
 from trainables.errors import TrialInputError
 from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
 
-__all__ = ["check_crossing", "without_labels"]
-
 _LONGEST_FOLDER = 240  # file systems take 255 bytes
 
 

@@ -15,8 +15,6 @@ from orchestrator.study_parser.yaml_section import MAX_CROSSED, Section, label
 from trainables.settings.legal_ranges import MAX_SEED
 from trainables.settings.trial_settings import ProtocolKind, ProtocolSettings
 
-__all__ = ["protocols_with_paths", "read_final_protocol", "read_protocols"]
-
 _KEYS = ("name", "kind", "val_fraction", "folds", "repeats", "classes_file", "split_seed")
 
 _MAX_FOLDS = 10_000

@@ -13,8 +13,6 @@ from orchestrator.study_parser.study_size import MAX_TRIALS
 from orchestrator.study_parser.yaml_section import Section, label
 from trainables.settings.trial_settings import BackboneSettings
 
-__all__ = ["check_budget", "read_budget", "read_resources"]
-
 _KEYS = [field.name for field in fields(ResourceSettings)]
 _OF_BACKBONE = [field.name for field in fields(ResourceShare)]
 

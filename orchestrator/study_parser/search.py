@@ -17,8 +17,6 @@ from trainables.errors import TrialInputError
 from trainables.settings.trial_settings import DatasetSettings
 from trainables.tasks import objective_of
 
-__all__ = ["check_sampler", "read_early_stopping", "read_objectives"]
-
 _TWO_OBJECTIVES: SamplerName = "nsga-ii"
 
 # Kind of early stopping -> numbers that it takes.

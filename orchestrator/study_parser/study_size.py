@@ -6,8 +6,6 @@ from orchestrator.study.blocks import NUM_FINALISTS
 from orchestrator.study.study import Study
 from orchestrator.study_parser.problems import Problems
 
-__all__ = ["MAX_TRIALS", "check_size"]
-
 MAX_TRIALS = 10**10
 """Trials of a whole study."""
 

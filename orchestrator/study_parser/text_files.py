@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-__all__ = ["MAX_STUDY_BYTES", "MAX_TABLE_BYTES", "UnreadableError", "read_text"]
-
 MAX_STUDY_BYTES = 10**6
 """Of a study file; those that lie beside podium have 2 kB."""
 MAX_TABLE_BYTES = 4 * 10**6

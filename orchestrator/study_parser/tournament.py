@@ -8,8 +8,6 @@ from orchestrator.study.study import Study
 from orchestrator.study_parser.problems import Problems
 from orchestrator.study_parser.yaml_section import Section
 
-__all__ = ["check_tournament", "read_tournament"]
-
 _SECTION = "tournament"
 _MIN_NEMENYI_LOSSES = 3
 

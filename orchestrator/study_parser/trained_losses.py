@@ -11,8 +11,6 @@ from search_spaces.parameters import Value
 from trainables.errors import TrialInputError
 from trainables.settings.training_settings import TrainingSettings
 
-__all__ = ["TrainedLoss", "trained_losses"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedLoss:

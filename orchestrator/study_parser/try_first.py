@@ -10,8 +10,6 @@ from orchestrator.study_parser.trained_losses import trained_losses
 from orchestrator.study_parser.yaml_section import label
 from search_spaces.parameters import Value, existing
 
-__all__ = ["check_try_first"]
-
 
 def check_try_first(study: Study, problems: Problems) -> None:
     """Note hyperparameters that are not searched or do not exist, and configs given twice."""

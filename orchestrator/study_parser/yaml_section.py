@@ -7,8 +7,6 @@ from typing import Any, TypeVar
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.yaml_tree import Node
 
-__all__ = ["MAX_CROSSED", "MAX_ITEMS", "Section", "label"]
-
 MAX_ITEMS = 1_000
 """Items of a list of a study file, unless said otherwise."""
 MAX_CROSSED = 100

@@ -9,8 +9,6 @@ import yaml
 
 from podium.errors import StudyError
 
-__all__ = ["Node", "SourcePosition", "compose", "override"]
-
 Scalar = str | int | float | bool | None
 
 # Largest of one file. A thousand times what studies have; PyYAML reads it in a second.

@@ -36,8 +36,6 @@ from trainables.errors import TrialInputError
 from trainables.settings.training_settings import TRAINING_TYPES
 from trainables.settings.trial_settings import ProtocolSettings
 
-__all__ = ["check_study"]
-
 
 def check_study(study: Study, problems: Problems) -> None:
     """Note everything that keeps ``study`` from being run."""

@@ -14,8 +14,6 @@ from trainables.settings.frozen_feature_rules import FROZEN_FEATURES, input_prob
 from trainables.settings.training_settings import TrainingSettings
 from trainables.settings.trial_settings import DatasetSettings
 
-__all__ = ["check_images"]
-
 
 def check_images(study: Study, problems: Problems) -> None:
     """Note every data set that cannot be trained on with the study's networks and sizes."""

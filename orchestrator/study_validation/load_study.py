@@ -13,8 +13,6 @@ from orchestrator.study_parser.yaml_tree import Node, compose, override
 from orchestrator.study_validation.check_study import check_study
 from podium.errors import StudyError
 
-__all__ = ["load_study"]
-
 
 def load_study(path: Path, overrides: Sequence[str] = ()) -> Study:
     """The study in a YAML file, with every default filled in.

@@ -8,8 +8,6 @@ from orchestrator.study_parser.problems import Problems
 from orchestrator.study_parser.trained_losses import trained_losses
 from trainables.settings.frozen_feature_rules import mode_problem
 
-__all__ = ["check_needs"]
-
 
 def check_needs(study: Study, problems: Problems) -> None:
     """Note every loss that cannot be trained on these data or with these batches."""

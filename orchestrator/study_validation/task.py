@@ -10,8 +10,6 @@ from trainables.registry import load
 from trainables.settings.trial_settings import DatasetSettings
 from trainables.tasks import METRICS, Task, loss_problem, sampler_problem
 
-__all__ = ["check_task", "task_of"]
-
 
 def task_of(study: Study) -> Task:
     """The task of a checked study, which all its data sets share."""

@@ -11,8 +11,6 @@ from orchestrator.study_parser.yaml_section import label
 from trainables.registry import names
 from trainables.settings.training_settings import LEGAL_VALUES
 
-__all__ = ["check_training_section", "why_unused_by_all"]
-
 _SAMPLER: Path = ("training", "sampler")
 
 

@@ -31,22 +31,6 @@ from errno import ENOMEM
 from podium.errors import StoreError
 from trainables.errors import Collapsed, DataError, Diverged, TrialInputError
 
-__all__ = [
-    "DATA",
-    "DEVICE",
-    "ERROR",
-    "FAILURE_CAUSES",
-    "INPUT",
-    "LOST",
-    "OUT_OF_HOST_MEMORY",
-    "OUT_OF_MEMORY",
-    "STORE",
-    "STUCK",
-    "TIMEOUT",
-    "FailureTally",
-    "cause_of",
-]
-
 ERROR = "error"
 INPUT = "input"
 DATA = "data"

@@ -5,8 +5,6 @@ from math import floor
 
 from trainables.trial_reports import EpochReport, TestReport
 
-__all__ = ["TrialHistory", "mean_epoch", "running_best", "selected_epochs"]
-
 
 def selected_epochs(scores: Iterable[tuple[int, int, float]]) -> dict[int, int]:
     """Best epoch of each fold, the earliest on ties, from (fold, epoch, score) triples."""

@@ -15,8 +15,6 @@ from orchestrator.ids_and_seeds import NUMERICS_VERSION
 from orchestrator.redaction import redacted
 from trainables.metrics.clustering_facts import CLUSTERING
 
-__all__ = ["Versions", "current_versions", "provenance"]
-
 _LIBRARIES = ("torch", "ray", "optuna", "polars", "pyarrow", "numpy")
 
 

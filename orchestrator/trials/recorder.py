@@ -20,8 +20,6 @@ from trainables.settings.training_settings import HyperparameterValue
 from trainables.settings.trial_settings import ProtocolSettings
 from trainables.trial_reports import ClassHits, EpochReport, TestReport
 
-__all__ = ["LAST_EPOCH", "SELECTION_RULE", "TrialRecorder", "hyperparameter_columns"]
-
 SELECTION_RULE = "best_val_epoch"
 LAST_EPOCH = "last_epoch"  # where there is no validation
 

@@ -19,14 +19,6 @@ from orchestrator.trials.failure_causes import (
     STUCK,
 )
 
-__all__ = [
-    "MAX_FRUITLESS_ATTEMPTS",
-    "Failure",
-    "demand_of_next_attempt",
-    "failure_of",
-    "is_retried",
-]
-
 # A lost worker is not the trial's fault, unless the trial loses it every time.
 MAX_FRUITLESS_ATTEMPTS = 3
 

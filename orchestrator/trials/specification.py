@@ -12,8 +12,6 @@ from orchestrator.study.study import KeepSettings, Search, TrainOn
 from trainables.settings.training_settings import HyperparameterValue
 from trainables.settings.trial_settings import TrialSettings
 
-__all__ = ["Config", "Finalist", "TrialJob", "TrialSpec"]
-
 Config = Mapping[str, HyperparameterValue]
 
 

@@ -17,8 +17,6 @@ from trainables.dataset_interface.dataset import Dataset
 from trainables.network.initial_weights import weights_fingerprint
 from trainables.settings.trial_settings import UNTRAINED, ProtocolSettings, TrialSettings
 
-__all__ = ["TrialSpecMaker", "check_published"]
-
 _REFIT = ProtocolSettings(kind="refit", val_fraction=None)
 
 

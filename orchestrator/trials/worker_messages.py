@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from orchestrator.search_samplers.suggester import TrialState
 from trainables.trial_reports import EpochReport, TestReport
 
-__all__ = ["Ended", "Message"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:

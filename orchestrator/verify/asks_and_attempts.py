@@ -19,14 +19,6 @@ from podium.errors import CorruptFileError
 from trainables.errors import CheckpointError
 from trainables.trial.checkpoint import verified_archive
 
-__all__ = [
-    "check_attempts",
-    "check_checkpoints",
-    "check_retried",
-    "read_sound_asks",
-    "read_sound_retried",
-]
-
 _STATE = "state.pt"
 
 

@@ -10,8 +10,6 @@ from orchestrator.results.storage.locations import Place
 from orchestrator.results.storage.printable_text import one_line
 from podium.errors import CorruptFileError
 
-__all__ = ["Finding", "Findings", "some_of"]
-
 # Of a folder: the file in it, whose name may hold spaces.
 _BELOW = re.compile(r"/[^:]*?\.\w+(?=[ :])|/[^\s:]+")
 _BREAK = re.compile(r"\s*\n\s*")  # in messages of other parts

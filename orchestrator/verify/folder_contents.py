@@ -9,8 +9,6 @@ from orchestrator.results.storage.locations import TEMPORARY_SUFFIX
 from orchestrator.results.storage.printable_text import has_control_characters
 from orchestrator.verify.findings import Findings, some_of
 
-__all__ = ["check_contents"]
-
 _FOLDERS = {
     *("asks", "attempts", "checkpoints", "code", "compacted", "embeddings", "lock", "models"),
     *("retried", "runs", "trials"),

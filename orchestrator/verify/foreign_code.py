@@ -19,8 +19,6 @@ from orchestrator.verify.trial_row_rules import settings_of
 from orchestrator.verify.trial_rows import StoredTrial
 from trainables.foreign_code import fingerprint_of
 
-__all__ = ["check_code"]
-
 _BRING_BACK = "Bring back the file as it was, from a copy"
 
 

@@ -10,8 +10,6 @@ from orchestrator.study.study import KeepSettings
 from orchestrator.verify.findings import Findings, some_of
 from orchestrator.verify.trial_rows import StoredTrial
 
-__all__ = ["check_kept"]
-
 _SUFFIX = ".safetensors"
 
 

@@ -16,8 +16,6 @@ from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.errors import TrialInputError
 from trainables.settings.trial_settings import ProtocolSettings
 
-__all__ = ["check_ask_ids", "check_row_ids", "maker_of", "readable_datasets"]
-
 
 def readable_datasets(stored: StoredStudy, findings: Findings) -> dict[str, Dataset]:
     """The data sets of a study that are here, and are those of its trials, by label."""

@@ -17,8 +17,6 @@ from orchestrator.trials.specification_maker import TrialSpecMaker
 from orchestrator.verify.findings import Findings
 from orchestrator.verify.stored_study import StoredStudy
 
-__all__ = ["check_replay"]
-
 # These do not use outcomes, so it does not matter which of them a suggestion had seen.
 _WITHOUT_OUTCOMES = ("random", "grid", "qmc")
 

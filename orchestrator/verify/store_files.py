@@ -17,14 +17,6 @@ from orchestrator.study.study import Study
 from orchestrator.verify.findings import Findings
 from podium.errors import CorruptFileError, StudyError
 
-__all__ = [
-    "check_leftovers",
-    "check_lock",
-    "known_runs",
-    "stored_provenance",
-    "stored_study",
-]
-
 
 def stored_study(paths: StudyPaths, name: str, findings: Findings) -> Study | None:
     """The study as it is stored; None if it cannot be read, which is reported."""

@@ -11,8 +11,6 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.study import Study
 from orchestrator.verify.trial_rows import StoredTrial
 
-__all__ = ["StoredStudy"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredStudy:

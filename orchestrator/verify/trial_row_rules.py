@@ -15,8 +15,6 @@ from orchestrator.trials.history import selected_epochs
 from orchestrator.trials.recorder import LAST_EPOCH, SELECTION_RULE, hyperparameter_columns
 from trainables.settings.trial_settings import TrialSettings
 
-__all__ = ["RowRules", "RuleViolation", "settings_of"]
-
 _STATES = ("COMPLETE", "PRUNED", "FAILED")
 _STAGES = ("search", "final", "baseline")
 # Metrics in [0, 1].

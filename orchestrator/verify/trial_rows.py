@@ -19,8 +19,6 @@ from orchestrator.results.trial_files.row_checks import check_row_fits_path
 from orchestrator.verify.findings import Findings
 from podium.errors import CorruptFileError
 
-__all__ = ["StoredTrial", "read_trials"]
-
 _ROWS_AT_ONCE = 32  # as plain values in memory together
 _HEAVY = ("class_hits", "test_class_hits", "test_retrievals")
 # What a copy has of its own.

@@ -13,8 +13,6 @@ from orchestrator.verify.findings import Findings
 from orchestrator.verify.stored_study import StoredStudy
 from orchestrator.verify.trial_rows import StoredTrial
 
-__all__ = ["check_copies", "check_groups", "check_searches"]
-
 Trials = Mapping[str, StoredTrial]
 
 # (column, columns within whose groups it must be equal, message)

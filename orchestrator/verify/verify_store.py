@@ -19,7 +19,7 @@ from orchestrator.verify.asks_and_attempts import (
     read_sound_asks,
     read_sound_retried,
 )
-from orchestrator.verify.findings import Finding, Findings
+from orchestrator.verify.findings import Findings
 from orchestrator.verify.folder_contents import check_contents
 from orchestrator.verify.foreign_code import check_code
 from orchestrator.verify.kept_artifacts import check_kept
@@ -41,8 +41,6 @@ from orchestrator.verify.stored_study import StoredStudy
 from orchestrator.verify.trial_row_rules import RowRules
 from orchestrator.verify.trial_rows import StoredTrial, read_trials
 from orchestrator.verify.trials_of_study import check_copies, check_groups, check_searches
-
-__all__ = ["Finding", "Findings", "verify_store"]
 
 
 def verify_store(

@@ -13,16 +13,6 @@ import psutil
 from orchestrator.study.resource_demand import CONTEXT_MB
 from orchestrator.trials.failure_causes import OUT_OF_HOST_MEMORY, OUT_OF_MEMORY
 
-__all__ = [
-    "clear_frames",
-    "device_memory",
-    "devices",
-    "limit_memory",
-    "memory_at",
-    "process_bytes",
-    "release_memory",
-]
-
 _MB = 2**20
 
 

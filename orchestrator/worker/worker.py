@@ -50,8 +50,6 @@ from trainables.trial_reports import EpochReport, TestReport
 if TYPE_CHECKING:
     from trainables.trial.fold_artifacts import FoldArtifacts
 
-__all__ = ["TrialFunction", "TrialWorker", "train"]
-
 _LOG_CHARACTERS = 8_000
 # A secret whose beginning was cut off is not known for one: more is searched than is kept.
 _SEARCHED_CHARACTERS = 100_000

@@ -5,8 +5,6 @@ import yaml
 from podium.errors import PodiumError
 from trainables.settings.training_settings import HyperparameterValue
 
-__all__ = ["assignment"]
-
 
 def assignment(text: str) -> tuple[str, HyperparameterValue]:
     """Name and value of one ``--set``; text that reads as a number is a float.

@@ -5,8 +5,6 @@ from pathlib import Path
 
 from podium.errors import PodiumError
 
-__all__ = ["ReportTargets"]
-
 _STORE = "store.json"
 _STANDARD_OUTPUT = Path("-")
 

@@ -8,15 +8,6 @@ import typer
 from orchestrator.results.storage.locations import Place, RemotePath, parse_place
 from podium.errors import PodiumError
 
-__all__ = [
-    "GivenPlace",
-    "Overrides",
-    "StorageFolder",
-    "StudyPath",
-    "given_place",
-    "results_folder",
-]
-
 # Typer takes no union of types, and would make a path of a URI: `given_place` reads the text.
 if TYPE_CHECKING:
     GivenPlace: TypeAlias = Place

@@ -13,8 +13,6 @@ from podium.errors import PodiumError
 if TYPE_CHECKING:
     from analysis.typed_tables.score_table import ScoreTable
 
-__all__ = ["Average", "By", "Competitor", "Score", "TableOptions", "Where", "column_names"]
-
 By = Annotated[
     str | None,
     typer.Option(

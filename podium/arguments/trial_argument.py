@@ -14,18 +14,6 @@ from orchestrator.results.storage.locations import Place
 from podium.arguments.study_argument import GivenPlace, given_place, results_folder
 from podium.errors import PodiumError
 
-__all__ = [
-    "Fold",
-    "InStudy",
-    "StoredTrial",
-    "TrialId",
-    "embeddings_by_fold",
-    "model_of_fold",
-    "models_by_fold",
-    "refuse_existing",
-    "stored_trial",
-]
-
 TrialId = Annotated[
     str,
     typer.Argument(metavar="TRIAL", help="As `podium trials` prints it, or how it starts."),

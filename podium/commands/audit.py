@@ -13,8 +13,6 @@ from podium.terminal.printing import AsJson, print_json, say
 if TYPE_CHECKING:
     from analysis.audit.findings import Finding
 
-__all__ = ["command"]
-
 _WIDTH = 80
 _FOUND = 1
 

@@ -3,8 +3,6 @@
 from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
 from podium.terminal.printing import say
 
-__all__ = ["command"]
-
 
 def command(study: StudyPath, storage: StorageFolder = None) -> None:
     """Gather the trial files of a study into a few large ones. Safe to interrupt and repeat."""

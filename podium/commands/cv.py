@@ -12,8 +12,6 @@ from orchestrator.results.trial_files.reader import Reader
 from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say, table_text
 
-__all__ = ["command"]
-
 _WIDTH = 80
 _PERCENT = 100
 

@@ -16,8 +16,6 @@ from trainables.file_caches.image_files import ImageFiles
 from trainables.file_caches.resized_images import resized
 from trainables.settings.legal_ranges import MAX_IMAGE_SIZE
 
-__all__ = ["command"]
-
 _NUM_SHOWN = 20
 _BROKEN = 2
 

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from trainables.saved_models.trained_model import TrainedModel
 
-__all__ = ["command"]
-
 _SUFFIXES = (".npz", ".csv")
 _NUM_SHOWN = 20
 _MAX_THREADS = 1024

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from trainables.saved_models.embeddings_file import EmbeddingsFile
     from trainables.trial_reports import Score
 
-__all__ = ["command"]
-
 _Item = TypeVar("_Item")
 
 _MAX_SEED = 2**32 - 1

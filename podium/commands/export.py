@@ -26,8 +26,6 @@ from podium.terminal.printing import say
 if TYPE_CHECKING:
     from trainables.saved_models.model_file import ModelFile
 
-__all__ = ["command"]
-
 _POLL_SECONDS = 5.0
 
 # Options that chose the form before forms were commands -> what to say instead.

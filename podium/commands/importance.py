@@ -28,8 +28,6 @@ from podium.arguments.study_argument import StorageFolder, StudyPath, results_fo
 from podium.errors import PodiumError
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say, table_text
 
-__all__ = ["command"]
-
 _WIDTH = 99
 _MEANING: Mapping[ImportanceMethod, str] = {
     "ped-anova": "Importance: share of the variance of being among the best tenth of the search"

@@ -10,8 +10,6 @@ from podium.errors import PodiumError
 from podium.study_template import study_template
 from podium.terminal.printing import say
 
-__all__ = ["command"]
-
 
 def command(
     path: Annotated[

@@ -12,8 +12,6 @@ from trainables.registry import names, summary
 from trainables.settings.legal_ranges import Parameter
 from trainables.settings.training_settings import HyperparameterValue
 
-__all__ = ["command"]
-
 _WIDTH = 80
 _COMPOSED = """\
 LOSS+LOSS is a weighted sum, memory:LOSS a pair loss with a cross-batch memory,

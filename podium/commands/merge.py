@@ -10,8 +10,6 @@ from podium.arguments.study_argument import GivenPlace, given_place
 from podium.errors import PodiumError
 from podium.terminal.printing import say
 
-__all__ = ["command"]
-
 
 def command(
     studies: Annotated[

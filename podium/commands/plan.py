@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from orchestrator.planning.gpu_packing import PackingAdvice
     from podium.plan.measured_epoch import MeasuredEpoch
 
-__all__ = ["command"]
-
 _WIDTH = 80
 
 

@@ -16,8 +16,6 @@ from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
 if TYPE_CHECKING:
     from analysis.protocols.published_protocols import PublishedProtocols
 
-__all__ = ["command"]
-
 _WIDTH = 99
 _NAIVE = (
     "A typed table holds one run of each candidate, so oracle and pick are scored by the runs that"

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from analysis.tournament.rank_stability import RankStability
     from analysis.tournament.tournament import Tournament
 
-__all__ = ["command", "write_study_report"]
-
 
 def command(
     sources: Annotated[

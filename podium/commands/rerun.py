@@ -14,8 +14,6 @@ from podium.terminal.training_progress import run_and_print
 from trainables.settings.trial_settings import TrialSettings
 from trainables.trial_reports import EpochReport
 
-__all__ = ["command"]
-
 _SAME, _DIFFERENT = 0, 1
 _COMPARED = {"val": "validation scores", "train": "scores of training"}
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from orchestrator.redaction import redacted
+from orchestrator.results.storage.printable_text import one_line
 from podium.arguments.study_argument import Overrides, StorageFolder
 from podium.errors import PodiumError
 from podium.stop_signals import Stopped, StopSignals
-from podium.terminal.printing import one_line, say
+from podium.terminal.printing import say
 
 if TYPE_CHECKING:
     from orchestrator.results.records.store_paths import StudyPaths
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from orchestrator.scheduling.executor_interface import Executor
     from orchestrator.scheduling.study_scheduler import StudyScheduler
     from orchestrator.study.study import Study
-
-__all__ = ["command"]
 
 _DONE, _SOME_FAILED, _INTERRUPTED = 0, 1, 3
 

@@ -9,8 +9,6 @@ from podium.terminal.printing import AsCsv, AsJson, print_table, say
 from search_spaces.parameters import Choice, Int, Real
 from search_spaces.training_parameters import TRAINING_SPACES
 
-__all__ = ["command"]
-
 _TEXT_COLUMNS = ("parameter", "tried", "default", "legal", "source")
 
 

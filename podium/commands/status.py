@@ -5,8 +5,6 @@ from dataclasses import asdict
 from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
 
-__all__ = ["command"]
-
 
 def command(
     study: StudyPath,

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-__all__ = ["command", "readable"]
-
 # What Roth et al. 2022 guide by, the text half of CLIP, as sentence-transformers calls it.
 _MODEL = "clip-ViT-B-32"
 _PROMPT = "A photo of {}"

@@ -44,8 +44,6 @@ from podium.terminal.tournament_answer import (
 if TYPE_CHECKING:
     from orchestrator.results.trial_files.reader import Reader
 
-__all__ = ["command"]
-
 
 def command(
     source: Annotated[

@@ -31,8 +31,6 @@ from trainables.settings.trial_settings import (
     TrialSettings,
 )
 
-__all__ = ["command"]
-
 _DATASET_PREFIX = "dataset."
 
 

@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from orchestrator.results.storage.printable_text import one_line
 from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
-from podium.terminal.printing import AsCsv, AsJson, one_line, print_table, say
+from podium.terminal.printing import AsCsv, AsJson, print_table, say
 
 if TYPE_CHECKING:
     from orchestrator.results.storage.locations import Place
-
-__all__ = ["command"]
 
 _WHICH = ("trial_id", "stage", "block", "loss")
 _CROSSED = ("protocol", "repeat", "train_on", "same_as")

@@ -8,8 +8,6 @@ import typer
 from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
 from podium.terminal.printing import AsJson, print_json, say
 
-__all__ = ["command"]
-
 _SOUND, _PROBLEMS = 0, 2
 _SHOWN = 100
 _SECONDS_BETWEEN_LINES = 2.0

@@ -15,17 +15,6 @@ PodiumError (exit code 2: bad input)
 
 from collections.abc import Sequence
 
-__all__ = [
-    "CorruptFileError",
-    "FolderGoneError",
-    "LockHeldError",
-    "PlaceError",
-    "PodiumError",
-    "StoreError",
-    "StudyError",
-    "UnreachableError",
-]
-
 
 class PodiumError(Exception):
     """A clear message for the user: rule, offending value, place, known choices."""

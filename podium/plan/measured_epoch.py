@@ -11,8 +11,6 @@ from orchestrator.study.study import Study
 from trainables.settings.trial_settings import TrialSettings
 from trainables.trial_reports import EpochReport
 
-__all__ = ["MeasuredEpoch", "measure_epoch"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredEpoch:

@@ -20,8 +20,6 @@ from trainables.settings.trial_settings import RANDOM_WEIGHTS
 if TYPE_CHECKING:
     from podium.plan.measured_epoch import MeasuredEpoch
 
-__all__ = ["block_records", "plan_text", "search_rows"]
-
 _WIDTH = 80
 
 # Shown of every training; other settings only where blocks differ in them.

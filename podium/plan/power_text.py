@@ -6,8 +6,6 @@ from analysis.estimates.design_analysis import least_significant_difference
 from orchestrator.planning.study_plan import StudyPlan
 from podium.plan.statistical_power import StudyPower
 
-__all__ = ["power_notes", "power_rows"]
-
 
 def power_rows(power: StudyPower) -> list[dict[str, object]]:
     """One row for each data set that is retrieved by class, and protocol that does not leak."""

@@ -7,8 +7,6 @@ from analysis.hypothesis_tests.pairwise_comparisons import SmallestP, smallest_p
 from analysis.tournament.primary_test_text import METHODS, needed_text
 from orchestrator.planning.study_plan import StudyPlan
 
-__all__ = ["verdict_note", "verdict_record"]
-
 
 def verdict_note(planned: StudyPlan) -> str:
     """The primary test and the smallest p it can give, in a sentence or two."""

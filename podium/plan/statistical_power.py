@@ -21,16 +21,6 @@ from orchestrator.planning.study_plan import DatasetPlan, StudyPlan
 from orchestrator.results.storage.locations import Place
 from podium.errors import PodiumError
 
-__all__ = [
-    "Assumptions",
-    "DatasetPower",
-    "StudyPower",
-    "assumptions_from",
-    "like_note",
-    "measured_in",
-    "study_power",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assumptions:

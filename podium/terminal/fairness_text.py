@@ -4,8 +4,6 @@ from collections.abc import Iterator
 
 from orchestrator.results.records.fairness_record import Disparity, Fairness
 
-__all__ = ["difference_notes", "fairness_notes"]
-
 _WIDTH = "searched_hyperparameters"
 
 

@@ -11,10 +11,8 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from orchestrator.results.storage.printable_text import one_line
 from orchestrator.scheduling.study_progress import SearchProgress, StudyProgress
-from podium.terminal.printing import one_line
-
-__all__ = ["duration", "progress_line", "progress_table", "watching"]
 
 _LINE_SECONDS = 10.0
 _NUM_OTHER_LINES = 5  # title, header, rule, total and the cursor's own line

@@ -13,21 +13,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.results.storage.printable_text import json_visible, one_line, visible
-
-__all__ = [
-    "AsCsv",
-    "AsJson",
-    "aligned",
-    "json_text",
-    "json_visible",
-    "one_line",
-    "print_json",
-    "print_table",
-    "say",
-    "table_text",
-    "visible",
-]
+from orchestrator.results.storage.printable_text import json_visible, visible
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]

@@ -4,16 +4,14 @@ import textwrap
 
 from analysis.protocols.findings_text import (
     missing_statistics,
-    protocol_headline,
     protocol_sentences,
 )
 from analysis.protocols.protocol_study import ProtocolStudy
 from analysis.protocols.protocol_tables import Entry, Figure, ProtocolTable, protocol_tables
+from analysis.protocols.selected_configs import protocol_headline
 from analysis.scores.protocol_runs import Protocol
 from analysis.wording import MISSING, counted
 from podium.terminal.printing import aligned
-
-__all__ = ["WIDTH", "entry_text", "study_text"]
 
 WIDTH = 99
 """Columns of the widest line, unless protocols have long names."""

@@ -5,8 +5,6 @@ from dataclasses import asdict
 
 from orchestrator.results_tools.study_spending import SpentStatus
 
-__all__ = ["spent_lines", "spent_record"]
-
 
 def spent_lines(spent: SpentStatus) -> Iterator[str]:
     """Totals by use, what is left of the budget, and searches that it ended early."""

@@ -26,8 +26,6 @@ from podium.terminal.printing import print_json, print_table, say, table_text
 if TYPE_CHECKING:
     from orchestrator.results.trial_files.reader import Reader
 
-__all__ = ["print_subgroups", "study_table_by_factor", "tournament_answer"]
-
 _WIDTH = 80
 _K = "k"
 _SUBGROUP_COLUMNS = (

@@ -7,8 +7,6 @@ from podium.terminal.printing import say
 from trainables.settings.trial_settings import TrialSettings
 from trainables.trial_reports import EpochReport, Score, TestReport
 
-__all__ = ["run_and_print"]
-
 
 def run_and_print(settings: TrialSettings) -> Iterator[EpochReport | TestReport]:
     """Yield the reports of a trial, printing each.

@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import Every, LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="tuple",
     source="Wang et al. 2017, Deep Metric Learning with Angular Loss",

@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import Every, LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="pair",
     source="Chopra et al. 2005, Learning a Similarity Metric Discriminatively",

@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="tuple",
     source="Sun et al. 2020, Circle Loss: a Unified Perspective of Pair Similarity Optimization",

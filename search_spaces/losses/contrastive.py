@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="pair",
     source="Psomas 2020, Metric Learning: A Deep Dive, equation 2.15 (Hadsell et al. 2006)",

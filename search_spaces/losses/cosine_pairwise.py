@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="pair",
     source="Duffner et al. 2021, Similarity Metric Learning, cosine pair-wise loss",

@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="continuous",
     source="Kim et al. 2019, Deep Metric Learning Beyond Binary Supervision, equation 1",

@@ -3,8 +3,6 @@
 from search_spaces.losses import multi_similarity
 from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="pair",
     source="Mohan et al. 2020, Moving in the Right Direction: a Regularization for DML",

@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import Int, LossSpaces
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="ranking",
     source="Cakir et al. 2019, Deep Metric Learning to Rank",

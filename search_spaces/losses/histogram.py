@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import Int, LossSpaces
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="pair",
     source="Ustinova and Lempitsky 2016, Learning Deep Embeddings with Histogram Loss",

@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="text",
     source="Roth et al. 2022, Integrating Language Guidance into Vision-based Deep Metric "

@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import LossSpaces
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="triplet",
     source="Lefebvre and Garcia 2013, as in Duffner et al. 2021, Similarity Metric Learning",

@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="tuple",
     source="Psomas 2020, Metric Learning: A Deep Dive, equation 2.21 (Hermans et al. 2017)",

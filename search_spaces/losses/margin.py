@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import Condition, Every, LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="triplet",
     source="Wu et al. 2017, Sampling Matters in Deep Embedding Learning, section 4",

@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="pair",
     source="Wang et al. 2019, Multi-Similarity Loss, equation 15 with the mining of 12 and 13",

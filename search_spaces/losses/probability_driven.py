@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="pair",
     source="Nair and Hinton 2010, Rectified Linear Units Improve Restricted Boltzmann Machines",

@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="proxy",
     source="Kim et al. 2020, Proxy Anchor Loss for Deep Metric Learning, equation 4",

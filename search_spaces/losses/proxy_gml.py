@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import Int, LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="proxy",
     source="Zhu et al. 2020, Fewer is More",

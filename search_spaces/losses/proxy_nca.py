@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="proxy",
     source="Movshovitz-Attias et al. 2017, No Fuss Distance Metric Learning using Proxies",

@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="tuple",
     source="Yih et al. 2011, Learning Discriminative Projections for Text Similarity Measures",

@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="ranking",
     source="Brown et al. 2020, Smooth-AP: Smoothing the Path Towards Large-Scale Image Retrieval",

@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import Condition, Int, LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="proxy",
     source="Qian et al. 2019, SoftTriple Loss: Deep Metric Learning Without Triplet Sampling",

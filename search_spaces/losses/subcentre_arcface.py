@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import Int, LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="proxy",
     source="Deng et al. 2020, Sub-center ArcFace",

@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import Every, LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="proxy",
     source="Psomas 2020, Metric Learning: A Deep Dive, equation 6.2",

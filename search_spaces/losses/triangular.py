@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import LossSpaces
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="pair",
     source="Zheng et al. 2015, Triangular Similarity Metric Learning for Face Verification",

@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import Every, LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="triplet",
     source="Psomas 2020, Metric Learning: A Deep Dive, equation 2.17 with the mining of 2.20",

@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import Every, LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="triplet",
     source="Schroff et al. 2015, FaceNet: A Unified Embedding for Face Recognition and Clustering",

@@ -2,8 +2,6 @@
 
 from search_spaces.parameters import LossSpaces, Real
 
-__all__ = ["SPACES"]
-
 SPACES = LossSpaces(
     kind="tuple",
     source="Berlemont et al. 2017, Class-Balanced Siamese Neural Networks",

@@ -4,8 +4,6 @@ import shutil
 
 import pytest
 
-__all__ = ["LAPTOP", "PHONE", "Visit", "chromium"]
-
 PHONE = {"width": 390, "height": 844}
 LAPTOP = {"width": 1280, "height": 900}
 

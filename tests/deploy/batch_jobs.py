@@ -4,8 +4,6 @@ import os
 import sys
 from pathlib import Path
 
-__all__ = ["JOB", "SCRIPTS", "STUDY", "environment", "requeues"]
-
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "deploy" / "slurm"
 FAKE_SLURM = Path(__file__).with_name("fake_slurm")

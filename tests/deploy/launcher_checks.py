@@ -11,8 +11,6 @@ import ray
 from botocore.validate import ParamValidator
 from ray.scripts.scripts import start
 
-__all__ = ["is_known_to_ray", "problems", "ray_start_options"]
-
 # Read by `ray.autoscaler._private`; others are passed over in silence.
 PROVIDER_KEYS = {
     "aws": {

@@ -4,8 +4,6 @@ import subprocess
 
 import pytest
 
-__all__ = ["NAMESPACES", "needs_namespaces"]
-
 NAMESPACES = ("unshare", "-pfmn", "--kill-child", "--mount-proc")
 
 

@@ -18,16 +18,6 @@ from tests.orchestrator.small_study import run_here, with_search
 from trainables.errors import Diverged
 from trainables.settings.trial_settings import TrialSettings
 
-__all__ = [
-    "FRAIL",
-    "Broken",
-    "all_columns",
-    "assert_sound",
-    "draws_short_straw",
-    "run_broken",
-    "run_fixed",
-]
-
 # One block, 2 losses: 8 trials each by TPE, 2 seeds of the default and the winner.
 FRAIL = replace(
     with_search(sampler="tpe", trials=8, lag=2, early_stopping=EarlyStopping(kind="none")),

@@ -9,8 +9,6 @@ from orchestrator.worker.worker import TrialWorker
 from tests.orchestrator.simulated import simulated_trial
 from trainables.settings.trial_settings import TrialSettings
 
-__all__ = ["Clock", "ClockedExecutor", "Stopped"]
-
 _TICK_SECONDS = 1.0
 
 

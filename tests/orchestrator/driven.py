@@ -15,8 +15,6 @@ import psutil
 from tests.orchestrator.drive_executor import RELEASED, Plan
 from tests.orchestrator.ray_cluster import ROOT
 
-__all__ = ["Driven", "gone"]
-
 
 class Driven:
     """An executor in a process of its own, and what its scheduler heard so far."""

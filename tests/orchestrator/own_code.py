@@ -9,8 +9,6 @@ from orchestrator.study.study import EarlyStopping, FinalSettings, KeepSettings,
 from search_spaces.parameters import Real, Space
 from tests.orchestrator.small_study import STUDY
 
-__all__ = ["OwnCode", "begin_without_record"]
-
 LOSS = """
 import torch
 import {helper}

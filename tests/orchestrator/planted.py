@@ -9,8 +9,6 @@ from orchestrator.ids_and_seeds import config_hash
 from trainables.settings.trial_settings import TrialSettings
 from trainables.trial_reports import ClassHits, EpochReport, Score, TestReport
 
-__all__ = ["PlantedTrial", "hashed", "inverted", "planted"]
-
 _QUERIES = 1000
 
 # Settings, fold and epoch -> a test score, 0 to 1.

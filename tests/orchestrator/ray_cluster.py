@@ -23,8 +23,6 @@ from typing import Any, Self
 
 import psutil
 
-__all__ = ["FAST_HEALTH_CHECKS", "RayCluster", "strike"]
-
 ROOT = Path(__file__).parents[2]
 _PR_SET_CHILD_SUBREAPER = 36
 _HEAD = 0

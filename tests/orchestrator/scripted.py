@@ -18,22 +18,6 @@ from orchestrator.worker.worker import TrialWorker
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import rows, run_here, tables, with_search
 
-__all__ = [
-    "ALWAYS",
-    "BEFORE_IT_BEGINS",
-    "TINY",
-    "ScriptedExecutor",
-    "any_trial",
-    "attempts_at",
-    "failed",
-    "is_default",
-    "is_of_search",
-    "lost",
-    "lost_at",
-    "run_tiny",
-    "undisturbed_tables",
-]
-
 ALWAYS = range(1_000)
 
 BEFORE_IT_BEGINS = -1  # as the number of a step

@@ -18,19 +18,6 @@ from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.small_study import STUDY, rows, run_here
 from trainables.settings.trial_settings import ProtocolSettings
 
-__all__ = [
-    "CROSSED",
-    "FOLDS",
-    "KFOLD",
-    "PROTOCOLS",
-    "SEEDS",
-    "SMALL",
-    "Counting",
-    "Killed",
-    "finals_of",
-    "run_planted",
-]
-
 EPOCHS, FOLDS, SEEDS = 4, 3, 2
 KFOLD = ProtocolSettings(kind="kfold", val_fraction=None, folds=FOLDS)
 PROTOCOLS = (

@@ -27,8 +27,6 @@ from tests.orchestrator.small_study import tables
 from tests.orchestrator.strike_points import Armed, Phase, arm, claimed, end_attacks, release
 from tests.orchestrator.study_assertions import attacked_study
 
-__all__ = ["MEANS", "NUM_NODES", "Attack", "Hit", "Siege"]
-
 Target = Literal["driver", "worker", "raylet", "head"]
 Means = Literal["kill", "hang"]
 MEANS: tuple[Means, ...] = get_args(Means)

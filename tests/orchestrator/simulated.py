@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from trainables.settings.trial_settings import TrialSettings
 from trainables.trial_reports import ClassHits, EpochReport, Score, TestReport
 
-__all__ = ["simulated_trial"]
-
 _QUERIES = 200
 
 

@@ -4,8 +4,6 @@ import math
 
 from orchestrator.scheduling.early_stopping import bracket_of
 
-__all__ = ["slow_verdict"]
-
 
 def slow_verdict(stopping, epochs, folds, heard, index, step):
     """From every (index, step, score) heard so far, the present one being the last."""

@@ -25,8 +25,6 @@ from orchestrator.study.study import (
 from tests.orchestrator.simulated import simulated_trial
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
-__all__ = ["STUDY", "InterruptedAfter", "run_here", "tables", "with_search"]
-
 STUDY = Study(
     name="small",
     datasets=(DatasetSettings(name="glyphs", options={"script": "greek"}),),

@@ -16,20 +16,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-__all__ = [
-    "PHASES",
-    "Armed",
-    "Phase",
-    "arm",
-    "claimed",
-    "dawdle",
-    "end_attacks",
-    "listen",
-    "reach",
-    "release",
-    "spare",
-]
-
 Phase = Literal["suggest", "training", "checkpoint", "commit", "compaction", "final"]
 PHASES: tuple[Phase, ...] = get_args(Phase)
 

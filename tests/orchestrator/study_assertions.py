@@ -20,15 +20,6 @@ from orchestrator.verify.verify_store import verify_store
 from tests.orchestrator.small_study import rows, run_here, tables, with_search
 from trainables.dataset_interface.load_dataset import load_dataset
 
-__all__ = [
-    "assert_equal_to_undisturbed",
-    "assert_optuna_is_a_replay",
-    "assert_unchanged",
-    "attacked_study",
-    "optuna_digests",
-    "problems_at_rest",
-]
-
 
 def attacked_study(order: str) -> Study:
     study = with_search(order=order, trials=10, lag=3)

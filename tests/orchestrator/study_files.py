@@ -9,8 +9,6 @@ from orchestrator.study.study import Study
 from orchestrator.study_validation.load_study import load_study
 from podium.errors import StudyError
 
-__all__ = ["FOUR_PROTOCOLS", "FULL", "MINIMAL", "assert_matches", "load", "problems_of"]
-
 MINIMAL = "study: x\nlosses: [contrastive]\n"
 
 # Nearly every key of a study file.

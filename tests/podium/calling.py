@@ -8,8 +8,6 @@ import pytest
 
 from podium.cli import main
 
-__all__ = ["Called", "call", "output_of", "podium"]
-
 
 @dataclass(frozen=True, slots=True)
 class Called:

@@ -11,8 +11,6 @@ from orchestrator.study.study import KeepSettings
 from orchestrator.study_validation.load_study import load_study
 from tests.orchestrator.small_study import run_here
 
-__all__ = ["DATASET", "STUDY", "files_of", "run_kept_studies", "trial_of"]
-
 DATASET = {"script": "greek", "classes": 24, "instances_per_class": 6}
 
 STUDY = """

@@ -8,8 +8,6 @@ import time
 from tests.orchestrator.ray_cluster import ROOT
 from tests.orchestrator.small_study import STUDY
 
-__all__ = ["TINY_STUDY", "as_ordinary_user", "command", "ended", "run_with_first_trial"]
-
 TINY_STUDY = f"""
 study: {STUDY.name}
 datasets: [{{name: glyphs, script: latin}}]

@@ -1,7 +1,5 @@
 """Ways in which a file gets damaged; each takes its path."""
 
-__all__ = ["cut_off", "emptied", "turned_into_text"]
-
 
 def cut_off(path, num_bytes=200):
     """Without its last bytes."""

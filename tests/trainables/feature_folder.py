@@ -4,8 +4,6 @@ import csv
 
 import numpy as np
 
-__all__ = ["NUM_FEATURES", "write_feature_files", "write_feature_folder"]
-
 NUM_FEATURES = 24
 _TELLING = 8  # directions along which classes differ
 

@@ -20,8 +20,6 @@ from trainables.network.load_weights import fill, start_from
 from trainables.network.pixel_input import IMAGENET_MEAN, IMAGENET_STD, PixelInput
 from trainables.settings.trial_settings import RANDOM_WEIGHTS
 
-__all__ = ["FeatureNetwork", "ResNet", "TorchvisionBackbone"]
-
 
 class TorchvisionBackbone(Backbone):
     """A network of torchvision up to its global pooling, called as its module is called here.

@@ -6,8 +6,6 @@ from trainables.errors import TrialInputError
 from trainables.network.backbone_base import Backbone
 from trainables.settings.trial_settings import RANDOM_WEIGHTS
 
-__all__ = ["VectorBackbone"]
-
 
 class VectorBackbone(Backbone):
     """A network on float32 vectors.

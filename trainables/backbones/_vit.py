@@ -12,8 +12,6 @@ from torch.nn import functional
 
 from trainables.backbones._torchvision import TorchvisionBackbone
 
-__all__ = ["VisionTransformer"]
-
 _POSITIONS = "encoder.pos_embedding"
 
 

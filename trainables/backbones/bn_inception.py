@@ -14,8 +14,6 @@ from trainables.network.load_weights import he_start, start_from
 from trainables.network.pixel_input import PixelInput
 from trainables.settings.trial_settings import RANDOM_WEIGHTS
 
-__all__ = ["BNInception"]
-
 
 @dataclass(frozen=True, slots=True)
 class _Block:

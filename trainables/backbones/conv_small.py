@@ -10,8 +10,6 @@ from trainables.network.backbone_base import Backbone
 from trainables.network.load_weights import start_from
 from trainables.settings.trial_settings import RANDOM_WEIGHTS
 
-__all__ = ["ConvSmall"]
-
 _CHANNELS = (16, 32, 64)
 _KERNELS = (5, 3, 3)
 _STRIDE = 2

@@ -4,8 +4,6 @@ from torch import Tensor
 
 from trainables.backbones._torchvision import TorchvisionBackbone
 
-__all__ = ["ConvNeXtTiny"]
-
 
 class ConvNeXtTiny(TorchvisionBackbone):
     """torchvision's convnext_tiny, with its stochastic depth while training: F = 768.

@@ -2,8 +2,6 @@
 
 from trainables.backbones._torchvision import FeatureNetwork
 
-__all__ = ["EfficientNetB0"]
-
 
 class EfficientNetB0(FeatureNetwork):
     """torchvision's efficientnet_b0, with its stochastic depth while training: F = 1280."""

@@ -9,8 +9,6 @@ from trainables.backbones._torchvision import TorchvisionBackbone
 from trainables.network.load_weights import he_start
 from trainables.network.pixel_input import PixelInput
 
-__all__ = ["GoogLeNet"]
-
 
 class GoogLeNet(TorchvisionBackbone):
     """torchvision's googlenet (Szegedy et al. 2015, with BatchNorm): F = 1024.

@@ -6,8 +6,6 @@ from trainables.backbones._vectors import VectorBackbone
 from trainables.network.load_weights import start_from
 from trainables.settings.trial_settings import RANDOM_WEIGHTS
 
-__all__ = ["Identity"]
-
 
 class Identity(VectorBackbone):
     """The vectors themselves: a trial trains the embedding layer and its loss only."""

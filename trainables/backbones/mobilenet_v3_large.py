@@ -2,8 +2,6 @@
 
 from trainables.backbones._torchvision import FeatureNetwork
 
-__all__ = ["MobileNetV3Large"]
-
 
 class MobileNetV3Large(FeatureNetwork):
     """torchvision's mobilenet_v3_large, without the layers behind its pooling: F = 960."""

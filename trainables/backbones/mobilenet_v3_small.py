@@ -2,8 +2,6 @@
 
 from trainables.backbones._torchvision import FeatureNetwork
 
-__all__ = ["MobileNetV3Small"]
-
 
 class MobileNetV3Small(FeatureNetwork):
     """torchvision's mobilenet_v3_small, without the layers behind its pooling: F = 576."""

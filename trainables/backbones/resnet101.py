@@ -2,8 +2,6 @@
 
 from trainables.backbones._torchvision import ResNet
 
-__all__ = ["ResNet101"]
-
 
 class ResNet101(ResNet):
     """torchvision's resnet101: F = 2048."""

@@ -2,8 +2,6 @@
 
 from trainables.backbones._torchvision import ResNet
 
-__all__ = ["ResNet18"]
-
 
 class ResNet18(ResNet):
     """torchvision's resnet18: F = 512."""

@@ -2,8 +2,6 @@
 
 from trainables.backbones._torchvision import ResNet
 
-__all__ = ["ResNet50"]
-
 
 class ResNet50(ResNet):
     """torchvision's resnet50: F = 2048."""

@@ -4,8 +4,6 @@ from torch import Tensor
 
 from trainables.backbones._torchvision import TorchvisionBackbone
 
-__all__ = ["SwinT"]
-
 
 class SwinT(TorchvisionBackbone):
     """torchvision's swin_t, with its stochastic depth while training: F = 768.

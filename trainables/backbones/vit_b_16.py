@@ -2,8 +2,6 @@
 
 from trainables.backbones._vit import VisionTransformer
 
-__all__ = ["ViTB16"]
-
 
 class ViTB16(VisionTransformer):
     """torchvision's vit_b_16 up to its class token: F = 768."""

@@ -2,8 +2,6 @@
 
 from trainables.backbones._vit import VisionTransformer
 
-__all__ = ["ViTB32"]
-
 
 class ViTB32(VisionTransformer):
     """torchvision's vit_b_32 up to its class token: F = 768."""

@@ -9,8 +9,6 @@ import numpy.typing as npt
 from trainables.dataset_interface.batch_sampler import Deck, Sampler
 from trainables.errors import TrialInputError
 
-__all__ = ["Balanced"]
-
 
 class Balanced(Sampler):
     """Batches of P = batch_size // K classes with K = samples_per_class images each.

@@ -9,8 +9,6 @@ from trainables.dataset_interface.batch_sampler import Sampler
 from trainables.dataset_interface.label_distances import LabelDistances
 from trainables.errors import TrialInputError
 
-__all__ = ["LabelNeighbours"]
-
 _NUM_NEIGHBOURS = 5
 
 _CHUNK_ROWS = 512

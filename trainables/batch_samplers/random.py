@@ -7,8 +7,6 @@ import numpy.typing as npt
 
 from trainables.dataset_interface.batch_sampler import Sampler
 
-__all__ = ["Random"]
-
 
 class Random(Sampler):
     """All images once an epoch, shuffled and cut into batches; an incomplete last one is dropped.

@@ -14,8 +14,6 @@ from trainables.batches.random_crops import centre_boxes
 from trainables.device import sent
 from trainables.file_caches.resized_images_build import resized_size
 
-__all__ = ["centre_crop", "resized_crop", "shifted"]
-
 
 def shifted(images_BHW: Tensor, max_pixels: int, generator: torch.Generator) -> Tensor:
     """Each image moved by its own whole number of pixels along both axes; 0 moves in.

@@ -22,8 +22,6 @@ from trainables.batches.image_batches import ImageBatches, evaluation_chunk
 from trainables.batches.random_crops import CropDraws, crop_boxes, draw_crops
 from trainables.file_caches.decoded_pixels import Pixels
 
-__all__ = ["HostBatches", "Job", "prefetched"]
-
 Result = TypeVar("Result")
 
 # Enough that no thread waits while a batch is used; each holds its memory.

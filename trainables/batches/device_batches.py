@@ -18,8 +18,6 @@ from trainables.device import sent
 from trainables.errors import TrialInputError
 from trainables.file_caches.decoded_pixels import Pixels
 
-__all__ = ["DeviceBatches"]
-
 _GB = 2**30
 
 # Of the free memory, what the network, its gradients and the crops of a batch may need.

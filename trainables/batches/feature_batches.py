@@ -14,8 +14,6 @@ from trainables.batches.image_batches import EVALUATION_CHUNK, ImageBatches
 from trainables.device import sent
 from trainables.file_caches.feature_vectors import FeatureVectors
 
-__all__ = ["FeatureBatches"]
-
 # Of the free memory of a GPU, which several trials may share.
 _MAX_SHARE = 0.25
 _BYTES = 4

@@ -14,8 +14,6 @@ from torch import Tensor
 from trainables.batches.augmentation import shifted
 from trainables.device import sent
 
-__all__ = ["EVALUATION_CHUNK", "ImageBatches", "ResidentBatches", "evaluation_chunk"]
-
 # Images that go through the network at a time where no gradient is needed.
 EVALUATION_CHUNK = 512
 

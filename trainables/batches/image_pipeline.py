@@ -18,8 +18,6 @@ from trainables.file_caches.image_files import ImageFiles
 from trainables.file_caches.resized_images import evaluation_side, resized
 from trainables.settings.training_settings import ImageSettings
 
-__all__ = ["ImageInput"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageInput:

@@ -14,8 +14,6 @@ from trainables.dataset_interface.dataset import Dataset
 from trainables.dataset_interface.label_distances import LabelDistances
 from trainables.errors import TrialInputError
 
-__all__ = ["LabelledImages", "NetworkInput", "images_of_classes"]
-
 
 class NetworkInput(Protocol):
     """What images go through on their way to the network: `ImageInput`, `FrozenFeatures`."""

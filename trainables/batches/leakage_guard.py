@@ -12,8 +12,6 @@ from trainables.dataset_interface.class_splits import assert_disjoint, first_of
 from trainables.dataset_interface.dataset import Dataset
 from trainables.errors import TrialInputError
 
-__all__ = ["LeakageGuard", "Role"]
-
 Role = Literal["training", "validation", "test"]
 
 # The name of each image's class, by the image's position in the data set.

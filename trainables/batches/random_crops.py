@@ -10,8 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["CropDraws", "centre_boxes", "crop_boxes", "draw_crops"]
-
 _NUM_TRIES = 10
 _RATIO_MIN, _RATIO_MAX = 3 / 4, 4 / 3  # width over height
 

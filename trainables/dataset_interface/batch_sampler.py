@@ -9,8 +9,6 @@ import numpy.typing as npt
 
 from trainables.errors import TrialInputError
 
-__all__ = ["Deck", "Sampler"]
-
 
 class Sampler(ABC):
     """Batches of image indices, epoch by epoch.

@@ -11,18 +11,6 @@ from trainables.errors import TrialInputError, unknown_name
 from trainables.hashing import digest
 from trainables.settings.trial_settings import ProtocolKind, ProtocolSettings
 
-__all__ = [
-    "Split",
-    "assert_class_disjoint",
-    "assert_disjoint",
-    "assert_not_tested",
-    "first_of",
-    "make_split",
-    "protocol_hash",
-    "seeded_order",
-    "validation_counts",
-]
-
 # Kinds that train on all classes and so have no validation side.
 _WHOLE = ("test_tuned", "refit")
 

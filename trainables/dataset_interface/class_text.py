@@ -16,8 +16,6 @@ import numpy.typing as npt
 
 from trainables.errors import TrialInputError, did_you_mean
 
-__all__ = ["read_class_text", "write_class_text"]
-
 _FIRST_COLUMN = "class"
 _NUM_SHOWN = 5
 

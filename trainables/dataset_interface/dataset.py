@@ -21,8 +21,6 @@ from trainables.hashing import digest
 from trainables.settings.training_settings import HyperparameterValue
 from trainables.tasks import Task
 
-__all__ = ["Dataset", "DatasetFacts"]
-
 _THUMBNAIL_PIXELS = 96
 _THUMBNAIL_COLOURS = 64
 

@@ -13,15 +13,6 @@ import numpy.typing as npt
 
 from trainables.errors import TrialInputError
 
-__all__ = [
-    "LabelDistances",
-    "MaskDistances",
-    "MatrixDistances",
-    "VectorDistances",
-    "check_label_distance_file",
-    "read_label_distances",
-]
-
 Indices = npt.NDArray[np.int64]
 Distances = npt.NDArray[np.float64]
 

@@ -21,8 +21,6 @@ from trainables.file_caches.array_cache import cache_folder_at
 from trainables.registry import load
 from trainables.settings.trial_settings import DatasetSettings
 
-__all__ = ["dataset_facts", "load_dataset"]
-
 # A worker goes through many trials of few data sets; the images themselves are memory-mapped.
 _NUM_KEPT = 16
 

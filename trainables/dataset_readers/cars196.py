@@ -9,8 +9,6 @@ import numpy as np
 from trainables.dataset_readers.disk_layout import Layout
 from trainables.dataset_readers.image_list import ImageList, LabelledImage, Published, RoleCounts
 
-__all__ = ["LAYOUT", "PUBLISHED", "read"]
-
 PUBLISHED: Published = {"train": RoleCounts(98, 8054), "test": RoleCounts(98, 8131)}
 
 _DEVKIT_FILES = {

@@ -5,8 +5,6 @@ from pathlib import Path
 from trainables.dataset_readers.disk_layout import Layout
 from trainables.dataset_readers.image_list import ImageList, LabelledImage, Published, RoleCounts
 
-__all__ = ["LAYOUT", "PUBLISHED", "read"]
-
 PUBLISHED: Published = {"train": RoleCounts(100, 5864), "test": RoleCounts(100, 5924)}
 
 LAYOUT = Layout(

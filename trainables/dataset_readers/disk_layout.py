@@ -9,8 +9,6 @@ from pathlib import Path
 from trainables.dataset_readers.image_list import ImageList, LabelledImage, Published
 from trainables.errors import TrialInputError
 
-__all__ = ["Layout"]
-
 _NUM_SHOWN = 5
 
 

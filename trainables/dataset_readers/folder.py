@@ -7,8 +7,6 @@ from pathlib import Path
 from trainables.dataset_readers.disk_layout import Layout
 from trainables.dataset_readers.image_list import ImageList, LabelledImage, Published, Role
 
-__all__ = ["LAYOUT", "PUBLISHED", "read"]
-
 PUBLISHED: Published | None = None
 
 _SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})

@@ -18,8 +18,6 @@ from trainables.dataset_readers.image_list import ImageList, Role
 from trainables.file_caches.build_progress import in_threads
 from trainables.file_caches.image_files import rgb_of
 
-__all__ = ["TINY", "BrokenImage", "ImageCheck", "RoleCheck", "check_images"]
-
 # Pixels of the shorter side below which there is little to see once it is resized to 256.
 TINY = 32
 

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-__all__ = ["ImageList", "LabelledImage", "Published", "Role", "RoleCounts"]
-
 Role = Literal["train", "test", "query", "gallery"]
 
 

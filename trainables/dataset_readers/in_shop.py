@@ -11,8 +11,6 @@ from trainables.dataset_readers.image_list import (
     RoleCounts,
 )
 
-__all__ = ["LAYOUT", "PUBLISHED", "read"]
-
 PUBLISHED: Published = {
     "train": RoleCounts(3997, 25_882),
     "query": RoleCounts(3985, 14_218),

@@ -8,8 +8,6 @@ from trainables.dataset_readers.disk_layout import Layout
 from trainables.dataset_readers.image_list import ImageList, Published
 from trainables.errors import TrialInputError, unknown_name
 
-__all__ = ["READERS", "Reader", "read_images"]
-
 _SIDES = ({"train", "test"}, {"train", "query", "gallery"})
 
 

@@ -11,8 +11,6 @@ from trainables.dataset_readers.image_list import (
     RoleCounts,
 )
 
-__all__ = ["LAYOUT", "PUBLISHED", "read"]
-
 PUBLISHED: Published = {"train": RoleCounts(11_318, 59_551), "test": RoleCounts(11_316, 60_502)}
 
 _FILES: dict[str, Role] = {"Ebay_train.txt": "train", "Ebay_test.txt": "test"}

@@ -20,8 +20,6 @@ import numpy as np
 from trainables.errors import TrialInputError, unknown_name
 from trainables.file_caches.feature_vectors import FeatureVectors
 
-__all__ = ["FeatureFiles", "FeatureRow", "read_feature_files"]
-
 _FEATURES = "features.npy"
 _LABELS = "labels.csv"
 _REQUIRED = ("class", "role")

@@ -7,8 +7,6 @@ half of the faces both are in, or a relative squared difference of the undistort
 0.02 in the mean over these faces. A test derives the list anew from the fonts.
 """
 
-__all__ = ["ALPHABETS", "MIN_FACES"]
-
 MIN_FACES = 12
 
 _SCRIPTS: dict[str, str] = {

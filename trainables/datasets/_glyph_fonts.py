@@ -8,8 +8,6 @@ from pathlib import Path
 from trainables.datasets._glyph_alphabets import MIN_FACES
 from trainables.errors import TrialInputError
 
-__all__ = ["FACES", "face_path", "faces_by_character", "fonts_hash"]
-
 # Text faces with Unicode tables; matplotlib's other fonts have the codes of TeX, or one size only.
 FACES = (
     "DejaVuSans",

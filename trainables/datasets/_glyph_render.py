@@ -17,8 +17,6 @@ from PIL import Image, ImageDraw, ImageFilter, ImageFont
 from trainables.dataset_interface.class_splits import seeded_order
 from trainables.datasets._glyph_fonts import face_path
 
-__all__ = ["RENDER_VERSION", "plain_glyph", "render_glyphs", "softened"]
-
 RENDER_VERSION = 1  # raised whenever a change here changes a pixel
 
 _FONT_SIZE = 0.625

@@ -14,8 +14,6 @@ from trainables.errors import TrialInputError, did_you_mean
 from trainables.file_caches.image_files import ImageFiles
 from trainables.settings.training_settings import HyperparameterValue
 
-__all__ = ["ImageFolder"]
-
 
 class ImageFolder(Dataset):
     """Images that the reader of the same name (`trainables.dataset_readers`) finds.

@@ -2,8 +2,6 @@
 
 from trainables.datasets._image_folder import ImageFolder
 
-__all__ = ["Cars196"]
-
 
 class Cars196(ImageFolder):
     """Images of 196 models of cars (Krause et al. 2013), in either layout.

@@ -2,8 +2,6 @@
 
 from trainables.datasets._image_folder import ImageFolder
 
-__all__ = ["Cub200"]
-
 
 class Cub200(ImageFolder):
     """Images of 200 kinds of birds (Wah et al. 2011).

@@ -11,8 +11,6 @@ from trainables.datasets._feature_files import FeatureFiles, read_feature_files
 from trainables.errors import TrialInputError, unknown_name
 from trainables.settings.training_settings import HyperparameterValue
 
-__all__ = ["Features"]
-
 
 class Features(Dataset):
     """A vector for each image (`trainables.datasets._feature_files` has the form of the files).

@@ -2,8 +2,6 @@
 
 from trainables.datasets._image_folder import ImageFolder
 
-__all__ = ["Folder"]
-
 
 class Folder(ImageFolder):
     """Images of a folder: all classes in halves, or ``train`` and ``test`` apart.

@@ -11,8 +11,6 @@ from trainables.datasets.glyphs import Glyphs
 from trainables.file_caches.decoded_pixels import ArrayPixels
 from trainables.settings.training_settings import HyperparameterValue
 
-__all__ = ["GlyphMasks"]
-
 # An epoch of a second on one core.
 _DEFAULTS: Mapping[str, HyperparameterValue] = {"classes": 160, "instances_per_class": 8}
 

@@ -20,8 +20,6 @@ from trainables.file_caches.decoded_pixels import ArrayPixels
 from trainables.hashing import digest
 from trainables.settings.training_settings import HyperparameterValue
 
-__all__ = ["Glyphs"]
-
 # Two classes to train on, two to validate and two to test, at the very least.
 _MIN_CLASSES = 6
 

@@ -2,8 +2,6 @@
 
 from trainables.datasets._image_folder import ImageFolder
 
-__all__ = ["InShop"]
-
 
 class InShop(ImageFolder):
     """Images of 7,982 items of clothing (Liu et al. 2016). Queries search the gallery alone.

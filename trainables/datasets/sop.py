@@ -2,8 +2,6 @@
 
 from trainables.datasets._image_folder import ImageFolder
 
-__all__ = ["StanfordOnlineProducts"]
-
 
 class StanfordOnlineProducts(ImageFolder):
     """Images of 22,634 items sold on eBay (Oh Song et al. 2016).

@@ -10,8 +10,6 @@ import numpy.typing as npt
 from trainables.errors import TrialInputError
 from trainables.file_caches.atomic_file import whole_file
 
-__all__ = ["cache_folder_at", "cached_array"]
-
 
 def cache_folder_at(given: str | None) -> Path:
     """The folder for what is expensive to make.

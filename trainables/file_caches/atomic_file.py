@@ -8,8 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["remove_leftovers", "whole_file"]
-
 _SUFFIX = ".partial"
 
 # A file that was not written to for so long has no writer any more.

@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TextIO, TypeVar
 
-__all__ = ["Progress", "in_threads"]
-
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 

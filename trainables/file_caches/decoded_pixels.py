@@ -6,8 +6,6 @@ from abc import ABC, abstractmethod
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["ArrayPixels", "Pixels"]
-
 
 class Pixels(ABC):
     """Images as uint8 arrays, each read when it is indexed; safe to read from several threads."""

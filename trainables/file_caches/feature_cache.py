@@ -19,8 +19,6 @@ from trainables.file_caches.build_progress import Progress
 from trainables.file_caches.feature_vectors import FeatureVectors
 from trainables.file_caches.file_locks import file_lock
 
-__all__ = ["Fill", "Write", "cached_features"]
-
 Write = Callable[[npt.NDArray[np.float32]], None]
 Fill = Callable[[Write], None]
 

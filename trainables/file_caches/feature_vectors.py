@@ -6,8 +6,6 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["FeatureVectors"]
-
 # Rows that are read at a time: some MB, of which nothing stays.
 _CHUNK = 1024
 

@@ -16,8 +16,6 @@ from trainables.file_caches.build_progress import in_threads
 from trainables.file_caches.file_locks import file_lock
 from trainables.hashing import digest
 
-__all__ = ["file_hashes"]
-
 # A file that is written again within the tick of its clock keeps its time. The coarsest clock of a
 # file system in use, FAT's, ticks every two seconds; what is younger is not remembered.
 _YOUNGEST_NS = 2_000_000_000

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["file_lock"]
-
 _MOST_OF_A_NAME = 300  # bytes
 
 # What file systems without locks answer: some network mounts, some FUSE.

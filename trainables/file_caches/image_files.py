@@ -16,8 +16,6 @@ from trainables.errors import TrialInputError
 from trainables.file_caches.decoded_pixels import Pixels
 from trainables.file_caches.file_hashes import file_hashes
 
-__all__ = ["ImageFiles", "decode_rgb", "images_below", "is_of_system", "rgb_of"]
-
 # What the system says of a file that is not as the user thinks. All else, such as a network file
 # system that is away for a moment, is no fault of the data and passed on as it is.
 _USERS = frozenset({errno.ENOENT, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENOTDIR})

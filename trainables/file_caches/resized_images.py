@@ -22,8 +22,6 @@ from trainables.file_caches.resized_images_build import (
 )
 from trainables.hashing import digest
 
-__all__ = ["ResizedImages", "evaluation_side", "resized"]
-
 
 class ResizedImages(Pixels):
     """RGB images whose shorter side has one length, memory-mapped from one file.

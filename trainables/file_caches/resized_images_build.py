@@ -21,8 +21,6 @@ from trainables.file_caches.atomic_file import whole_file
 from trainables.file_caches.build_progress import in_threads
 from trainables.file_caches.image_files import ImageFiles, decode_rgb, is_of_system
 
-__all__ = ["FORMAT_VERSION", "build", "offsets_of", "read_sizes", "resized_size"]
-
 FORMAT_VERSION = 1  # raised whenever a change here or in how images are resized changes the file
 
 _NUM_SHOWN = 20

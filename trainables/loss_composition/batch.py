@@ -9,8 +9,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-__all__ = ["Batch", "References"]
-
 # A shorter embedding has no direction. Divided by this it would get a gradient a million million
 # times that of the others, which no optimiser recovers from soon.
 _SHORTEST = 1e-12

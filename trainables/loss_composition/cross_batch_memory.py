@@ -8,8 +8,6 @@ from trainables.errors import TrialInputError
 from trainables.loss_composition.batch import Batch, References
 from trainables.loss_composition.loss_base import Criterion, Loss, LossOutput
 
-__all__ = ["CrossBatchMemory"]
-
 
 class CrossBatchMemory(Criterion):
     """L(batch against itself) + memory_weight * L(batch against the memory).

@@ -11,8 +11,6 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Criterion, LossOutput
 from trainables.settings.training_settings import HyperparameterValue
 
-__all__ = ["ExternalLoss", "external_needs"]
-
 # What podium can pass to a constructor, under the names that are in use.
 _CLASSES = frozenset({"num_classes"})
 _DIMENSIONS = frozenset({"embedding_size", "embedding_dim"})

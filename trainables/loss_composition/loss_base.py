@@ -13,8 +13,6 @@ from torch import Tensor, nn
 from trainables.loss_composition.batch import Batch
 from trainables.settings.legal_ranges import Parameter
 
-__all__ = ["Criterion", "Hyperparameters", "Loss", "LossOutput", "Tensors"]
-
 # Real numbers may be 0-d tensors, to be mapped over; names, flags and counts are plain values.
 Hyperparameters = Mapping[str, Any]
 Tensors = Mapping[str, Tensor]

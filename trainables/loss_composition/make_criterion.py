@@ -22,8 +22,6 @@ from trainables.settings.loss_expression import (
 )
 from trainables.settings.training_settings import HyperparameterValue
 
-__all__ = ["constructor_arguments", "hyperparameter_names", "loss_class", "make_criterion"]
-
 
 def make_criterion(
     expression: str, hyperparameters: Mapping[str, HyperparameterValue]

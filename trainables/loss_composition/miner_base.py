@@ -12,17 +12,6 @@ from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
 
-__all__ = [
-    "Candidates",
-    "PairMasks",
-    "Runs",
-    "TripletMiner",
-    "kept_mask",
-    "num_below",
-    "pair_masks",
-    "rank_negatives",
-]
-
 
 class PairMasks(NamedTuple):
     """Which ordered pairs (anchor in the rows, partner in the columns) take part.

@@ -5,8 +5,6 @@ import torch
 from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Criterion, LossOutput
 
-__all__ = ["Pretraining"]
-
 
 class Pretraining(Criterion):
     """``first`` alone up to epoch ``pretraining_epochs``, ``then`` from there on.

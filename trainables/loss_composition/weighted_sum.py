@@ -8,8 +8,6 @@ from torch import nn
 from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Criterion, LossOutput
 
-__all__ = ["WeightedSum"]
-
 
 class WeightedSum(Criterion):
     """Sum of weight * loss; the active fraction is the mean of the terms'.

@@ -9,8 +9,6 @@ from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
 
-__all__ = ["Anchored", "anchored"]
-
 
 class Anchored(NamedTuple):
     """How far the partners are from the anchor.

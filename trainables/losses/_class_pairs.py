@@ -4,8 +4,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-__all__ = ["push_classes"]
-
 
 def push_classes(similarities_CC: Tensor, alpha: float | Tensor, margin: float | Tensor) -> Tensor:
     """Mean over classes c of log(1 + sum_{v != c} exp(alpha (similarity_cv + margin)))."""

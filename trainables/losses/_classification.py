@@ -11,8 +11,6 @@ from torch.nn.functional import cross_entropy
 
 from trainables.loss_composition.loss_base import LossOutput
 
-__all__ = ["add_to_own", "angular_margin", "classify", "log_sum_exp_of_others", "own_class"]
-
 # Nearer to 1 the derivative of the arc cosine is endless.
 _LARGEST_COSINE = 1.0 - 1e-7
 

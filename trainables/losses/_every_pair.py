@@ -6,8 +6,6 @@ from torch import Tensor
 from trainables.loss_composition.loss_base import LossOutput
 from trainables.loss_composition.miner_base import PairMasks
 
-__all__ = ["mean_of_both_sides"]
-
 
 def mean_of_both_sides(costs_BR: Tensor, pairs: PairMasks) -> LossOutput:
     """Mean over positives plus mean over negatives of finite costs; every pair is active.

@@ -10,8 +10,6 @@ from torch import Tensor
 
 from trainables.loss_composition.miner_base import PairMasks
 
-__all__ = ["NodeShares", "node_shares", "soft_histograms"]
-
 
 class NodeShares(NamedTuple):
     """How each pair is shared between the two nodes it lies between.

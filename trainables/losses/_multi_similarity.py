@@ -8,8 +8,6 @@ from trainables.loss_composition.loss_base import Hyperparameters, LossOutput
 from trainables.loss_composition.miner_base import PairMasks
 from trainables.losses._pairs import log1p_sum_exp
 
-__all__ = ["kept_fraction", "mine_pairs", "multi_similarity"]
-
 
 def mine_pairs(S_BR: Tensor, pairs: PairMasks, epsilon: float | Tensor) -> PairMasks:
     """Pairs that violate, within ``epsilon`` (cosine), the order of an anchor's similarities.

@@ -8,16 +8,6 @@ from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
 
-__all__ = [
-    "cosines",
-    "distances",
-    "dot_products",
-    "log1p_sum_exp",
-    "log_sum_exp",
-    "masked_mean",
-    "squared_distances",
-]
-
 # exp(-80) is below the rounding of a sum that holds exp(0), even in float64. Smaller exponents are
 # cut there, since exp is ten times slower where float32 underflows.
 _NEGLIGIBLE = -80.0

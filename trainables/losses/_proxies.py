@@ -10,8 +10,6 @@ from torch import Tensor
 
 from trainables.losses._pairs import log1p_sum_exp
 
-__all__ = ["kaiming_centres", "kaiming_proxies", "proxy_cosines", "pull_to_proxies"]
-
 
 def kaiming_proxies(num_classes: int, embedding_dim: int, generator: torch.Generator) -> Tensor:
     """Fresh proxies, normal with variance 2 / num_classes: shape (C, D).

@@ -8,8 +8,6 @@ from torch import Tensor
 from trainables.loss_composition.loss_base import Loss
 from trainables.losses._proxies import kaiming_centres, kaiming_proxies
 
-__all__ = ["CentresLoss", "ProxyLoss"]
-
 
 class ProxyLoss(Loss):
     """A loss on the cosines of a batch to trained ``proxies`` of shape (C, D)."""

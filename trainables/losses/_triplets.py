@@ -22,17 +22,6 @@ from trainables.loss_composition.miner_base import (
 from trainables.losses._pairs import cosines
 from trainables.registry import load, names
 
-__all__ = [
-    "MinedLoss",
-    "PairCounts",
-    "all_triplets",
-    "count_pairs",
-    "mean_mined_hinge",
-    "mean_open_hinge",
-    "mine_triplets",
-    "num_triplets",
-]
-
 _MINERS: Mapping[str, type[TripletMiner]] = {
     name: load("miners", name) for name in names("miners")
 }

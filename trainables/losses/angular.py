@@ -15,8 +15,6 @@ from trainables.loss_composition.miner_base import PairMasks, pair_masks
 from trainables.losses._pairs import cosines, masked_mean
 from trainables.settings.legal_ranges import Interval, OneOf, Parameter
 
-__all__ = ["Angular"]
-
 
 class Angular(Loss):
     """A bound on the angle under which a negative sees the anchor and the positive.

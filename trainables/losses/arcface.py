@@ -10,8 +10,6 @@ from trainables.losses._proxies import proxy_cosines
 from trainables.losses._proxy_loss import ProxyLoss
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["ArcFace"]
-
 
 class ArcFace(ProxyLoss):
     """Cross-entropy of scale * S, with a margin added to the angle to the own class.

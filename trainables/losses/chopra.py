@@ -14,8 +14,6 @@ from trainables.losses._every_pair import mean_of_both_sides
 from trainables.losses._pairs import distances, squared_distances
 from trainables.settings.legal_ranges import Interval, OneOf, Parameter
 
-__all__ = ["Chopra"]
-
 
 class Chopra(Loss):
     """A square pulls positives together, an exponential pushes negatives apart.

@@ -11,8 +11,6 @@ from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, log_sum_exp
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["Circle"]
-
 
 class Circle(Loss):
     """Every positive of an anchor against every negative, each pushed by how far it has to go.

@@ -9,8 +9,6 @@ from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, masked_mean
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["Contrastive"]
-
 
 class Contrastive(Loss):
     """mean over negatives with S > margin of (S - margin), minus mean over positives of S.

@@ -9,8 +9,6 @@ from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, distances, masked_mean
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["ContrastiveL2"]
-
 
 class ContrastiveL2(Loss):
     """Squared hinges on the Euclidean distance of unit vectors.

@@ -12,8 +12,6 @@ from trainables.losses._proxies import proxy_cosines
 from trainables.losses._proxy_loss import ProxyLoss
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["CosFace"]
-
 
 class CosFace(ProxyLoss):
     """Cross-entropy of scale * S, with a margin taken off the cosine to the own class.

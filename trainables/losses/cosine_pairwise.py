@@ -12,8 +12,6 @@ from trainables.losses._every_pair import mean_of_both_sides
 from trainables.losses._pairs import cosines
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["CosinePairwise"]
-
 
 class CosinePairwise(Loss):
     """Squared error of the cosine to its target: 1 for a positive, another for a negative.

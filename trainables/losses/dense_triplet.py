@@ -8,8 +8,6 @@ from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOut
 from trainables.losses._anchored import anchored
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["DenseTriplet"]
-
 
 class DenseTriplet(Loss):
     """What is nearer by its label has to be nearer in the embedding space, by a margin.

@@ -15,8 +15,6 @@ from trainables.losses._multi_similarity import multi_similarity
 from trainables.losses._pairs import cosines, distances
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["DRMultiSimilarity"]
-
 # In float32 the difference of two nearer unit vectors is mostly rounding and has no direction.
 _SHORTEST = 1e-3
 

@@ -15,8 +15,6 @@ from trainables.losses._proxies import proxy_cosines
 from trainables.losses._proxy_loss import ProxyLoss
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["DRProxyNCA"]
-
 # Closer to a proxy the direction to it is lost in the rounding of float32.
 _CLOSEST_SQUARE = 1e-6
 

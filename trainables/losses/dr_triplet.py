@@ -18,8 +18,6 @@ from trainables.losses._triplets import (
 )
 from trainables.settings.legal_ranges import Interval, Parameter, entry_of
 
-__all__ = ["DRTriplet"]
-
 # In float32 the difference of two nearer unit vectors is mostly rounding and has no direction.
 _SHORTEST = 1e-3
 

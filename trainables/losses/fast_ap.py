@@ -10,8 +10,6 @@ from trainables.losses._histograms import node_shares, soft_histograms
 from trainables.losses._pairs import cosines, masked_mean
 from trainables.settings.legal_ranges import Parameter, Whole
 
-__all__ = ["FastAp"]
-
 
 class FastAp(Loss):
     """1 - average precision of the ranking by distance, with ranks from a histogram.

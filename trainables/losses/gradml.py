@@ -9,8 +9,6 @@ from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, distances
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["GradML"]
-
 
 class GradML(Loss):
     """Two images of one class against two of another, as a plain difference of distances.

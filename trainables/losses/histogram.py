@@ -12,8 +12,6 @@ from trainables.losses._histograms import NodeShares, node_shares, soft_histogra
 from trainables.losses._pairs import cosines
 from trainables.settings.legal_ranges import Parameter, Whole
 
-__all__ = ["Histogram"]
-
 
 class Histogram(Loss):
     """The probability that a random negative pair is more similar than a random positive pair.

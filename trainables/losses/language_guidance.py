@@ -10,8 +10,6 @@ from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOut
 from trainables.losses._pairs import cosines
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["LanguageGuidance"]
-
 
 class LanguageGuidance(Loss):
     """Images of two classes should be as similar as the names of the classes are.

@@ -8,8 +8,6 @@ from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOut
 from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines
 
-__all__ = ["LefebvreTriplet"]
-
 
 class LefebvreTriplet(Loss):
     """Positives in the direction of the anchor, negatives at a right angle to it.

@@ -10,8 +10,6 @@ from trainables.losses._multi_similarity import kept_fraction, mine_pairs
 from trainables.losses._pairs import cosines, log_sum_exp
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["LiftedMined"]
-
 
 class LiftedMined(Loss):
     """Soft extremes of the mined pairs of each anchor, without a hinge.

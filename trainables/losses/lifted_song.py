@@ -11,8 +11,6 @@ from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import distances, log_sum_exp, masked_mean, squared_distances
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["LiftedSong"]
-
 
 class LiftedSong(Loss):
     """Every positive pair against the negatives of both its ends, on embeddings of any length.

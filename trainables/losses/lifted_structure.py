@@ -9,8 +9,6 @@ from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["LiftedStructure"]
-
 
 class LiftedStructure(Loss):
     """All positives of an anchor against all its negatives, both as a soft maximum.

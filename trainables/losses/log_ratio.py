@@ -11,8 +11,6 @@ from trainables.losses._anchored import anchored
 from trainables.losses._pairs import distances
 from trainables.settings.legal_ranges import Flag, Parameter
 
-__all__ = ["LogRatio"]
-
 _EPS = 1e-6
 
 

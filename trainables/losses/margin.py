@@ -18,8 +18,6 @@ from trainables.losses._triplets import (
 )
 from trainables.settings.legal_ranges import Flag, Interval, Parameter, entry_of
 
-__all__ = ["Margin"]
-
 
 class Margin(MinedLoss):
     """Positives nearer than a boundary, negatives farther; the boundary of each class is trained.

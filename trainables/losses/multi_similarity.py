@@ -7,8 +7,6 @@ from trainables.losses._multi_similarity import multi_similarity
 from trainables.losses._pairs import cosines
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["MultiSimilarity"]
-
 
 class MultiSimilarity(Loss):
     """Soft weighting of the hard pairs of each anchor, positives and negatives apart.

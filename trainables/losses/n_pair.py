@@ -12,8 +12,6 @@ from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import dot_products, log_sum_exp, masked_mean
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["NPair"]
-
 
 class NPair(Loss):
     """Every positive of an anchor against all its negatives, on embeddings of any length.

@@ -11,8 +11,6 @@ from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, log_sum_exp, masked_mean
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["Nca"]
-
 # Up to here softplus is computed; above, its argument stands for it, right to every digit.
 _LINEAR_FROM = 40.0
 

@@ -12,8 +12,6 @@ from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, masked_mean
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["PolarSine"]
-
 # Taken off every cosine of a tuple, so that equal embeddings leave a determinant above 0.
 _SHRINKAGE = 1e-6
 

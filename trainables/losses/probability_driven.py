@@ -14,8 +14,6 @@ from trainables.losses._every_pair import mean_of_both_sides
 from trainables.losses._pairs import cosines
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["ProbabilityDriven"]
-
 
 class ProbabilityDriven(Loss):
     """Cross-entropy of the probability that a pair is positive, given its cosine.

@@ -12,8 +12,6 @@ from trainables.losses._proxies import proxy_cosines, pull_to_proxies
 from trainables.losses._proxy_loss import ProxyLoss
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["ProxyAnchor"]
-
 
 class ProxyAnchor(ProxyLoss):
     """Each proxy is an anchor that pulls its class and pushes the rest of the batch.

@@ -16,8 +16,6 @@ from trainables.losses._proxies import proxy_cosines
 from trainables.losses._proxy_loss import CentresLoss
 from trainables.settings.legal_ranges import Interval, Parameter, Whole
 
-__all__ = ["ProxyGML"]
-
 
 class ProxyGML(CentresLoss):
     """Softmax over the classes of the nearest proxies of each sample.

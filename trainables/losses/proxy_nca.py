@@ -12,8 +12,6 @@ from trainables.losses._proxies import proxy_cosines
 from trainables.losses._proxy_loss import ProxyLoss
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["ProxyNCA"]
-
 
 class ProxyNCA(ProxyLoss):
     """mean over samples of -log(exp(-scale D2_y) / sum_{c != y} exp(-scale D2_c)).

@@ -17,8 +17,6 @@ from trainables.losses._triplets import all_triplets, mean_open_hinge, num_tripl
 from trainables.miners.all_triplets import AllTriplets
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["Quadruplet"]
-
 # Cosines are compared in whole steps, so that an offset for each class does not round them.
 _STEPS = 2**32
 # Cosines and half a margin are at most 2 away from the offset of their class.

@@ -13,8 +13,6 @@ from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOut
 from trainables.losses._pairs import cosines
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["QuadrupletSimilarity"]
-
 # On either side. Below this many pairs the loss is exact; 256 x 256 comparisons take about as long
 # as the cosines of a batch.
 _MAX_GROUPS = 256

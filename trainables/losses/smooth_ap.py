@@ -11,8 +11,6 @@ from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, masked_mean
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["SmoothAp"]
-
 
 class SmoothAp(Loss):
     """1 - average precision, with sigmoids for the comparisons that ranks are made of.

@@ -15,8 +15,6 @@ from trainables.losses._proxies import proxy_cosines
 from trainables.losses._proxy_loss import CentresLoss
 from trainables.settings.legal_ranges import Interval, Parameter, Whole
 
-__all__ = ["SoftTriple"]
-
 # The authors' guard of the root, where two centres coincide.
 _SMALLEST_SQUARE = 1e-5
 

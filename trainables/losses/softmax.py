@@ -12,8 +12,6 @@ from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.losses._classification import classify
 
-__all__ = ["Softmax"]
-
 
 class Softmax(Loss):
     """mean over samples of -log(exp(x . w_y) / sum_c exp(x . w_c)), x as the network gave it.

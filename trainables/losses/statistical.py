@@ -14,8 +14,6 @@ from trainables.losses._every_pair import mean_of_both_sides
 from trainables.losses._pairs import squared_distances
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["Statistical"]
-
 
 class Statistical(Loss):
     """Compares mean and covariance of an image's views with those of another image.

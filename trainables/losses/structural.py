@@ -13,8 +13,6 @@ from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines, log_sum_exp, masked_mean
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["Structural"]
-
 
 class Structural(Loss):
     """A positive pair against all negatives of its anchor, and a bound on how distances scatter.

@@ -11,8 +11,6 @@ from trainables.losses._proxies import proxy_cosines
 from trainables.losses._proxy_loss import CentresLoss
 from trainables.settings.legal_ranges import Interval, Parameter, Whole
 
-__all__ = ["SubcentreArcFace"]
-
 
 class SubcentreArcFace(CentresLoss):
     """`ArcFace` on classes of several centres, of which the nearest counts.

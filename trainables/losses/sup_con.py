@@ -11,8 +11,6 @@ from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import cosines
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["SupCon"]
-
 
 class SupCon(Loss):
     """Cross-entropy of each positive among all other samples of the batch.

@@ -13,8 +13,6 @@ from trainables.losses._proxies import pull_to_proxies
 from trainables.losses._proxy_loss import ProxyLoss
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["ThesisLoss1"]
-
 
 class ThesisLoss1(ProxyLoss):
     """Each proxy pulls its class, as in `ProxyAnchor`, and pushes the other proxies.

@@ -13,8 +13,6 @@ from trainables.losses._proxies import proxy_cosines, pull_to_proxies
 from trainables.losses._proxy_loss import ProxyLoss
 from trainables.settings.legal_ranges import Flag, Interval, Parameter
 
-__all__ = ["ThesisLoss2"]
-
 
 class ThesisLoss2(ProxyLoss):
     """As `ThesisLoss1`, but proxies push each other by how alike the batch sees them.

@@ -11,8 +11,6 @@ from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._every_pair import mean_of_both_sides
 from trainables.losses._pairs import distances, dot_products
 
-__all__ = ["Triangular"]
-
 
 class Triangular(Loss):
     """Two sides of a triangle against its third: equal unit vectors, or opposite ones.

@@ -5,8 +5,6 @@ from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, T
 from trainables.losses._triplets import MinedLoss, mean_mined_hinge
 from trainables.settings.legal_ranges import Interval, Parameter, entry_of
 
-__all__ = ["TripletL2"]
-
 
 class TripletL2(MinedLoss):
     """A positive has to be nearer to the anchor than a negative, by a margin.

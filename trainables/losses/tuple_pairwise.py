@@ -9,8 +9,6 @@ from trainables.loss_composition.miner_base import pair_masks
 from trainables.losses._pairs import dot_products, masked_mean
 from trainables.settings.legal_ranges import Interval, Parameter
 
-__all__ = ["TuplePairwise"]
-
 
 class TuplePairwise(Loss):
     """A tuple is a reference R, a positive +, and one negative k of each other class.

@@ -10,19 +10,6 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
-__all__ = [
-    "FLOAT64_SLACK",
-    "SortedRows",
-    "check_finite",
-    "exact_cosines",
-    "float32_slack",
-    "full_precision",
-    "queries_and_gallery",
-    "slices",
-    "unit_float32",
-    "unit_float64",
-]
-
 # Cosines closer than this are equal: far above the rounding of float64, far below that of the
 # float32 numbers an embedding is made of.
 FLOAT64_SLACK = 1e-12

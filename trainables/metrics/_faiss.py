@@ -15,8 +15,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-__all__ = ["can_search", "largest_products"]
-
 
 @cache
 def can_search(device: str) -> bool:

@@ -11,8 +11,6 @@ from torch import Tensor
 
 from trainables.metrics._cosines import SortedRows, slices
 
-__all__ = ["Positives"]
-
 # Queries of few classes are compared at a time, so that few negatives are read; of one large class
 # no more than so many. A GPU does more at once in the time that it takes to be told.
 _RUN_ROWS = {"cpu": 32, "cuda": 2048}

@@ -16,8 +16,6 @@ from torch import Tensor
 from trainables.metrics import _faiss
 from trainables.metrics._cosines import float32_slack, slices
 
-__all__ = ["largest_products"]
-
 # Queries of which the products with all rows are in memory at a time: so many, or with large
 # galleries fewer, but not too few for a fast matrix product.
 _MAX_QUERIES = 1024

@@ -7,8 +7,6 @@ from trainables.metrics.class_retrieval import ClassRetrieval
 from trainables.metrics.matched_recall import GallerySize, matched_recall_scores
 from trainables.trial_reports import Score
 
-__all__ = ["METRIC_NAMES", "compute"]
-
 _WITHOUT_K: Mapping[str, Callable[[ClassRetrieval], tuple[Score, ...]]] = {
     "r_precision": lambda found: found.precision_at_r[:1],
     "map_at_r": lambda found: found.precision_at_r[1:],

@@ -12,8 +12,6 @@ from trainables.metrics.precision_at_r import precision_at_r, precision_at_r_sco
 from trainables.metrics.recall_at_k import recall_scores
 from trainables.trial_reports import Score
 
-__all__ = ["ClassRetrieval"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class ClassRetrieval:

@@ -11,8 +11,6 @@ from trainables.metrics.clustering_facts import SEED
 from trainables.metrics.k_means import k_means
 from trainables.trial_reports import Score
 
-__all__ = ["Agreement", "agreement", "clustering_scores"]
-
 _Counts = npt.NDArray[np.int64]
 
 

@@ -1,7 +1,5 @@
 """How NMI and F1 are clustered: they depend on it, so it is written beside them. No torch."""
 
-__all__ = ["CLUSTERING", "ITERATIONS", "SEED"]
-
 # One random start and 20 iterations, as pytorch-metric-learning has faiss do it; this seed draws
 # the images that faiss draws by its default. It is not the trial's: all losses start from the
 # same images.

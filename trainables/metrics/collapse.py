@@ -8,8 +8,6 @@ from torch import Tensor
 
 from trainables.metrics._cosines import check_finite, full_precision, unit_float64
 
-__all__ = ["is_collapsed", "similarity_spread"]
-
 # Rows compared with one another; evenly spaced, so no random numbers are drawn.
 _SAMPLE_ROWS = 512
 

@@ -25,8 +25,6 @@ from trainables.metrics._cosines import (
 )
 from trainables.metrics._positives import Positives
 
-__all__ = ["FirstPositiveRanks", "first_positive_ranks"]
-
 # Rows and columns of a block, at most: a block is all the memory taken beside the embeddings. Few
 # columns, since of a square on the diagonal both halves are computed.
 _MAX_ROWS = {"cpu": 1024, "cuda": 16384}

@@ -16,8 +16,6 @@ from trainables.metrics._cosines import float32_slack, full_precision, slices
 from trainables.metrics._screening import largest_products
 from trainables.metrics.clustering_facts import ITERATIONS, SEED
 
-__all__ = ["k_means"]
-
 _CHUNK_IMAGES = 8192
 _EXACT_IMAGES = 1024
 _TIE_DECIMALS = 12

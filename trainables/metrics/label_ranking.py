@@ -13,8 +13,6 @@ from torch import Tensor
 from trainables.dataset_interface.label_distances import LabelDistances
 from trainables.metrics._cosines import check_finite, full_precision, slices, unit_float64
 
-__all__ = ["LabelRanking", "label_ranking"]
-
 # A chunk holds a few matrices of this many rows and N columns, in float64.
 _CHUNK_QUERIES = 256
 

@@ -8,8 +8,6 @@ from torch import Tensor
 from trainables.metrics.label_ranking import LabelRanking
 from trainables.trial_reports import Score
 
-__all__ = ["mean_label_distance_scores", "ndcg_scores"]
-
 
 def ndcg_scores(ranking: LabelRanking, ks: Sequence[int], *, role: str) -> tuple[Score, ...]:
     """Mean over queries of DCG@k / ideal DCG@k; 1 where images come in the order of their labels.

@@ -13,8 +13,6 @@ from trainables.errors import TrialInputError
 from trainables.metrics.class_retrieval import ClassRetrieval
 from trainables.trial_reports import Score
 
-__all__ = ["GallerySize", "matched_recall_scores"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GallerySize:

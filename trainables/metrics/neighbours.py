@@ -17,8 +17,6 @@ from trainables.metrics._cosines import (
     unit_float64,
 )
 
-__all__ = ["neighbours"]
-
 # Queries are taken this many at a time, which bounds the memory at this many times N cosines.
 _CHUNK_QUERIES = 256
 

@@ -28,12 +28,6 @@ from trainables.metrics._positives import Positives
 from trainables.metrics._screening import largest_products
 from trainables.trial_reports import Score
 
-__all__ = [
-    "PrecisionAtR",
-    "precision_at_r",
-    "precision_at_r_scores",
-]
-
 # Listed neighbours that are in memory at a time, of so many queries at most.
 _LISTED = 2**19
 _MAX_QUERIES = 4096

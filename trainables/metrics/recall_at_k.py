@@ -10,8 +10,6 @@ import numpy as np
 from trainables.metrics.first_positive_rank import FirstPositiveRanks
 from trainables.trial_reports import ClassHits, Score
 
-__all__ = ["recall_class_hits", "recall_scores"]
-
 
 def recall_scores(
     ranks: FirstPositiveRanks, ks: Sequence[int], *, role: str, strict: bool = False

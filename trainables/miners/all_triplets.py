@@ -5,8 +5,6 @@ from torch import Tensor
 
 from trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner
 
-__all__ = ["AllTriplets"]
-
 
 class AllTriplets(TripletMiner):
     """Every triplet of the batch."""

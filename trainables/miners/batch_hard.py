@@ -6,8 +6,6 @@ from torch import Tensor
 
 from trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner, num_below
 
-__all__ = ["BatchHard"]
-
 
 class BatchHard(TripletMiner):
     """For each anchor its least similar positive and its most similar negative.

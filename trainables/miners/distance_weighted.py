@@ -5,8 +5,6 @@ from torch import Tensor
 
 from trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner
 
-__all__ = ["DistanceWeighted"]
-
 # Nearer ones are drawn as if they were this far, against a high variance (authors' code).
 _NEAREST = 0.5
 # Farther ones are beyond the hinge of the margin loss (authors' code).

@@ -4,8 +4,6 @@ from torch import Tensor
 
 from trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner
 
-__all__ = ["RandomNegative"]
-
 
 class RandomNegative(TripletMiner):
     """For each anchor and positive one negative, all equally likely."""

@@ -4,8 +4,6 @@ from torch import Tensor
 
 from trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner, num_below
 
-__all__ = ["SemihardBand"]
-
 
 class SemihardBand(TripletMiner):
     """All negatives behind the positive, but by no more than the margin.

@@ -4,8 +4,6 @@ from torch import Tensor
 
 from trainables.loss_composition.miner_base import Candidates, Runs, TripletMiner, num_below
 
-__all__ = ["SemihardHardest"]
-
 
 class SemihardHardest(TripletMiner):
     """For each anchor and positive the hardest negative that is easier than the positive.

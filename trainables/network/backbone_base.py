@@ -12,8 +12,6 @@ from trainables.network.backbone_facts import sides_problem
 from trainables.network.initial_weights import choice_problem
 from trainables.settings.trial_settings import RANDOM_WEIGHTS
 
-__all__ = ["Backbone"]
-
 
 class Backbone(nn.Module):
     """A network without its embedding layer.

@@ -7,15 +7,6 @@ from functools import cache
 from trainables.errors import TrialInputError
 from trainables.registry import literals, names
 
-__all__ = [
-    "TIMM",
-    "BackboneFacts",
-    "backbone_facts",
-    "is_external",
-    "is_import_path",
-    "sides_problem",
-]
-
 TIMM = "timm:"
 
 _FOREIGN = re.compile(r"timm:[A-Za-z0-9_.\-]+|[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")

@@ -14,8 +14,6 @@ from trainables.errors import unknown_name
 from trainables.network.backbone_base import Backbone
 from trainables.settings.training_settings import HeadSettings
 
-__all__ = ["Embedder"]
-
 
 class Embedder(nn.Module):
     """Images to embeddings of any length; a `Batch` of a loss normalises them.

@@ -14,8 +14,6 @@ from trainables.network.load_weights import start_from
 from trainables.network.pixel_input import IMAGENET_MEAN, IMAGENET_STD, PixelInput
 from trainables.settings.trial_settings import RANDOM_WEIGHTS
 
-__all__ = ["ExternalBackbone", "external_backbone"]
-
 
 class ExternalBackbone(Backbone):
     """Wraps a module that was not made for podium.

@@ -15,14 +15,6 @@ from trainables.errors import TrialInputError, did_you_mean
 from trainables.network.backbone_facts import TIMM, backbone_facts
 from trainables.settings.trial_settings import RANDOM_WEIGHTS, BackboneSettings
 
-__all__ = [
-    "IMAGENET_WEIGHTS",
-    "choice_problem",
-    "published_name",
-    "weights_fingerprint",
-    "weights_problem",
-]
-
 IMAGENET_WEIGHTS = "imagenet"
 
 _FILE_KINDS = (".pth", ".pt", ".tar", ".safetensors")

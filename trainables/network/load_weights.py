@@ -14,8 +14,6 @@ from torch import Tensor, nn
 from trainables.errors import TrialInputError
 from trainables.settings.trial_settings import RANDOM_WEIGHTS
 
-__all__ = ["fill", "he_start", "read_weights", "start_from"]
-
 _PARALLEL = "module."  # what nn.DataParallel puts before each name
 _WRAPPERS = ("state_dict", "model")  # under which training scripts save weights among other things
 _SHOWN = 3  # names in a message

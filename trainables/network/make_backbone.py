@@ -9,8 +9,6 @@ from trainables.network.timm_backbone import TimmBackbone
 from trainables.registry import load, names
 from trainables.settings.trial_settings import BackboneSettings
 
-__all__ = ["make_backbone"]
-
 
 def make_backbone(settings: BackboneSettings, num_inputs: int | None = None) -> Backbone:
     """A fresh network; what of it does not come from a file is drawn from torch's generator.

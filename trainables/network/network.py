@@ -16,8 +16,6 @@ from trainables.errors import TrialInputError
 from trainables.network.embedder import Embedder
 from trainables.settings.training_settings import ComputeSettings
 
-__all__ = ["Network"]
-
 # One graph for each shape of input, in training and evaluation, with and without gradients.
 _MAX_GRAPHS = 64
 

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-__all__ = ["IMAGENET_MEAN", "IMAGENET_STD", "PixelInput"]
-
 # Of RGB in [0, 1], as torchvision's and most of timm's weights expect it.
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)

@@ -15,8 +15,6 @@ from trainables.network.load_weights import start_from
 from trainables.network.pixel_input import PixelInput
 from trainables.settings.trial_settings import RANDOM_WEIGHTS
 
-__all__ = ["TimmBackbone"]
-
 
 class TimmBackbone(Backbone):
     """``timm:NAME``: a network of timm without its classifier; what it pools stays its own.

@@ -23,8 +23,6 @@ from trainables.settings.training_settings import (
     TrainingSettings,
 )
 
-__all__ = ["RECIPES", "Recipe", "loss_values", "reasons_of", "training_for"]
-
 RECIPES: Mapping[str, Recipe] = MappingProxyType(
     {
         recipe.base.recipe: recipe

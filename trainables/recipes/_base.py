@@ -5,8 +5,6 @@ from dataclasses import dataclass, field, replace
 
 from trainables.settings.training_settings import HyperparameterValue, TrainingSettings
 
-__all__ = ["ANY", "ON_GLYPHS", "PROXY_LOSSES", "Recipe", "Values"]
-
 Values = Mapping[str, HyperparameterValue]
 
 ANY = "*"  # in a row: every data set, or every backbone

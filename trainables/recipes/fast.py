@@ -3,8 +3,6 @@
 from trainables.recipes._base import Recipe
 from trainables.settings.training_settings import TrainingSettings
 
-__all__ = ["FAST"]
-
 # For `conv_small` on some hundred images: a second or two of one core. Small batches give so few
 # images enough steps: in equal time 32 beats 64 by 3 to 7 points of Recall@1 for multi-similarity
 # and proxy-anchor, and loses 2 for contrastive. Learning rates are AdamW's usual one and

@@ -3,8 +3,6 @@
 from trainables.recipes._base import ON_GLYPHS, Recipe
 from trainables.settings.training_settings import TrainingSettings
 
-__all__ = ["GRADML_PAPER"]
-
 GRADML_PAPER = Recipe(
     base=TrainingSettings(
         recipe="gradml_paper",

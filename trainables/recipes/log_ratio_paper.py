@@ -8,8 +8,6 @@ to 3 % and scaled by up to 5 % without a flip, which would change the pose.
 from trainables.recipes._base import ON_GLYPHS, Recipe
 from trainables.settings.training_settings import TrainingSettings
 
-__all__ = ["LOG_RATIO_PAPER"]
-
 LOG_RATIO_PAPER = Recipe(
     base=TrainingSettings(
         recipe="log_ratio_paper",

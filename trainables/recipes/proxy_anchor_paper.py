@@ -7,8 +7,6 @@ paper's, because of the batch size, as it says itself.
 from trainables.recipes._base import ANY, ON_GLYPHS, PROXY_LOSSES, Recipe, Values
 from trainables.settings.training_settings import TrainingSettings
 
-__all__ = ["PROXY_ANCHOR_PAPER"]
-
 _LARGE: Values = {
     "learning_rate": 6e-4,  # README: --lr
     "proxy_learning_rate": 6e-2,  # train.py: 100 times --lr

@@ -8,8 +8,6 @@ from the 20th and 40th epoch on, podium's after them.
 from trainables.recipes._base import ANY, ON_GLYPHS, PROXY_LOSSES, Recipe
 from trainables.settings.training_settings import TrainingSettings
 
-__all__ = ["PROXY_GML_PAPER"]
-
 _SOP = {"subproxies": 1, "ratio": 0.05, "regulariser": 0.0, "proxy_learning_rate": 0.3}
 
 PROXY_GML_PAPER = Recipe(

@@ -13,8 +13,6 @@ from collections.abc import Mapping
 from trainables.recipes._base import ON_GLYPHS, Recipe, Values
 from trainables.settings.training_settings import TrainingSettings
 
-__all__ = ["REALITY_CHECK"]
-
 # A temperature there is 1 / scale here. SoftTriple's gamma is the inverse of podium's multiplier.
 # Their Proxy-NCA has the positive proxy in its denominator: podium's proxy_nca_pp. Their margin
 # loss is the one with a beta for each class, trained without decay of beta.

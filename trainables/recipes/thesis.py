@@ -6,8 +6,6 @@ Its training follows the Proxy-Anchor authors' code, which says what the text le
 from trainables.recipes._base import ANY, ON_GLYPHS, PROXY_LOSSES, Recipe, Values
 from trainables.settings.training_settings import TrainingSettings
 
-__all__ = ["THESIS"]
-
 # The code freezes no BatchNorm on large data sets, and scales the proxies' learning rate with the
 # network's: 100 times (Proxy-Anchor, train.py).
 _LARGE: Values = {

@@ -10,8 +10,6 @@ from dataclasses import replace
 from trainables.recipes._base import PROXY_LOSSES, Recipe
 from trainables.recipes.thesis import THESIS
 
-__all__ = ["THESIS_CODE"]
-
 _RANDOM = {"sampler": "random"}
 _UNTRAINED = {"proxy_learning_rate": 0.0}  # D1: the optimiser never gets them
 _LARGE = {"soft_triple": {"proxy_learning_rate": 6e-2}}  # D5: 100 times the network's

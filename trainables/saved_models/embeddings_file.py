@@ -17,8 +17,6 @@ from trainables.errors import TrialInputError
 from trainables.tasks import Task
 from trainables.tensor_file import encode_tensors, read_tensors
 
-__all__ = ["EmbeddingsFile", "read_embeddings"]
-
 _KIND = "embeddings"
 
 

@@ -21,8 +21,6 @@ from trainables.settings.training_settings import TrainingSettings
 from trainables.settings.trial_settings import LOCATION_OPTIONS, RANDOM_WEIGHTS, TrialSettings
 from trainables.tensor_file import encode_tensors, read_tensors, tensor_hash
 
-__all__ = ["ModelFile", "Transform", "read_model"]
-
 _KIND = "model"
 _LOSS = "loss."
 _HEAD = "embedding.weight"

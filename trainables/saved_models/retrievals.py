@@ -16,8 +16,6 @@ from trainables.dataset_interface.dataset import Dataset
 from trainables.metrics.neighbours import neighbours
 from trainables.trial_reports import Neighbour, Retrieval
 
-__all__ = ["retrievals"]
-
 _NUM_QUERIES = 6
 _NUM_NEIGHBOURS = 6
 

@@ -14,8 +14,6 @@ from trainables.saved_models.embeddings_file import EmbeddingsFile
 from trainables.tasks import METRICS, objective_of
 from trainables.trial_reports import Score
 
-__all__ = ["AskedScores", "known_metrics", "stored_scores"]
-
 _MAX_K = 2**31 - 1  # more than any gallery has
 
 _CONTINUOUS = {"ndcg": ndcg_scores, "mean_label_distance": mean_label_distance_scores}

@@ -35,8 +35,6 @@ from trainables.network.network import Network
 from trainables.reproducibility import reproducible
 from trainables.saved_models.model_file import ModelFile, Transform, read_model
 
-__all__ = ["TrainedModel", "load_model"]
-
 
 class TrainedModel:
     """The network of a model file, where it can work.

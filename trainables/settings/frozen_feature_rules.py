@@ -3,8 +3,6 @@
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
-__all__ = ["FROZEN_FEATURES", "input_problem", "mode_problem", "unused_training_settings"]
-
 FROZEN_FEATURES = "frozen_features"
 
 _NO_IMAGES = "there are no images"

@@ -10,8 +10,6 @@ from trainables.settings.training_settings import (
     TrainingSettings,
 )
 
-__all__ = ["loss_arguments", "resolved_training"]
-
 
 def resolved_training(
     training: TrainingSettings, hyperparameters: Mapping[str, HyperparameterValue]

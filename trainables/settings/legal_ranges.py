@@ -8,22 +8,6 @@ from typing import Any
 
 from trainables.registry import names
 
-__all__ = [
-    "DECLARATIONS",
-    "MAX_DIM",
-    "MAX_IMAGE_SIZE",
-    "MAX_SEED",
-    "Flag",
-    "Interval",
-    "Number",
-    "OneOf",
-    "Parameter",
-    "Range",
-    "Text",
-    "Whole",
-    "entry_of",
-]
-
 # Far above what any network or study has, so that a slip of the pen is refused at once.
 MAX_DIM = 100_000
 """Numbers of an embedding."""

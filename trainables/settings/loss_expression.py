@@ -18,8 +18,6 @@ from trainables.errors import TrialInputError
 from trainables.settings.legal_ranges import Interval, Parameter, Whole
 from trainables.settings.training_settings import HyperparameterValue
 
-__all__ = ["MEMORY", "PRETRAINING", "WEIGHT", "LossExpression", "LossTerm", "parse_loss"]
-
 MEMORY = {
     "memory_size": Parameter(1024, Whole(1, 10_000_000), unit="images"),
     "memory_weight": Parameter(1.0, Interval(0.0, 1e6)),

@@ -12,21 +12,6 @@ from typing import Annotated, Any, get_args, get_type_hints
 from trainables.errors import TrialInputError
 from trainables.settings.legal_ranges import Flag, Interval, OneOf, Range, Whole
 
-__all__ = [
-    "LEGAL_VALUES",
-    "TRAINING_TYPES",
-    "BatchSettings",
-    "ClippingSettings",
-    "ComputeSettings",
-    "CourseSettings",
-    "FreezingSettings",
-    "HeadSettings",
-    "HyperparameterValue",
-    "ImageSettings",
-    "OptimiserSettings",
-    "TrainingSettings",
-]
-
 HyperparameterValue = bool | int | float | str
 
 

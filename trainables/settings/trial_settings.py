@@ -6,18 +6,6 @@ from typing import Any, Literal
 
 from trainables.settings.training_settings import HyperparameterValue, TrainingSettings
 
-__all__ = [
-    "LOCATION_OPTIONS",
-    "RANDOM_WEIGHTS",
-    "UNTRAINED",
-    "BackboneSettings",
-    "DatasetSettings",
-    "ProtocolKind",
-    "ProtocolSettings",
-    "TestScores",
-    "TrialSettings",
-]
-
 ProtocolKind = Literal[
     "fixed", "kfold", "random_splits", "repeated_kfold", "published", "test_tuned", "refit"
 ]

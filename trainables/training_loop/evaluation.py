@@ -20,8 +20,6 @@ from trainables.network.embedder import Embedder
 from trainables.network.network import Network
 from trainables.trial_reports import ClassHits, Score
 
-__all__ = ["Evaluation", "embed", "evaluate"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:

@@ -12,8 +12,6 @@ from torch.nn.modules.batchnorm import _BatchNorm
 from trainables.settings.frozen_feature_rules import FROZEN_FEATURES
 from trainables.settings.training_settings import FreezingSettings, TrainingSettings
 
-__all__ = ["let_rest", "warn_of_batch_norm", "warn_of_warm_up"]
-
 
 def let_rest(backbone: nn.Module, training: FreezingSettings, epoch: int) -> None:
     """Freeze what the recipe freezes in an epoch, counted from 1; the rest trains.

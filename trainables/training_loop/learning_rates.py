@@ -2,8 +2,6 @@
 
 from trainables.settings.training_settings import OptimiserSettings
 
-__all__ = ["EMBEDDING", "LOSS", "NETWORK", "learning_rates"]
-
 # What has a learning rate of its own: the network without its embedding layer, that layer, and
 # what the loss trains.
 NETWORK = "backbone"

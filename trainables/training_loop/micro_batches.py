@@ -14,8 +14,6 @@ from trainables.errors import TrialInputError
 from trainables.loss_composition.loss_base import LossOutput
 from trainables.network.network import Network
 
-__all__ = ["backpropagate"]
-
 
 def backpropagate(
     network: Network,

@@ -12,8 +12,6 @@ from trainables.network.embedder import Embedder
 from trainables.settings.training_settings import ClippingSettings, OptimiserSettings
 from trainables.training_loop.learning_rates import EMBEDDING, LOSS, NETWORK, learning_rates
 
-__all__ = ["assert_owned_once", "clip_gradients", "make_optimiser", "set_learning_rates"]
-
 _GROUP = "name"  # of a parameter group, so that a schedule finds it
 
 

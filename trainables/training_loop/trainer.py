@@ -26,8 +26,6 @@ from trainables.training_loop.micro_batches import backpropagate
 from trainables.training_loop.optimisers import clip_gradients, make_optimiser, set_learning_rates
 from trainables.trial_reports import Score
 
-__all__ = ["Trainer"]
-
 # Of each image, for losses that compare distributions: enough for a covariance, at four times the
 # cost of a forward pass.
 _NUM_VIEWS = 4

@@ -18,8 +18,6 @@ import torch
 from trainables.errors import CheckpointError
 from trainables.trial_reports import EpochReport, TestReport, reports_from_json, reports_to_json
 
-__all__ = ["Checkpoint", "add_checksum", "decode", "encode", "verified_archive"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:

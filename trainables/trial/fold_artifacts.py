@@ -19,8 +19,6 @@ from trainables.saved_models.model_file import ModelFile, Transform
 from trainables.trial.setup import TrialSetup
 from trainables.trial_reports import TestReport
 
-__all__ = ["BestEpoch", "FoldArtifacts", "embeddings_of_test", "fold_artifacts", "transform_of"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BestEpoch:

@@ -28,8 +28,6 @@ from trainables.trial.frozen_features import FrozenFeatures
 from trainables.trial.setup import TrialSetup
 from trainables.trial_reports import EpochReport, Score, TestReport
 
-__all__ = ["FoldRun", "epochs_of"]
-
 
 def epochs_of(setup: TrialSetup) -> range:
     """The epochs that are reported: 1 to the last one, or only 0 where nothing is trained."""

@@ -32,8 +32,6 @@ from trainables.reproducibility import reproducible
 from trainables.settings.trial_settings import RANDOM_WEIGHTS, BackboneSettings
 from trainables.trial.setup import TrialSetup
 
-__all__ = ["FrozenFeatures", "source_files"]
-
 # Packages of trainables whose code decides what a backbone computes.
 _CODE_FOLDERS = ("backbones", "network")
 

@@ -14,8 +14,6 @@ from trainables.trial.fold_run import FoldRun, epochs_of
 from trainables.trial.setup import set_up
 from trainables.trial_reports import EpochReport, TestReport
 
-__all__ = ["run_trial"]
-
 _LOG = logging.getLogger(__name__)
 
 

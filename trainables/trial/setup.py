@@ -22,8 +22,6 @@ from trainables.settings.training_settings import HyperparameterValue, TrainingS
 from trainables.settings.trial_settings import UNTRAINED, TestScores, TrialSettings
 from trainables.tasks import loss_problem, sampler_problem
 
-__all__ = ["TrialSetup", "set_up"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialSetup:

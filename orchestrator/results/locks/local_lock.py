@@ -13,8 +13,6 @@ from orchestrator.results.storage.files import put_json, read_json, remove, remo
 from orchestrator.results.storage.locations import Place
 from podium.errors import LockHeldError
 
-__all__ = ["LocalLock"]
-
 _GUARD_LIMIT_SECONDS = 10.0
 
 

@@ -14,17 +14,6 @@ import psutil
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
-__all__ = [
-    "Beat",
-    "LockFile",
-    "LockOwner",
-    "is_dead",
-    "machine_id",
-    "parse_owner",
-    "process_start",
-    "this_process",
-]
-
 _DEAD_STATES = ("Z", "X")
 
 

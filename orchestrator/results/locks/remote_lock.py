@@ -27,8 +27,6 @@ from orchestrator.results.storage.files import (
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError, LockHeldError, StoreError
 
-__all__ = ["RemoteLock"]
-
 _OWNER, _BEAT, _RELEASED = "owner", "beat", "released"
 _NAME = re.compile(rf"(\d+)\.({_OWNER}|{_BEAT}|{_RELEASED})\.json")
 

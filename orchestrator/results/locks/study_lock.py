@@ -33,8 +33,6 @@ from podium.errors import (
     StoreError,
 )
 
-__all__ = ["StudyLock", "lock_owner"]
-
 _POLLS_PER_WATCH = 50
 
 

@@ -9,16 +9,6 @@ from orchestrator.results.storage.files import list_names, put, remove_temporari
 from orchestrator.results.storage.locations import Place
 from podium.errors import PodiumError
 
-__all__ = [
-    "embedding_files",
-    "file_of_fold",
-    "kept_bytes",
-    "model_files",
-    "remove_leftovers",
-    "save_embeddings",
-    "save_model",
-]
-
 _SUFFIX = ".safetensors"
 
 

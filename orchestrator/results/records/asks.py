@@ -15,8 +15,6 @@ from orchestrator.results.storage.files import list_below, put_if_absent, to_jso
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
-__all__ = ["Ask", "AskSource", "check_indices", "read_ask", "read_asks", "write_ask"]
-
 AskSource = Literal["default", "given", "sampler"]
 
 _VALUE_TYPES = (bool, int, float, str)

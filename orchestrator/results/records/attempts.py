@@ -16,15 +16,6 @@ from orchestrator.results.storage.checksummed_text import (
 from orchestrator.results.storage.files import list_below, list_names
 from orchestrator.results.storage.locations import Place
 
-__all__ = [
-    "Attempt",
-    "read_attempt",
-    "read_attempt_file",
-    "read_attempts",
-    "read_attempts_of_trial",
-    "write_attempt",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:

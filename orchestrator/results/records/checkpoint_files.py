@@ -3,8 +3,6 @@
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import put, read_bytes, remove, remove_folder
 
-__all__ = ["delete", "load", "save", "set_aside"]
-
 
 def save(paths: StudyPaths, trial_id: str, state: bytes) -> None:
     """Replace the checkpoint of a trial; a kill meanwhile leaves the earlier one."""

@@ -15,14 +15,6 @@ from orchestrator.results.storage.files import list_folders, put, read_record
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
-__all__ = [
-    "CodeRecord",
-    "copy_all_code",
-    "read_code_file",
-    "read_code_record",
-    "write_code",
-]
-
 # Module names, separated by slashes: nothing that leads out of the folder.
 _FILE = re.compile(r"[\w+-][\w.+-]*(/[\w+-][\w.+-]*)*")
 _HASH = re.compile(r"[0-9a-f]{64}")

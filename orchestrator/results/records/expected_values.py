@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-__all__ = ["Expected", "ExpectedValue", "expected_of", "expected_record"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedValue:

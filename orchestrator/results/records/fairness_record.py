@@ -8,16 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-__all__ = [
-    "Area",
-    "DeclarationStatus",
-    "Disparity",
-    "Fairness",
-    "Side",
-    "join_names",
-    "summarise_differences",
-]
-
 Area = Literal["training", "search", "space", "loss", "protocol"]
 DeclarationStatus = Literal["declared", "recipe", "noted", "undeclared"]
 

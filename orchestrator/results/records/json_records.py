@@ -31,17 +31,6 @@ from orchestrator.results.storage.checksummed_text import (
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
-__all__ = [
-    "LARGEST",
-    "FileName",
-    "RecordKind",
-    "amount",
-    "checked",
-    "checked_row",
-    "count",
-    "optional",
-]
-
 T = TypeVar("T")
 Check = Callable[[str, Any], Any]
 

@@ -4,16 +4,6 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-__all__ = [
-    "RECALL",
-    "StoredMetric",
-    "known_columns",
-    "metric_label",
-    "metric_word",
-    "score_column",
-    "short_label",
-]
-
 _COLUMN = re.compile(r"val_(?P<metric>[a-z0-9_]+)_at_(?P<k>[0-9]+)")
 
 _WORDS = {

@@ -7,8 +7,6 @@ from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
-__all__ = ["check_parts", "check_versions"]
-
 _VERSIONS = ("numerics_version", "podium_version", "python_version", "torch_version")
 _NUMBERS = (int, float)
 

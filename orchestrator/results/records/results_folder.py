@@ -6,8 +6,6 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import exists
 from orchestrator.results.storage.locations import Place, RemotePath
 
-__all__ = ["is_present"]
-
 _found: set[tuple[int, Place]] = set()  # remote folders, by process
 
 

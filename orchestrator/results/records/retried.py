@@ -13,15 +13,6 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import list_below, list_names
 from orchestrator.results.storage.locations import Place
 
-__all__ = [
-    "RetriedFailure",
-    "last_retried_attempt",
-    "read_retried",
-    "read_retried_file",
-    "retried_names",
-    "write_retried",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetriedFailure:

@@ -27,19 +27,6 @@ from orchestrator.results.storage.checksummed_text import (
 from orchestrator.results.storage.files import list_names
 from podium.errors import CorruptFileError
 
-__all__ = [
-    "ESTIMATE",
-    "HOURS",
-    "Run",
-    "RunEnding",
-    "RunSpent",
-    "Use",
-    "ended_searches",
-    "read_runs",
-    "write_run",
-    "write_run_count",
-]
-
 HOURS = ("gpu_hours", "wall_hours")
 """Limits of time in a budget."""
 ESTIMATE = 0

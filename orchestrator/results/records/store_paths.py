@@ -28,8 +28,6 @@ from dataclasses import dataclass
 
 from orchestrator.results.storage.locations import Place, parse_place
 
-__all__ = ["StudyPaths", "is_file_name"]
-
 # No separators, no glob characters, no "=" (the sign of partition folders), no leading dot
 # (the sign of temporary files).
 _SAFE_NAME = re.compile(r"[\w:+@-][\w.:+@-]*")

@@ -17,8 +17,6 @@ from orchestrator.results.storage.files import read_bytes
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
-__all__ = ["StoredEmbeddings", "check_kept_file", "read_stored_embeddings"]
-
 _KIND = "embeddings"
 _PREFIX_BYTES = 8  # of safetensors: the length of its header
 

@@ -30,17 +30,6 @@ from orchestrator.results.storage.files import put, read_record, refuse_links
 from orchestrator.results.storage.locations import is_local_file
 from podium.errors import CorruptFileError, PodiumError
 
-__all__ = [
-    "MERGED_FROM",
-    "check_owner",
-    "read_metrics",
-    "read_provenance",
-    "read_schema",
-    "read_study",
-    "study_name",
-    "write_snapshot_files",
-]
-
 MERGED_FROM = "merged_from"
 """Key of the provenance of folders that `podium merge` made: their sources."""
 

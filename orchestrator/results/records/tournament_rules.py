@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = ["ALPHA_BELOW", "TEST_LABELS", "PrimaryTest", "TournamentRules", "rules_of"]
-
 PrimaryTest = Literal["wilcoxon_holm", "nemenyi", "permutation_holm"]
 
 TEST_LABELS: Mapping[PrimaryTest, str] = {

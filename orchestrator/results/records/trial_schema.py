@@ -12,17 +12,6 @@ import pyarrow as pa
 
 from orchestrator.results.records.metric_columns import RECALL, StoredMetric, score_column
 
-__all__ = [
-    "ARROW_TYPES",
-    "COST_COLUMNS",
-    "IDENTITY_COLUMNS",
-    "NESTED_COLUMNS",
-    "SCHEMA_VERSION",
-    "TEST_COLUMNS",
-    "HyperparameterType",
-    "trial_schema",
-]
-
 SCHEMA_VERSION = 3
 
 HyperparameterType = Literal["float", "int", "bool", "str"]

@@ -15,15 +15,6 @@ from orchestrator.results.storage.files import parse_json, put_json, read_record
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
-__all__ = [
-    "read_checksummed",
-    "read_checksummed_of_many",
-    "text_with_checksum",
-    "text_without_checksum",
-    "with_checksum",
-    "write_checksummed",
-]
-
 _MARK, _HASH = "sealed_by", "sha256"
 _FIRST_LINE = b"# sealed by sha256\n"
 _LAST_LINE = re.compile(rb"# sha256 ([0-9a-f]{64})\n\Z")

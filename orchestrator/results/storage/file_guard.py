@@ -9,8 +9,6 @@ from pathlib import Path
 
 from orchestrator.results.storage.local_files import make_folder, open_regular, retried
 
-__all__ = ["exclusive"]
-
 _POLL_SECONDS = 0.01
 
 

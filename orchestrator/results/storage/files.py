@@ -22,34 +22,6 @@ from orchestrator.results.storage import local_files, remote_files
 from orchestrator.results.storage.locations import Place, RemotePath
 from podium.errors import CorruptFileError
 
-__all__ = [
-    "RECORD_BYTES",
-    "check_writable",
-    "contents",
-    "exists",
-    "file_size",
-    "list_below",
-    "list_folders",
-    "list_names",
-    "list_studies",
-    "parse_json",
-    "put",
-    "put_if_absent",
-    "put_json",
-    "read_bytes",
-    "read_json",
-    "read_record",
-    "read_records",
-    "refuse_links",
-    "remove",
-    "remove_all",
-    "remove_folder",
-    "remove_temporaries",
-    "to_json",
-    "total_size",
-    "writing",
-]
-
 RECORD_BYTES = 64 * 2**20
 """Most bytes of a JSON or YAML file: a manifest of half a million trials has fewer."""
 

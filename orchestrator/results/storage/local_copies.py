@@ -21,8 +21,6 @@ from orchestrator.results.storage.local_files import check_regular, retried, sto
 from orchestrator.results.storage.locations import Place, RemotePath, temporary_name
 from orchestrator.results.storage.remote_files import in_parallel
 
-__all__ = ["fetch", "forget", "local_copies", "local_copy"]
-
 _NAME_LENGTH = 32
 _making = threading.Lock()  # so that threads that start together make one folder
 

@@ -27,32 +27,6 @@ from orchestrator.results.storage.transient_errors import is_transient, with_ret
 from orchestrator.results.storage.vanished_folders import check_not_vanished
 from podium.errors import CorruptFileError, StoreError, UnreachableError
 
-__all__ = [
-    "check_names",
-    "check_regular",
-    "check_size",
-    "check_writable",
-    "contents",
-    "list_below",
-    "list_folders",
-    "list_names",
-    "list_studies",
-    "make_folder",
-    "open_regular",
-    "put",
-    "put_if_absent",
-    "read_bytes",
-    "refuse_links",
-    "remove",
-    "remove_folder",
-    "remove_temporaries",
-    "retried",
-    "size",
-    "store_errors",
-    "total_size",
-    "writing",
-]
-
 # Nothing is followed, no pipe is waited for, and no child process gets the file.
 _CAUTIOUS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _KINDS = (

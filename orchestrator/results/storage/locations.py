@@ -16,19 +16,6 @@ from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from podium.errors import StoreError
 
-__all__ = [
-    "TEMPORARY_SUFFIX",
-    "Place",
-    "RemotePath",
-    "has_scheme",
-    "is_inside_folder",
-    "is_local_file",
-    "parse_place",
-    "relative_path",
-    "resolve_links",
-    "temporary_name",
-]
-
 TEMPORARY_SUFFIX = ".tmp"
 """Suffix of files that are not yet whole."""
 

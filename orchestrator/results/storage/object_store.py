@@ -16,8 +16,6 @@ from typing import Any, TypeVar
 
 from podium.errors import PlaceError, StoreError, UnreachableError
 
-__all__ = ["Listing", "ObjectStore", "RequestError"]
-
 _PART_BYTES = 64 * 2**20  # larger objects are sent in parts, and appear when the last is there
 _TOKEN = "podiumwriter"  # of letters alone: Azure allows no other names of metadata
 _METADATA_SERVICE = re.compile(r"169\.254\.169\.254|metadata\.google\.internal")

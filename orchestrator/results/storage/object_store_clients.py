@@ -12,8 +12,6 @@ from urllib.parse import parse_qsl
 
 from orchestrator.results.storage.object_store import ObjectStore, RequestError
 
-__all__ = ["open_store"]
-
 _CONNECT_SECONDS, _READ_SECONDS, _REQUEST_SECONDS = 5, 30, 900
 _SETTINGS = ("endpoint_override", "scheme")
 _PROTOCOLS = ("http", "https")

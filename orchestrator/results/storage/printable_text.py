@@ -2,8 +2,6 @@
 
 import re
 
-__all__ = ["has_control_characters", "json_visible", "one_line", "visible"]
-
 # What moves the cursor, changes the title, hides text or turns its direction round: control
 # characters but tab and line feed, halves of surrogate pairs, separators of lines, and the
 # controls of bidirectional text. Joiners stay: words of many languages need them.

@@ -22,26 +22,6 @@ from orchestrator.results.storage.object_store_clients import open_store
 from orchestrator.results.storage.transient_errors import with_retries
 from podium.errors import StoreError
 
-__all__ = [
-    "check_writable",
-    "contents",
-    "in_parallel",
-    "list_below",
-    "list_folders",
-    "list_names",
-    "list_studies",
-    "put",
-    "put_if_absent",
-    "read_bytes",
-    "refuse_links",
-    "remove",
-    "remove_folder",
-    "remove_temporaries",
-    "size",
-    "total_size",
-    "writing",
-]
-
 _MAX_THREADS = 16
 
 A = TypeVar("A")

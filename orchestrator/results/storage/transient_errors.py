@@ -18,8 +18,6 @@ from typing import TypeVar
 
 from podium.errors import UnreachableError
 
-__all__ = ["RETRY_SECONDS", "is_transient", "retrying_for", "with_retries"]
-
 RETRY_SECONDS = 120.0
 """How long an operation is retried before the store counts as unreachable."""
 

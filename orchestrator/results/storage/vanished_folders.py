@@ -11,8 +11,6 @@ from pathlib import Path
 from orchestrator.results.storage.locations import Place
 from podium.errors import FolderGoneError
 
-__all__ = ["check_not_vanished", "never_made_again"]
-
 _marks: list[Path] = []
 
 

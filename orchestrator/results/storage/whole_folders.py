@@ -17,8 +17,6 @@ from orchestrator.results.storage.locations import (
 )
 from podium.errors import StoreError
 
-__all__ = ["copy_file", "new_folder"]
-
 
 @contextmanager
 def new_folder(path: Place) -> Iterator[Path]:

@@ -14,8 +14,6 @@ from orchestrator.results.trial_files.parquet_file import encode, read_trials
 from orchestrator.results.trial_files.row_checks import to_table
 from podium.errors import CorruptFileError, StoreError
 
-__all__ = ["TrialCopy", "commit_trial", "copy_trials"]
-
 _Row = dict[str, object]
 
 

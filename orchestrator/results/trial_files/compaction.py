@@ -49,16 +49,6 @@ from orchestrator.results.trial_files.parquet_file import open_parquet, parquet_
 from orchestrator.results.trial_files.row_checks import check_row_fits_path
 from orchestrator.results.trial_files.unfinished_compaction import mark_unfinished
 
-__all__ = [
-    "TRIALS_PER_ROW_GROUP",
-    "compact",
-    "compacted_name",
-    "finish_compaction",
-    "remove_all_leftovers",
-    "trial_groups",
-    "with_missing_columns",
-]
-
 TRIALS_PER_ROW_GROUP = 256
 _HASH_LENGTH = 16
 

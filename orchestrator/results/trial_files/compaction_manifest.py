@@ -15,16 +15,6 @@ from orchestrator.results.storage.files import list_below
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
-__all__ = [
-    "Inventory",
-    "Manifest",
-    "loose_trials",
-    "read_manifest",
-    "searches_of",
-    "take_inventory",
-    "write_manifest",
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:

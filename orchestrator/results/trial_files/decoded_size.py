@@ -17,8 +17,6 @@ import pyarrow.parquet as pq
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
-__all__ = ["check_repeated_texts", "decoded_size", "suspicious_texts"]
-
 _EXPANSION = 2_000  # of nested details
 _FLAT_EXPANSION = 200  # of all other columns, which are read of many trials together
 # Details of a trial: hits of 11,316 classes in a thousand epochs take 440 MB.

@@ -19,8 +19,6 @@ from orchestrator.results.trial_files.parquet_file import read_column, read_grou
 from orchestrator.results.trial_files.row_checks import check_row_fits_path
 from podium.errors import CorruptFileError
 
-__all__ = ["IDENTITY", "check_compacted_rows", "check_file", "check_store", "leftover_files"]
-
 _MAX_SHOWN = 10
 IDENTITY = ["study", "search", "trial_id"]
 """Columns that say to which file a row belongs."""

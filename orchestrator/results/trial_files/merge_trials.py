@@ -44,8 +44,6 @@ from orchestrator.results.trial_files.parquet_file import parquet_writer, read_t
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError, PodiumError
 
-__all__ = ["Source", "data_problems", "read_source", "write_merged"]
-
 _FACTS = (
     *("trial_id", "search", "stage", "block", "loss", "protocol", "repeat", "train_on"),
     *("weights", "test_hash", "protocol_hash"),

@@ -14,8 +14,6 @@ from typing import BinaryIO
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
-__all__ = ["CHECKSUM_METADATA", "bytes_with_checksum", "verify_checksum", "write_checksum"]
-
 _KEY, _PREFIX = b"podium_seal", b"sha256:"
 _ZEROS = b"0" * (2 * hashlib.sha256().digest_size)
 CHECKSUM_METADATA = {_KEY.decode(): (_PREFIX + _ZEROS).decode()}

@@ -29,17 +29,6 @@ from orchestrator.results.trial_files.parquet_checksum import (
 from orchestrator.results.trial_files.row_checks import check_columns
 from podium.errors import CorruptFileError, UnreachableError
 
-__all__ = [
-    "check_footer",
-    "encode",
-    "has_checksum",
-    "open_parquet",
-    "parquet_writer",
-    "read_column",
-    "read_groups",
-    "read_trials",
-]
-
 _SETTINGS = {"compression": "zstd", "write_page_checksum": True}
 
 

@@ -39,15 +39,6 @@ from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.stored_rows import StoredRows, polars_schema
 from podium.errors import PodiumError
 
-__all__ = [
-    "ATTEMPT_COLUMNS",
-    "RUN_COLUMNS",
-    "SPENDING_COLUMNS",
-    "Reader",
-    "runs_frame",
-    "spending_frame",
-]
-
 ATTEMPT_COLUMNS = pl.Schema(
     [
         ("trial_id", pl.String()),

@@ -10,8 +10,6 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
-__all__ = ["check_columns", "check_row_fits_path", "to_table"]
-
 
 def to_table(schema: pa.Schema, row: Mapping[str, object]) -> pa.Table:
     """One row as a table of exactly ``schema``.

@@ -24,8 +24,6 @@ from orchestrator.results.trial_files.integrity import IDENTITY, check_file
 from orchestrator.results.trial_files.parquet_file import check_footer, has_checksum
 from podium.errors import CorruptFileError, StoreError, UnreachableError
 
-__all__ = ["StoredRows", "polars_schema"]
-
 # Columns whose values name files, or are put into sentences, tables and figures.
 _FILE_NAMES = ("trial_id", "search")
 _NAMES = {name for name, kind in IDENTITY_COLUMNS if kind == pa.string()}

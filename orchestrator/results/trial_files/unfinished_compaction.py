@@ -14,8 +14,6 @@ import pyarrow.parquet as pq
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import put
 
-__all__ = ["mark_unfinished"]
-
 
 def mark_unfinished(paths: StudyPaths) -> None:
     """Keep other programs from reading the folder until `compaction.finish_compaction`.

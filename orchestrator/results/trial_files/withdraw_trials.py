@@ -35,8 +35,6 @@ from orchestrator.results.trial_files.compaction_manifest import (
 from orchestrator.results.trial_files.parquet_file import encode, parquet_writer, read_groups
 from orchestrator.results.trial_files.unfinished_compaction import mark_unfinished
 
-__all__ = ["withdraw_trials"]
-
 
 def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
     """Delete the rows of trials, compacted or not, and what they left in checkpoints.

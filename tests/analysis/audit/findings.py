@@ -1,7 +1,5 @@
 """The findings of an audit without their messages, for tests."""
 
-__all__ = ["distinct_findings", "ordered_findings"]
-
 
 def ordered_findings(audit):
     """Kind and place of each finding, in the audit's order."""

@@ -120,7 +120,8 @@ def test_of_equally_near_images_the_share_counts():
 
 def test_the_map_is_the_same_whatever_the_number_of_threads():
     script = (
-        "import hashlib; import numpy as np; from analysis.study_results.tsne import *;"
+        "import hashlib; import numpy as np;"
+        "from analysis.study_results.tsne import neighbour_map, squared_distances;"
         "points = np.random.default_rng(0).normal(size=(120, 64));"
         "positions = neighbour_map(squared_distances(points));"
         "print(hashlib.sha256(positions.tobytes()).hexdigest())"

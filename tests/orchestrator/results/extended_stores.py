@@ -6,8 +6,6 @@ from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.store_rows import WIDER, commit, new_store, row
 
-__all__ = ["TRIALS", "extended_store", "plainly", "rows_of"]
-
 TRIALS = 5
 
 

@@ -2,8 +2,6 @@
 
 import os
 
-__all__ = ["fail_calls", "system_error"]
-
 
 def fail_calls(monkeypatch, owner, name, error, times):
     """Make the next ``times`` calls of a function raise ``error``.

@@ -12,8 +12,6 @@ import pytest
 from orchestrator.results.records.store_paths import StudyPaths
 from podium.errors import StoreError
 
-__all__ = ["EVERY_KIND_OR_ALL", "FULL", "FileOperations", "Killed", "ended_stores"]
-
 EVERY_KIND_OR_ALL = pytest.mark.parametrize(
     "are_all", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["every kind", "all"]
 )

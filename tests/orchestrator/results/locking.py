@@ -10,8 +10,6 @@ from pathlib import Path
 from orchestrator.results.locks.study_lock import StudyLock
 from podium.errors import LockHeldError
 
-__all__ = ["held_by_another_process", "race", "wait_until"]
-
 
 @contextmanager
 def held_by_another_process(folder):

@@ -11,8 +11,6 @@ from orchestrator.results.trial_files.parquet_checksum import (
     bytes_with_checksum,
 )
 
-__all__ = ["long_texts", "many_details", "one_long_text", "with_checksum"]
-
 
 def with_checksum(table: pa.Table, **options: object) -> bytes:
     """A table as podium seals it, however it is encoded."""

@@ -4,8 +4,6 @@ from polars.testing import assert_frame_equal
 
 from orchestrator.results.trial_files.reader import Reader
 
-__all__ = ["LONG", "all_frames", "assert_same_frames"]
-
 LONG = ("scores", "class_hits", "test_scores", "test_class_hits", "test_retrievals")
 """Frames with one row per nested row of a trial."""
 

@@ -8,20 +8,6 @@ from orchestrator.search_samplers.sampler_names import SAMPLERS
 from orchestrator.search_samplers.suggester import SearchTask
 from search_spaces.parameters import Choice, Condition, Int, Real, Space, existing
 
-__all__ = [
-    "CONDITIONS",
-    "DEFAULT",
-    "MAKERS",
-    "SPACE",
-    "Outcome",
-    "Workers",
-    "best_of",
-    "bowl",
-    "in_turn",
-    "mixed_outcome",
-    "rebuilt",
-]
-
 # Everything a space can hold: with steps and without, logarithmic, a list, and a condition.
 SPACE = Space(
     {

@@ -3,8 +3,6 @@
 from orchestrator.study.fairness import fairness
 from tests.orchestrator.study_files import load
 
-__all__ = ["ALIKE", "HEAD", "differences", "sides", "study_of_losses"]
-
 # Two losses that differ in nothing but their formulas: pairs, one hyperparameter each, no proxies.
 ALIKE = ("contrastive", "lifted_structure")
 HEAD = "study: x\ndatasets: [glyphs]\nlosses: "

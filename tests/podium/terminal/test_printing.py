@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import podium
-from podium.terminal.printing import one_line, print_json, print_table, say, table_text, visible
+from orchestrator.results.storage.printable_text import one_line, visible
+from podium.terminal.printing import print_json, print_table, say, table_text
 
 ROWS = [
     {"name": "a", "count": 3, "score": 0.123456, "is_best": True},

@@ -15,8 +15,6 @@ from scipy.io import savemat
 
 from tests.trainables.dataset_readers.trees import cell, struct, write_lines
 
-__all__ = ["KINDS", "make_tree"]
-
 
 class _Picture(NamedTuple):
     """One image: the number of its class among all, and its own number in it."""

@@ -8,22 +8,6 @@ from scipy.io import savemat
 
 from trainables.dataset_readers.image_list import RoleCounts
 
-__all__ = [
-    "CARS196",
-    "CUB200",
-    "IN_SHOP",
-    "SOP",
-    "cell",
-    "struct",
-    "write_cars196_combined",
-    "write_cars196_devkit",
-    "write_cub200",
-    "write_in_shop",
-    "write_jpeg",
-    "write_lines",
-    "write_sop",
-]
-
 # What there is in the trees, in place of what was published.
 CUB200 = {"train": RoleCounts(2, 5), "test": RoleCounts(2, 5)}
 CARS196 = {"train": RoleCounts(2, 5), "test": RoleCounts(2, 5)}

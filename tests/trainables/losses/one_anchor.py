@@ -4,8 +4,6 @@ import torch
 
 from trainables.loss_composition.batch import Batch, References
 
-__all__ = ["one_anchor"]
-
 
 def one_anchor(*, positives, negatives, unused=()):
     """The anchor's class is 0; ``unused`` are cosines at places without a sample."""
