@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -137,9 +138,8 @@ def test_a_storage_that_cannot_be_written_is_one_clear_error(tmp_path):
     assert "Traceback" not in done.stderr
 
 
-def test_a_truncated_trial_file_is_named_and_nothing_is_touched(tmp_path):
-    (tmp_path / "tiny.yaml").write_text(STUDY)
-    podium("run", "tiny.yaml", "--local", cwd=tmp_path)
+def test_a_truncated_trial_file_is_named_and_nothing_is_touched(finished_run, tmp_path):
+    shutil.copytree(finished_run[0], tmp_path, dirs_exist_ok=True)
     [victim] = (tmp_path / "podium-results" / "tiny" / "compacted").glob("*.parquet")
     victim.write_bytes(victim.read_bytes()[:100])
     for command in ("run", "report", "status"):
@@ -151,25 +151,36 @@ def test_a_truncated_trial_file_is_named_and_nothing_is_touched(tmp_path):
     assert victim.stat().st_size == 100
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1])
-def test_a_stopped_run_exits_3_and_says_how_to_continue(tmp_path, number):
+def test_a_stopped_run_exits_3_and_says_how_to_continue(tmp_path):
     (tmp_path / "tiny.yaml").write_text(STUDY)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
+        returncode, errors = stopped_after_a_trial(tmp_path, number)
+        assert returncode == 3, errors
+        assert "To continue: podium run tiny.yaml --local" in errors
+    assert podium("run", "tiny.yaml", "--local", cwd=tmp_path).returncode == 0
+    trials = pl.read_parquet(f"{tmp_path}/podium-results/tiny/**/*.parquet")
+    assert (trials["stage"] == "search").sum() == 6
+
+
+def stopped_after_a_trial(folder, number):
+    """Exit code and messages of a run that gets a signal once it has done one more trial."""
+    before = num_trials(folder)
     running = subprocess.Popen(
         [sys.executable, "-m", "podium", "run", "tiny.yaml", "--local"],
-        cwd=tmp_path,
+        cwd=folder,
         stderr=subprocess.PIPE,
         text=True,
     )
     deadline = time.monotonic() + 60
-    while not list(tmp_path.rglob("trials/**/*.parquet")) and time.monotonic() < deadline:
+    while num_trials(folder) == before and time.monotonic() < deadline:
         time.sleep(0.05)
     os.kill(running.pid, number)
     _, errors = running.communicate(timeout=60)
-    assert running.returncode == 3, errors
-    assert "To continue: podium run tiny.yaml --local" in errors
-    assert podium("run", "tiny.yaml", "--local", cwd=tmp_path).returncode == 0
-    trials = pl.read_parquet(f"{tmp_path}/podium-results/tiny/**/*.parquet")
-    assert (trials["stage"] == "search").sum() == 6
+    return running.returncode, errors
+
+
+def num_trials(folder):
+    return len(list(folder.rglob("trials/**/*.parquet")))
 
 
 def test_train_prints_a_line_an_epoch(tmp_path):
