@@ -8,7 +8,7 @@ import pytest
 
 from analysis.report.report import study_page
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.study.study import EarlyStopping, FinalSettings
+from orchestrator.study.study import EarlyStopping, FinalSettings, StudyLoss
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, run_here
 from tests.podium.calling import call
@@ -16,7 +16,7 @@ from tests.podium.calling import call
 TWO = replace(
     STUDY,
     embedding_dims=(8,),
-    losses=("contrastive",),
+    losses=(StudyLoss("contrastive"),),
     final=FinalSettings(seeds=1),
     search=replace(
         STUDY.search,

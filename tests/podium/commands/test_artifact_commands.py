@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 from orchestrator.results.trial_files.reader import Reader
+from orchestrator.study.study import StudyLoss
 from podium.arguments.trial_argument import stored_trial
 from podium.errors import PodiumError
 from tests.orchestrator.small_study import run_here, with_search
@@ -74,7 +75,9 @@ def test_a_trial_is_named_by_its_beginning_if_only_one_starts_so(storage):
 
 
 def test_a_beginning_that_several_trials_share_is_reported(tmp_path):
-    study = replace(with_search(trials=14), embedding_dims=(8,), losses=("contrastive",))
+    study = replace(
+        with_search(trials=14), embedding_dims=(8,), losses=(StudyLoss("contrastive"),)
+    )
     run_here(study, tmp_path)
     folder = tmp_path / study.name
     ids = sorted(Reader(folder).trials().collect()["trial_id"])

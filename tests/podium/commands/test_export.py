@@ -13,6 +13,7 @@ from tensorboardX.record_writer import masked_crc32c
 
 from analysis.scores.flat_tables import TABLES
 from orchestrator.results.trial_files.reader import Reader
+from orchestrator.study.study import StudyLoss
 from podium.commands import export
 from podium.stop_signals import Stopped
 from podium.tensorboard_runs import OBJECTIVE_TAG, event_file
@@ -119,7 +120,7 @@ def _tag(score):
 
 def test_folds_have_scalars_of_their_own(capsys, tmp_path):
     study = replace(
-        STUDY, protocols=(ProtocolSettings(kind="kfold", folds=2),), losses=("margin",)
+        STUDY, protocols=(ProtocolSettings(kind="kfold", folds=2),), losses=(StudyLoss("margin"),)
     )
     run_here(study, tmp_path)
     call(capsys, "export", "tensorboard", tmp_path / "small", "--output", tmp_path / "runs")

@@ -5,6 +5,7 @@ from scipy import stats
 
 from orchestrator.planning.study_plan import plan
 from orchestrator.results.records.tournament_rules import TournamentRules
+from orchestrator.study.study import StudyLoss
 from podium.plan.primary_test import verdict_note, verdict_record
 from tests.orchestrator.study_files import load
 
@@ -61,6 +62,6 @@ def test_out_of_reach_it_says_how_many_blocks_it_takes(loaded_study):
 
 
 def test_one_loss_has_none_to_differ_from(loaded_study):
-    alone = plan_with_rules(replace(loaded_study, losses=("contrastive",)))
+    alone = plan_with_rules(replace(loaded_study, losses=(StudyLoss("contrastive"),)))
     assert verdict_note(alone) == "with one loss there is nothing to compare."
     assert verdict_record(alone)["smallest_p"] is None
