@@ -17,16 +17,19 @@ By = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMNS",
-        help="Columns of a table that together name a block; dataset,backbone,embedding_dim.",
+        help="Columns of a table that together name a block; default:"
+        " dataset,backbone,embedding_dim.",
     ),
 ]
 Competitor = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Column of a table with the losses; loss.")
+    str | None,
+    typer.Option(metavar="COLUMN", help="Column of a table with the losses; default: loss."),
 ]
 Score = Annotated[
     str | None,
     typer.Option(
-        metavar="COLUMN", help="Column of a table with the scores, higher is better; recall."
+        metavar="COLUMN",
+        help="Column of a table with the scores, higher is better; default: recall.",
     ),
 ]
 Where = Annotated[
