@@ -86,8 +86,8 @@ def _open_azure(scheme: str, authority: str, settings: Mapping[str, str]) -> Obj
     has_account = domain or (not host and os.environ.get("AZURE_STORAGE_ACCOUNT_NAME"))
     if not container or "." in container or not has_account:
         raise _wrong_uri(
-            f"an {scheme}:// URI needs a container and an account, as in"
-            f" {scheme}://container@account.dfs.core.windows.net/folder"
+            f"an {scheme}:// URI needs a container and an account after the slashes, as in"
+            " container@account.dfs.core.windows.net/folder"
         )
     config: dict[str, Any] = {}
     if account:

@@ -80,9 +80,15 @@ def test_a_file_whose_answer_was_lost_counts_as_written_once(store, monkeypatch,
         ("s3:///x", "needs a bucket"),
         ("ftp2://host/x", "known: s3, gs, gcs, abfs, abfss, az, file"),
         ("gcs:///x", "needs a bucket, as in gcs://bucket/folder"),
-        ("abfs://container/x", "needs a container and an account, as in abfs://container@account"),
-        ("abfss://account.dfs.core.windows.net/container/x", "needs a container and an account"),
-        ("az://account@container/x", "needs a container and an account"),
+        (
+            "abfs://container/x",
+            "needs a container and an account after the slashes, as in container@account",
+        ),
+        (
+            "abfss://account.dfs.core.windows.net/container/x",
+            "needs a container and an account after",
+        ),
+        ("az://account@container/x", "needs a container and an account after"),
         ("hdfs://host:8020/x", "no store for hdfs:// URIs; known: s3, gs, gcs, abfs, abfss, az,"),
     ],
 )
