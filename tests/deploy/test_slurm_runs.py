@@ -54,6 +54,15 @@ class Job:
     def is_running(self):
         return self._unshare.poll() is None
 
+    def processes(self):
+        """What each process of the job waits for: the log does not say who hangs."""
+        columns = ["ps", "-eo", "pid,ppid,etimes,stat,wchan:24,args"]
+        asked = subprocess.run(columns, capture_output=True, text=True, check=True).stdout
+        job = psutil.Process(self._unshare.pid)
+        pids = {job.pid, *(child.pid for child in job.children(recursive=True))}
+        lines = (line for line in asked.splitlines()[1:] if int(line.split()[0]) in pids)
+        return "\n".join(lines)
+
     @property
     def _batch(self):
         (batch,) = psutil.Process(self._unshare.pid).children()
@@ -87,7 +96,7 @@ def wait_for(pattern, folder, job):
     deadline = time.monotonic() + 200
     while not list(folder.glob(pattern)):
         assert job.is_running, (folder / "job.log").read_text()
-        assert time.monotonic() < deadline, (folder / "job.log").read_text()
+        assert time.monotonic() < deadline, (folder / "job.log").read_text() + job.processes()
         time.sleep(0.02)
 
 
