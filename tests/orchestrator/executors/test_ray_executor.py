@@ -18,13 +18,13 @@ import ray
 from polars.testing import assert_frame_equal
 
 from orchestrator.executors.ray_tune import RayTuneExecutor
-from orchestrator.results.records.attempts import read_attempts, read_attempts_of_trial
+from orchestrator.results.records.attempts import read_attempts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.resource_demand import most_demand
 from orchestrator.study.study import ResourceSettings
 from podium.errors import PodiumError
 from tests.orchestrator.simulated import simulated_trial
-from tests.orchestrator.small_study import STUDY, rows, run_here, tables
+from tests.orchestrator.small_study import STUDY, run_here, tables
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
 
@@ -77,18 +77,6 @@ def kill_tree(process: subprocess.Popen) -> None:
     for child in children:
         if child.is_running():
             child.kill()
-
-
-def test_ray_gives_the_same_tables_as_one_process(tmp_path, tables_without_ray, monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # where workers find the simulated training
-    monkeypatch.chdir(tmp_path)
-    relative = Path("results")  # workers run in another folder, and must not take it for theirs
-    run_here(STUDY, relative, RayTuneExecutor(most_demand(STUDY), trial=simulated_trial))
-    assert_frame_equal(tables(relative), tables_without_ray)
-    paths = StudyPaths(tmp_path / "results" / STUDY.name)
-    trial_ids = rows(relative)["trial_id"]
-    assert {len(read_attempts_of_trial(paths, trial_id)) for trial_id in trial_ids} == {1}
-    assert rows(relative)["device"].null_count() == 0
 
 
 def test_a_driver_killed_with_its_own_ray_ends_in_the_same_tables(tmp_path, tables_without_ray):

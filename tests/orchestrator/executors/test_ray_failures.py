@@ -98,7 +98,7 @@ def test_losses_are_distinguished_and_slots_are_free_again(cluster, tmp_path):
 
 def test_every_place_gets_its_process_however_short_trials_are(cluster, tmp_path):
     """A trial whose process is being started does not take that of another, which would end it."""
-    jobs = {f"t{n:03}": "report 0.05" for n in range(250)}
+    jobs = {f"t{n:03}": "report 0.05" for n in range(120)}
     demands = dict.fromkeys(jobs, (2, 0))  # four at a time
     with on_the(cluster, tmp_path, jobs=jobs, demands=demands, max_concurrent=4) as driven:
         driven.until("finished", seconds=120)
@@ -193,11 +193,17 @@ def to_be_gone():
 
 
 # Ray aborts where a check of its own fails; what follows differs from a kill in one word.
-ABORT = pytest.param(signal.SIGABRT, marks=pytest.mark.soak)
-
-
-@pytest.mark.parametrize("part", ["raylet", "gcs_server"])
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, ABORT])
+@pytest.mark.parametrize(
+    ("part", "number"),
+    [
+        ("raylet", signal.SIGKILL),
+        ("gcs_server", signal.SIGKILL),
+        ("gcs_server", signal.SIGTERM),
+        pytest.param("raylet", signal.SIGTERM, marks=pytest.mark.soak),
+        pytest.param("raylet", signal.SIGABRT, marks=pytest.mark.soak),
+        pytest.param("gcs_server", signal.SIGABRT, marks=pytest.mark.soak),
+    ],
+)
 def test_a_private_ray_that_loses_a_part_of_itself_ends_the_run_in_its_own_words(
     tmp_path, private, to_be_gone, part, number
 ):

@@ -1,12 +1,13 @@
 """Whoever is killed or stopped, and whenever: the same command ends the study as if undisturbed.
 
-Three studies, each on a Ray cluster of its own, are attacked at the same time. Every target is
-struck in every phase, inside an operation of that phase (`strike_points`), at seeded moments.
-Training is simulated; the processes, the cluster and the store are real.
+Studies, each on a Ray cluster of its own, are attacked at the same time, inside an operation of
+the phase (`strike_points`), at seeded moments. In the short matrix every target is struck by each
+means and in every phase somebody is; in the whole one (`soak`) every target by each means in every
+phase. Training is simulated; the processes, the cluster and the store are real.
 """
 
-from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -28,14 +29,14 @@ from tests.orchestrator.study_assertions import (
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
 
 SEED = 7
-TARGETS = [(target, means) for target in ("driver", "worker", "raylet") for means in MEANS]
-MATRIX = {
-    Attack(target=target, means=means, phase=phase)
-    for target, means in [*TARGETS, ("head", "kill")]
-    for phase in PHASES
-}
+STRIKES = [f"{means} {target}" for target in ("driver", "worker", "raylet") for means in MEANS]
+STRIKES.append("kill head")
 # Once the search is over it has no phases any more; these two come at the end.
 LATE = ("final", "compaction")
+
+# Of one study: its order, and what is struck, in one moment each.
+Attacks = Sequence[tuple[Attack, ...]]
+Sieges = Mapping[str, tuple[str, Attacks]]
 
 
 def strike(name: str, phase: str) -> Attack:
@@ -55,7 +56,24 @@ def compacting(*names: str) -> tuple[Attack, ...]:
     return tuple(strike(name, "compaction") for name in names)
 
 
-SIEGES: Mapping[str, tuple[str, list[tuple[Attack, ...]]]] = {
+SHORT: Sieges = {
+    "processes": (
+        "deterministic",
+        [
+            (strike("kill worker", "commit"),),
+            (strike("kill driver", "suggest"),),
+            (strike("hang raylet", "training"),),
+            (strike("hang worker", "checkpoint"),),
+            (strike("kill raylet", "checkpoint"),),
+            (strike("hang driver", "commit"),),
+            (strike("kill worker", "training"),),
+            (strike("kill driver", "final"),),
+            compacting("kill driver"),
+        ],
+    ),
+    "head": ("asynchronous", [(strike("kill head", "commit"),), (strike("kill head", "final"),)]),
+}
+WHOLE: Sieges = {
     "driver": (
         "deterministic",
         [
@@ -84,8 +102,7 @@ class Aftermath:
     optuna: dict[str, str]
 
 
-def besiege(name: str, storage: Path) -> Aftermath:
-    order, attacks = SIEGES[name]
+def besiege(order: str, attacks: Attacks, storage: Path) -> Aftermath:
     with RayCluster(nodes=NUM_NODES) as cluster, Siege(cluster, storage, order, SEED) as siege:
         for together in attacks:
             siege.attack(*together)
@@ -98,40 +115,69 @@ def besiege(name: str, storage: Path) -> Aftermath:
         )
 
 
+@pytest.fixture(
+    scope="module",
+    params=[
+        pytest.param(SHORT, id="short"),
+        pytest.param(WHOLE, id="whole", marks=pytest.mark.soak),
+    ],
+)
+def sieges(request) -> Sieges:
+    return request.param
+
+
 @pytest.fixture(scope="module")
-def sieges(tmp_path_factory):
+def aftermaths(sieges: Sieges, tmp_path_factory) -> Iterator[list[Aftermath]]:
     with ThreadPoolExecutor() as pool:
-        return {name: pool.submit(besiege, name, tmp_path_factory.mktemp(name)) for name in SIEGES}
+        futures = [
+            pool.submit(besiege, order, attacks, tmp_path_factory.mktemp(name))
+            for name, (order, attacks) in sieges.items()
+        ]
+        yield [future.result() for future in futures]
 
 
-@pytest.fixture(params=SIEGES)
-def aftermath(request, sieges: dict[str, Future[Aftermath]]) -> Aftermath:
-    return sieges[request.param].result()
+def attacks_in(sieges: Sieges) -> set[Attack]:
+    return {
+        attack for _, attacks in sieges.values() for together in attacks for attack in together
+    }
 
 
-def test_every_attack_found_its_phase(sieges):
-    hits = [hit for siege in sieges.values() for hit in siege.result().hits]
+def test_the_short_matrix_strikes_every_target_by_each_means_and_in_every_phase_somebody():
+    attacks = attacks_in(SHORT)
+    assert {f"{attack.means} {attack.target}" for attack in attacks} == set(STRIKES)
+    assert {attack.phase for attack in attacks} == set(PHASES)
+
+
+def test_the_whole_matrix_strikes_every_target_by_each_means_in_every_phase():
+    assert attacks_in(WHOLE) == {strike(name, phase) for name in STRIKES for phase in PHASES}
+
+
+def test_every_attack_found_its_phase(sieges, aftermaths):
+    hits = [hit for aftermath in aftermaths for hit in aftermath.hits]
     struck = {attack for hit in hits if hit.moment is not None for attack in hit.attacks}
-    assert struck == MATRIX
+    assert struck == attacks_in(sieges)
 
 
-def test_nothing_is_lost_repeated_or_left_behind(aftermath):
-    assert problems_at_rest(aftermath.storage, aftermath.study) == []
+def test_nothing_is_lost_repeated_or_left_behind(aftermaths):
+    for aftermath in aftermaths:
+        assert problems_at_rest(aftermath.storage, aftermath.study) == []
 
 
-def test_what_was_committed_before_an_attack_never_changes(aftermath):
-    assert aftermath.committed
-    assert_unchanged(aftermath.storage, aftermath.study, aftermath.committed)
+def test_what_was_committed_before_an_attack_never_changes(aftermaths):
+    for aftermath in aftermaths:
+        assert aftermath.committed
+        assert_unchanged(aftermath.storage, aftermath.study, aftermath.committed)
 
 
-def test_optuna_stands_where_a_replay_of_the_store_stands(aftermath):
-    assert_optuna_is_a_replay(aftermath.storage, aftermath.study, aftermath.optuna)
+def test_optuna_stands_where_a_replay_of_the_store_stands(aftermaths):
+    for aftermath in aftermaths:
+        assert_optuna_is_a_replay(aftermath.storage, aftermath.study, aftermath.optuna)
 
 
-@pytest.mark.parametrize("name", ["driver", "nodes"])
-def test_in_deterministic_order_the_tables_equal_those_of_an_undisturbed_run(
-    name, sieges, tmp_path
-):
-    aftermath = sieges[name].result()
-    assert aftermath.study.search.order == "deterministic"
-    assert_equal_to_undisturbed(aftermath.storage, aftermath.study, tmp_path)
+def test_in_deterministic_order_the_tables_equal_those_of_an_undisturbed_run(aftermaths, tmp_path):
+    orders = [aftermath.study.search.order for aftermath in aftermaths]
+    assert set(orders) == {"deterministic", "asynchronous"}
+    for number, aftermath in enumerate(aftermaths):
+        if aftermath.study.search.order == "deterministic":
+            undisturbed = tmp_path / str(number)
+            assert_equal_to_undisturbed(aftermath.storage, aftermath.study, undisturbed)
