@@ -18,7 +18,7 @@ def page_table(table: ProtocolTable, series: Mapping[str, Series]) -> Table:
 
     Args:
         table: the table.
-        series: label of each protocol -> its look.
+        series: label of each protocol -> its look, in the study's order, by which they sort.
     """
     return Table(
         name=table.name,
@@ -29,6 +29,7 @@ def page_table(table: ProtocolTable, series: Mapping[str, Series]) -> Table:
         ),
         rows=tuple(tuple(entry_cell(entry, series) for entry in row) for row in table.rows),
         note=table.note,
+        is_sortable=True,
     )
 
 
@@ -36,7 +37,7 @@ def entry_cell(entry: Entry, series: Mapping[str, Series] = MappingProxyType({})
     """The cell of a protocol, a number, a text, or of a missing value."""
     match entry:
         case Protocol(label=label, shown=shown):
-            return Cell(text=shown, series=series[label])
+            return Cell(text=shown, series=series[label], order=list(series).index(label))
         case Figure(text=text, interval=interval, order=order):
             return Cell(text=text, detail=interval, order=order)
         case _:

@@ -59,7 +59,8 @@ def protocols(results: StudyResults, losses: Mapping[str, Series]) -> Section | 
     if not varies or results.trials.filter(pl.col("stage") == "search").is_empty():
         return None
     study = read_protocols(results.folder)
-    series = series_of(study.order)
+    looks = series_of(study.order)
+    series = {label: looks[label] for label in study.order}
     steps = default_tuned_refit(study, losses, protocol=results.protocol.label)
     # Of a single protocol without quarantine, finalists are all there is to compare.
     is_comparison = len(study.protocols) > 1 or study.picks.is_recorded

@@ -62,6 +62,20 @@ def test_the_tables_of_finals_and_picks_hold_the_true_numbers(protocol_page, slo
         assert found == pytest.approx([100 * value for value in expected], abs=0.0051)
 
 
+def test_tables_sort_protocols_in_the_order_of_the_study(tmp_path_factory):
+    shuffled = ProtocolTruth(
+        judges={"sealed": Judge(), "kfold": Judge(kind="kfold", folds=3), "fixed": Judge(level=-2)},
+        repeats=2,
+        configs=3,
+        seeds=1,
+        quarantine=False,
+    )
+    page = study_page(write_protocol_store(tmp_path_factory.mktemp("store") / "shuffled", shuffled))
+    table = re.search(r'<table id="protocol-finals" class="sortable">.*?</table>', page, re.DOTALL)[0]
+    order = re.findall(r'<th scope="row" data-order="(\d)">.*?</svg>(\w+)', table)
+    assert order == [("0", "sealed"), ("1", "kfold"), ("2", "fixed")]
+
+
 def test_the_ladder_has_a_row_for_each_protocol_and_loss(protocol_page):
     rows = rows_of(protocol_page, "ladder-table")
     assert len(rows) == 3 * 3
