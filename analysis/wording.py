@@ -64,9 +64,9 @@ def range_of(low: float | None, high: float | None, digits: int = 2) -> str:
     return f"{number(low, digits)} to {number(high, digits)}"
 
 
-def range_below(low: float | None, high: float | None) -> str:
+def range_below(low: float | None, high: float | None, digits: int = 2) -> str:
     """The interval of the number above it; empty if an end is unknown."""
-    return "" if low is None or high is None else range_of(low, high)
+    return "" if low is None or high is None else range_of(low, high, digits)
 
 
 def counted(count: int, noun: str, plural: str | None = None) -> str:

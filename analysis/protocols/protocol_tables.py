@@ -13,7 +13,16 @@ import polars as pl
 
 from analysis.protocols.protocol_study import ProtocolStudy
 from analysis.scores.protocol_runs import Protocol
-from analysis.wording import duration, number, p_value, percent, range_of, signed
+from analysis.wording import (
+    duration,
+    in_percent,
+    number,
+    p_value,
+    percent,
+    range_below,
+    range_of,
+    signed,
+)
 
 _POINTS = 100
 _FINALISTS = {
@@ -178,13 +187,13 @@ def agreement_table(study: ProtocolStudy) -> ProtocolTable | None:
         name="protocol-agreement",
         caption="Rank agreement of validation and test over configs, mean over searches"
         f"{intervals_over(found.means)}",
-        heads=("Protocol", "Tau", "Two halves", "Within 1 se, %", "Own runs", "Naive regret"),
+        heads=("Protocol", "Tau", "Two halves", "Within 1 se", "Own runs", "Naive regret"),
         rows=[
             (
                 protocol,
                 _mean(found.means, "tau", protocol, factor=1),
                 _mean(found.means, "ceiling", protocol, factor=1),
-                _mean(found.means, "at_ceiling", protocol),
+                _mean_share(row_of(found.means, "at_ceiling", protocol=protocol.label)),
                 _mean(own, "own_tau", protocol, factor=1),
                 _mean(own, "naive_regret", protocol),
             )
@@ -436,15 +445,21 @@ def _mean(
     return mean_figure(row, factor=factor, is_gain=is_gain)
 
 
+def _mean_share(row: Mapping[str, Any] | None) -> Figure | None:
+    return None if row is None else _share(row["mean"], *ends_of(row))
+
+
 def _rate(row: Mapping[str, Any] | None) -> tuple[Figure | None, Figure | None]:
     """How often a pick was the best, with the rate's Wilson interval, and a random pick."""
     if row is None:
         return None, None
-    interval = range_of(_POINTS * row["low"], _POINTS * row["high"], 0)
-    return (
-        Figure(text=percent(row["rate"]), order=row["rate"], interval=interval),
-        Figure(text=percent(row["chance"]), order=row["chance"]),
-    )
+    return _share(row["rate"], row["low"], row["high"]), _share(row["chance"])
+
+
+def _share(share: float, low: float | None = None, high: float | None = None) -> Figure:
+    """A share of 1 in percent, with its interval."""
+    interval = range_below(in_percent(low), in_percent(high), 0)
+    return Figure(text=percent(share), order=share, interval=interval)
 
 
 def _points(share: float | None) -> Figure | None:

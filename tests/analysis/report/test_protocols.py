@@ -62,16 +62,34 @@ def test_the_tables_of_finals_and_picks_hold_the_true_numbers(protocol_page, slo
         assert found == pytest.approx([100 * value for value in expected], abs=0.0051)
 
 
+def test_shares_of_configs_and_of_searches_are_whole_percent(protocol_page):
+    rows = rows_of(protocol_page, "protocol-agreement")
+    shares = [row[3] for row in rows] + [
+        row[3] for row in rows_of(protocol_page, "protocol-picks-table")
+    ]
+    assert all(
+        re.match(r"([<>] )?\d+ %", share.replace("\N{NO-BREAK SPACE}", " ")) for share in shares
+    )
+
+
 def test_tables_sort_protocols_in_the_order_of_the_study(tmp_path_factory):
     shuffled = ProtocolTruth(
-        judges={"sealed": Judge(), "kfold": Judge(kind="kfold", folds=3), "fixed": Judge(level=-2)},
+        judges={
+            "sealed": Judge(),
+            "kfold": Judge(kind="kfold", folds=3),
+            "fixed": Judge(level=-2),
+        },
         repeats=2,
         configs=3,
         seeds=1,
         quarantine=False,
     )
-    page = study_page(write_protocol_store(tmp_path_factory.mktemp("store") / "shuffled", shuffled))
-    table = re.search(r'<table id="protocol-finals" class="sortable">.*?</table>', page, re.DOTALL)[0]
+    page = study_page(
+        write_protocol_store(tmp_path_factory.mktemp("store") / "shuffled", shuffled)
+    )
+    table = re.search(
+        r'<table id="protocol-finals" class="sortable">.*?</table>', page, re.DOTALL
+    )[0]
     order = re.findall(r'<th scope="row" data-order="(\d)">.*?</svg>(\w+)', table)
     assert order == [("0", "sealed"), ("1", "kfold"), ("2", "fixed")]
 
