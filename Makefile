@@ -61,7 +61,7 @@ clean:
 		--constraint constraints.txt --editable '.[cpu]'
 	touch $@
 
-.venv/installed-dev: .venv/installed
+.venv/installed-dev: .venv/bin/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
 		--constraint constraints.txt --editable '.[cpu,dev]'
-	touch $@
+	touch .venv/installed $@

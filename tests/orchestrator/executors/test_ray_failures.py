@@ -228,7 +228,8 @@ def test_a_private_ray_that_loses_a_part_of_itself_ends_the_run_in_its_own_words
     assert driven.errors == [""]
 
 
-@pytest.mark.parametrize("part", ["raylet", "gcs_server"])
+# Ray waits for half a minute for its head.
+@pytest.mark.parametrize("part", ["raylet", pytest.param("gcs_server", marks=pytest.mark.soak)])
 def test_a_private_ray_of_which_a_part_dies_as_it_starts_ends_the_run_in_its_own_words(
     tmp_path, private, to_be_gone, part
 ):
