@@ -35,7 +35,7 @@ search: {{trials: 2, sampler: random, early_stopping: none, tune: []}}
 final: {{seeds: 1}}
 training: {{recipe: thesis, epochs: 1, warm_up_epochs: 0, batch_size: 8, samples_per_class: 2}}
 metrics: {{k: [1, 2]}}
-resources: {{cpus_per_trial: 2}}
+resources: {{cpus_per_trial: 1}}
 """
 
 
