@@ -1,12 +1,13 @@
 """Calls the command line, in this process or in one of its own."""
 
-import subprocess
-import sys
 from dataclasses import dataclass
 
 import pytest
 
 from podium.cli import main
+from tests.podium.warm_process import podium
+
+__all__ = ["Called", "call", "output_of", "podium"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +32,3 @@ def output_of(capsys, *arguments, code=0) -> str:
     called = call(capsys, *arguments)
     assert called.code == code, called.err
     return called.err if code else called.out
-
-
-def podium(*arguments, cwd) -> subprocess.CompletedProcess:
-    """``podium ARGUMENTS`` in a process of its own, as a user calls it in the folder ``cwd``."""
-    return subprocess.run(
-        [sys.executable, "-m", "podium", *map(str, arguments)],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=280,
-        check=False,
-    )

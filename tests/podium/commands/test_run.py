@@ -5,14 +5,13 @@ import os
 import re
 import shutil
 import signal
-import subprocess
-import sys
 import time
 
 import polars as pl
 import pytest
 
 from tests.podium.calling import podium
+from tests.podium.warm_process import Started
 
 STUDY = """
 study: tiny
@@ -165,18 +164,13 @@ def test_a_stopped_run_exits_3_and_says_how_to_continue(tmp_path):
 def stopped_after_a_trial(folder, number):
     """Exit code and messages of a run that gets a signal once it has done one more trial."""
     before = num_trials(folder)
-    running = subprocess.Popen(
-        [sys.executable, "-m", "podium", "run", "tiny.yaml", "--local"],
-        cwd=folder,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    running = Started("run", "tiny.yaml", "--local", cwd=folder)
     deadline = time.monotonic() + 60
     while num_trials(folder) == before and time.monotonic() < deadline:
-        time.sleep(0.05)
+        time.sleep(0.02)
     os.kill(running.pid, number)
-    _, errors = running.communicate(timeout=60)
-    return running.returncode, errors
+    ended = running.end()
+    return ended.returncode, ended.stderr
 
 
 def num_trials(folder):
