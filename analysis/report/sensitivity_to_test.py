@@ -58,7 +58,7 @@ def _section(
 def _tests(tournament: Tournament, found: SensitivityToTest) -> Table:
     rows = [
         (
-            Cell(text=_label(test), order=test.label),
+            Cell(text=test.shown, order=test.label),
             Cell(
                 text=str(len(test.different_pairs)),
                 order=len(test.different_pairs),
@@ -88,10 +88,6 @@ def _tests(tournament: Tournament, found: SensitivityToTest) -> Table:
         f" F({anova.degrees_of_freedom[0]}, {anova.degrees_of_freedom[1]}) ="
         f" {number(anova.statistic)}, {p_equals(anova.corrected_p_value)} (Greenhouse–Geisser).",
     )
-
-
-def _label(test: VerdictUnderTest) -> str:
-    return f"{test.label} (primary)" if test.is_primary else test.label
 
 
 def _equal_to_first(test: VerdictUnderTest) -> str:

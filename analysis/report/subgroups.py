@@ -101,7 +101,7 @@ def _words(one: Subgroup) -> str:
 def _table(
     found: Sequence[Subgroup], names: Sequence[str], series: Mapping[str, Series], primary: str
 ) -> Table:
-    by_name = [{s.competitor: s for s in one.standings} for one in found]
+    by_name = [one.standing_of for one in found]
     left_out = sum(one.num_excluded for one in found)
     other_k = ", under K by each," if any(one.factor == "k" for one in found) else ""
     return Table(

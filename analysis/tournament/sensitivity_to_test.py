@@ -62,6 +62,11 @@ class VerdictUnderTest:
     not_different_from_first: tuple[str, ...]
     medals: tuple[MedalUnderTest, ...]
 
+    @property
+    def shown(self) -> str:
+        """The label, and whether the test was declared to decide."""
+        return f"{self.label} (primary)" if self.is_primary else self.label
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SensitivityToTest:

@@ -28,6 +28,11 @@ class Subgroup:
     num_blocks: int
     num_excluded: int
 
+    @property
+    def standing_of(self) -> dict[str, Standing]:
+        """Competitor -> its standing."""
+        return {standing.competitor: standing for standing in self.standings}
+
 
 def rank_subgroups(
     table: pl.DataFrame, *, factor: str, by: Sequence[str], competitor: str, score: str

@@ -149,19 +149,19 @@ class _Study:
 
     rope_unit = 100  # points of a recall from 0 to 1
 
-    def scores(self) -> ScoreTable:
+    def scores(self, k: int | None = None) -> ScoreTable:
         study = self.reader.study()
         return study_table(
             self.reader.trials(),
             self.reader.test_scores(),
-            primary_k=study["ks"][0],
+            primary_k=study["ks"][0] if k is None else k,
             metric=self.reader.objective,
             where=self.where,
             protocols=protocols_of(study),
         )
 
     def scores_by(self, factor: str) -> ScoreTable:
-        return study_table_by_factor(self.reader, self.where, factor)
+        return study_table_by_factor(self.scores, self.reader.study()["ks"], self.where, factor)
 
     def rules(self, given: Mapping[str, Any]) -> TournamentRules:
         """Those declared: a test chosen after the run would be chosen by its outcome."""

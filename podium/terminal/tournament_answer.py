@@ -2,13 +2,12 @@
 
 import textwrap
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
 from analysis.estimates.ranks import Standing
-from analysis.scores.protocol_runs import protocols_of
-from analysis.scores.study_table import study_table
 from analysis.tournament.medals import shared_places
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.sensitivity_to_test import SensitivityToTest
@@ -21,10 +20,7 @@ from analysis.typed_tables.score_table import ScoreTable
 from orchestrator.results.records.fairness_record import Fairness
 from podium.errors import PodiumError
 from podium.terminal.fairness_text import difference_notes
-from podium.terminal.printing import print_json, print_table, say, table_text
-
-if TYPE_CHECKING:
-    from orchestrator.results.trial_files.reader import Reader
+from podium.terminal.printing import aligned, print_json, print_table, say, table_text
 
 _WIDTH = 80
 _K = "k"
@@ -78,7 +74,7 @@ def tournament_answer(
 def _tests_text(sensitivity: SensitivityToTest) -> str:
     rows: list[dict[str, Any]] = [
         {
-            "test": f"{test.label}{' (primary)' if test.is_primary else ''}",
+            "test": test.shown,
             "different": f"{len(test.different_pairs)}/{sensitivity.num_pairs}",
             "equal to 1st": len(test.not_different_from_first),
             "places": medals_text(test),
@@ -162,30 +158,21 @@ def print_subgroups(
         say("\n\n".join([*texts, *(f"Warning: {line}" for line in warnings)]))
 
 
-def study_table_by_factor(reader: "Reader", where: Sequence[str], factor: str) -> ScoreTable:
+def study_table_by_factor(
+    table_of_k: Callable[[int], ScoreTable], ks: Sequence[int], where: Sequence[str], factor: str
+) -> ScoreTable:
     """The table of a study for subgroups by a factor: with a column ``k`` if that is the factor.
 
     Args:
-        reader: reader of the results folder.
-        where: conditions ``COLUMN=VALUE`` on the rows.
+        table_of_k: function that gives the study's table for a K.
+        ks: the study's K, the primary one first.
+        where: conditions ``COLUMN=VALUE`` on the rows, which the tables fulfil.
         factor: a column of blocks, or ``k``.
 
     Raises:
         PodiumError: the study has no such factor, or ``where`` fixes ``k``.
     """
-    study = reader.study()
-
-    def of_k(k: int) -> ScoreTable:
-        return study_table(
-            reader.trials(),
-            reader.test_scores(),
-            primary_k=k,
-            metric=reader.objective,
-            where=where,
-            protocols=protocols_of(study),
-        )
-
-    first = of_k(study["ks"][0])
+    first = table_of_k(ks[0])
     if factor != _K:
         if factor not in first.by:
             known = ", ".join((_K, *first.by))
@@ -193,16 +180,8 @@ def study_table_by_factor(reader: "Reader", where: Sequence[str], factor: str) -
         return first
     if _K in dict(parse_condition(text) for text in where):
         raise PodiumError("--each k ranks under every K; leave --where k=... out")
-    cells = [of_k(k).cells.with_columns(pl.lit(k).alias(_K)) for k in study["ks"]]
-    return ScoreTable(
-        cells=pl.concat(cells),
-        runs=first.runs,
-        run_columns=first.run_columns,
-        by=(*first.by, _K),
-        competitor=first.competitor,
-        score=first.score,
-        warnings=first.warnings,
-    )
+    cells = [table_of_k(k).cells.with_columns(pl.lit(k).alias(_K)) for k in ks]
+    return replace(first, cells=pl.concat(cells), by=(*first.by, _K))
 
 
 def _rows(one: Subgroup) -> list[dict[str, Any]]:
@@ -240,35 +219,20 @@ def _record(one: Subgroup) -> dict[str, Any]:
 
 def _subgroups_text(table: ScoreTable, factor: str, subgroups: Sequence[Subgroup]) -> str:
     """Losses in rows, ordered by mean rank over subgroups, and a column for each subgroup."""
-    by_name = [{s.competitor: s for s in one.standings} for one in subgroups]
+    by_name = [one.standing_of for one in subgroups]
     names = sorted(
         {name for standing_of in by_name for name in standing_of},
         key=lambda name: (_mean_rank(name, by_name), name),
     )
-    heads = [f"{one.value}" for one in subgroups]
-    rows: list[dict[str, object]] = [
-        {
-            table.competitor: name,
-            **{
-                head: _rank(standing_of.get(name))
-                for head, standing_of in zip(heads, by_name, strict=True)
-            },
-        }
-        for name in names
+    lines = [
+        [table.competitor, *(f"{one.value}" for one in subgroups)],
+        *([name, *(_rank(standing_of.get(name)) for standing_of in by_name)] for name in names),
+        ["(blocks ranked)", *(str(one.num_blocks) for one in subgroups)],
     ]
-    rows.append(
-        {
-            table.competitor: "(blocks ranked)",
-            **{head: str(one.num_blocks) for head, one in zip(heads, subgroups, strict=True)},
-        }
-    )
     if any(one.num_excluded for one in subgroups):
-        left_out = {
-            head: str(one.num_excluded) for head, one in zip(heads, subgroups, strict=True)
-        }
-        rows.append({table.competitor: "(incomplete, left out)", **left_out})
+        lines.append(["(incomplete, left out)", *(str(one.num_excluded) for one in subgroups)])
     title = f"Average rank by {table.score} and place within each {factor}"
-    return f"{title}\n\n{table_text(rows, columns=(table.competitor, *heads))}"
+    return f"{title}\n\n{aligned(lines, [False] * len(lines[0]))}"
 
 
 def _mean_rank(name: str, by_name: Sequence[dict[str, Standing]]) -> float:
