@@ -96,9 +96,8 @@ ROOMS: dict[str, set[str]] = {
     "podium/terminal": {
         "analysis", "analysis/estimates", "analysis/protocols", "analysis/scores",
         "analysis/tournament", "analysis/typed_tables", "orchestrator/results/records",
-        "orchestrator/results/storage", "orchestrator/results/trial_files",
-        "orchestrator/results_tools", "orchestrator/scheduling", "podium/errors", "trainables",
-        "trainables/settings", "trainables/trial",
+        "orchestrator/results/storage", "orchestrator/results_tools", "orchestrator/scheduling",
+        "podium/errors", "trainables", "trainables/settings", "trainables/trial",
     },
     # 8
     "analysis/figures": {"analysis", "analysis/hyperparameters", "analysis/scores"},

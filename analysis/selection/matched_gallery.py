@@ -45,11 +45,11 @@ def matched_recall(
     k: int,
     num_classes: int,
     by_direction: bool,
-    num_draws: int = DRAWS,
     seed: int = 0,
 ) -> MatchedRecall | None:
     """Recall@K within random classes, each image a query against all others of the draw.
 
+    There are `DRAWS` draws, or a single one if all classes are taken.
     Ties count against the query; one without another image of its class is left out.
 
     Args:
@@ -58,7 +58,6 @@ def matched_recall(
         k: K of Recall@K, from 1.
         num_classes: number of classes of a draw, from 1.
         by_direction: whether nearness is by cosine; by distance otherwise.
-        num_draws: number of draws R, from 1; a single one if all classes are taken.
         seed: equal seeds give equal draws.
 
     Returns:
@@ -68,7 +67,7 @@ def matched_recall(
     if num_classes > len(classes):
         return None
     generator = np.random.default_rng(seed)
-    is_drawn_CR = np.zeros((len(classes), 1 if num_classes == len(classes) else num_draws))
+    is_drawn_CR = np.zeros((len(classes), 1 if num_classes == len(classes) else DRAWS))
     for column_C in is_drawn_CR.T:
         column_C[generator.permutation(len(classes))[:num_classes]] = 1
     order_N = np.argsort(labels_N, kind="stable")

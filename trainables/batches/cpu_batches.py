@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -80,13 +80,14 @@ _IMAGES_AT_A_TIME = 8
 _Cut = Callable[[npt.NDArray[np.uint8], npt.NDArray[np.int64], slice], None]
 
 
+@dataclass(frozen=True, eq=False)
 class HostBatches(ImageBatches):
     """Batches of RGB images of any size, which are read when a batch needs them.
 
     Batches are made in page-locked memory and copied without waiting where the network is on
     CUDA. They do not depend on the number of threads.
 
-    Args:
+    Attributes:
         pixels: RGB images, from files or from the cache.
         indices_N: positions of the role's images among ``pixels``.
         image_size: S, in pixels.
@@ -97,32 +98,22 @@ class HostBatches(ImageBatches):
         num_threads: number of threads that prepare images, at least 1.
     """
 
-    def __init__(
-        self,
-        pixels: Pixels,
-        indices_N: npt.NDArray[np.int64],
-        *,
-        image_size: int,
-        shorter_side: int,
-        crop_scale_min: float | None,
-        device: torch.device,
-        num_threads: int,
-    ) -> None:
-        self._pixels = pixels
-        self._indices_N = indices_N
-        self._image_size = image_size
-        self._shorter_side = shorter_side
-        self._crop_scale_min = crop_scale_min
-        self._device = device
-        self._num_threads = num_threads
+    pixels: Pixels
+    indices_N: npt.NDArray[np.int64]
+    _: KW_ONLY
+    image_size: int
+    shorter_side: int
+    crop_scale_min: float | None
+    device: torch.device
+    num_threads: int
 
     def training(
         self, batches: Iterable[npt.NDArray[np.int64]], seed: int, num_views: int
     ) -> Iterator[Tensor]:
         """See `ImageBatches.training`."""
         generator = np.random.default_rng(seed)
-        indices = (np.tile(self._indices_N[positions], num_views) for positions in batches)
-        if self._crop_scale_min is None:
+        indices = (np.tile(self.indices_N[positions], num_views) for positions in batches)
+        if self.crop_scale_min is None:
             return self._made(self._job(self._cut_centres, indices_B) for indices_B in indices)
         return self._made(
             self._job(
@@ -133,26 +124,25 @@ class HostBatches(ImageBatches):
 
     def evaluation(self) -> Iterator[Tensor]:
         """See `ImageBatches.evaluation`."""
-        chunk = evaluation_chunk(self._image_size)
-        firsts = range(0, len(self._indices_N), chunk)
+        chunk = evaluation_chunk(self.image_size)
+        firsts = range(0, len(self.indices_N), chunk)
         return self._made(
-            self._job(self._cut_centres, self._indices_N[first : first + chunk])
-            for first in firsts
+            self._job(self._cut_centres, self.indices_N[first : first + chunk]) for first in firsts
         )
 
     def _made(self, jobs: Iterable[Job[Tensor]]) -> Iterator[Tensor]:
-        with closing(prefetched(jobs, self._num_threads)) as made:
+        with closing(prefetched(jobs, self.num_threads)) as made:
             for images_B3SS in made:
-                yield images_B3SS.to(self._device, non_blocking=True)
+                yield images_B3SS.to(self.device, non_blocking=True)
 
     def _job(self, cut: _Cut, indices_B: npt.NDArray[np.int64]) -> Job[Tensor]:
         """One part for each thread, so that the first batch is there soon too."""
         images_B3SS = torch.empty(
-            (len(indices_B), 3, self._image_size, self._image_size),
+            (len(indices_B), 3, self.image_size, self.image_size),
             dtype=torch.uint8,
-            pin_memory=self._device.type == "cuda",
+            pin_memory=self.device.type == "cuda",
         )
-        size = -(-len(indices_B) // self._num_threads)
+        size = -(-len(indices_B) // self.num_threads)
         chosen = [slice(first, first + size) for first in range(0, len(indices_B), size)]
         results_B3SS = images_B3SS.numpy()
         return Job(images_B3SS, [partial(cut, results_B3SS, indices_B, part) for part in chosen])
@@ -164,22 +154,22 @@ class HostBatches(ImageBatches):
         indices_B: npt.NDArray[np.int64],
         part: slice,
     ) -> None:
-        assert self._crop_scale_min is not None
+        assert self.crop_scale_min is not None
         for first in range(len(indices_B))[part][::_IMAGES_AT_A_TIME]:
             now = slice(first, min(first + _IMAGES_AT_A_TIME, part.stop))
-            images = [self._pixels.image(index) for index in indices_B[now].tolist()]
+            images = [self.pixels.image(index) for index in indices_B[now].tolist()]
             sizes = np.array([image.shape[:2] for image in images])
             now_draws = draws.part(now)
-            boxes = crop_boxes(now_draws, sizes, self._crop_scale_min)
+            boxes = crop_boxes(now_draws, sizes, self.crop_scale_min)
             for result_3SS, image, box, is_flipped in zip(
                 images_B3SS[now], images, boxes, now_draws.is_flipped_B, strict=True
             ):
-                cut_3SS = resized_crop(image, box, self._image_size, is_flipped=is_flipped)
+                cut_3SS = resized_crop(image, box, self.image_size, is_flipped=is_flipped)
                 result_3SS[...] = cut_3SS
 
     def _cut_centres(
         self, images_B3SS: npt.NDArray[np.uint8], indices_B: npt.NDArray[np.int64], part: slice
     ) -> None:
         for result_3SS, index in zip(images_B3SS[part], indices_B[part].tolist(), strict=True):
-            image = self._pixels.image(index)
-            result_3SS[...] = centre_crop(image, self._shorter_side, self._image_size)
+            image = self.pixels.image(index)
+            result_3SS[...] = centre_crop(image, self.shorter_side, self.image_size)

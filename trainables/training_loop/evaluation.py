@@ -47,65 +47,75 @@ def embed(embedder: Embedder | Network, images: LabelledImages) -> Tensor:
         return torch.cat([embedder(chunk) for chunk in images.batches.evaluation()])
 
 
-def evaluate(
-    embedder: Embedder | Network,
-    images: LabelledImages,
-    ks: Sequence[int],
-    *,
-    role: str,
-    fold: int,
-    epoch: int,
-    by_direction: bool = True,
-    recall_only: bool = False,
-) -> Evaluation:
-    """Embed and score the images of ``role``: by class, or by label distance where they have it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluator:
+    """Embeds and scores images as one fold of a trial does.
 
-    Args:
-        embedder: the network; a `Network` runs as in training, in the same precision.
-        images: images of one role.
+    Attributes:
+        network: the network; a `Network` runs as in training, in the same precision.
         ks: the K of each metric.
-        role: ``val`` or ``test``.
         fold: index of the fold, for messages.
-        epoch: number of the epoch, for messages.
         by_direction: whether images with label distances are retrieved by the cosine of their
             embeddings, or by the distance of the embeddings as they are. Classes always are
             retrieved by cosine.
         recall_only: leaves out what only test classes have.
-
-    Raises:
-        Diverged: an embedding is not finite.
-        Collapsed: all embeddings have one direction; their ranks would be arbitrary.
     """
-    embeddings_ND = embed(embedder, images)
-    num_bad = int((~embeddings_ND.isfinite().all(dim=1)).sum())
-    if num_bad:
-        what = f"{num_bad} of {len(images)} {role} embeddings are NaN or infinite"
-        raise Diverged(what, fold, epoch)
-    if is_collapsed(embeddings_ND):
-        raise Collapsed(f"all {len(images)} {role} embeddings coincide", fold, epoch)
-    if images.label_distances is not None:
-        ranking = label_ranking(
-            embeddings_ND, images.label_distances, max(ks), by_direction=by_direction
+
+    network: Embedder | Network
+    ks: Sequence[int]
+    fold: int
+    by_direction: bool = True
+    recall_only: bool = False
+
+    def evaluate(self, images: LabelledImages, role: str, epoch: int) -> Evaluation:
+        """Embed and score images: by class, or by label distance where they have it.
+
+        Args:
+            images: images of one role.
+            role: ``val`` or ``test``.
+            epoch: number of the epoch, for messages.
+
+        Raises:
+            Diverged: an embedding is not finite.
+            Collapsed: all embeddings have one direction; their ranks would be arbitrary.
+        """
+        embeddings_ND = embed(self.network, images)
+        num_bad = int((~embeddings_ND.isfinite().all(dim=1)).sum())
+        if num_bad:
+            what = f"{num_bad} of {len(images)} {role} embeddings are NaN or infinite"
+            raise Diverged(what, self.fold, epoch)
+        if is_collapsed(embeddings_ND):
+            what = f"all {len(images)} {role} embeddings coincide"
+            raise Collapsed(what, self.fold, epoch)
+        if images.label_distances is not None:
+            ranking = label_ranking(
+                embeddings_ND,
+                images.label_distances,
+                max(self.ks),
+                by_direction=self.by_direction,
+            )
+            return Evaluation(
+                scores=(
+                    *ndcg_scores(ranking, self.ks, role=role),
+                    *mean_label_distance_scores(ranking, self.ks, role=role),
+                ),
+                class_hits=(),
+                embeddings_ND=embeddings_ND,
+            )
+        return self._by_class(embeddings_ND, images, role)
+
+    def _by_class(self, embeddings_ND: Tensor, images: LabelledImages, role: str) -> Evaluation:
+        found = ClassRetrieval(
+            embeddings_ND=embeddings_ND,
+            labels_N=images.labels_N,
+            is_gallery_N=images.is_gallery_N,
+            role=role,
         )
+        scores = found.recall(self.ks)
+        if role == "test" and not self.recall_only:  # searches do not wait for what they ignore
+            scores += (*found.precision_at_r, *found.clustering)
         return Evaluation(
-            scores=(
-                *ndcg_scores(ranking, ks, role=role),
-                *mean_label_distance_scores(ranking, ks, role=role),
-            ),
-            class_hits=(),
+            scores=scores,
+            class_hits=tuple(recall_class_hits(found.ranks, k, role=role) for k in self.ks),
             embeddings_ND=embeddings_ND,
         )
-    found = ClassRetrieval(
-        embeddings_ND=embeddings_ND,
-        labels_N=images.labels_N,
-        is_gallery_N=images.is_gallery_N,
-        role=role,
-    )
-    scores = found.recall(ks)
-    if role == "test" and not recall_only:  # searches do not wait for what they do not use
-        scores += (*found.precision_at_r, *found.clustering)
-    return Evaluation(
-        scores=scores,
-        class_hits=tuple(recall_class_hits(found.ranks, k, role=role) for k in ks),
-        embeddings_ND=embeddings_ND,
-    )

@@ -21,7 +21,7 @@ from trainables.network.network import Network
 from trainables.reproducibility import derive_seed, reproducible
 from trainables.saved_models.retrievals import retrievals
 from trainables.settings.frozen_feature_rules import FROZEN_FEATURES
-from trainables.training_loop.evaluation import Evaluation, evaluate
+from trainables.training_loop.evaluation import Evaluation, Evaluator
 from trainables.training_loop.trainer import Trainer
 from trainables.trial.fold_artifacts import BestEpoch, FoldArtifacts, fold_artifacts
 from trainables.trial.frozen_features import FrozenFeatures
@@ -85,7 +85,13 @@ class FoldRun:
             self._trainer = self._make_trainer(split) if setup.training.epochs else None
         # Lengths are part of what is learned from label distances unless the loss ignores them.
         is_normalised = self._trainer is None or self._trainer.is_normalised
-        self._by_direction = setup.dataset.task == "classes" or is_normalised
+        self._evaluator = Evaluator(
+            network=self._network,
+            ks=setup.settings.ks,
+            fold=fold,
+            by_direction=setup.dataset.task == "classes" or is_normalised,
+            recall_only=setup.settings.test_scores == "recall",
+        )
         self._best_score = -1.0
         self._best_epoch = 0
         self._best_weights: dict[str, Tensor] = {}
@@ -144,7 +150,7 @@ class FoldRun:
         if self._val is None:
             self._select(epoch)
             return None
-        evaluation = self._evaluate(self._val, "val", epoch)
+        evaluation = self._evaluator.evaluate(self._val, "val", epoch)
         score = evaluation.scores[0].value
         if score > self._best_score:
             self._best_score = score
@@ -157,20 +163,6 @@ class FoldRun:
         own = self._trainer.loss_parameters if self._trainer else {}
         self._best_loss = {name: value.detach().clone() for name, value in own.items()}
         self._best_epoch = epoch
-
-    def _evaluate(
-        self, images: LabelledImages, role: str, epoch: int, *, recall_only: bool = False
-    ) -> Evaluation:
-        return evaluate(
-            self._network,
-            images,
-            self._setup.settings.ks,
-            role=role,
-            fold=self._fold,
-            epoch=epoch,
-            by_direction=self._by_direction,
-            recall_only=recall_only,
-        )
 
     def test(self, keep: Callable[[FoldArtifacts], None] | None = None) -> TestReport:
         """Score the test classes with the weights of the selected epoch; the fold ends with it.
@@ -186,15 +178,14 @@ class FoldRun:
         """
         started = perf_counter()
         setup, epoch = self._setup, self._best_epoch
-        recall_only = setup.settings.test_scores == "recall"
         test = self._gather("test", setup.dataset.test_classes)
         self._embedder.load_state_dict(self._best_weights)
         with reproducible(derive_seed(self._seed, "test"), setup.settings.num_threads):
-            evaluation = self._evaluate(test, "test", epoch, recall_only=recall_only)
-            embeddings_ND, direction = evaluation.embeddings_ND, self._by_direction
+            evaluation = self._evaluator.evaluate(test, "test", epoch)
+            embeddings_ND, direction = evaluation.embeddings_ND, self._evaluator.by_direction
             found = (
                 ()
-                if recall_only
+                if self._evaluator.recall_only
                 else retrievals(setup.dataset, test, embeddings_ND, by_direction=direction)
             )
         report = TestReport(

@@ -43,11 +43,9 @@ def test_few_classes_are_drawn_as_often_as_podiums_own_metric_expects():
         GallerySize(num_classes=4),
         num_draws=600,
     )
-    found = matched_recall(
-        embeddings, labels, k=1, num_classes=4, by_direction=True, num_draws=600
-    )
+    found = matched_recall(embeddings, labels, k=1, num_classes=4, by_direction=True)
 
-    assert found.mean == pytest.approx(score.value, abs=0.015)
+    assert found.mean == pytest.approx(score.value, abs=0.03)  # four standard deviations
     assert found.low < found.mean < found.high
 
 

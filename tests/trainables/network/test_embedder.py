@@ -10,7 +10,7 @@ from trainables.errors import TrialInputError
 from trainables.network.backbone_base import Backbone
 from trainables.network.embedder import Embedder
 from trainables.settings.training_settings import TrainingSettings
-from trainables.training_loop.evaluation import embed, evaluate
+from trainables.training_loop.evaluation import Evaluator, embed
 
 
 @pytest.fixture
@@ -39,15 +39,15 @@ def test_evaluation_leaves_the_network_as_it_is(images):
     torch.manual_seed(0)
     embedder = Embedder(ConvSmall(), 8, TrainingSettings())
     before = {name: value.clone() for name, value in embedder.state_dict().items()}
-    evaluate(embedder, images, (1,), role="test", fold=0, epoch=0)
+    Evaluator(network=embedder, ks=(1,), fold=0).evaluate(images, "test", epoch=0)
     torch.testing.assert_close(embedder.state_dict(), before, rtol=0, atol=0)
 
 
 def test_recall_counts_queries_whose_nearest_other_image_is_of_their_class(images):
     torch.manual_seed(0)
-    found = evaluate(
-        Embedder(ConvSmall(), 8, TrainingSettings()), images, (1, 2), role="test", fold=0, epoch=0
-    )
+    found = Evaluator(
+        network=Embedder(ConvSmall(), 8, TrainingSettings()), ks=(1, 2), fold=0
+    ).evaluate(images, "test", epoch=0)
     unit = nn.functional.normalize(found.embeddings_ND.double(), dim=1)
     hits = {1: 0, 2: 0}
     for query in range(len(unit)):
@@ -63,9 +63,8 @@ def test_recall_counts_queries_whose_nearest_other_image_is_of_their_class(image
 def test_only_test_classes_have_the_scores_that_no_search_uses(images):
     torch.manual_seed(0)
     embedder = Embedder(ConvSmall(), 8, TrainingSettings())
-    val, test = (
-        evaluate(embedder, images, (1, 2), role=role, fold=0, epoch=0) for role in ("val", "test")
-    )
+    evaluator = Evaluator(network=embedder, ks=(1, 2), fold=0)
+    val, test = (evaluator.evaluate(images, role, epoch=0) for role in ("val", "test"))
     assert [(score.metric, score.k) for score in val.scores] == [("recall", 1), ("recall", 2)]
     recalls, others = test.scores[:2], test.scores[2:]
     assert [score.value for score in recalls] == [score.value for score in val.scores]

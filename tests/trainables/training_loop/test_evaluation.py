@@ -15,7 +15,7 @@ from trainables.metrics.class_retrieval import ClassRetrieval
 from trainables.network.embedder import Embedder
 from trainables.saved_models.retrievals import retrievals
 from trainables.settings.training_settings import TrainingSettings
-from trainables.training_loop.evaluation import embed, evaluate
+from trainables.training_loop.evaluation import Evaluator, embed
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def parted(dataset):
 
 
 def test_queries_are_searched_in_the_gallery(embedder, parted):
-    found = evaluate(embedder, parted, (1, 2), role="test", fold=0, epoch=0)
+    found = Evaluator(network=embedder, ks=(1, 2), fold=0).evaluate(parted, "test", epoch=0)
     is_gallery, embeddings = parted.is_gallery_N, found.embeddings_ND
     assert len(embeddings) == len(parted)
     ranks = oracle_ranks_between(
@@ -58,7 +58,7 @@ def test_queries_are_searched_in_the_gallery(embedder, parted):
 
 def test_test_scores_are_those_computed_later_from_the_embeddings(embedder, parted):
     for images in (parted, replace(parted, is_gallery_N=None)):
-        found = evaluate(embedder, images, (1, 2), role="test", fold=0, epoch=0)
+        found = Evaluator(network=embedder, ks=(1, 2), fold=0).evaluate(images, "test", epoch=0)
         assert found.scores == compute(
             ("recall", "r_precision", "map_at_r", "nmi", "f1"),
             ClassRetrieval(
@@ -71,9 +71,9 @@ def test_test_scores_are_those_computed_later_from_the_embeddings(embedder, part
 
 
 def test_clusters_are_of_queries_and_gallery(embedder, parted):
-    found = evaluate(embedder, parted, (1,), role="test", fold=0, epoch=0)
-    alone = evaluate(
-        embedder, replace(parted, is_gallery_N=None), (1,), role="test", fold=0, epoch=0
+    found = Evaluator(network=embedder, ks=(1,), fold=0).evaluate(parted, "test", epoch=0)
+    alone = Evaluator(network=embedder, ks=(1,), fold=0).evaluate(
+        replace(parted, is_gallery_N=None), "test", epoch=0
     )
     assert found.scores[-2:] == alone.scores[-2:]
     assert {score.gallery for score in found.scores[-2:]} == {len(parted)}

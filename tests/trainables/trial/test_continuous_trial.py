@@ -15,7 +15,7 @@ from trainables.network.embedder import Embedder
 from trainables.network.network import Network
 from trainables.registry import load
 from trainables.settings.trial_settings import DatasetSettings
-from trainables.training_loop.evaluation import evaluate
+from trainables.training_loop.evaluation import Evaluator
 from trainables.training_loop.trainer import Trainer
 from trainables.trial.run_trial import run_trial
 from trainables.trial.setup import set_up
@@ -86,11 +86,11 @@ def test_images_are_retrieved_by_what_the_loss_compares(
 ):
     asked = []
 
-    def noting(*arguments, by_direction, **named):
+    def noting(*, by_direction, **named):
         asked.append(by_direction)
-        return evaluate(*arguments, by_direction=by_direction, **named)
+        return Evaluator(by_direction=by_direction, **named)
 
-    monkeypatch.setattr(fold_run, "evaluate", noting)
+    monkeypatch.setattr(fold_run, "Evaluator", noting)
     list(run_trial(masks_trial(cache_folder, loss=loss, epochs=epochs)))
     assert set(asked) == {by_direction}
 
