@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from analysis.audit.findings import Audit, joined
-from analysis.audit.folds import Claim, audit_folds, parse_claim
+from analysis.audit.folds import Claim, audit_folds, parse_claim, repeated_folds
 from analysis.audit.published_rank_table import RankTable, rank_columns, rank_table
 from analysis.audit.rank_totals import audit_tournament
 from analysis.audit.ranks_within_blocks import audit_ranks
@@ -242,7 +242,8 @@ def _folds(table: _Table, options: AuditOptions) -> Audit:
     for claim in claims:
         if claim.column not in columns:
             raise missing_column(claim.column, columns, source=table.source)
-    audits = []
+    others = [name for name in table.frame.columns if name not in columns]
+    audits = [repeated_folds(table.typed.select(others).rows(), others.index(_FOLD))]
     for column in columns:
         cells = table.typed[column].to_list()
         printed = printed_column(cells, column=column, source=table.source)

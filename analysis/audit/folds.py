@@ -8,6 +8,7 @@ deviation and 0 for that of a population.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -90,6 +91,21 @@ def audit_folds(
         message = f"{len(known)} folds have no mean ± sd to compare with what is claimed"
         notes.append(Finding(kind="folds", where=column, message=message))
     return Audit(findings=tuple(findings), notes=tuple(notes))
+
+
+def repeated_folds(rows: Sequence[tuple[object, ...]], fold: int) -> Audit:
+    """A finding for each fold that a table names twice, whatever its scores.
+
+    Args:
+        rows: cells of each row that are no scores: the fold, and what else tells rows apart.
+        fold: index of the fold among them.
+    """
+    findings = tuple(
+        Finding(kind="duplicate", where=f"fold {row[fold]}", message=f"has {count} rows")
+        for row, count in Counter(rows).items()
+        if count > 1
+    )
+    return Audit(findings=findings)
 
 
 def _missing(column: str, values: Sequence[Printed | None]) -> Iterator[Finding]:

@@ -7,12 +7,15 @@ from dataclasses import dataclass
 import polars as pl
 
 from analysis.audit.findings import Audit, Finding
+from analysis.audit.missing_scores import missing_scores
+from analysis.audit.score_columns import K, ScoreColumns, without_unscored
 from analysis.tournament.rank_stability import RankStability, rank_stability
 from analysis.tournament.sensitivity_to_test import sensitivity_to_test
 from analysis.tournament.sensitivity_to_test_text import agreement_text, medals_text
 from analysis.tournament.tournament import Tournament, hold_tournament
 from analysis.tournament.verdict_text import tournament_sentences
 from analysis.typed_tables.cell_means import CELL_DIGITS
+from analysis.typed_tables.share_checks import shares_among_percent
 from analysis.typed_tables.table_checks import (
     block_text,
     check_ks,
@@ -23,9 +26,10 @@ from analysis.typed_tables.table_checks import (
 from analysis.wording import counted, listed, percent
 from podium.errors import PodiumError
 
-_K = "k"
 _PODIUM = 3
 _CERTAIN = 0.99  # probability of a medal: competitors between this and 1 - this are named
+# The fewest equal scores that are hardly chance: within one block, and of two blocks.
+_FEWEST_IN_BLOCK, _FEWEST_ELSEWHERE = 2, 3
 _ORDINALS = {1: "first", 2: "second", 3: "third"}
 
 
@@ -66,30 +70,36 @@ def audit_scores(
     Raises:
         PodiumError: several rows of a cell differ in a column that was not named.
     """
-    has_k = _K in frame.columns and _K not in (*by, competitor, *average)
-    keys = [*by, competitor, *average, *([_K] if has_k else [])]
-    duplicates = _duplicates(frame, keys, score)
-    if has_k:
-        check_ks(frame[_K])
+    columns = ScoreColumns(
+        by=tuple(by),
+        competitor=competitor,
+        score=score,
+        average=tuple(average),
+        has_k=K in frame.columns and K not in (*by, competitor, *average),
+    )
+    duplicates = _duplicates(frame, columns.keys, score)
+    if columns.has_k:
+        check_ks(frame[K])
     if duplicates.is_empty():
-        within = [*by, *keys[len(by) + 1 + len(average) :]]
+        within = [*by, K] if columns.has_k else by
         refuse_duplicates(frame, by=within, competitor=competitor, score=score, average=average)
+    missing = missing_scores(frame, columns)
     findings = [
-        *_decreases(frame, [*by, competitor, *average], score, has_k),
-        *(_range(frame, keys, score) if has_k or score.lower().startswith("recall") else ()),
-        *(_duplicate(row, keys) for row in duplicates.to_dicts()),
-        *_missing(frame, by, competitor, keys[len(by) + 1 :], score),
+        *_decreases(frame, columns),
+        *_range(frame, columns),
+        *_shares(frame, columns),
+        *(_duplicate(row, columns) for row in duplicates.to_dicts()),
+        *missing.findings,
     ]
-    single = frame.unique(keys, keep="none")
+    single = frame.unique(columns.keys, keep="none")
     ranked_k = None
-    if has_k:
-        known = frame[_K].unique().sort().to_list()
+    if columns.has_k:
+        known = frame[K].unique().sort().to_list()
         ranked_k = k if k in known else known[0]
-    ties = list(_ties(single, by, score, has_k, averaged=bool(average)))
-    tournament, verdicts = _verdicts(single, by, competitor, score, ranked_k)
-    units = _units(frame, keys, score) if has_k or score.lower().startswith("recall") else ()
+    notes = [*missing.notes, *_equal_rows(single, columns), *_ties(single, columns)]
+    tournament, verdicts = _verdicts(without_unscored(single, columns), columns, ranked_k)
     return AuditedScores(
-        audit=Audit(findings=tuple(findings), notes=(*units, *ties, *verdicts)),
+        audit=Audit(findings=tuple(findings), notes=(*notes, *verdicts)),
         tournament=tournament,
     )
 
@@ -109,80 +119,88 @@ def _duplicates(frame: pl.DataFrame, keys: Sequence[str], score: str) -> pl.Data
     return several.sort(keys)
 
 
-def _units(frame: pl.DataFrame, keys: Sequence[str], score: str) -> Iterator[Finding]:
-    """Shares of 1 among percent: no recall that a paper compares is below 1 %, but none has to be.
-
-    Shares with percent among them are out of their range, which is a finding.
-    """
-    known = frame.drop_nulls(score)
-    small = known.filter((pl.col(score) > 0) & (pl.col(score) < 1)).sort(keys)
-    if small.is_empty() or outside_range(frame, score)[1] == 1:
-        return
-    more = f" and {len(small) - 1} more" if len(small) > 1 else ""
-    row = small.row(0, named=True)
-    yield Finding(
-        kind="units",
-        where=f"{_location(row, keys)}{more}",
-        message=f"holds {row[score]:g} where most scores are percent: a share of 1?",
-    )
-
-
-def _duplicate(row: dict[str, object], keys: Sequence[str]) -> Finding:
+def _duplicate(row: dict[str, object], columns: ScoreColumns) -> Finding:
     scores = row["__scores"]
     assert isinstance(scores, list)
     shown = ", ".join("none" if score is None else f"{score:g}" for score in scores)
     same = "all with" if len(scores) == 1 else "with the scores"
     message = f"has {row['__rows']} rows {same} {shown}"
-    return Finding(kind="duplicate", where=_location(row, keys), message=message)
+    return Finding(kind="duplicate", where=columns.location(row), message=message)
 
 
-def _decreases(
-    frame: pl.DataFrame, cell: Sequence[str], score: str, has_k: bool
-) -> Iterator[Finding]:
-    if not has_k:
+def _decreases(frame: pl.DataFrame, columns: ScoreColumns) -> Iterator[Finding]:
+    if not columns.has_k:
         return
-    for row in falling_rows(frame, cell, score).to_dicts():
+    for row in falling_rows(frame, columns.cell, columns.score).to_dicts():
         yield Finding(
             kind="impossible",
-            where=_location(row, [*cell, _K]),
-            message=f"R@{row[_K]} = {row[score]:g} after R@{row['__k_before']} ="
+            where=columns.location(row),
+            message=f"R@{row[K]} = {row[columns.score]:g} after R@{row['__k_before']} ="
             f" {row['__before']:g}, but recall cannot fall as K grows",
         )
 
 
-def _range(frame: pl.DataFrame, keys: Sequence[str], score: str) -> Iterator[Finding]:
+def _range(frame: pl.DataFrame, columns: ScoreColumns) -> Iterator[Finding]:
     """Recalls outside 0 to 100, or outside 0 to 1 where most of them are shares."""
-    outside, top = outside_range(frame, score)
-    for row in outside.sort(keys).to_dicts():
-        message = f"holds {row[score]:g}, a recall lies within 0 and {top:g}"
-        yield Finding(kind="impossible", where=_location(row, keys), message=message)
-
-
-def _missing(
-    frame: pl.DataFrame, by: Sequence[str], competitor: str, further: Sequence[str], score: str
-) -> Iterator[Finding]:
-    """What is absent of all blocks x competitors x seeds x K, and what has no score."""
-    keys = [*by, competitor, *further]
-    whole = frame.select(by).unique()
-    for name in (competitor, *further):
-        whole = whole.join(frame.select(name).unique(), how="cross")
-    absent = whole.join(frame, on=keys, how="anti").with_columns(pl.lit("row").alias("__what"))
-    empty = frame.filter(pl.col(score).is_null()).with_columns(pl.lit("score").alias("__what"))
-    both = pl.concat([absent.select(*keys, "__what"), empty.select(*keys, "__what")])
-    for row in both.sort(*keys, "__what").to_dicts():
-        message = f"has no {row['__what']}"
-        yield Finding(kind="missing", where=_location(row, keys), message=message)
-
-
-def _ties(
-    frame: pl.DataFrame, by: Sequence[str], score: str, has_k: bool, *, averaged: bool
-) -> Iterator[Finding]:
-    """How many blocks hold equal scores; averages of runs cannot be compared by their rows."""
-    if averaged:
+    if not columns.is_recall:
         return
-    within = [*by, *([_K] if has_k else [])]
+    outside, top = outside_range(frame, columns.score)
+    for row in outside.sort(columns.keys).to_dicts():
+        message = f"holds {row[columns.score]:g}, a recall lies within 0 and {top:g}"
+        yield Finding(kind="impossible", where=columns.location(row), message=message)
+
+
+def _shares(frame: pl.DataFrame, columns: ScoreColumns) -> Iterator[Finding]:
+    if not columns.is_recall:
+        return
+    within = [*columns.by, *([K] if columns.has_k else [])]
+    for row in shares_among_percent(frame, within, columns.score).sort(columns.keys).to_dicts():
+        yield Finding(
+            kind="units",
+            where=columns.location(row),
+            message=f"holds {row[columns.score]:g} where others hold percent: a share of 1?",
+        )
+
+
+def _equal_rows(frame: pl.DataFrame, columns: ScoreColumns) -> Iterator[Finding]:
+    """A note for each row of a printed table whose scores equal those of an earlier row.
+
+    With K a row is a competitor in a block, compared at every K; otherwise it is a competitor,
+    compared in every block. Rows that are averaged are not compared.
+
+    Args:
+        frame: one score per row, at most one for each of ``columns.keys``; null where missing.
+        columns: roles of the columns of the frame.
+    """
+    known = frame.drop_nulls(columns.score)
+    if columns.average or known.is_empty():
+        return
+    row = [*columns.by, columns.competitor] if columns.has_k else [columns.competitor]
+    at = [K] if columns.has_k else list(columns.by)
+    scores = pl.concat_str([*(pl.col(name) for name in at), columns.score], separator="/")
+    rows = known.sort(*row, *at).group_by(row, maintain_order=True).agg(scores.alias("__scores"))
+    groups = rows.group_by("__scores", maintain_order=True).agg(pl.struct(row).alias("__rows"))
+    for same, found in groups.filter(pl.col("__rows").list.len() > 1).rows():
+        first, *others = (tuple(each.values()) for each in found)
+        for other in others:
+            is_one_block = first[:-1] == other[:-1]
+            if len(same) < (_FEWEST_IN_BLOCK if is_one_block else _FEWEST_ELSEWHERE):
+                continue
+            where = f"at all {len(same)} K" if columns.has_k else f"in all {len(same)} blocks"
+            equal = first[-1] if is_one_block else block_text(first)
+            yield Finding(
+                kind="equal", where=block_text(other), message=f"equals {equal} {where}: a copy?"
+            )
+
+
+def _ties(frame: pl.DataFrame, columns: ScoreColumns) -> Iterator[Finding]:
+    """How many blocks hold equal scores; averages of runs cannot be compared by their rows."""
+    if columns.average:
+        return
+    score, has_k = columns.score, columns.has_k
+    within = [*columns.by, *([K] if has_k else [])]
     tied = frame.drop_nulls(score).group_by(within).agg(pl.col(score).is_duplicated().any())
-    levels = tied.group_by(_K).agg(pl.col(score).sum(), pl.len()).sort(_K) if has_k else None
+    levels = tied.group_by(K).agg(pl.col(score).sum(), pl.len()).sort(K) if has_k else None
     counts = (
         [(f"R@{k}", ties, blocks) for k, ties, blocks in levels.rows()]
         if levels is not None
@@ -199,9 +217,10 @@ def _ties(
 
 
 def _verdicts(
-    frame: pl.DataFrame, by: Sequence[str], competitor: str, score: str, k: int | None
+    frame: pl.DataFrame, columns: ScoreColumns, k: int | None
 ) -> tuple[Tournament | None, list[Finding]]:
-    rows = frame if k is None else frame.filter(pl.col(_K) == k)
+    by, competitor, score = columns.by, columns.competitor, columns.score
+    rows = frame if k is None else frame.filter(pl.col(K) == k)
     cells = rows.group_by([*by, competitor]).agg(
         pl.when(pl.col(score).is_not_null().all())
         .then(pl.col(score).mean())
@@ -213,12 +232,6 @@ def _verdicts(
     except PodiumError as error:
         return None, [Finding(kind="verdict", where=where, message=f"no tournament: {error}")]
     return tournament, list(_verdict_notes(tournament, where=where))
-
-
-def _location(row: dict[str, object], keys: Sequence[str]) -> str:
-    """``CUB200-2011/ResNet50/64/Contrastive, k = 2``."""
-    text = block_text([row[name] for name in keys if name != _K])
-    return f"{text}, k = {row[_K]}" if _K in keys else text
 
 
 def _verdict_notes(tournament: Tournament, *, where: str) -> Iterator[Finding]:

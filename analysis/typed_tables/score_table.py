@@ -8,6 +8,7 @@ import polars as pl
 
 from analysis.typed_tables.cell_means import CELL_DIGITS, cell_means
 from analysis.typed_tables.row_filters import filter_rows, parse_condition
+from analysis.typed_tables.share_checks import share_warning
 from analysis.typed_tables.table_checks import (
     block_text,
     check_columns,
@@ -91,7 +92,7 @@ def read_table(
     has_k = _has_k(at_all_k, [*cell, *average])
     if has_k:
         check_ks(at_all_k[_K].drop_nulls())
-    warnings = _recall_warnings(at_all_k, [*cell, *average], score) if has_k else ()
+    warnings = _recall_warnings(at_all_k, by, [*cell, *average], score) if has_k else ()
     kept = filter_rows(at_all_k, [c for c in conditions if c[0] == _K], source=str(path))
     refuse_duplicates(kept, by=by, competitor=competitor, score=score, average=average)
     k = _only_k(kept) if has_k else None
@@ -115,9 +116,15 @@ def read_table(
     )
 
 
-def _recall_warnings(frame: pl.DataFrame, cell: Sequence[str], score: str) -> tuple[str, ...]:
+def _recall_warnings(
+    frame: pl.DataFrame, by: Sequence[str], cell: Sequence[str], score: str
+) -> tuple[str, ...]:
     """Warnings of what no Recall@K can be."""
-    return (*impossible_recall(frame, cell, score), *falling_recall(frame, cell, score))
+    return (
+        *impossible_recall(frame, cell, score),
+        *falling_recall(frame, cell, score),
+        *share_warning(frame, by, cell, score),
+    )
 
 
 def _has_k(frame: pl.DataFrame, cell: Sequence[str]) -> bool:

@@ -177,13 +177,11 @@ def falling_rows(frame: pl.DataFrame, cell: Sequence[str], score: str) -> pl.Dat
         score: column of Recall@K.
 
     Returns:
-        Those rows, sorted, with ``__before`` and ``__k_before``; none where two rows have one
-        cell and ``k``, since neighbours in k are not comparable then.
+        Those rows, sorted, with ``__before`` and ``__k_before``. Rows of one cell and ``k`` whose
+        scores differ are left out: which of them its neighbours in k follow is not known.
     """
     order = [*cell, "k"]
-    frame = suspect_rows(frame, cell, score)
-    if frame.select(order).is_duplicated().any():
-        frame = frame.clear()
+    frame = suspect_rows(frame, cell, score).unique([*order, score]).unique(order, keep="none")
     before = pl.col(score).shift().over(cell, order_by="k")
     k_before = pl.col("k").shift().over(cell, order_by="k")
     return (

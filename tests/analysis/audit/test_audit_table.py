@@ -20,13 +20,32 @@ def test_k_is_a_whole_number_from_1(audit, k):
         audit("loss,dataset,k,recall", f"a,u,{k},1", f"b,u,{k},2")
 
 
-def test_shares_among_percent_are_noted(audit):
+def test_shares_among_percent_are_found(audit):
     found = audit(
         "loss,dataset,recall", "a,u,0.61", "b,u,60", "a,v,0.5", "b,v,50", "c,u,1", "c,v,44"
     )
-    [note] = [note for note in found.notes if note.kind == "units"]
-    assert note.where == "u/a and 1 more"
-    assert "0.61 where most scores are percent" in note.message
+    assert [(f.kind, f.where) for f in found.findings] == [("units", "u/a"), ("units", "v/a")]
+    assert "0.61 where others hold percent" in found.findings[0].message
+
+
+def test_a_data_set_of_shares_among_others_of_percent_is_found_whole(audit):
+    percent = ("a,v,50", "b,v,50", "a,w,50", "b,w,50")
+    found = audit("loss,dataset,recall", "a,u,0.61", "b,u,0.60", *percent)
+    assert [(f.kind, f.where) for f in found.findings] == [("units", "u/a"), ("units", "u/b")]
+
+
+def test_small_percent_in_a_block_of_small_percent_are_none(audit):
+    found = audit("loss,dataset,recall", "a,u,0.8", "b,u,1.5", "a,v,40", "b,v,50")
+    assert found.findings == ()
+
+
+def test_a_fold_named_twice_is_found_without_a_claim(audit):
+    found = audit("fold,test", "1,60.1", "2,61.2", "2,61.3", "3,60.9")
+    assert [(f.kind, f.where) for f in found.findings] == [("duplicate", "fold 2")]
+
+
+def test_folds_of_two_data_sets_repeat_nothing(audit):
+    assert audit("dataset,fold,test", "u,1,60.1", "u,2,61", "v,1,60", "v,2,61").findings == ()
 
 
 def test_small_numbers_of_another_score_are_not(tmp_path):

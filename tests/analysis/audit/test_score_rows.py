@@ -88,6 +88,112 @@ def test_a_duplicated_row_is_named_and_its_cell_left_out_of_the_ranking():
     assert len(audited.tournament.blocks) == 11
 
 
+def test_a_duplicated_row_hides_no_falling_recall_elsewhere_nor_in_its_own_row():
+    frame = thesis_scores_with("Triplet", 8, 1.5)
+    twice = pl.concat([frame, frame.head(1)])
+    assert ordered_findings(audit_scores(twice, **KEYS).audit) == [
+        ("impossible", "CUB200-2011/ResNet50/64/Triplet, k = 8"),
+        ("duplicate", "CUB200-2011/ResNet50/64/Contrastive, k = 1"),
+    ]
+    unlike = frame.filter(pl.col("loss") == "Triplet").head(2).tail(1)
+    fell = pl.concat([frame, unlike.with_columns(pl.col("recall") + 1)])
+    assert ("impossible", "CUB200-2011/ResNet50/64/Triplet, k = 8") in ordered_findings(
+        audit_scores(fell, **KEYS).audit
+    )
+
+
+def small_table(*rows):
+    """Scores by data set, loss and K."""
+    return pl.DataFrame(
+        rows,
+        schema={"dataset": pl.String, "loss": pl.String, "k": pl.Int64, "recall": pl.Float64},
+        orient="row",
+    )
+
+
+def audited(frame):
+    return audit_scores(frame, by=("dataset",), competitor="loss", score="recall").audit
+
+
+def rows_of(dataset, ks, base):
+    return [(dataset, loss, k, base[loss] + i) for loss in base for i, k in enumerate(ks)]
+
+
+def test_each_data_set_has_k_of_its_own():
+    frame = small_table(
+        *rows_of("cars", (1, 2, 4), {"a": 70.0, "b": 73.5}),
+        *rows_of("sop", (1, 10, 100), {"a": 60.0, "b": 64.5}),
+    )
+    assert audited(frame).findings == ()
+    lacking = frame.filter((pl.col("loss") != "a") | (pl.col("k") != 100))
+    assert [(f.kind, f.where) for f in audited(lacking).findings] == [
+        ("missing", "sop/a, k = 100")
+    ]
+
+
+def test_a_k_that_one_row_alone_has_is_noted_once_and_the_gap_it_left_is_found():
+    rows = rows_of("cars", (1, 2, 4), {"a": 70.0, "b": 73.5, "c": 75.5})
+    rows[1] = ("cars", "a", 3, 71.0)
+    found = audited(small_table(*rows))
+    assert [(f.kind, f.where) for f in found.findings] == [("missing", "cars/a, k = 2")]
+    assert ("k", "cars, k = 3") in {(note.kind, note.where) for note in found.notes}
+
+
+def test_a_loss_that_was_never_run_on_a_data_set_is_noted_not_found():
+    frame = small_table(
+        *rows_of("cars", (1, 2), {"a": 70.0, "b": 73.5, "c": 76.0}),
+        *rows_of("sop", (1, 10), {"a": 60.0, "b": 64.5}),
+        ("sop", "c", 1, None),
+        ("sop", "c", 10, None),
+    )
+    found = audited(frame)
+    assert found.findings == ()
+    assert [(n.where, n.message) for n in found.notes if n.kind == "missing"] == [
+        ("c", "has no score on sop")
+    ]
+
+
+def test_a_loss_without_any_score_is_left_out_and_the_others_are_ranked():
+    frame = small_table(
+        *rows_of("cars", (1, 2), {"a": 70.0, "b": 73.5}),
+        *rows_of("sop", (1, 2), {"a": 60.0, "b": 64.5}),
+        *((dataset, "c", k, None) for dataset in ("cars", "sop") for k in (1, 2)),
+    )
+    result = audit_scores(frame, by=("dataset",), competitor="loss", score="recall")
+    assert result.tournament is not None
+    assert result.tournament.names == ("b", "a")
+    assert [n.message for n in result.audit.notes if n.kind == "missing"] == [
+        "has no score at all and is left out of the ranking"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "notes"),
+    [
+        (
+            rows_of("cars", (1, 2), {"a": 70.0, "b": 70.0, "c": 75.0}),
+            [("cars/b", "equals a at all 2 K: a copy?")],
+        ),
+        (
+            [*rows_of("cars", (1, 2, 4), {"a": 70.0}), *rows_of("sop", (1, 2, 4), {"a": 70.0})],
+            [("sop/a", "equals cars/a at all 3 K: a copy?")],
+        ),
+        ([*rows_of("cars", (1, 2), {"a": 70.0}), *rows_of("sop", (1, 2), {"a": 70.0})], []),
+        ([("cars", "a", 1, 70.0), ("cars", "b", 1, 70.0)], []),
+    ],
+)
+def test_rows_that_are_equal_at_every_k_are_noted(rows, notes):
+    found = audited(small_table(*rows))
+    assert [(n.where, n.message) for n in found.notes if n.kind == "equal"] == notes
+
+
+def test_without_k_losses_that_are_equal_in_every_block_are_noted():
+    equal = {"a": 1.0, "b": 1.0}
+    frame = small_table(*rows_of("u", (1,), equal), *rows_of("v", (1,), equal)).drop("k")
+    noted = [(note.where, note.message) for note in audited(frame).notes]
+    assert ("b", "equals a in all 2 blocks: a copy?") in noted
+
+
 def test_rows_that_differ_in_a_column_are_no_duplicates():
     seeds = pl.concat(
         [thesis_scores().with_columns(pl.lit(seed).alias("seed")) for seed in (1, 2)]

@@ -213,3 +213,10 @@ def test_a_k_that_no_recall_has_is_refused(write_scores, k):
     path = write_scores(f"p,a,1,{k},0", f"p,b,2,{k},0")
     with pytest.raises(PodiumError, match="column 'k' must hold the K of Recall@K"):
         read_scores(path, where=[f"k={k}"])
+
+
+def test_a_share_among_percent_is_warned_of(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("dataset,loss,k,recall\nu,a,1,0.61\nu,b,1,60\nv,a,1,55\nv,b,1,50\n")
+    table = read_table(path, by=["dataset"], competitor="loss", score="recall")
+    assert table.warnings == ("shares of 1 among percent: u/a (R@1 = 0.61)",)
