@@ -22,14 +22,19 @@ HEAVY = ("torch", "ray", "optuna", "polars", "pyarrow", "scipy", "matplotlib", "
 
 def loaded_by(*arguments):
     """Which heavy libraries a process of its own has loaded after ``podium ARGUMENTS``."""
+    return loaded_by_all([arguments])
+
+
+def loaded_by_all(calls):
     code = f"""
 import sys
 from podium.cli import main
-try:
-    main({list(map(str, arguments))!r})
-except SystemExit as ended:
-    print(*[name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)
-    sys.exit(ended.code)
+for arguments in {[list(map(str, arguments)) for arguments in calls]!r}:
+    try:
+        main(arguments)
+    except SystemExit as ended:
+        assert not ended.code
+print(*[name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)
 """
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
@@ -46,9 +51,8 @@ def test_help_lists_every_command_and_loads_nothing_heavy(capsys):
     assert loaded_by("--help") == []
 
 
-@pytest.mark.parametrize("arguments", [["losses"], ["spaces", "contrastive"]])
-def test_facts_load_nothing_heavy(arguments):
-    assert loaded_by(*arguments) == []
+def test_facts_load_nothing_heavy():
+    assert loaded_by_all([["losses"], ["spaces", "contrastive"]]) == []
 
 
 def test_losses_are_listed_with_whose_they_are_and_how_they_differ(capsys):
@@ -67,9 +71,10 @@ def test_a_plan_with_results_loads_only_what_reads_them(tmp_path):
     assert loaded_by("plan", folder) == ["polars", "pyarrow"]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_no_command_loads_torch_or_ray_before_it_is_needed(name):
-    assert {"torch", "ray"}.isdisjoint(loaded_by(name, "--help"))
+def test_no_command_loads_torch_or_ray_before_it_is_needed():
+    """One after the other in one process: what none of them loads is not loaded at the end."""
+    calls = [(name, "--help") for name in COMMANDS]
+    assert {"torch", "ray"}.isdisjoint(loaded_by_all(calls))
 
 
 def test_starting_the_module_is_the_same_as_the_command():

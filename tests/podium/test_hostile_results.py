@@ -23,8 +23,10 @@ HOSTILE = (
 )
 WORDS = ("message", "traceback", "log", "node", "device", "git_commit", "cause")
 READERS = [
-    ("report", "{study}", "--output", "{out}/report.html", "--csv", "{out}/csv"),
-    ("report", "{study}", "--output", "{out}/report.html", "--latex", "{out}/latex"),
+    (
+        *("report", "{study}", "--output", "{out}/report.html"),
+        *("--csv", "{out}/csv", "--latex", "{out}/latex"),
+    ),
     ("report", "{study}", "--output", "{out}/report.html", "--json", "-"),
     ("report", "{study}", "{other}", "--output", "{out}/both.html"),
     ("status", "{study}"),

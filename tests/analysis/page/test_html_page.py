@@ -4,7 +4,6 @@ import base64
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
 from jinja2 import UndefinedError
@@ -33,11 +32,15 @@ from tests.analysis import thesis_cub200
 HOSTILE = "<script>alert(1)</script>\"' onload=x"
 
 
-def thesis_page_with(**changes):
-    page = table_report(
-        rank_table(thesis_cub200.score_table()), title="A title", source="A subtitle"
+def new_thesis_page():
+    return render_page(
+        table_report(rank_table(thesis_cub200.score_table()), title="A title", source="A subtitle")
     )
-    return render_page(replace(page, **changes))
+
+
+@pytest.fixture(scope="module")
+def thesis_page():
+    return new_thesis_page()
 
 
 def page_with(*parts, **changes):
@@ -61,8 +64,8 @@ def small_figure(text="x", **changes):
     return Illustration(**{**values, "table": small_table(text, name="numbers"), **changes})
 
 
-def test_equal_values_give_equal_bytes():
-    assert thesis_page_with() == thesis_page_with()
+def test_equal_values_give_equal_bytes(thesis_page):
+    assert new_thesis_page() == thesis_page
 
 
 def test_a_value_the_template_misses_is_an_error():
@@ -144,38 +147,35 @@ def test_hostile_links_are_escaped():
     assert '"><b>' not in page_with(links=(Link(href='"><b>', label=HOSTILE),))
 
 
-def test_the_page_forbids_itself_any_network_and_runs_only_its_own_script():
-    html = thesis_page_with()
-    script = re.search(r"<script>(.*)</script>", html, re.DOTALL)[1]
+def test_the_page_forbids_itself_any_network_and_runs_only_its_own_script(thesis_page):
+    script = re.search(r"<script>(.*)</script>", thesis_page, re.DOTALL)[1]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
-    assert "default-src 'none'" in html
-    assert f"script-src 'sha256-{digest}'" in html
+    assert "default-src 'none'" in thesis_page
+    assert f"script-src 'sha256-{digest}'" in thesis_page
 
 
-def test_nothing_is_loaded_from_elsewhere():
-    assert not re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?(?:https?:)?//""", thesis_page_with())
+def test_nothing_is_loaded_from_elsewhere(thesis_page):
+    assert not re.findall(r"""(?:src|href|url)\s*[=(]\s*["']?(?:https?:)?//""", thesis_page)
 
 
-def test_ids_are_unique():
-    ids = re.findall(r'\bid="([^"]+)"', thesis_page_with())
+def test_ids_are_unique(thesis_page):
+    ids = re.findall(r'\bid="([^"]+)"', thesis_page)
 
     assert len(ids) == len(set(ids))
 
 
-def test_every_label_refers_to_something_on_the_page():
-    html = thesis_page_with()
-    ids = set(re.findall(r'\bid="([^"]+)"', html))
-    labels = re.findall(r'aria-labelledby="([^"]+)"', html)
+def test_every_label_refers_to_something_on_the_page(thesis_page):
+    ids = set(re.findall(r'\bid="([^"]+)"', thesis_page))
+    labels = re.findall(r'aria-labelledby="([^"]+)"', thesis_page)
 
     assert {name for label in labels for name in label.split()} <= ids
 
 
-def test_tables_have_captions_and_scoped_heads():
-    html = thesis_page_with()
+def test_tables_have_captions_and_scoped_heads(thesis_page):
 
-    assert html.count("<table") == html.count("<caption")
-    assert not re.findall(r"<th(?! scope=)[ >]", html)
+    assert thesis_page.count("<table") == thesis_page.count("<caption")
+    assert not re.findall(r"<th(?! scope=)[ >]", thesis_page)
 
 
 def test_neighbours_of_one_chapter_have_one_entry_and_a_list_of_their_own():

@@ -36,6 +36,7 @@ from tests.orchestrator.results.store_rows import change_json
 from tests.orchestrator.scripted import TINY, ScriptedExecutor, attempts_at, is_of_search, lost_at
 from tests.orchestrator.shared_finals import KFOLD, SMALL, finals_of
 from tests.orchestrator.small_study import InterruptedAfter, rows, run_here, tables
+from tests.soak import soak
 from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.errors import Collapsed
 
@@ -382,11 +383,12 @@ def test_in_deterministic_order_tables_do_not_depend_on_how_many_retry_at_a_time
     assert_frame_equal(*found)
 
 
+@pytest.mark.parametrize("every", [47, *soak(11)])
 def test_killed_at_any_file_operation_the_study_is_sound_and_the_next_run_finishes(
-    copied, tmp_path_factory, monkeypatch
+    copied, tmp_path_factory, monkeypatch, every
 ):
     before, failed = all_columns(copied), failed_ids(copied)
-    for die_at in range(1, 300, 11):
+    for die_at in range(1, 300, every):
         storage = tmp_path_factory.mktemp("killed")
         shutil.copytree(copied, storage, dirs_exist_ok=True)
         with monkeypatch.context() as patch:
@@ -419,7 +421,7 @@ def _retry(paths):
     withdraw(paths, recorded_failures(paths, reader))
 
 
-@pytest.mark.parametrize("step", [20, 1000])
+@pytest.mark.parametrize("step", [20, *soak(1000)])
 def test_a_study_on_s3_is_retried_as_a_local_one(bucket, tmp_path, step):
     for storage in (bucket, tmp_path):
         run_broken(storage, executor=InterruptedAfter(step, Broken(draws_short_straw)))

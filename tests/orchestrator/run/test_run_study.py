@@ -1,3 +1,4 @@
+import shutil
 from dataclasses import replace
 
 import polars as pl
@@ -18,6 +19,7 @@ from tests.orchestrator.small_study import (
     tables,
     with_search,
 )
+from tests.soak import soak
 from trainables.errors import Diverged, TrialInputError
 from trainables.settings.trial_settings import ProtocolSettings
 
@@ -97,7 +99,7 @@ def test_a_finished_study_run_again_changes_nothing(finished_storage):
     assert_frame_equal(tables(finished_storage), before)
 
 
-@pytest.mark.parametrize("step", [1, 2, 5, 9, 17, 30, 43, 60, 75])
+@pytest.mark.parametrize("step", [1, 17, 60, *soak(2, 5, 9, 30, 43, 75)])
 def test_an_interrupted_study_ends_in_the_same_tables(finished_storage, tmp_path, step):
     end = run_here(STUDY, tmp_path, InterruptedAfter(step))
     assert end.interrupted
@@ -106,10 +108,14 @@ def test_an_interrupted_study_ends_in_the_same_tables(finished_storage, tmp_path
     assert_frame_equal(tables(tmp_path), tables(finished_storage))
 
 
-def test_a_study_interrupted_again_and_again_ends_in_the_same_tables(finished_storage, tmp_path):
-    for _ in range(200):
-        if not run_here(STUDY, tmp_path, InterruptedAfter(6)).interrupted:
-            break
+@pytest.mark.parametrize("steps", [16, *soak(6)])
+def test_a_study_interrupted_again_and_again_ends_in_the_same_tables(
+    finished_storage, tmp_path, steps
+):
+    interruptions = 0
+    while run_here(STUDY, tmp_path, InterruptedAfter(steps)).interrupted:
+        interruptions += 1
+    assert interruptions > 1
     assert_frame_equal(tables(tmp_path), tables(finished_storage))
 
 
@@ -128,23 +134,27 @@ def test_checkpoints_are_gone_when_the_study_is_done(finished_storage):
     assert not list((finished_storage / STUDY.name / "checkpoints").glob("*"))
 
 
-def test_more_trials_extend_a_finished_study(tmp_path):
-    run_here(STUDY, tmp_path)
-    first = tables(tmp_path)
+@pytest.fixture
+def copied(finished_storage, tmp_path):
+    shutil.copytree(finished_storage, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+def test_more_trials_extend_a_finished_study(copied):
+    first = tables(copied)
     more = with_search(trials=8)
-    run_here(more, tmp_path)
-    trials = rows(tmp_path)
+    run_here(more, copied)
+    trials = rows(copied)
     counts = trials.filter(pl.col("stage") == "search").group_by("search").len()
     assert counts["len"].to_list() == [8] * SEARCHES
-    kept = tables(tmp_path).filter(pl.col("trial_id").is_in(first["trial_id"].to_list()))
+    kept = tables(copied).filter(pl.col("trial_id").is_in(first["trial_id"].to_list()))
     assert_frame_equal(kept, first)
 
 
-def test_a_better_config_found_later_takes_the_title(tmp_path):
-    run_here(STUDY, tmp_path)
-    before = _winners(rows(tmp_path))
-    run_here(with_search(trials=16), tmp_path)
-    trials = rows(tmp_path)
+def test_a_better_config_found_later_takes_the_title(copied):
+    before = _winners(rows(copied))
+    run_here(with_search(trials=16), copied)
+    trials = rows(copied)
     after = _winners(trials)
     assert after != before
     for search, winner in after.items():
@@ -194,20 +204,16 @@ def diverging_trial(settings, *, resume, save, keep):
     yield from simulated_trial(settings, resume=resume, save=save)
 
 
-def test_failed_trials_are_recorded_with_their_cause_and_the_study_continues(tmp_path):
+def test_failed_trials_are_told_and_recorded_with_their_cause_and_the_study_continues(tmp_path):
     end = run_here(STUDY, tmp_path, InProcessExecutor(diverging_trial))
+    (line,) = end.progress.failures
+    assert line.startswith("diverged: the loss is nan (fold 0, epoch 1) (glyphs-greek/conv_small/")
+    assert line.endswith(f" proxy_anchor) (and {end.progress.failed - 1} more)")
     failed = rows(tmp_path).filter(pl.col("state") == "FAILED")
     assert end.progress.failed == len(failed) > 0
     assert set(failed["cause"]) == {"diverged"}
     assert failed["objective"].null_count() == len(failed)
     assert all("the loss is nan" in text for text in failed["traceback"])
-
-
-def test_a_run_tells_why_trials_failed_while_it_lasts(tmp_path):
-    end = run_here(STUDY, tmp_path, InProcessExecutor(diverging_trial))
-    (line,) = end.progress.failures
-    assert line.startswith("diverged: the loss is nan (fold 0, epoch 1) (glyphs-greek/conv_small/")
-    assert line.endswith(f" proxy_anchor) (and {end.progress.failed - 1} more)")
 
 
 def unreadable_trial(settings, *, resume, save, keep):

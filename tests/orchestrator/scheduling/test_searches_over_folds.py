@@ -11,6 +11,7 @@ from orchestrator.planning.study_plan import plan
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.study.study import EarlyStopping
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here, tables
+from tests.soak import soak
 from trainables.settings.trial_settings import ProtocolSettings
 
 FOLDS, EPOCHS, FACTOR, LAG = 5, 4, 2, 2
@@ -160,7 +161,7 @@ def test_finals_of_the_same_protocol_are_one_trial_a_fold(undisturbed):
 
 
 @pytest.mark.parametrize("kind", ["folds", "asha"])
-@pytest.mark.parametrize("step", [3, 11, 26, 47, 80, 119])
+@pytest.mark.parametrize("step", [47, *soak(3, 11, 26, 80, 119)])
 def test_an_interrupted_race_ends_in_the_same_tables(undisturbed, tmp_path, kind, step):
     study = stopping(kind)
     assert run_here(study, tmp_path, InterruptedAfter(step)).interrupted
@@ -168,10 +169,12 @@ def test_an_interrupted_race_ends_in_the_same_tables(undisturbed, tmp_path, kind
     assert_frame_equal(tables(tmp_path), tables(undisturbed[kind]))
 
 
-def test_a_race_interrupted_again_and_again_ends_in_the_same_tables(undisturbed, tmp_path):
-    for _ in range(200):
-        if not run_here(RACED, tmp_path, InterruptedAfter(25)).interrupted:
-            break
+@pytest.mark.parametrize("steps", [70, *soak(25)])
+def test_a_race_interrupted_again_and_again_ends_in_the_same_tables(undisturbed, tmp_path, steps):
+    interruptions = 0
+    while run_here(RACED, tmp_path, InterruptedAfter(steps)).interrupted:
+        interruptions += 1
+    assert interruptions > 1
     assert_frame_equal(tables(tmp_path), tables(undisturbed["folds"]))
 
 

@@ -12,6 +12,7 @@ from orchestrator.verify.verify_store import verify_store
 from podium.errors import CorruptFileError, PodiumError
 from tests.orchestrator.damaged_stores import a_file, copy_of, problems, run
 from tests.podium.calling import call
+from tests.soak import soak
 
 RECORDS = {
     "store": "store.json",
@@ -25,7 +26,7 @@ HOSTILE = (
     *(None, "x", -1, 1e300, [], {}, True, 10**30, 3.5, "", ["a"], {"a": 1}),
     *("../../x", "a\nNo problems.", "\x1b[2J"),
 )
-NUM_CHANGES = 12  # of each kind, seeded
+NUM_CHANGES = 12  # of each kind, seeded; in a short run the first few
 FOREIGN = ("{}", "[]", '"text"', '{"name": "package", "version": "1.0.0"}', "null")
 ADDED = (
     *("attempts/*/notes.json", "attempts/*/1 (copy).json", "attempts/mine/1.json"),
@@ -80,12 +81,13 @@ def is_named(folder):
         return True
 
 
+@pytest.mark.parametrize("part", [slice(3), *soak(slice(3, None))], ids=["first", "others"])
 @pytest.mark.parametrize("kind", RECORDS)
 def test_whatever_a_value_is_no_command_breaks_and_what_one_refuses_is_named(
-    interrupted, tmp_path, capsys, kind
+    interrupted, tmp_path, capsys, kind, part
 ):
     values = read_checksummed(a_file(interrupted, RECORDS[kind]))
-    for path, new in some_changes(kind, values):
+    for path, new in some_changes(kind, values)[part]:
         paths = copy_of(interrupted, tmp_path)
         content = with_checksum(changed(values, path, new))
         a_file(paths, RECORDS[kind]).write_text(json.dumps(content))

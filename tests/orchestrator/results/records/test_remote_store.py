@@ -35,6 +35,7 @@ from tests.orchestrator.results.extended_stores import TRIALS, extended_store, r
 from tests.orchestrator.results.file_operations import Killed
 from tests.orchestrator.results.store_frames import assert_same_frames
 from tests.orchestrator.results.store_rows import SCHEMA, commit, new_store, row
+from tests.soak import soak
 
 
 @pytest.fixture(params=["bucket", "memory_bucket"])
@@ -224,10 +225,11 @@ def check_killed(store, before, monkeypatch, die_at):
     return was_killed
 
 
+@pytest.mark.parametrize("every", [4, *soak(1)])
 def test_killed_at_any_request_nothing_is_lost_and_the_next_compaction_finishes(
-    memory_bucket, monkeypatch
+    memory_bucket, monkeypatch, every
 ):
-    for die_at in range(1, 200):
+    for die_at in range(1, 200, every):
         store = extended_store(memory_bucket / str(die_at))
         before = rows_of(store)
         if not check_killed(store, before, monkeypatch, die_at):
@@ -295,11 +297,12 @@ def test_plain_polars_counts_once_or_says_why_between_any_two_requests(
     assert ids_by_polars(store, s3_service) == trials
 
 
+@pytest.mark.parametrize("every", [6, *soak(1)])
 def test_plain_polars_counts_once_or_says_why_after_a_kill_at_any_request(
-    bucket, s3_service, monkeypatch
+    bucket, s3_service, monkeypatch, every
 ):
     trials, found = [f"t00{index}" for index in range(6)], []
-    for die_at in range(1, 200):
+    for die_at in range(1, 200, every):
         store = half_compacted(bucket / str(die_at))
         if not killed_at(store, die_at, monkeypatch):
             break
