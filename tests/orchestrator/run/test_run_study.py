@@ -204,7 +204,7 @@ def diverging_trial(settings, *, resume, save, keep):
     yield from simulated_trial(settings, resume=resume, save=save)
 
 
-def test_failed_trials_are_told_and_recorded_with_their_cause_and_the_study_continues(tmp_path):
+def test_failed_trials_are_recorded_with_their_cause_and_the_study_continues(tmp_path):
     end = run_here(STUDY, tmp_path, InProcessExecutor(diverging_trial))
     (line,) = end.progress.failures
     assert line.startswith("diverged: the loss is nan (fold 0, epoch 1) (glyphs-greek/conv_small/")
