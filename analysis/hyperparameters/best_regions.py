@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -25,50 +25,80 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BestRegion:
-    """The best tenth of every search, seen along one hyperparameter.
-
-    Numbers are in the unit of the hyperparameter, or positions from 0 to 1 where ``is_relative``.
-    A choice has ``favourite`` and its shares instead of numbers. All is None or 0 where no best
-    config has the hyperparameter.
+class BestRange:
+    """Where the best configs lie along a range.
 
     Attributes:
-        searched: range or values that the searches of the first block drew from.
-        is_relative: whether the range differs between blocks.
         low: tenth percentile of the best configs.
         median: median of the best configs.
         high: ninetieth percentile of the best configs.
         median_low: lower end of the 95 % bootstrap interval of the median: over blocks if there
             are at least 5, else over these configs.
         median_high: upper end of that interval.
-        favourite: most frequent value among the best configs.
+    """
+
+    low: float
+    median: float
+    high: float
+    median_low: float
+    median_high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Favourite:
+    """The value of a choice that is most frequent among the best configs.
+
+    Attributes:
+        favourite: the value as text.
         favourite_share: share of the best configs that have it, 0 to 1.
         overall_share: share of all configs that have it, 0 to 1.
+    """
+
+    favourite: str
+    favourite_share: float
+    overall_share: float
+
+
+@dataclass(frozen=True, slots=True)
+class RangeEnd:
+    """Winners at one end of a range.
+
+    Attributes:
+        num: number of winners within 2 % of the bound, or on the outermost step.
+        warns: whether at least so many have a probability below 5 % by chance.
+    """
+
+    num: int
+    warns: bool
+
+
+_NOTHING_AT_END = RangeEnd(num=0, warns=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BestRegion:
+    """The best tenth of every search, seen along one hyperparameter.
+
+    Numbers are in the unit of the hyperparameter, or positions from 0 to 1 where ``is_relative``.
+
+    Attributes:
+        searched: range or values that the searches of the first block drew from.
+        is_relative: whether the range differs between blocks.
+        best: where the best configs lie; None if none of them has the hyperparameter.
         num_best: number of best configs that have the hyperparameter.
-        num_winners: number of searches' best configs that have the hyperparameter.
-        num_at_low: number of these within 2 % of the lower bound, or on the lowest step.
-        num_at_high: number of these within 2 % of the upper bound, or on the highest step.
-        warns_low: whether at least ``num_at_low`` has a probability below 5 % by chance.
-        warns_high: whether at least ``num_at_high`` has a probability below 5 % by chance.
+        num_winners: number of searches' best configs that have it; 0 for a choice.
+        at_low: winners at the lower end of the range.
+        at_high: winners at the upper end of the range.
     """
 
     hyperparameter: str
     searched: SearchedRange
     is_relative: bool
-    low: float | None = None
-    median: float | None = None
-    high: float | None = None
-    median_low: float | None = None
-    median_high: float | None = None
-    favourite: str | None = None
-    favourite_share: float | None = None
-    overall_share: float | None = None
+    best: BestRange | Favourite | None = None
     num_best: int = 0
     num_winners: int = 0
-    num_at_low: int = 0
-    num_at_high: int = 0
-    warns_low: bool = False
-    warns_high: bool = False
+    at_low: RangeEnd = _NOTHING_AT_END
+    at_high: RangeEnd = _NOTHING_AT_END
 
 
 def best_regions(pooled: PooledConfigs) -> tuple[BestRegion, ...]:
@@ -80,64 +110,71 @@ def _region(pooled: PooledConfigs, name: str) -> BestRegion:
     searched, positions_N = pooled.ranges[name], pooled.positions[name]
     exists_N = ~np.isnan(positions_N)
     best_N = pooled.is_best_N & exists_N
-    relative = name in pooled.relative
-    if not best_N.any():
-        return BestRegion(hyperparameter=name, searched=searched, is_relative=relative)
+    region = BestRegion(
+        hyperparameter=name,
+        searched=searched,
+        is_relative=name in pooled.relative,
+        num_best=int(best_N.sum()),
+    )
+    if not region.num_best:
+        return region
     if searched.is_choice:
-        return _choice_region(name, searched, relative, positions_N[best_N], positions_N[exists_N])
-    weights_RN = bootstrap_weights(pooled.blocks_N[best_N], replicates=_REPLICATES)
-    medians_R = weighted_medians(positions_N[best_N], weights_RN)
+        return replace(
+            region, best=_favourite(searched, positions_N[best_N], positions_N[exists_N])
+        )
+    winners = pooled.winners[exists_N[pooled.winners]]
+    at_low, at_high = _at_ends(searched, positions_N[winners])
+    return replace(
+        region,
+        best=_best_range(pooled, region, best_N),
+        num_winners=len(winners),
+        at_low=at_low,
+        at_high=at_high,
+    )
+
+
+def _best_range(pooled: PooledConfigs, region: BestRegion, best_N: NDArray[np.bool_]) -> BestRange:
+    positions_B = pooled.positions[region.hyperparameter][best_N]
+    weights_RB = bootstrap_weights(pooled.blocks_N[best_N], replicates=_REPLICATES)
+    medians_R = weighted_medians(positions_B, weights_RB)
     ends = [
-        *np.quantile(positions_N[best_N], [_ENDS[0], 0.5, _ENDS[1]]),
+        *np.quantile(positions_B, [_ENDS[0], 0.5, _ENDS[1]]),
         *np.quantile(medians_R, [0.025, 0.975]),
     ]
     low, median, high, median_low, median_high = (
-        float(end) if relative else searched.value_at(float(end)) for end in ends
+        float(end) if region.is_relative else region.searched.value_at(float(end)) for end in ends
     )
-    winners = pooled.winners[exists_N[pooled.winners]]
-    at_low, at_high, chance = _at_ends(searched, positions_N[winners])
-    return BestRegion(
-        hyperparameter=name,
-        searched=searched,
-        is_relative=relative,
-        low=low,
-        median=median,
-        high=high,
-        median_low=median_low,
-        median_high=median_high,
-        num_best=int(best_N.sum()),
-        num_winners=len(winners),
-        num_at_low=at_low,
-        num_at_high=at_high,
-        warns_low=searched.is_recorded and _is_many(at_low, len(winners), chance),
-        warns_high=searched.is_recorded and _is_many(at_high, len(winners), chance),
+    return BestRange(
+        low=low, median=median, high=high, median_low=median_low, median_high=median_high
     )
 
 
-def _choice_region(
-    name: str, searched: SearchedRange, relative: bool, best: Floats, everywhere: Floats
-) -> BestRegion:
+def _favourite(searched: SearchedRange, best: Floats, everywhere: Floats) -> Favourite:
     counts_V = np.bincount(best.astype(np.intp), minlength=len(searched.values))
     favourite = int(counts_V.argmax())
     value = searched.values[favourite]
-    return BestRegion(
-        hyperparameter=name,
-        searched=searched,
-        is_relative=relative,
+    return Favourite(
         favourite=value if isinstance(value, str) else f"{value:g}",
         favourite_share=float(counts_V[favourite] / len(best)),
         overall_share=float((everywhere == favourite).mean()),
-        num_best=len(best),
     )
 
 
-def _at_ends(searched: SearchedRange, winners: Floats) -> tuple[int, int, float]:
-    """How many winners lie at either end, and the chance of one to do so if nothing mattered."""
+def _at_ends(searched: SearchedRange, winners: Floats) -> tuple[RangeEnd, RangeEnd]:
     if searched.num_steps < _FINE:
-        cells = searched.cells(winners)
-        last = searched.num_steps - 1
-        return int((cells == 0).sum()), int((cells == last).sum()), 1 / searched.num_steps
-    return int((winners <= _AT_END).sum()), int((winners >= 1 - _AT_END).sum()), _AT_END
+        cells, last = searched.cells(winners), searched.num_steps - 1
+        counts, chance = [(cells == 0).sum(), (cells == last).sum()], 1 / searched.num_steps
+    else:
+        counts = [(winners <= _AT_END).sum(), (winners >= 1 - _AT_END).sum()]
+        chance = _AT_END  # of one winner to lie there if nothing mattered
+    low, high = (
+        RangeEnd(
+            num=int(count),
+            warns=searched.is_recorded and _is_many(int(count), len(winners), chance),
+        )
+        for count in counts
+    )
+    return low, high
 
 
 def _is_many(count: int, num: int, chance: float) -> bool:
@@ -149,11 +186,7 @@ def _is_many(count: int, num: int, chance: float) -> bool:
     return count > 0 and tail < _LEVEL
 
 
-_FIELDS = (
-    *("low", "median", "high", "median_low", "median_high"),
-    *("favourite", "favourite_share", "overall_share"),
-    *("num_best", "num_winners", "num_at_low", "num_at_high", "warns_low", "warns_high"),
-)
+_OF_BEST = tuple(item.name for kind in (BestRange, Favourite) for item in fields(kind))
 
 
 def region_records(regions: Mapping[str, Sequence[BestRegion]]) -> list[dict[str, Any]]:
@@ -171,11 +204,24 @@ def region_records(regions: Mapping[str, Sequence[BestRegion]]) -> list[dict[str
             "tried_values": list(region.searched.values) or None,
             "scale": _scale(region),
             "unit": "place" if region.is_relative else "value",
-            **{name: getattr(region, name) for name in _FIELDS},
+            **_numbers(region),
         }
         for loss, found in regions.items()
         for region in found
     ]
+
+
+def _numbers(region: BestRegion) -> dict[str, Any]:
+    found = asdict(region.best) if region.best else {}
+    return {
+        **{name: found.get(name) for name in _OF_BEST},
+        "num_best": region.num_best,
+        "num_winners": region.num_winners,
+        "num_at_low": region.at_low.num,
+        "num_at_high": region.at_high.num,
+        "warns_low": region.at_low.warns,
+        "warns_high": region.at_high.warns,
+    }
 
 
 def _scale(region: BestRegion) -> str | None:

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis.hyperparameters.best_regions import BestRegion
+from analysis.hyperparameters.best_regions import BestRange, BestRegion, Favourite
 from analysis.hyperparameters.importance import LEAST_CONFIGS, LEVEL
 from analysis.hyperparameters.searched_ranges import value_text
 from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
@@ -102,16 +102,17 @@ def _share(row: dict[str, Any]) -> str:
 
 def region_text(region: BestRegion) -> str:
     """``0.1 to 0.4, median 0.3``; empty if no best config has the hyperparameter."""
-    if region.favourite is not None:
-        return (
-            f"{region.favourite} in {percent(region.favourite_share)}, where it is tried in"
-            f" {percent(region.overall_share)} of all"
-        )
-    if region.low is None or region.high is None or region.median is None:
-        return ""
-    texts = [_value(region, value) for value in (region.low, region.high, region.median)]
-    of_range = " of its range, which differs between blocks" if region.is_relative else ""
-    return f"{texts[0]} to {texts[1]}, median {texts[2]}{of_range}"
+    match region.best:
+        case None:
+            return ""
+        case Favourite(favourite=favourite, favourite_share=share, overall_share=overall):
+            return (
+                f"{favourite} in {percent(share)}, where it is tried in {percent(overall)} of all"
+            )
+        case BestRange(low=low, median=median, high=high):
+            texts = [_value(region, value) for value in (low, high, median)]
+            whole = " of its range, which differs between blocks" if region.is_relative else ""
+            return f"{texts[0]} to {texts[1]}, median {texts[2]}{whole}"
 
 
 def _value(region: BestRegion, value: float) -> str:
@@ -124,16 +125,16 @@ def bound_warnings(tuned: TunedHyperparameters) -> list[str]:
     for loss, regions in tuned.regions.items():
         for region in regions:
             ends = (
-                ("lower", region.num_at_low, region.warns_low, region.searched.low),
-                ("upper", region.num_at_high, region.warns_high, region.searched.high),
+                ("lower", region.at_low, region.searched.low),
+                ("upper", region.at_high, region.searched.high),
             )
-            for end, count, warns, bound in ends:
-                if warns:
+            for end, at_end, bound in ends:
+                if at_end.warns:
                     at = "" if region.is_relative else f" ({value_text(bound)})"
-                    lie = "lies" if count == 1 else "lie"
+                    lie = "lies" if at_end.num == 1 else "lie"
                     winners = counted(region.num_winners, "winner")
                     found.append(
-                        f"{count} of {winners} of {loss} {lie} at the {end} end of"
+                        f"{at_end.num} of {winners} of {loss} {lie} at the {end} end of"
                         f" {region.hyperparameter}{at}: widen the space, if values beyond are"
                         " legal."
                     )

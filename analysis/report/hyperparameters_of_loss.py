@@ -7,7 +7,7 @@ from analysis.figures.parallel_configs import draw_parallel
 from analysis.figures.response_map import draw_response_map
 from analysis.figures.response_panels import draw_response
 from analysis.figures.style import Series
-from analysis.hyperparameters.best_regions import BestRegion
+from analysis.hyperparameters.best_regions import BestRange, BestRegion, RangeEnd
 from analysis.hyperparameters.findings_text import region_text
 from analysis.hyperparameters.pooled_configs import PooledConfigs
 from analysis.hyperparameters.response_curves import (
@@ -245,8 +245,8 @@ def _region_table(regions: tuple[BestRegion, ...], pooled: PooledConfigs, positi
             Cell(text=_range_text(region)),
             Cell(text=region_text(region) or MISSING),
             Cell(text=_median_interval(region)),
-            Cell(text=_ends_text(region, region.num_at_low)),
-            Cell(text=_ends_text(region, region.num_at_high)),
+            Cell(text=_end_text(region, region.at_low)),
+            Cell(text=_end_text(region, region.at_high)),
             Cell.number(region.num_best, 0),
         )
         for region in regions
@@ -271,13 +271,12 @@ def _range_text(region: BestRegion) -> str:
 
 
 def _median_interval(region: BestRegion) -> str:
-    if region.median_low is None or region.median_high is None:
+    if not isinstance(region.best, BestRange):
         return MISSING
-    if region.is_relative:
-        return f"{percent(region.median_low)} to {percent(region.median_high)}"
-    return f"{value_text(region.median_low)} to {value_text(region.median_high)}"
+    text = percent if region.is_relative else value_text
+    return f"{text(region.best.median_low)} to {text(region.best.median_high)}"
 
 
-def _ends_text(region: BestRegion, count: int) -> str:
+def _end_text(region: BestRegion, end: RangeEnd) -> str:
     is_known = region.num_winners and region.searched.is_recorded
-    return f"{count} of {region.num_winners}" if is_known else MISSING
+    return f"{end.num} of {region.num_winners}" if is_known else MISSING

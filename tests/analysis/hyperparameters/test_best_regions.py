@@ -32,11 +32,11 @@ def test_the_best_region_holds_the_planted_optimum():
     ]
     region = best_regions(pooled(*searches))[0]
     assert region.hyperparameter == "a"
-    assert region.low <= 0.7 <= region.high
-    assert region.high - region.low < 0.3
-    assert region.median_low <= 0.7 <= region.median_high
+    assert region.best.low <= 0.7 <= region.best.high
+    assert region.best.high - region.best.low < 0.3
+    assert region.best.median_low <= 0.7 <= region.best.median_high
     assert region.num_best == 30
-    assert not region.warns_high
+    assert not region.at_high.warns
 
 
 def test_winners_at_the_end_of_a_range_are_warned_of():
@@ -48,11 +48,11 @@ def test_winners_at_the_end_of_a_range_are_warned_of():
         for block in range(4)
     ]
     found = best_regions(pooled(*searches))
-    assert (found[0].num_at_high, found[0].num_winners) == (4, 4)
-    assert found[0].warns_high
-    assert not found[0].warns_low
-    assert not found[1].warns_low
-    assert not found[1].warns_high
+    assert (found[0].at_high.num, found[0].num_winners) == (4, 4)
+    assert found[0].at_high.warns
+    assert not found[0].at_low.warns
+    assert not found[1].at_low.warns
+    assert not found[1].at_high.warns
 
 
 def test_a_config_that_wins_several_searches_of_a_block_is_one_winner():
@@ -67,7 +67,7 @@ def test_without_a_recorded_space_nothing_is_said_of_its_ends():
         np.random.default_rng(0), lambda positions: 50 * positions["a"], num=200
     )
     unknown = {name: replace(item, is_recorded=False) for name, item in UNIT.items()}
-    assert not best_regions(pooled(replace(search, ranges=unknown)))[0].warns_high
+    assert not best_regions(pooled(replace(search, ranges=unknown)))[0].at_high.warns
 
 
 def test_one_winner_on_one_of_two_steps_is_no_warning():
@@ -75,9 +75,9 @@ def test_one_winner_on_one_of_two_steps_is_no_warning():
     search = planted_search(np.random.default_rng(0), nothing, ranges=ranges)
     search = replace(search, positions={"n": search.positions["n"].round()})
     region = best_regions(pooled(search))[0]
-    assert region.num_at_low + region.num_at_high == 1
-    assert not region.warns_low
-    assert not region.warns_high
+    assert region.at_low.num + region.at_high.num == 1
+    assert not region.at_low.warns
+    assert not region.at_high.warns
 
 
 def test_ranges_that_differ_between_blocks_are_given_as_positions():
@@ -90,7 +90,7 @@ def test_ranges_that_differ_between_blocks_are_given_as_positions():
     )
     region = best_regions(pooled(one, two))[0]
     assert region.is_relative
-    assert 0 <= region.low <= region.high <= 1
+    assert 0 <= region.best.low <= region.best.high <= 1
 
 
 def test_a_choice_has_a_favourite():
@@ -99,9 +99,8 @@ def test_a_choice_has_a_favourite():
         np.random.default_rng(0), lambda positions: 9 * positions["kind"], ranges=ranges
     )
     region = best_regions(pooled(search))[0]
-    assert (region.favourite, region.favourite_share) == ("soft", 1)
-    assert region.overall_share == pytest.approx(search.positions["kind"].mean())
-    assert region.low is None
+    assert (region.best.favourite, region.best.favourite_share) == ("soft", 1)
+    assert region.best.overall_share == pytest.approx(search.positions["kind"].mean())
 
 
 def test_weighted_medians_are_those_of_repeated_values():
