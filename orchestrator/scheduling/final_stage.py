@@ -41,7 +41,7 @@ class Finals:
         """One of them has a row."""
         self.num_done += 1
         self.num_failed += state == "FAILED"
-        self.num_copies_done += spec.same_as is not None
+        self.num_copies_done += spec.original is not None
 
 
 class FinalStage:
@@ -108,7 +108,7 @@ class FinalStage:
         if finals.specs is None:
             return finals.num_planned
         return sum(
-            spec.same_as is None and spec.trial_id not in self._states for spec in finals.specs
+            spec.original is None and spec.trial_id not in self._states for spec in finals.specs
         )
 
     def next(self) -> TrialSpec | None:
@@ -123,25 +123,25 @@ class FinalStage:
     def finish(self, spec: TrialSpec, state: str | None = None) -> None:
         """Take in that a trial has a row; a copy's state is its original's."""
         if state is None:
-            assert spec.same_as is not None, "only a copy has the state of another trial"
-            state = self._states[spec.same_as]
+            assert spec.original is not None, "only a copy has the state of another trial"
+            state = self._states[spec.original.trial_id]
         self._states[spec.trial_id] = state
         self._due += self._waiting.pop(spec.trial_id, [])
         self.of.get(spec.search.id, self.baselines).count(spec, state)
 
     def _set(self, finals: Finals, specs: Sequence[TrialSpec]) -> None:
         finals.specs, finals.num_planned = tuple(specs), len(specs)
-        finals.num_copies = sum(spec.same_as is not None for spec in specs)
+        finals.num_copies = sum(spec.original is not None for spec in specs)
         for spec in specs:
             state = self._states.get(spec.trial_id)
             if state is not None:
                 finals.count(spec, state)
-            elif spec.same_as is None:
+            elif spec.original is None:
                 self._to_train.append(spec)
-            elif spec.same_as in self._states:
+            elif spec.original.trial_id in self._states:
                 self._due.append(spec)
             else:
-                self._waiting.setdefault(spec.same_as, []).append(spec)
+                self._waiting.setdefault(spec.original.trial_id, []).append(spec)
 
     def _as_before(self, search: Search, finalist: Finalist) -> Finalist:
         epoch = self._refit_epochs.get(search.id) if finalist.is_default else None

@@ -58,11 +58,11 @@ class TrialRecorder:
         """Commit the rows of copies of trials that other searches have committed."""
         copies = []
         for spec in specs:
-            assert spec.same_as is not None, "only copies are copied"
-            assert spec.trained_for is not None, "a copy knows the search of its original"
+            original = spec.original
+            assert original is not None, "only copies are copied"
             identity = spec.identity_columns(self._study.name)
             copies.append(
-                TrialCopy(trial_id=spec.same_as, search=spec.trained_for, identity=identity)
+                TrialCopy(trial_id=original.trial_id, search=original.search, identity=identity)
             )
         copy_trials(self._paths, self._schema, copies)
 

@@ -53,20 +53,47 @@ class Finalist:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fingerprints:
+    """Hashes of what a trial sees, by which rows show that they saw the same.
+
+    Attributes:
+        splits: hash of the split of each fold.
+        protocol: hash of the protocol on the training classes.
+        test: hash of the test images.
+        weights: fingerprint of the weights that the backbone starts from.
+    """
+
+    splits: tuple[str, ...]
+    protocol: str
+    test: str
+    weights: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Original:
+    """The trial whose results a copy is to have, and the search that has it trained.
+
+    Attributes:
+        trial_id: id of the trial.
+        search: id of the search.
+    """
+
+    trial_id: str
+    search: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrialSpec:
     """One trial with its place in the study; fills the identity columns of its row.
 
     Attributes:
         index: position within its search and stage, from 0; of search trials the suggestion.
-        split_hashes: hash of the split of each fold.
-        weights: fingerprint of the weights that the backbone starts from.
         seed_index: position of its seed among those of its stage, from 0.
         selected_from: number of search trials its config was selected from; None but for finals.
         train_on: ``part`` or ``all`` for finals, as in `FinalSettings`; None in other stages.
         leaks: whether test classes chose its epoch or its config.
-        same_as: id of the trial whose results this one is to have, if another search has the
-            same training done; such a copy is never run.
-        trained_for: id of that search.
+        original: the trial of another search that is the same training, if there is one; a copy
+            of it is never run.
     """
 
     trial_id: str
@@ -74,18 +101,14 @@ class TrialSpec:
     search: Search
     index: int
     settings: TrialSettings
-    split_hashes: tuple[str, ...]
-    protocol_hash: str
-    test_hash: str
-    weights: str
+    fingerprints: Fingerprints
     seed_index: int = 0
     is_default: bool = False
     is_winner: bool = False
     selected_from: int | None = None
     train_on: TrainOn | None = None
     leaks: bool = False
-    same_as: str | None = None
-    trained_for: str | None = None
+    original: Original | None = None
 
     def job(self, paths: StudyPaths, attempt: int, keep: KeepSettings, demand: Demand) -> TrialJob:
         """The job that a worker gets. Only tested trials keep models or embeddings.
@@ -115,13 +138,12 @@ class TrialSpec:
         return replace(
             self,
             trial_id=copy_id(self.trial_id, self.search.id),
-            same_as=self.trial_id,
-            trained_for=trained_for,
+            original=Original(trial_id=self.trial_id, search=trained_for),
         )
 
     def identity_columns(self, study: str) -> dict[str, object]:
         """The identity columns of the trial's row, in no particular order."""
-        settings, search = self.settings, self.search
+        settings, search, seen = self.settings, self.search, self.fingerprints
         single_fold = len(settings.folds) == 1
         return {
             "study": study,
@@ -136,7 +158,7 @@ class TrialSpec:
             "block": search.block.label,
             "dataset": search.block.dataset,
             "backbone": search.block.backbone,
-            "weights": self.weights,
+            "weights": seen.weights,
             "embedding_dim": search.block.embedding_dim,
             "image_size": search.block.image_size,
             "loss": search.loss,
@@ -149,9 +171,9 @@ class TrialSpec:
             "seed": settings.seed,
             "seed_index": self.seed_index,
             "leaks": self.leaks,
-            "same_as": self.same_as,
-            "split_hash": "+".join(self.split_hashes),
-            "protocol_hash": self.protocol_hash,
-            "test_hash": self.test_hash,
+            "same_as": self.original and self.original.trial_id,
+            "split_hash": "+".join(seen.splits),
+            "protocol_hash": seen.protocol,
+            "test_hash": seen.test,
             "settings": json.dumps(settings.to_dict(), sort_keys=True),
         }

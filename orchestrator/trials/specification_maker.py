@@ -11,7 +11,7 @@ from orchestrator.study.configs import training_of
 from orchestrator.study.foreign_code import code_of_trial
 from orchestrator.study.resource_demand import demand_of
 from orchestrator.study.study import Block, Search, Study, TrainOn
-from orchestrator.trials.specification import Config, Finalist, TrialSpec
+from orchestrator.trials.specification import Config, Finalist, Fingerprints, TrialSpec
 from trainables.dataset_interface.class_splits import assert_not_tested, make_split, protocol_hash
 from trainables.dataset_interface.dataset import Dataset
 from trainables.network.initial_weights import weights_fingerprint
@@ -197,8 +197,10 @@ class TrialSpecMaker:
             search=search,
             index=index,
             settings=settings,
-            split_hashes=splits,
-            protocol_hash=protocol_hash(names, protocol),
-            test_hash=dataset.test_hash,
-            weights=weights,
+            fingerprints=Fingerprints(
+                splits=splits,
+                protocol=protocol_hash(names, protocol),
+                test=dataset.test_hash,
+                weights=weights,
+            ),
         )
