@@ -7,19 +7,13 @@ from orchestrator.study.loss_facts import facts_of
 from search_spaces.parameters import Value
 from search_spaces.training_parameters import PROXY_PARAMETERS
 from trainables.network.backbone_facts import backbone_facts
-from trainables.settings.frozen_feature_rules import unused_training_settings
 from trainables.settings.loss_expression import parse_loss
 from trainables.settings.training_settings import TrainingSettings
 from trainables.settings.trial_settings import DatasetSettings
+from trainables.settings.unused_settings import Surroundings, why_unused_setting
 
 # Hyperparameters that name a start epoch -> how many epochs must follow it.
 _EPOCHS_AFTER = {"memory_start_epoch": 0, "pretraining_epochs": 1}
-
-# Settings that act only where images are files, of any size.
-_IMAGE_FILE_SETTINGS = ("cache", "loader", "evaluation_crop")
-
-# Backbone without weights -> settings that act only on networks with weights.
-_UNUSED_WITHOUT_WEIGHTS = {"identity": ("precision", "warm_up_epochs", "batch_norm")}
 
 
 def why_unused(loss: str, name: str, configs: Iterable[Mapping[str, Value]]) -> str | None:
@@ -30,8 +24,8 @@ def why_unused(loss: str, name: str, configs: Iterable[Mapping[str, Value]]) -> 
         name: name of the hyperparameter.
         configs: values of all hyperparameters; the hyperparameter must exist in one config.
     """
-    if name in PROXY_PARAMETERS and (reason := _why_without_proxies(loss)):
-        return f"changes nothing: {reason}"
+    if name in PROXY_PARAMETERS and not _has_proxies(loss):
+        return f"changes nothing: {loss} has no proxies"
     condition = facts_of(loss).conditions.get(name)
     if condition is not None and not any(condition.holds(config) for config in configs):
         return f"changes nothing: it exists only if {condition}"
@@ -58,21 +52,20 @@ def why_unused_training(
     Raises:
         TrialInputError: there is no such data set or backbone.
     """
-    facts, network = dataset_facts(dataset), backbone_facts(backbone)
-    has_vectors = facts.num_features is not None
-    if reason := unused_training_settings(training.mode, has_vectors=has_vectors).get(name):
-        return reason
-    if name in _IMAGE_FILE_SETTINGS and facts.has_own_size:
-        return f"the images of {dataset.label} have a size of their own"
-    if name == "pooling" and network is not None and not network.has_map:
-        return f"{backbone} has no map of features to pool"
-    if loss is not None and (name in PROXY_PARAMETERS or _clips_proxies_alone(name, training)):
-        return _why_without_proxies(loss)
-    if name in _UNUSED_WITHOUT_WEIGHTS.get(backbone, ()):
-        return f"{backbone} passes vectors on as they are"
     if name == "step_factor" and training.step_epochs:  # acts where the steps do
         name = "step_epochs"
-    return training.idle().get(name)
+    facts, network = dataset_facts(dataset), backbone_facts(backbone)
+    surroundings = Surroundings(
+        training=training,
+        dataset=dataset.label,
+        has_vectors=facts.num_features is not None,
+        has_own_size=facts.has_own_size,
+        backbone=backbone,
+        has_map=network is None or network.has_map,
+        loss=loss or "",
+        has_proxies=loss is None or _has_proxies(loss),
+    )
+    return why_unused_setting(name, surroundings)
 
 
 def is_start_epoch(name: str) -> bool:
@@ -97,16 +90,10 @@ def start_epoch_problem(name: str, earliest: Value, epochs: int) -> str | None:
     )
 
 
-def _why_without_proxies(loss: str) -> str | None:
-    """Why a loss ignores `PROXY_PARAMETERS`, in words; None if it uses them.
+def _has_proxies(loss: str) -> bool:
+    """Whether a loss uses `PROXY_PARAMETERS`.
 
     A loss of another library may train parameters that its constructor does not show.
     """
-    if any(term.is_external for term in parse_loss(loss).all_terms):
-        return None
-    return None if "proxies" in facts_of(loss).needs else f"{loss} has no proxies"
-
-
-def _clips_proxies_alone(name: str, training: TrainingSettings) -> bool:
-    is_clipped = training.clip_value > 0 and training.clipped == "loss"
-    return is_clipped and name in ("clip_value", "clipped")
+    is_external = any(term.is_external for term in parse_loss(loss).all_terms)
+    return is_external or "proxies" in facts_of(loss).needs

@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 
 from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.settings.frozen_feature_rules import unused_training_settings
+from trainables.settings.frozen_feature_rules import FROZEN_FEATURES
+from trainables.settings.training_settings import TRAINING_TYPES, TrainingSettings
 from trainables.settings.trial_settings import DatasetSettings
+from trainables.settings.unused_settings import Surroundings, why_unused_setting
 
 PAGE = (Path(__file__).parents[2] / "docs" / "frozen-features.md").read_text(encoding="utf-8")
 
@@ -26,10 +28,20 @@ def test_the_example_makes_a_data_set_of_stored_embeddings(tmp_path, monkeypatch
     np.testing.assert_array_equal(dataset.vectors.rows(np.arange(12)), embeddings)
 
 
+def ignored(it):
+    """Settings that change nothing here, or for another reason than usual."""
+    usual = Surroundings(training=TrainingSettings())
+    reasons = {name: why_unused_setting(name, it) for name in TRAINING_TYPES}
+    return [
+        name for name, why in reasons.items() if why not in (None, why_unused_setting(name, usual))
+    ]
+
+
 def test_every_setting_that_changes_nothing_is_named():
     of_mode, of_vectors = PAGE.split("## Data set `features`")
     for part, names in (
-        (of_mode, unused_training_settings("frozen_features", has_vectors=False)),
-        (of_vectors, unused_training_settings("fine_tune", has_vectors=True)),
+        (of_mode, ignored(Surroundings(training=TrainingSettings(mode=FROZEN_FEATURES)))),
+        (of_vectors, ignored(Surroundings(training=TrainingSettings(), has_vectors=True))),
     ):
+        assert names
         assert [name for name in names if f"`{name}`" not in part] == []

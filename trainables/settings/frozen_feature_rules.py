@@ -1,50 +1,8 @@
-"""What goes with feature vectors instead of images, and what is then ignored. No torch."""
+"""What goes with feature vectors instead of images. No torch."""
 
-from collections.abc import Collection, Mapping
-from types import MappingProxyType
+from collections.abc import Collection
 
 FROZEN_FEATURES = "frozen_features"
-
-_NO_IMAGES = "there are no images"
-_ONCE = "features are computed once, of images as they are evaluated"
-_RESTS = "the backbone rests, in its evaluation mode"
-
-# Name of a training setting -> why it changes nothing.
-_IGNORED_WITH_FROZEN = MappingProxyType(
-    {
-        "augmentation": _ONCE,
-        "crop_scale_min": _ONCE,
-        "warm_up_epochs": _RESTS,
-        "batch_norm": _RESTS,
-        "micro_batch_size": "features of a batch always fit",
-    }
-)
-_IGNORED_WITH_VECTORS = MappingProxyType(
-    dict.fromkeys(
-        (
-            "augmentation",
-            "crop_scale_min",
-            "evaluation_crop",
-            "cache",
-            "loader",
-            "channels_last",
-            "pooling",
-        ),
-        _NO_IMAGES,
-    )
-)
-
-
-def unused_training_settings(mode: str, *, has_vectors: bool) -> Mapping[str, str]:
-    """Training settings that change nothing, and why: ``{"batch_norm": "the backbone rests"}``.
-
-    Args:
-        mode: ``fine_tune`` or ``frozen_features``.
-        has_vectors: whether the data set has vectors instead of images.
-    """
-    if has_vectors:
-        return _IGNORED_WITH_VECTORS
-    return _IGNORED_WITH_FROZEN if mode == FROZEN_FEATURES else {}
 
 
 def input_problem(

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping
 
 from trainables.errors import TrialInputError, unknown_name
-from trainables.settings.frozen_feature_rules import unused_training_settings
 from trainables.settings.training_settings import (
     TRAINING_TYPES,
     HyperparameterValue,
     TrainingSettings,
 )
+from trainables.settings.unused_settings import Surroundings, why_unused_setting
 
 
 def resolved_training(
@@ -22,13 +22,10 @@ def resolved_training(
     resolved = training.with_values(hyperparameters)
     resolved.check()
     # What depends on loss, backbone or data set is checked where these are known.
-    idle = {
-        **resolved.idle(),
-        **unused_training_settings(resolved.mode, has_vectors=False),
-    }
+    alone = Surroundings(training=resolved)
     for name in hyperparameters:
-        if name in TRAINING_TYPES and name in idle:
-            raise TrialInputError(f"training.{name} changes nothing: {idle[name]}")
+        if name in TRAINING_TYPES and (reason := why_unused_setting(name, alone)):
+            raise TrialInputError(f"training.{name} changes nothing: {reason}")
     return resolved
 
 

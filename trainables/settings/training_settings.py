@@ -197,33 +197,6 @@ class TrainingSettings(  # a dataclass has the fields of its last base first
         if problems:
             raise TrialInputError("; ".join(problems))
 
-    def idle(self) -> dict[str, str]:
-        """Settings that change nothing beside the others -> why, in words.
-
-        ``{"momentum": "the optimiser is adamw"}``. What depends on mode, loss, backbone or data
-        set is not among them.
-        """
-        idle = {}
-        if self.micro_batch_size >= self.batch_size:
-            idle["micro_batch_size"] = f"a batch has {self.batch_size} images"
-        if self.sampler != "balanced":
-            idle["samples_per_class"] = f"the sampler is {self.sampler}"
-        if self.optimiser not in ("adamw", "adam"):
-            idle["adam_epsilon"] = f"the optimiser is {self.optimiser}"
-        if self.optimiser not in ("rmsprop", "sgd"):
-            idle["momentum"] = f"the optimiser is {self.optimiser}"
-        if self.step_epochs == 0:
-            idle["step_factor"] = "step_epochs is 0, so that learning rates stay"
-        elif self.step_epochs >= self.epochs:  # steps come after whole epochs
-            idle["step_epochs"] = (
-                f"training ends after {self.epochs} epochs, before learning rates step down"
-            )
-        if self.clip_value <= 0.0:
-            idle["clipped"] = "clip_value is 0, so that no gradient is clipped"
-        if self.augmentation != "random_resized_crop":
-            idle["crop_scale_min"] = f"augmentation {self.augmentation} takes no random crops"
-        return idle
-
 
 # A recipe is the name of a set of values; to override it alone would change nothing.
 TRAINING_TYPES: Mapping[str, type] = MappingProxyType(

@@ -1,13 +1,9 @@
-from dataclasses import fields
-
 import pytest
 
 from trainables.settings.frozen_feature_rules import (
     input_problem,
     mode_problem,
-    unused_training_settings,
 )
-from trainables.settings.training_settings import TrainingSettings
 
 
 def problem(**changes):
@@ -67,11 +63,3 @@ def test_a_loss_of_several_views_needs_images_that_differ(mode, has_vectors, is_
     told = mode_problem(mode, "statistical", {"several_views"}, has_vectors=has_vectors)
     assert (told is not None) == is_refused
     assert mode_problem(mode, "contrastive", {"normalised"}, has_vectors=has_vectors) is None
-
-
-@pytest.mark.parametrize("mode", ["fine_tune", "frozen_features"])
-@pytest.mark.parametrize("has_vectors", [False, True])
-def test_what_is_unheeded_is_a_training_setting(mode, has_vectors):
-    unheeded = unused_training_settings(mode, has_vectors=has_vectors)
-    assert set(unheeded) < {field.name for field in fields(TrainingSettings)}
-    assert bool(unheeded) == (has_vectors or mode == "frozen_features")
