@@ -78,8 +78,8 @@ def run_trial(
             partial(run.run_epoch, epoch) for epoch in epochs_of(setup)
         ]
         if settings.evaluate_test:
-            test = _test if settings.test_scores == "all" else _test_in_quarantine
-            steps.append(partial(test, run, keep))
+            is_free = settings.test_scores == "all"
+            steps.append(partial(run.test if is_free else partial(_test_in_quarantine, run), keep))
         for number, step in enumerate(steps[num_done:], start=num_done + 1):
             report = step()
             reports.append(report)
@@ -88,10 +88,6 @@ def run_trial(
                 checkpoint = Checkpoint(identity=identity, reports=reports, fold_state=fold_state)
                 save(encode(checkpoint))
             yield report
-
-
-def _test(run: FoldRun, keep: Callable[[FoldArtifacts], None] | None) -> TestReport:
-    return run.test(keep)
 
 
 def _test_in_quarantine(run: FoldRun, keep: Callable[[FoldArtifacts], None] | None) -> TestReport:
