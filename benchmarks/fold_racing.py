@@ -36,7 +36,7 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.run_study import Console, run_study
 from orchestrator.scheduling.committed_outcomes import search_outcomes
-from orchestrator.scheduling.running_search import Outcome
+from orchestrator.search_samplers.suggester import Outcome
 from orchestrator.study.study import Study
 from orchestrator.study_validation.load_study import load_study
 from trainables.settings.training_settings import HyperparameterValue

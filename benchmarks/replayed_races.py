@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from orchestrator.scheduling.early_stopping import EarlyStopper, make_early_stopper
-from orchestrator.scheduling.running_search import Outcome
+from orchestrator.search_samplers.suggester import Outcome
 from orchestrator.study.study import EarlyStopping, Stopping
 
 KINDS: tuple[Stopping, ...] = ("folds", "asha", "hyperband", "median")

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 
 from orchestrator.search_samplers.make_sampler import make_suggester
 from orchestrator.search_samplers.sampler_names import SamplerName
-from orchestrator.search_samplers.suggester import SearchTask
+from orchestrator.search_samplers.suggester import Outcome, SearchTask
 from search_spaces.parameters import Real, Space, Value
 
 _SAMPLERS: tuple[SamplerName, ...] = (
@@ -74,7 +74,7 @@ def searched(
             if not running:
                 break
             index = running.pop(draw.randrange(len(running)))
-            suggester.tell(index, "COMPLETE", scores[index])
+            suggester.tell(index, Outcome("COMPLETE", scores[index]))
             continue
         start, index = time.perf_counter(), len(distances)
         config: Config = suggester.suggest(index) if index else default

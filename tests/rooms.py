@@ -91,8 +91,9 @@ ROOMS: dict[str, set[str]] = {
     "orchestrator/verify": {
         "orchestrator", "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files", "orchestrator/run",
-        "orchestrator/scheduling", "orchestrator/study", "orchestrator/trials", "podium/errors",
-        "trainables", "trainables/dataset_interface", "trainables/settings", "trainables/trial",
+        "orchestrator/scheduling", "orchestrator/search_samplers", "orchestrator/study",
+        "orchestrator/trials", "podium/errors", "trainables", "trainables/dataset_interface",
+        "trainables/settings", "trainables/trial",
     },
     "podium/terminal": {
         "analysis", "analysis/estimates", "analysis/protocols", "analysis/scores",

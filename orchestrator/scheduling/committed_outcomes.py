@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from orchestrator.scheduling.running_search import Outcome
+from orchestrator.search_samplers.suggester import Outcome
 from orchestrator.trials.history import mean_epoch, running_best, selected_epochs
 
 

@@ -1,37 +1,16 @@
 """One running search: its suggestions in order, their outcomes, early stopping and winner."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from orchestrator.ids_and_seeds import config_hash
 from orchestrator.results.records.asks import Ask, AskSource
 from orchestrator.scheduling.early_stopping import EarlyStopper
-from orchestrator.search_samplers.suggester import Suggester, TrialState
+from orchestrator.search_samplers.suggester import Outcome, Suggester, TrialState
 from orchestrator.study.study import Search, SearchSettings
 from orchestrator.trials.specification import Config, Finalist, TrialSpec
 
 # So many duplicate suggestions in a row mean that the space is exhausted.
 _MAX_DUPLICATES_IN_A_ROW = 20
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """How a trial ended, as far as a search may know: validation only.
-
-    Attributes:
-        state: ``COMPLETE``, ``PRUNED`` or ``FAILED``.
-        objective: mean over folds of the best validation score; None unless complete.
-        path: (step, score so far) after each epoch: mean over the folds so far of the best
-            validation score; steps count epochs from 1 over all folds.
-        selected_epoch: the best epoch, rounded mean over folds; None without validation.
-        seconds: seconds of training and validation.
-    """
-
-    state: TrialState
-    objective: float | None
-    path: tuple[tuple[int, float], ...]
-    selected_epoch: int | None
-    seconds: float
 
 
 class SearchRun:
@@ -283,11 +262,5 @@ class SearchRun:
         for ask in self._unreported_visible():
             outcome = self._outcomes.get(ask.trial_id)
             if outcome is not None:
-                self._suggester.tell(
-                    ask.index,
-                    outcome.state,
-                    outcome.objective,
-                    outcome.path,
-                    seconds=outcome.seconds,
-                )
+                self._suggester.tell(ask.index, outcome)
                 del self._unreported[ask.index]

@@ -19,7 +19,6 @@ from orchestrator.scheduling.budget_watch import BudgetWatch
 from orchestrator.scheduling.executor_interface import Loss, NoJob
 from orchestrator.scheduling.resource_usage import use_of
 from orchestrator.scheduling.run_accounting import RunAccount
-from orchestrator.scheduling.running_search import Outcome
 from orchestrator.scheduling.running_trial import (
     LongestHistories,
     RunningTrial,
@@ -31,6 +30,7 @@ from orchestrator.scheduling.systematic_failures import SystematicFailureDetecto
 from orchestrator.scheduling.timeouts import TimeoutWatch, timeout_of
 from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.scheduling.worker_slots import WorkerSlots
+from orchestrator.search_samplers.suggester import Outcome
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import Study
 from orchestrator.trials.failure_causes import STORE, TIMEOUT

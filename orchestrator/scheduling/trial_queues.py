@@ -6,8 +6,9 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, S
 from orchestrator.results.records.asks import Ask
 from orchestrator.scheduling.budget_shares import BudgetShares, Claim
 from orchestrator.scheduling.final_stage import FinalStage
-from orchestrator.scheduling.running_search import Outcome, SearchRun
+from orchestrator.scheduling.running_search import SearchRun
 from orchestrator.scheduling.study_progress import SearchProgress, search_name
+from orchestrator.search_samplers.suggester import Outcome
 from orchestrator.study.study import Search, Study
 from orchestrator.trials.specification import TrialSpec
 

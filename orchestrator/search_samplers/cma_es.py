@@ -15,13 +15,13 @@ that it could follow: their values are drawn at random.
 """
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from cmaes import CMA
 
 from orchestrator.ids_and_seeds import seed_for
-from orchestrator.search_samplers.suggester import SearchTask, Suggester, TrialState
+from orchestrator.search_samplers.suggester import Outcome, SearchTask, Suggester
 from orchestrator.search_samplers.unit_cube import coordinate_of, is_inside, value_at
 from search_spaces.parameters import Choice, Value
 
@@ -71,17 +71,9 @@ class CmaEsSuggester(Suggester):
         ):
             self._inside_configs[index] = dict(hyperparameters)
 
-    def tell(
-        self,
-        index: int,
-        state: TrialState,
-        objective: float | None,
-        path: Sequence[tuple[int, float]] = (),
-        *,
-        seconds: float | None = None,
-    ) -> None:
+    def tell(self, index: int, outcome: Outcome) -> None:
         """See `Suggester.tell`."""
-        self._rank_keys[index] = _rank_key(state, objective, path)
+        self._rank_keys[index] = _rank_key(outcome)
 
     def _distribution(self) -> CMA:
         """The distribution after all generations before the first with an unfinished trial."""
@@ -116,12 +108,10 @@ class CmaEsSuggester(Suggester):
 _FAILED: _RankKey = (2, 0.0, 0.0)
 
 
-def _rank_key(
-    state: TrialState, objective: float | None, path: Sequence[tuple[int, float]]
-) -> _RankKey:
-    if state == "COMPLETE" and objective is not None:
-        return 0, -objective, 0.0
-    if state == "PRUNED" and path:
-        step, score = path[-1]
+def _rank_key(outcome: Outcome) -> _RankKey:
+    if outcome.state == "COMPLETE" and outcome.objective is not None:
+        return 0, -outcome.objective, 0.0
+    if outcome.state == "PRUNED" and outcome.path:
+        step, score = outcome.path[-1]
         return 1, -step, -score
     return _FAILED

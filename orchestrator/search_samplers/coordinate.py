@@ -6,10 +6,10 @@ hyperparameters are not found: the sampler serves to compare with, and to reprod
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from orchestrator.search_samplers.evenly_spaced import spaced_values
-from orchestrator.search_samplers.suggester import SearchTask, Suggester, TrialState
+from orchestrator.search_samplers.suggester import Outcome, SearchTask, Suggester
 from search_spaces.parameters import Value
 
 
@@ -83,19 +83,11 @@ class CoordinateSuggester(Suggester):
         if config in self._left:
             self._left.remove(config)
 
-    def tell(
-        self,
-        index: int,
-        state: TrialState,
-        objective: float | None,
-        path: Sequence[tuple[int, float]] = (),
-        *,
-        seconds: float | None = None,
-    ) -> None:
+    def tell(self, index: int, outcome: Outcome) -> None:
         """See `Suggester.tell`. Only complete trials count."""
         self._ended.add(index)
-        if state == "COMPLETE" and objective is not None:
-            self._objectives[index] = objective
+        if outcome.state == "COMPLETE" and outcome.objective is not None:
+            self._objectives[index] = outcome.objective
 
     def _combination(self) -> dict[str, Value]:
         """The best value of each sweep, where it beats the default; the earliest on ties."""

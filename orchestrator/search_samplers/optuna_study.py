@@ -1,6 +1,6 @@
 """Suggestions by a sampler of Optuna, from an in-memory study that is rebuilt after a restart."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import optuna
 from optuna.distributions import (
@@ -13,7 +13,7 @@ from optuna.samplers import RandomSampler
 
 from orchestrator.ids_and_seeds import seed_for
 from orchestrator.search_samplers.optuna_samplers import OptunaSamplerName, sampler_factory
-from orchestrator.search_samplers.suggester import SearchTask, Suggester, TrialState
+from orchestrator.search_samplers.suggester import Outcome, SearchTask, Suggester
 from search_spaces.parameters import Choice, Int, Real, Value
 
 optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -97,30 +97,21 @@ class OptunaSuggester(Suggester):
         assert trial.number == index, "suggestions are set in order"
         self._open[index] = trial
 
-    def tell(
-        self,
-        index: int,
-        state: TrialState,
-        objective: float | None,
-        path: Sequence[tuple[int, float]] = (),
-        *,
-        seconds: float | None = None,
-    ) -> None:
+    def tell(self, index: int, outcome: Outcome) -> None:
         """See `Suggester.tell`."""
         trial = self._open.pop(index, None)
         if trial is None:  # outside the space
             return
-        if state != "COMPLETE" or objective is None:
+        if outcome.state != "COMPLETE" or outcome.objective is None:
             values = None
         elif self._has_seconds:
-            assert seconds is not None, "a complete trial has taken some time"
-            values = [objective, seconds]
+            values = [outcome.objective, outcome.seconds]
         else:
-            values = [objective]
+            values = [outcome.objective]
         if not self._has_seconds:  # Optuna takes reports of one objective alone
-            for step, score in path:
+            for step, score in outcome.path:
                 trial.report(score, step)
-        self._study.tell(trial, values, state=_OPTUNA_STATES[state])
+        self._study.tell(trial, values, state=_OPTUNA_STATES[outcome.state])
 
 
 def contains(distribution: BaseDistribution, value: Value) -> bool:

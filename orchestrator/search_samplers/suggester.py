@@ -35,6 +35,27 @@ class SearchTask:
         return existing({**self.values, **drawn}, self.conditions)
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a trial ended, as far as a search may know: validation only.
+
+    Attributes:
+        state: ``COMPLETE``, ``PRUNED`` or ``FAILED``.
+        objective: mean over folds of the best validation score, larger is better; None unless
+            complete.
+        path: (step, score so far) after each epoch: mean over the folds so far of the best
+            validation score; steps count epochs from 1 over all folds.
+        seconds: seconds of training and validation.
+        selected_epoch: the best epoch, rounded mean over folds; None without validation.
+    """
+
+    state: TrialState
+    objective: float | None = None
+    path: tuple[tuple[int, float], ...] = ()
+    seconds: float = 0.0
+    selected_epoch: int | None = None
+
+
 class Suggester(ABC):
     """Suggestions of one search, numbered from 0 in their order.
 
@@ -62,22 +83,6 @@ class Suggester(ABC):
         """Make a given config suggestion ``index``: the default, or one of an earlier run."""
         return
 
-    def tell(
-        self,
-        index: int,
-        state: TrialState,
-        objective: float | None,
-        path: Sequence[tuple[int, float]] = (),
-        *,
-        seconds: float | None = None,
-    ) -> None:
-        """Tell how suggestion ``index`` ended.
-
-        Args:
-            index: number of the suggestion.
-            state: how the trial ended; COMPLETE needs an objective.
-            objective: value of the selection rule, larger is better; None if there is none.
-            path: intermediate (step, score) pairs, in order.
-            seconds: seconds of training, for samplers that minimise them.
-        """
+    def tell(self, index: int, outcome: Outcome) -> None:
+        """Tell how suggestion ``index`` ended."""
         return

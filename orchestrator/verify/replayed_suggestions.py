@@ -9,7 +9,8 @@ from orchestrator.results.records.retried import RetriedFailure
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.resume_study import search_run
 from orchestrator.scheduling.committed_outcomes import search_outcomes
-from orchestrator.scheduling.running_search import Outcome, SearchRun
+from orchestrator.scheduling.running_search import SearchRun
+from orchestrator.search_samplers.suggester import Outcome
 from orchestrator.study.blocks import searches
 from orchestrator.study.budget import with_trials_per_search
 from orchestrator.study.study import Study

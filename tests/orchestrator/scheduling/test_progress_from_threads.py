@@ -7,8 +7,8 @@ from typing import cast
 import pytest
 
 from orchestrator.scheduling.early_stopping import EarlyStopper, in_best_share
-from orchestrator.scheduling.running_search import Outcome, SearchRun
-from orchestrator.search_samplers.suggester import Suggester
+from orchestrator.scheduling.running_search import SearchRun
+from orchestrator.search_samplers.suggester import Outcome, Suggester
 from orchestrator.study.study import Search, SearchSettings
 
 PRUNED = Outcome(state="PRUNED", objective=None, path=(), selected_epoch=None, seconds=1.0)

@@ -6,8 +6,8 @@ import pytest
 
 from orchestrator.run.resume_study import search_run
 from orchestrator.scheduling.final_stage import FinalStage
-from orchestrator.scheduling.running_search import Outcome
 from orchestrator.scheduling.trial_queues import StudyQueues
+from orchestrator.search_samplers.suggester import Outcome
 from orchestrator.study.blocks import searches
 from orchestrator.study.study import FinalSettings
 from orchestrator.trials.specification_maker import TrialSpecMaker

@@ -1,11 +1,10 @@
 """Searches without trials: a surface says at once how good a config is."""
 
 import random
-from dataclasses import dataclass
 
 from orchestrator.search_samplers.make_sampler import make_suggester
 from orchestrator.search_samplers.sampler_names import SAMPLERS
-from orchestrator.search_samplers.suggester import SearchTask
+from orchestrator.search_samplers.suggester import Outcome, SearchTask
 from search_spaces.parameters import Choice, Condition, Int, Real, Space, existing
 
 # Everything a space can hold: with steps and without, logarithmic, a list, and a condition.
@@ -31,14 +30,6 @@ DEFAULT = {
 VALUES = {**DEFAULT, "tau": 0.2}
 
 
-@dataclass(frozen=True)
-class Outcome:
-    state: str
-    objective: float | None
-    path: tuple = ()
-    seconds: float | None = None
-
-
 def mixed_outcome(index, config):
     """Every third is pruned, every seventh fails, and none of it depends on when it is asked."""
     value = 1 - (config["margin"] - 0.3) ** 2 - 0.1 * (config["pooling"] == "max")
@@ -50,18 +41,14 @@ def mixed_outcome(index, config):
     return Outcome("COMPLETE", value, ((1, value / 2), (2, value)), seconds)
 
 
-def tell(suggester, index, result):
-    suggester.tell(index, result.state, result.objective, result.path, seconds=result.seconds)
-
-
 def in_turn(suggester, num_trials, outcome, default=DEFAULT):
     """One trial at a time, the default first."""
     suggester.set_suggestion(0, default)
-    tell(suggester, 0, outcome(0, default))
+    suggester.tell(0, outcome(0, default))
     configs = [default]
     while len(configs) < num_trials and not suggester.is_exhausted:
         configs.append(suggester.suggest(len(configs)))
-        tell(suggester, len(configs) - 1, outcome(len(configs) - 1, configs[-1]))
+        suggester.tell(len(configs) - 1, outcome(len(configs) - 1, configs[-1]))
     return configs
 
 
@@ -100,7 +87,7 @@ class Workers:
 
     def _end(self, index):
         self.ended.append(index)
-        tell(self.suggester, index, self._outcome(index, self.configs[index]))
+        self.suggester.tell(index, self._outcome(index, self.configs[index]))
 
 
 def rebuilt(make, configs, ended, outcome):
@@ -108,7 +95,7 @@ def rebuilt(make, configs, ended, outcome):
     for index, config in enumerate(configs):
         suggester.set_suggestion(index, config)
         if index in ended:
-            tell(suggester, index, outcome(index, config))
+            suggester.tell(index, outcome(index, config))
     return suggester
 
 

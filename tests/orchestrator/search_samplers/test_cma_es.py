@@ -3,6 +3,7 @@ import random
 import pytest
 
 from orchestrator.search_samplers.cma_es import CmaEsSuggester
+from orchestrator.search_samplers.suggester import Outcome
 from search_spaces.parameters import Choice, Condition, Int, Real, Space
 from tests.orchestrator.search_samplers.searching import task_of
 
@@ -30,7 +31,7 @@ def with_generation(outcome, size=GENERATION):
     for index in range(size):
         x = index / (GENERATION - 1)
         suggester.set_suggestion(index, {"x": x, "y": 0.5})
-        suggester.tell(index, *outcome(x))
+        suggester.tell(index, Outcome(*outcome(x)))
     return suggester
 
 
@@ -74,11 +75,11 @@ def test_a_generation_of_failures_teaches_nothing():
 def test_a_config_outside_the_space_is_no_part_of_a_generation():
     suggester = cma_es_suggester()
     suggester.set_suggestion(0, {"x": 2.0, "y": 0.5})
-    suggester.tell(0, "COMPLETE", 1e9)
+    suggester.tell(0, Outcome("COMPLETE", 1e9))
     for index in range(GENERATION):
         x = index / (GENERATION - 1)
         suggester.set_suggestion(index + 1, {"x": x, "y": 0.5})
-        suggester.tell(index + 1, "COMPLETE", x)
+        suggester.tell(index + 1, Outcome("COMPLETE", x))
     assert draws(suggester) == draws(with_generation(lambda x: ("COMPLETE", x)))
 
 
@@ -88,7 +89,7 @@ def test_a_number_that_a_config_lacks_is_moved_by_none_of_it():
     suggester = cma_es_suggester(ranges, {"centres": 1, "tau": 0.5}, conditions)
     for index in range(GENERATION):
         suggester.set_suggestion(index, {"centres": 1})
-        suggester.tell(index, "COMPLETE", float(index))
+        suggester.tell(index, Outcome("COMPLETE", float(index)))
     taus = [
         config["tau"]
         for config in (suggester.suggest(index) for index in range(50, 300))
@@ -103,7 +104,7 @@ def test_values_of_a_list_are_drawn_evenly_whatever_their_outcomes():
     suggester = cma_es_suggester(ranges, {"x": 0.5, "pooling": "avg"})
     for index in range(40):
         pooling = suggester.suggest(index)["pooling"]
-        suggester.tell(index, "COMPLETE", float(pooling == "max"))
+        suggester.tell(index, Outcome("COMPLETE", float(pooling == "max")))
     later = [suggester.suggest(index)["pooling"] for index in range(40, 140)]
     assert 30 < later.count("max") < 70
 
@@ -112,7 +113,7 @@ def test_one_number_alone_is_searched():
     suggester = cma_es_suggester({"x": Real(0.0, 1.0)}, {"x": 0.5})
     configs = [suggester.suggest(0)["x"]]
     for index in range(1, 40):
-        suggester.tell(index - 1, "COMPLETE", -abs(configs[-1] - 0.83))
+        suggester.tell(index - 1, Outcome("COMPLETE", -abs(configs[-1] - 0.83)))
         configs.append(suggester.suggest(index)["x"])
     assert mean(configs[-8:]) == pytest.approx(0.83, abs=0.05)
 
@@ -128,6 +129,6 @@ def test_whole_numbers_and_steps_are_found():
         for index in range(50):
             configs.append(suggester.suggest(index))
             off = [abs(configs[-1][name] - best[name]) for name in best]
-            suggester.tell(index, "COMPLETE", -(off[0] / 10) - off[1])
+            suggester.tell(index, Outcome("COMPLETE", -(off[0] / 10) - off[1]))
         found += best in configs
     assert found >= 8  # of 110 points, 50 random ones would find 4 in 10

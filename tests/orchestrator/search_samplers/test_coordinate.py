@@ -1,4 +1,5 @@
 from orchestrator.search_samplers.coordinate import CoordinateSuggester
+from orchestrator.search_samplers.suggester import Outcome
 from search_spaces.parameters import Choice, Condition, Real, Space
 from tests.orchestrator.search_samplers.searching import task_of
 
@@ -9,10 +10,10 @@ VALUES = {"alpha": 10.0, "margin": 0.5, "fixed": 3}
 def complete_trials(suggester, objective, num_suggestions):
     configs = [VALUES]
     suggester.set_suggestion(0, VALUES)
-    suggester.tell(0, "COMPLETE", objective(VALUES))
+    suggester.tell(0, Outcome("COMPLETE", objective(VALUES)))
     for index in range(1, num_suggestions):
         configs.append(suggester.suggest(index))
-        suggester.tell(index, "COMPLETE", objective(configs[-1]))
+        suggester.tell(index, Outcome("COMPLETE", objective(configs[-1])))
     return configs
 
 
@@ -36,10 +37,10 @@ def test_a_value_that_does_not_beat_the_default_is_not_taken():
 def test_pruned_and_failed_trials_do_not_count():
     suggester = CoordinateSuggester(task_of(SPACE, VALUES))
     suggester.set_suggestion(0, VALUES)
-    suggester.tell(0, "COMPLETE", 0.1)
+    suggester.tell(0, Outcome("COMPLETE", 0.1))
     for index in range(1, 5):
         suggester.suggest(index)
-        suggester.tell(index, "PRUNED" if index % 2 else "FAILED", None)
+        suggester.tell(index, Outcome("PRUNED" if index % 2 else "FAILED", None))
     assert suggester.suggest(5) == VALUES
 
 
@@ -51,7 +52,7 @@ def test_a_rebuilt_search_continues_as_the_old_one():
     rebuilt = CoordinateSuggester(task_of(SPACE, VALUES))
     for index, config in enumerate(configs[:5]):
         rebuilt.set_suggestion(index, config)
-        rebuilt.tell(index, "COMPLETE", objective(config))
+        rebuilt.tell(index, Outcome("COMPLETE", objective(config)))
     assert rebuilt.suggest(5) == configs[5]
 
 
@@ -83,7 +84,7 @@ def test_a_search_is_not_over_before_its_sweeps_have_ended():
         suggester.suggest(index)
     for index in range(5):
         assert not suggester.is_exhausted
-        suggester.tell(index, "FAILED", None)
+        suggester.tell(index, Outcome("FAILED", None))
     assert suggester.is_exhausted
 
 
@@ -92,7 +93,7 @@ def test_a_search_is_over_once_the_combination_was_tried():
     complete_trials(suggester, lambda c: c["alpha"] + c["margin"], 5)
     assert not suggester.is_exhausted
     suggester.suggest(5)
-    suggester.tell(5, "COMPLETE", 0.0)
+    suggester.tell(5, Outcome("COMPLETE", 0.0))
     assert suggester.is_exhausted
 
 
@@ -105,9 +106,9 @@ def test_a_search_is_over_after_the_sweeps_if_nothing_beats_the_default():
 def test_a_config_the_study_gives_is_part_of_its_sweep_and_not_tried_again():
     suggester = CoordinateSuggester(task_of(SPACE, VALUES))
     suggester.set_suggestion(0, VALUES)
-    suggester.tell(0, "COMPLETE", 0.5)
+    suggester.tell(0, Outcome("COMPLETE", 0.5))
     suggester.set_suggestion(1, {**VALUES, "alpha": 100.0})
-    suggester.tell(1, "COMPLETE", 0.9)
+    suggester.tell(1, Outcome("COMPLETE", 0.9))
     configs = [suggester.suggest(index) for index in range(2, 6)]
     assert configs[:3] == [
         {**VALUES, "alpha": 1.0},
@@ -123,12 +124,12 @@ def test_a_search_that_grew_credits_outcomes_to_the_values_they_belong_to():
     grown = CoordinateSuggester(task_of(SPACE, VALUES, trials=12))
     for index, config in enumerate(configs):
         grown.set_suggestion(index, config)
-        grown.tell(index, "COMPLETE", -abs(config["alpha"] - 100))
+        grown.tell(index, Outcome("COMPLETE", -abs(config["alpha"] - 100)))
     later = []
     while not grown.is_exhausted:
         index = len(configs) + len(later)
         later.append(grown.suggest(index))
-        grown.tell(index, "COMPLETE", -abs(later[-1]["alpha"] - 100))
+        grown.tell(index, Outcome("COMPLETE", -abs(later[-1]["alpha"] - 100)))
     assert [config["alpha"] for config in later[:2]] == [3.16227766017, 31.6227766017]
     assert not [config for config in later if config in configs]
     assert grown.suggest(99) == {**VALUES, "alpha": 100.0}  # which was tried by the smaller one

@@ -55,7 +55,7 @@ def test_what_a_running_trial_does_not_have_is_not_remembered_of_it():
         config = configs[-1]
         if "tau" in config:
             ended.append(index - 1)
-            suggester.tell(index - 1, "COMPLETE", -config["centres"], (), seconds=1.0)
+            suggester.tell(index - 1, Outcome("COMPLETE", -config["centres"], (), seconds=1.0))
         configs.append(suggester.suggest(index))
         again = rebuilt(
             maker("tpe"),
@@ -77,7 +77,7 @@ def test_when_an_outcome_was_reported_makes_no_difference(name):
     random.Random(3).shuffle(late)
     for index in late:
         result = mixed_outcome(index, configs[index])
-        suggester.tell(index, result.state, result.objective, result.path, seconds=result.seconds)
+        suggester.tell(index, result)
     in_order = rebuilt(maker(name), configs, range(len(configs)), mixed_outcome)
     assert suggester.suggest(len(configs)) == in_order.suggest(len(configs))
 
@@ -112,7 +112,7 @@ def test_a_default_outside_the_space_is_placed_and_not_learnt_from(name):
     for objective in (0.0, 1e6):
         suggester = maker(name, values=values)()
         suggester.set_suggestion(0, outside)
-        suggester.tell(0, "COMPLETE", objective, seconds=1.0)
+        suggester.tell(0, Outcome("COMPLETE", objective, seconds=1.0))
         configs = [suggester.suggest(index) for index in range(1, 4)]
         suggested[objective] = configs
     assert suggested[0.0] == suggested[1e6]

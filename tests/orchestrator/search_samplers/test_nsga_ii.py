@@ -68,9 +68,9 @@ def test_parents_are_the_front_of_all_trials_so_far_and_the_next_ones():
 def test_optuna_gets_both_objectives_and_failures():
     suggester = optuna_suggester_of_three("nsga-ii", 16, seed=3)
     suggester.set_suggestion(0, DEFAULT)
-    suggester.tell(0, "COMPLETE", 0.6, ((1, 0.6),), seconds=2.5)
+    suggester.tell(0, Outcome("COMPLETE", 0.6, ((1, 0.6),), seconds=2.5))
     suggester.suggest(1)
-    suggester.tell(1, "FAILED", None, (), seconds=0.1)
+    suggester.tell(1, Outcome("FAILED", None, (), seconds=0.1))
     first, second = suggester.study.trials
     assert first.values == [0.6, 2.5]
     assert [direction.name for direction in suggester.study.directions] == ["MAXIMIZE", "MINIMIZE"]

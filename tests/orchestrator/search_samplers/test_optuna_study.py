@@ -2,6 +2,7 @@ import optuna
 import pytest
 
 from orchestrator.search_samplers.optuna_study import OptunaSuggester
+from orchestrator.search_samplers.suggester import Outcome
 from search_spaces.parameters import Choice, Condition, Int, Real, Space
 from tests.orchestrator.search_samplers.searching import task_of
 
@@ -35,11 +36,11 @@ def outcome(index, config):
 def search_with_pruning(num_trials, seed=1, sampler="tpe"):
     suggester = optuna_suggester(sampler=sampler, trials=40, seed=seed)
     suggester.set_suggestion(0, DEFAULT)
-    suggester.tell(0, *outcome(0, DEFAULT))
+    suggester.tell(0, Outcome(*outcome(0, DEFAULT)))
     configs = [DEFAULT]
     for index in range(1, num_trials):
         configs.append(suggester.suggest(index))
-        suggester.tell(index, *outcome(index, configs[-1]))
+        suggester.tell(index, Outcome(*outcome(index, configs[-1])))
     return suggester, configs
 
 
@@ -50,7 +51,7 @@ def test_a_rebuilt_search_continues_exactly_as_the_old_one(sampler):
         rebuilt = optuna_suggester(sampler=sampler, trials=40, seed=1)
         for index, config in enumerate(configs[:cut]):
             rebuilt.set_suggestion(index, config)
-            rebuilt.tell(index, *outcome(index, config))
+            rebuilt.tell(index, Outcome(*outcome(index, config)))
         assert rebuilt.suggest(cut) == configs[cut]
 
 
@@ -59,7 +60,7 @@ def test_a_rebuilt_study_holds_the_same_trials():
     rebuilt = optuna_suggester(sampler="tpe", trials=40, seed=1)
     for index, config in enumerate(configs):
         rebuilt.set_suggestion(index, config)
-        rebuilt.tell(index, *outcome(index, config))
+        rebuilt.tell(index, Outcome(*outcome(index, config)))
 
     def essence(suggester):
         return [
@@ -90,7 +91,7 @@ def test_optuna_distinguishes_complete_pruned_and_failed_trials():
 def test_a_default_outside_the_space_is_not_learnt_from():
     suggester = optuna_suggester(sampler="tpe", trials=5, seed=0)
     suggester.set_suggestion(0, {**DEFAULT, "margin": 3.0})
-    suggester.tell(0, "COMPLETE", 1.0)
+    suggester.tell(0, Outcome("COMPLETE", 1.0))
     assert suggester.study.trials[0].state == optuna.trial.TrialState.FAIL
     assert set(suggester.suggest(1)) == set(DEFAULT)
 
@@ -100,7 +101,7 @@ def test_a_default_that_a_list_of_values_leaves_out_is_not_learnt_from():
     for default in ({"margin": 0.5, "kind": "a"}, {"margin": 0.1, "kind": "c"}):
         suggester = OptunaSuggester(task_of(space, {}, trials=5, seed=0), "tpe")
         suggester.set_suggestion(0, default)
-        suggester.tell(0, "COMPLETE", 1.0)
+        suggester.tell(0, Outcome("COMPLETE", 1.0))
         assert suggester.study.trials[0].state == optuna.trial.TrialState.FAIL
         assert suggester.suggest(1)["margin"] in (0.1, 0.2)
 
@@ -117,11 +118,11 @@ CONDITIONS = {"rate": Condition("centres", above=4)}
 
 def conditional_configs(suggester, num_suggestions):
     suggester.set_suggestion(0, {name: value for name, value in DEFAULT.items() if name != "rate"})
-    suggester.tell(0, *outcome(0, DEFAULT))
+    suggester.tell(0, Outcome(*outcome(0, DEFAULT)))
     configs = []
     for index in range(1, num_suggestions):
         configs.append(suggester.suggest(index))
-        suggester.tell(index, *outcome(index, configs[-1]))
+        suggester.tell(index, Outcome(*outcome(index, configs[-1])))
     return configs
 
 
@@ -135,15 +136,15 @@ def test_a_search_with_conditions_is_rebuilt_too():
     configs = conditional_configs(optuna_suggester(conditions=CONDITIONS), 12)
     rebuilt = optuna_suggester(conditions=CONDITIONS)
     rebuilt.set_suggestion(0, {name: value for name, value in DEFAULT.items() if name != "rate"})
-    rebuilt.tell(0, *outcome(0, DEFAULT))
+    rebuilt.tell(0, Outcome(*outcome(0, DEFAULT)))
     for index, config in enumerate(configs[:8], start=1):
         rebuilt.set_suggestion(index, config)
-        rebuilt.tell(index, *outcome(index, config))
+        rebuilt.tell(index, Outcome(*outcome(index, config)))
     assert rebuilt.suggest(9) == configs[8]
 
 
 def test_values_the_space_does_not_search_are_in_every_config():
     suggester = optuna_suggester(values={**DEFAULT, "size": 7})
     suggester.set_suggestion(0, {**DEFAULT, "size": 7})
-    suggester.tell(0, *outcome(0, DEFAULT))
+    suggester.tell(0, Outcome(*outcome(0, DEFAULT)))
     assert suggester.suggest(1)["size"] == 7

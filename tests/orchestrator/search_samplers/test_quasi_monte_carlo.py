@@ -2,6 +2,7 @@ import numpy as np
 from scipy.stats import qmc
 
 from orchestrator.search_samplers.quasi_monte_carlo import QmcSuggester
+from orchestrator.search_samplers.suggester import Outcome
 from search_spaces.parameters import Real, Space
 from tests.orchestrator.search_samplers.searching import (
     CONDITIONS,
@@ -38,7 +39,7 @@ def test_outcomes_change_no_suggestion():
         QmcSuggester(task_of(SPACE, VALUES, CONDITIONS, seed=3, first=[{}])) for _ in range(2)
     )
     with_outcome.set_suggestion(0, DEFAULT)
-    with_outcome.tell(0, "COMPLETE", 0.9)
+    with_outcome.tell(0, Outcome("COMPLETE", 0.9))
     assert [with_outcome.suggest(i) for i in (1, 2, 3)] == [
         without_outcome.suggest(i) for i in (1, 2, 3)
     ]

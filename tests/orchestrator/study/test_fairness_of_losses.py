@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.run.resume_study import suggester_of
+from orchestrator.search_samplers.suggester import Outcome
 from orchestrator.study.blocks import blocks, searches
 from orchestrator.study.configs import first_configs
 from orchestrator.study.fairness import fairness, report_differences
@@ -142,7 +143,7 @@ def num_drawn_configs(study):
             break
         else:
             config = suggester.suggest(index)
-        suggester.tell(index, "COMPLETE", 1 - 1 / (2 + index))
+        suggester.tell(index, Outcome("COMPLETE", 1 - 1 / (2 + index)))
         found.add(json.dumps(config, sort_keys=True))
         if len(found) == study.search.trials:
             break
