@@ -93,6 +93,9 @@ def _baseline_rows(truth: Truth, search: Search) -> Iterator[dict[str, object]]:
         )
 
 
+_written: dict[str, dict[str, bytes]] = {}  # arguments -> the files of that store
+
+
 def write_store(
     folder: Path,
     truth: Truth,
@@ -103,16 +106,35 @@ def write_store(
 ) -> Path:
     """A results folder of the study, through the store's own writer; returns the folder.
 
-    Each search suggested trial 1 a second time, which is a duplicate.
+    Each search suggested trial 1 a second time, which is a duplicate. What was written once is
+    copied from then on.
 
     Args:
-        folder: to write.
+        folder: to write, which is not there.
         truth: what the study is made of.
         stages: only their trials are written.
         blocks: only their trials are written; None means all.
         renamed: other names for losses, within the files only.
     """
-    renamed = renamed or {}
+    key = repr((truth, stages, blocks, renamed))
+    if key not in _written:
+        _write(folder, truth, stages, blocks, renamed or {})
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        _written[key] = {str(path.relative_to(folder)): path.read_bytes() for path in files}
+        return folder
+    for name, content in _written[key].items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+    return folder
+
+
+def _write(
+    folder: Path,
+    truth: Truth,
+    stages: tuple[str, ...],
+    blocks: tuple[str, ...] | None,
+    renamed: Mapping[str, str],
+) -> None:
     paths = StudyPaths(folder)
     schema = trial_schema(KS, {"margin": "float"})
     study = resolved_dict(truth.study_file)
@@ -130,7 +152,6 @@ def write_store(
         assert commit_trial(paths, schema, {**row, "loss": renamed.get(loss, loss)})
         if row["stage"] == "search":
             _write_asks(paths, truth, row)
-    return folder
 
 
 def _fairness(truth: Truth, renamed: Mapping[str, str]) -> object:

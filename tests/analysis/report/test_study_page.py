@@ -173,19 +173,14 @@ def test_ids_are_unique_over_all_figures_and_tables(synthetic_page):
     assert len(ids) == len(set(ids))
 
 
-def test_a_hostile_loss_name_stays_text(tmp_path):
+def test_hostile_names_of_losses_and_classes_stay_text(tmp_path):
     # "/" cannot be in a search id, which is a folder name.
-    hostile = "<b onclick=x>&'"
-    folder = write_store(tmp_path / "s", SMALL, renamed={"contrastive": hostile})
-    html = study_page(folder)
+    loss = "<b onclick=x>&'"
+    truth = replace(SMALL, class_prefix=HOSTILE)
+    html = study_page(write_store(tmp_path / "s", truth, renamed={"contrastive": loss}))
 
-    assert hostile in text_of(html)
+    assert loss in text_of(html)
     assert "<b " not in html
-
-
-def test_hostile_class_names_stay_text(tmp_path):
-    html = study_page(small_store(tmp_path / "s", class_prefix=HOSTILE))
-
     assert "<img src=x" not in html
     assert "&lt;img src=x onerror=alert(1)&gt;" in html
 
@@ -227,11 +222,13 @@ def test_a_study_that_tried_defaults_only_claims_nothing_of_tuning(tmp_path):
 
 def test_a_study_that_has_only_searched_says_so(tmp_path):
     folder = write_store(tmp_path / "s", SMALL, stages=("search",))
-    seen = text_of(study_page(folder))
+    html = study_page(folder, links=[Link(href="other.html", label="other")])
+    seen = text_of(html)
 
     assert "There is no ranking" in seen
     assert "No final trial has been tested yet." in seen
     assert "No winner has been retrained yet." in seen
+    assert '<a href="other.html">other</a>' in html  # pages beside it are linked by name alone
 
 
 def test_a_study_in_which_every_search_is_open_says_how_far_it_is(tmp_path):
@@ -272,13 +269,6 @@ def in_fold(row, fold):
         "split_protocol": "kfold",
         "protocol_hash": f"kfold-{row['dataset']}",
     }
-
-
-def test_links_to_pages_beside_it_are_relative(tmp_path):
-    folder = write_store(tmp_path / "s", SMALL, stages=("search",))
-    html = study_page(folder, links=[Link(href="other.html", label="other")])
-
-    assert '<a href="other.html">other</a>' in html
 
 
 def test_a_truncated_file_is_an_error_that_names_it(tmp_path):

@@ -5,10 +5,11 @@ from hashlib import sha256
 import pytest
 import torch
 
+from tests.trainables.backbone_names import backbones
 from trainables.errors import TrialInputError
 from trainables.network.embedder import Embedder
 from trainables.network.make_backbone import make_backbone
-from trainables.registry import load, names
+from trainables.registry import load
 from trainables.settings.training_settings import TrainingSettings
 from trainables.settings.trial_settings import BackboneSettings
 
@@ -45,7 +46,7 @@ def assert_near(found, expected, part):
     assert (found - expected).norm() < part * expected.norm()
 
 
-@pytest.fixture(scope="module", params=names("backbones"))
+@pytest.fixture(scope="module", params=backbones())
 def name(request):
     return request.param
 

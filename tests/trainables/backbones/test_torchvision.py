@@ -4,6 +4,7 @@ import pytest
 import torch
 import torchvision
 
+from tests.trainables.backbone_names import backbones
 from trainables.backbones._torchvision import TorchvisionBackbone
 from trainables.errors import TrialInputError
 from trainables.network.embedder import Embedder
@@ -54,7 +55,7 @@ def published_model(name, inputs):
     return model.eval()
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", backbones(NETWORKS))
 def test_pixels_weights_and_pooled_features_are_those_its_classifier_expects(name, tmp_path):
     side = SIDES.get(name, 64)
     generator = torch.Generator().manual_seed(0)

@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from tests.soak import soak
 from tests.trainables.losses.loss_cases import (
     LOSSES,
     SMALL_BATCHES,
@@ -14,12 +15,13 @@ from tests.trainables.losses.loss_cases import (
 )
 
 
+@pytest.mark.parametrize("points", [slice(2), *soak(slice(2, 6))], ids=["two points", "others"])
 @pytest.mark.parametrize("batch_name", SMALL_BATCHES)
 @pytest.mark.parametrize("name", LOSSES)
-def test_values_and_gradients_equal_those_of_the_oracle(name, batch_name):
+def test_values_and_gradients_equal_those_of_the_oracle(name, batch_name, points):
     x, labels, num_classes = SMALL_BATCHES[batch_name]
     x = x.double()
-    for hyperparameters in points_between(name, num_points=3):
+    for hyperparameters in points_between(name, num_points=6)[points]:
         loss = prepared_loss(name, num_classes=num_classes, dtype=torch.float64, **hyperparameters)
 
         def ours(x, parameters, loss=loss, hyperparameters=hyperparameters):

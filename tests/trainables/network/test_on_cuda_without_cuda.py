@@ -6,6 +6,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from tests.trainables.backbone_names import backbones
 from tests.trainables.losses.loss_cases import balanced_labels, embeddings, full_batch
 from tests.trainables.tiny_trials import tiny_trial
 from tests.trainables.without_cuda import CUDA, WithoutCuda
@@ -45,7 +46,7 @@ def test_a_loss_stays_where_its_batch_is_and_waits_for_nothing(gpu, expression):
     assert gpu.waits == []
 
 
-@pytest.mark.parametrize("name", names("backbones"))
+@pytest.mark.parametrize("name", backbones())
 def test_a_network_has_a_deterministic_gradient_with_any_head(gpu, name):
     takes_features = load("backbones", name).takes_features
     training = TrainingSettings(pooling="average+max", layer_norm=True, l2=True)
@@ -64,7 +65,7 @@ def test_a_network_has_a_deterministic_gradient_with_any_head(gpu, name):
 SIDES = {28, 112, 230}
 
 
-@pytest.mark.parametrize("name", names("backbones"))
+@pytest.mark.parametrize("name", backbones())
 def test_a_network_takes_image_sizes_that_a_plan_lets_through(gpu, name):
     loaded, facts = load("backbones", name), backbone_facts(name)
     if facts.takes_features:
