@@ -5,7 +5,9 @@ from polars.testing import assert_frame_equal
 
 from orchestrator.results.records.store_paths import StudyPaths
 from tests.orchestrator.small_study import STUDY, run_here, tables
+from tests.podium.calling import podium
 from tests.podium.real_runs import TINY_STUDY, as_ordinary_user, ended, run_with_first_trial
+from tests.soak import soak
 
 READERS = ("verify", "status", "report", "tournament")
 
@@ -56,8 +58,20 @@ def test_a_folder_that_cannot_be_entered_is_named(tmp_path, command):
     assert call.stderr == f"podium: cannot use {tmp_path / 'results'}: Permission denied\n"
 
 
-@pytest.mark.parametrize("name", ["trials", "attempts", "asks", "."])
-def test_a_run_whose_permission_is_lost_stops_and_is_continued_to_equal_tables(tmp_path, name):
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory):
+    """The tables of the study without that."""
+    folder = tmp_path_factory.mktemp("undisturbed")
+    (folder / "tiny.yaml").write_text(TINY_STUDY)
+    words = ("run", "tiny.yaml", "--local", "--no-report", "--storage", folder)
+    assert podium(*words, cwd=folder).returncode == 0
+    return tables(folder)
+
+
+@pytest.mark.parametrize("name", ["trials", ".", *soak("attempts", "asks")])
+def test_a_run_whose_permission_is_lost_stops_and_is_continued_to_equal_tables(
+    undisturbed, tmp_path, name
+):
     file = tmp_path / "tiny.yaml"
     file.write_text(TINY_STUDY)
     words = ("run", file, "--local", "--no-report", "--storage")
@@ -73,7 +87,6 @@ def test_a_run_whose_permission_is_lost_stops_and_is_continued_to_equal_tables(t
     assert "Permission denied" in printed
     assert "Traceback" not in printed
 
-    for storage in (folder.parent, tmp_path / "undisturbed"):
-        assert called(*words, storage).returncode == 0
-    assert called("verify", folder).stdout.endswith("No problems.\n")
-    assert_frame_equal(tables(folder.parent), tables(tmp_path / "undisturbed"))
+    assert called(*words, folder.parent).returncode == 0
+    assert podium("verify", folder, cwd=tmp_path).stdout.endswith("No problems.\n")
+    assert_frame_equal(tables(folder.parent), undisturbed)

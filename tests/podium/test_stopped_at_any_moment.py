@@ -22,7 +22,7 @@ print("started", flush=True)
 main()
 """
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-SECONDS = (0.0, 0.1, 0.4, 0.8, 1.4, 2.2)
+SECONDS = (0.0, 0.5, 1.4)  # at random in the soak
 COMMANDS = ("run", "plan", "report", "status")
 
 
@@ -89,8 +89,8 @@ def test_a_signal_at_any_moment_ends_a_command_with_one_line(words, command):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_signal_that_is_repeated_without_end_changes_nothing_of_that(words, command):
-    for seconds, number in zip((0.2, 1.2), SIGNALS, strict=True):
-        assert_one_word_was_said(stopped(words[command], number, seconds, repeated=True))
+    number = SIGNALS[COMMANDS.index(command) % 2]
+    assert_one_word_was_said(stopped(words[command], number, 0.8, repeated=True))
 
 
 @pytest.mark.ray
