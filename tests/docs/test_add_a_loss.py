@@ -48,6 +48,7 @@ def copy(tmp_path_factory):
         for file in (ROOT / "tests" / "trainables" / folder).glob("*.py"):
             shutil.copy2(file, target)
     shutil.copytree(ROOT / "tests" / "search_spaces", root / "tests" / "search_spaces")
+    shutil.copy2(ROOT / "tests" / "soak.py", root / "tests")
     shutil.copy2(ROOT / "pyproject.toml", root)
     for path, code in FILES.items():
         (root / path).write_text(code, encoding="utf-8")
