@@ -7,7 +7,7 @@ them (`analysis.audit.folds`). The columns say which.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
@@ -22,17 +22,28 @@ from analysis.tournament.tournament import hold_tournament
 from analysis.typed_tables.printed_numbers import printed_column
 from analysis.typed_tables.row_filters import (
     Condition,
+    filter_file,
     filter_rows,
     missing_column,
     parse_condition,
 )
+from analysis.typed_tables.score_table import read_scores
 from analysis.typed_tables.table_checks import check_columns, with_scores
-from analysis.typed_tables.table_file import read_frame
-from analysis.typed_tables.wide_tables import k_columns, long_by_block, long_by_k
+from analysis.typed_tables.table_file import TableFile, read_table_file
+from analysis.typed_tables.table_layout import (
+    COMPETITOR,
+    SCORE,
+    GivenColumns,
+    block_columns,
+    competitor_column,
+    plain_score_columns,
+    score_column,
+    score_columns,
+)
+from analysis.typed_tables.table_reading import TableReading
 from podium.errors import PodiumError
 
-_BY = ("dataset", "backbone", "embedding_dim")
-_SCORE, _RANK, _FOLD, _K = "recall", "rank", "fold", "k"
+_RANK, _FOLD, _K = "rank", "fold", "k"
 _MEANS = {"mean", "average", "avg"}
 _SDS = {"std", "sd", "stdev", "standard deviation"}
 
@@ -44,21 +55,24 @@ class AuditOptions:
     Attributes:
         by: columns that together name a block; None means those of data set, backbone and
             embedding dimension that there are.
-        competitor: column of competitors.
-        score: column of scores, higher is better; None means ``recall``, or what a wide table
-            holds.
+        competitor: column of competitors; None means ``loss``, or what else it may be called.
+        score: column of scores, or a metric of several; None means recall.
         where: conditions ``column=value`` on its rows.
         average: columns whose rows are averaged within a cell.
+        without: competitors to leave out.
+        lower_is_better: whether small scores are good.
         published: file of a tournament's table that summarises these scores or ranks.
         blocks: number of blocks that a tournament's table summarises.
         claims: ``column=mean±sd``, what is claimed of columns of folds.
     """
 
     by: Sequence[str] | None = None
-    competitor: str = "loss"
+    competitor: str | None = None
     score: str | None = None
     where: Sequence[str] = field(default=())
     average: Sequence[str] = field(default=())
+    without: Sequence[str] = field(default=())
+    lower_is_better: bool = False
     published: Path | None = None
     blocks: int | None = None
     claims: Sequence[str] = field(default=())
@@ -68,8 +82,8 @@ def audit_file(path: Path, options: AuditOptions) -> Audit:
     """Find what is wrong with a table.
 
     Args:
-        path: a ``.csv`` file with a header, or a ``.parquet`` file. Of a CSV file the numbers are
-            taken as typed, so that their decimals are known.
+        path: a file that `read_table_file` reads. Of text the numbers are taken as typed, so that
+            their decimals are known.
         options: what the user says of the table.
 
     Raises:
@@ -87,56 +101,88 @@ def audit_file(path: Path, options: AuditOptions) -> Audit:
     if kind == "folds":
         return _folds(table, options)
     if kind == "tournament":
-        printed = rank_table(table.typed, competitor=options.competitor, source=table.source)
+        printed = _rank_table(table, options.competitor)
         return audit_tournament(printed, blocks=options.blocks)
     if kind == "ranks":
         return _ranks(table, options)
-    return _scores(table, options, of_k)
+    return _scores(path, options, of_k)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Table:
     """A table with values parsed and with every cell as typed, the same rows in both."""
 
-    frame: pl.DataFrame
+    file: TableFile
     typed: pl.DataFrame
-    source: str
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        return self.file.frame
+
+    @property
+    def source(self) -> str:
+        return self.file.source
 
 
 def _read(path: Path, conditions: Sequence[Condition]) -> _Table:
-    frame = read_frame(path)
-    if frame.is_empty():
+    file = read_table_file(path)
+    if file.frame.is_empty():
         raise PodiumError(f"{path} has no rows to audit")
-    typed = read_frame(path, as_typed=True)
-    row = "__row"
-    kept = filter_rows(frame.with_row_index(row), conditions, source=str(path))
-    return _Table(frame=kept.drop(row), typed=typed[kept[row].to_list()], source=str(path))
+    typed = read_table_file(path, as_typed=True).frame
+    early = [condition for condition in conditions if condition[0] in file.frame.columns]
+    kept = filter_file(file, early)
+    return _Table(file=kept, typed=typed if kept.kept is None else typed[list(kept.kept)])
+
+
+def _given(options: AuditOptions) -> GivenColumns:
+    return GivenColumns(
+        by=options.by,
+        competitor=options.competitor,
+        score=options.score,
+        average=options.average,
+        lower_is_better=options.lower_is_better,
+    )
 
 
 def _kind(table: _Table, options: AuditOptions) -> str:
     """``scores``, ``tournament``, ``ranks`` or ``folds``."""
-    columns = table.frame.columns
-    if options.score is not None and options.score not in columns:
-        raise missing_column(options.score, columns, source=table.source)
-    if options.score is not None or _SCORE in columns:
+    frame, given = table.frame, _given(options)
+    columns = frame.columns
+    if options.score is not None or SCORE in columns:
         return "scores"
-    has_competitor = options.competitor in columns
-    others = [name for name in columns if name != options.competitor]
-    roles = rank_columns(others)
-    if has_competitor and ("total" in roles or "average" in roles):
-        return "tournament"
-    if has_competitor and _RANK in columns:
-        return "ranks"
-    if has_competitor and (k_columns(others) or _numeric(table.frame, others)):
-        return "scores"
-    if _FOLD in columns and _numeric(table.frame, [name for name in columns if name != _FOLD]):
+    competitor = competitor_column(frame, given)
+    if _FOLD in columns and competitor in (None, _FOLD):
         return "folds"
+    if competitor is not None:
+        if _is_rank_table(frame, given, competitor):
+            return "tournament"
+        if _RANK in columns:
+            return "ranks"
+        if (
+            score_column(frame, given) is not None
+            or score_columns(frame, given, competitor)
+            or plain_score_columns(frame, given, competitor)
+        ):
+            return "scores"
     raise PodiumError(
         f"{table.source} is no table that can be audited; its columns are {', '.join(columns)}. It"
-        f" must have a column of competitors ({options.competitor!r}; --competitor names another)"
-        f" beside scores ({_SCORE!r}; --score), ranks ({_RANK!r}) or the totals and averages of a"
-        f" tournament, or a column {_FOLD!r} beside scores"
+        f" must have a column of competitors ({options.competitor or COMPETITOR!r}; --competitor"
+        f" names another) beside scores ({SCORE!r}; --score), ranks ({_RANK!r}) or the totals and"
+        f" averages of a tournament, or a column {_FOLD!r} beside scores"
     )
+
+
+def _is_rank_table(frame: pl.DataFrame, given: GivenColumns, competitor: str) -> bool:
+    """Whether there are totals or averages of ranks; an average of scores beside them is none."""
+    roles = rank_columns([name for name in frame.columns if name != competitor])
+    if "total" in roles or "average" not in roles:
+        return "total" in roles
+    if score_columns(frame, given, competitor):
+        return False
+    average = frame[roles["average"]]
+    largest = average.max() if average.dtype.is_numeric() else None
+    is_rank = not isinstance(largest, (int, float)) or largest <= len(frame)
+    return is_rank or len(plain_score_columns(frame, given, competitor)) < 2
 
 
 def _refuse_options(kind: str, options: AuditOptions, path: Path) -> None:
@@ -155,83 +201,75 @@ def _refuse_options(kind: str, options: AuditOptions, path: Path) -> None:
             )
 
 
-def _scores(table: _Table, options: AuditOptions, of_k: Sequence[Condition]) -> Audit:
-    frame, by, score = _long(table, options)
-    average, competitor = tuple(options.average), options.competitor
-    check_columns(frame, keys=[*by, competitor, *average], score=score, source=table.source)
-    frame = with_scores(frame, score, source=table.source)
+def _scores(path: Path, options: AuditOptions, of_k: Sequence[Condition]) -> Audit:
+    layout = read_scores(
+        path, _given(options), where=options.where, without=options.without
+    ).layout
+    frame, average = layout.frame, tuple(options.average)
     k = None
     if of_k:
-        kept = filter_rows(frame, of_k, source=table.source)
-        if _K in (*by, *average):
+        kept = filter_rows(frame, of_k, source=str(path))
+        if _K in (*layout.by, *average):
             frame = kept
         else:
             k = kept[_K][0]
-    audited = audit_scores(frame, by=by, competitor=competitor, score=score, average=average, k=k)
+    audited = audit_scores(
+        frame,
+        by=layout.by,
+        competitor=layout.competitor,
+        score=layout.score,
+        average=average,
+        k=k,
+        lower_is_better=options.lower_is_better,
+    )
+    reading = TableReading(
+        by=layout.by,
+        num_blocks=frame.select(layout.by).n_unique(),
+        competitor=layout.competitor,
+        num_competitors=frame[layout.competitor].n_unique(),
+        metric=layout.score,
+        k=audited.k,
+        ks=audited.ks,
+        unused=layout.unused,
+        lower_is_better=options.lower_is_better,
+    )
+    audit = replace(audited.audit, reading=reading)
     if options.published is None:
-        return audited.audit
+        return audit
     if audited.tournament is None:
         raise PodiumError(
-            f"{options.published} cannot be compared with {table.source}:"
+            f"{options.published} cannot be compared with {path}:"
             f" {audited.audit.notes[-1].message}"
         )
-    printed = _published(options)
-    return joined([audited.audit, audit_tournament(printed, recomputed=audited.tournament)])
-
-
-def _long(table: _Table, options: AuditOptions) -> tuple[pl.DataFrame, tuple[str, ...], str]:
-    """One score per row, the columns that name a block, and the column of scores."""
-    frame, score = table.frame, options.score or _SCORE
-    by = _block_columns(frame, options)
-    if score in frame.columns:
-        return frame, by, score
-    others = [name for name in frame.columns if name not in (*by, options.competitor)]
-    if ks := k_columns(others):
-        return long_by_k(frame, ks, score=score), by, score
-    wide = [name for name in _numeric(frame, others) if name not in options.average]
-    if options.by is not None or len(wide) < len(others):
-        raise PodiumError(
-            f"{table.source} has no column {score!r}: name the scores with --score; where each"
-            " column is a block there must be none but these and the competitors"
-            f" (columns: {', '.join(frame.columns)})"
-        )
-    long = long_by_block(
-        frame.select(options.competitor, *wide), wide, competitor=options.competitor, score=score
-    )
-    return long, ("block",), score
-
-
-def _block_columns(frame: pl.DataFrame, options: AuditOptions) -> tuple[str, ...]:
-    if options.by is not None:
-        return tuple(options.by)
-    known = tuple(name for name in _BY if name in frame.columns)
-    if known or (options.score or _SCORE) not in frame.columns:
-        return known or (("block",) if "block" in frame.columns else ())
-    raise PodiumError(
-        "name the columns that make a block with --by; none of"
-        f" {', '.join(_BY)} is in the table (columns: {', '.join(frame.columns)})"
-    )
+    printed = _published(options.published, options)
+    return joined([audit, audit_tournament(printed, recomputed=audited.tournament)])
 
 
 def _ranks(table: _Table, options: AuditOptions) -> Audit:
-    by = _block_columns(table.frame, options)
+    by = tuple(options.by) if options.by is not None else block_columns(table.frame.columns)
     if not by:
         raise PodiumError(f"name the columns that make a block of {table.source} with --by")
-    competitor = options.competitor
-    check_columns(table.frame, keys=[*by, competitor], score=_RANK, source=table.source)
-    frame = with_scores(table.frame, _RANK, source=table.source)
+    competitor = competitor_column(table.frame, _given(options)) or COMPETITOR
+    check_columns(table.frame, keys=[*by, competitor], score=_RANK, table=table.file)
+    frame = with_scores(table.frame, _RANK, table=table.file)
     audit = audit_ranks(frame, by=by, competitor=competitor, rank=_RANK)
     if options.published is None:
         return audit
     ranked = frame.with_columns((-pl.col(_RANK)).alias(_RANK))
     held = hold_tournament(ranked, by=by, competitor=competitor, score=_RANK)
-    return joined([audit, audit_tournament(_published(options), recomputed=held)])
+    return joined(
+        [audit, audit_tournament(_published(options.published, options), recomputed=held)]
+    )
 
 
-def _published(options: AuditOptions) -> RankTable:
-    assert options.published is not None
-    table = _read(options.published, ())
-    return rank_table(table.typed, competitor=options.competitor, source=table.source)
+def _published(path: Path, options: AuditOptions) -> RankTable:
+    return _rank_table(_read(path, ()), options.competitor)
+
+
+def _rank_table(table: _Table, competitor: str | None) -> RankTable:
+    given = GivenColumns(competitor=competitor)
+    found = competitor_column(table.frame, given) or competitor or COMPETITOR
+    return rank_table(table.typed, competitor=found, source=table.source)
 
 
 def _folds(table: _Table, options: AuditOptions) -> Audit:

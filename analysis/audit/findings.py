@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from analysis.typed_tables.table_reading import TableReading
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
@@ -27,10 +29,12 @@ class Audit:
         findings: what is impossible or does not add up; each needs a correction or an explanation.
         notes: what is not wrong but decides how far the table can be trusted: ties, the kind of
             standard deviation, the verdict under each test, how stable the podium is.
+        reading: what the columns of a table of scores were taken for; None of other tables.
     """
 
     findings: tuple[Finding, ...] = field(default=())
     notes: tuple[Finding, ...] = field(default=())
+    reading: TableReading | None = None
 
 
 def joined(audits: Sequence[Audit]) -> Audit:
@@ -38,4 +42,5 @@ def joined(audits: Sequence[Audit]) -> Audit:
     return Audit(
         findings=tuple(finding for audit in audits for finding in audit.findings),
         notes=tuple(note for audit in audits for note in audit.notes),
+        reading=next((audit.reading for audit in audits if audit.reading is not None), None),
     )

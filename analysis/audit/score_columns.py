@@ -19,6 +19,7 @@ class ScoreColumns:
         competitor: column of competitors.
         score: column of scores, Float64, null where one is missing.
         average: columns whose rows are averaged within a cell.
+        lower_is_better: whether small scores are good.
         has_k: whether the column ``k`` holds the K of a Recall@K.
     """
 
@@ -26,6 +27,7 @@ class ScoreColumns:
     competitor: str
     score: str
     average: tuple[str, ...] = field(default=())
+    lower_is_better: bool = field(default=False)
     has_k: bool = field(default=False)
 
     @property

@@ -15,6 +15,7 @@ from analysis.tournament.sensitivity_to_test_text import agreement_text, medals_
 from analysis.tournament.tournament import Tournament, hold_tournament
 from analysis.tournament.verdict_text import tournament_sentences
 from analysis.typed_tables.cell_means import CELL_DIGITS
+from analysis.typed_tables.score_table import least_common_k
 from analysis.typed_tables.share_checks import shares_among_percent
 from analysis.typed_tables.table_checks import (
     block_text,
@@ -40,10 +41,14 @@ class AuditedScores:
     Attributes:
         audit: findings and notes.
         tournament: the tournament that the verdicts are about; None if none can be held.
+        k: K of the verdicts; None of scores without K.
+        ks: every K of the table.
     """
 
     audit: Audit
     tournament: Tournament | None
+    k: int | None = None
+    ks: tuple[int, ...] = ()
 
 
 def audit_scores(
@@ -54,6 +59,7 @@ def audit_scores(
     score: str,
     average: Sequence[str] = (),
     k: int | None = None,
+    lower_is_better: bool = False,
 ) -> AuditedScores:
     """Check scores, then rank them.
 
@@ -62,10 +68,11 @@ def audit_scores(
             ``k`` that is no key, or a score called recall, scores are taken for Recall@K.
         by: columns whose values together name a block.
         competitor: column of competitors.
-        score: column of scores; higher is better.
+        score: column of scores.
         average: columns whose rows are averaged within a cell.
         k: value of K that the verdicts are about; None means the least. Without a column ``k`` it
             is ignored.
+        lower_is_better: whether small scores are good.
 
     Raises:
         PodiumError: several rows of a cell differ in a column that was not named.
@@ -75,6 +82,7 @@ def audit_scores(
         competitor=competitor,
         score=score,
         average=tuple(average),
+        lower_is_better=lower_is_better,
         has_k=K in frame.columns and K not in (*by, competitor, *average),
     )
     duplicates = _duplicates(frame, columns.keys, score)
@@ -92,15 +100,15 @@ def audit_scores(
         *missing.findings,
     ]
     single = frame.unique(columns.keys, keep="none")
-    ranked_k = None
-    if columns.has_k:
-        known = frame[K].unique().sort().to_list()
-        ranked_k = k if k in known else known[0]
+    known = frame[K].unique().sort().to_list() if columns.has_k else []
+    ranked_k = k if k in known else least_common_k(frame, by) if known else None
     notes = [*missing.notes, *_equal_rows(single, columns), *_ties(single, columns)]
     tournament, verdicts = _verdicts(without_unscored(single, columns), columns, ranked_k)
     return AuditedScores(
         audit=Audit(findings=tuple(findings), notes=(*notes, *verdicts)),
         tournament=tournament,
+        k=ranked_k,
+        ks=tuple(known),
     )
 
 
@@ -226,6 +234,8 @@ def _verdicts(
         .then(pl.col(score).mean())
         .round_sig_figs(CELL_DIGITS)
     )
+    if columns.lower_is_better:
+        cells = cells.with_columns(-pl.col(score))
     where = score if k is None else f"R@{k}"
     try:
         tournament = hold_tournament(cells, by=by, competitor=competitor, score=score)

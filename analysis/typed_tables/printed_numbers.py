@@ -15,6 +15,7 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation, localcontext
 from fractions import Fraction
 from itertools import pairwise
 
+from analysis.typed_tables.printed_cells import plain_number
 from podium.errors import PodiumError
 
 TRUNCATED = "truncated, not rounded"
@@ -120,8 +121,8 @@ def root(value: Fraction) -> Fraction:
 
 
 def _decimal(value: object, row: int, *, column: str, source: str) -> Decimal | None:
-    text = "" if value is None else str(value).strip().replace("\N{MINUS SIGN}", "-")
-    if not text or text.lower() == "nan":
+    text = "" if value is None else plain_number(str(value))
+    if not text:
         return None
     try:
         number = Decimal(text)

@@ -2,9 +2,11 @@
 
 import difflib
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
+from analysis.typed_tables.table_file import TableFile
 from podium.errors import PodiumError
 
 Condition = tuple[str, str]
@@ -51,6 +53,15 @@ def filter_rows(
             )
         frame = kept
     return frame
+
+
+def filter_file(table: TableFile, conditions: Sequence[Condition]) -> TableFile:
+    """The rows of a file that meet every condition, by which rows of it they are."""
+    if not conditions:
+        return table
+    row = "__row"
+    kept = filter_rows(table.frame.with_row_index(row), conditions, source=table.source)
+    return replace(table, frame=kept.drop(row), kept=tuple(kept[row]))
 
 
 def missing_column(column: str, known: Sequence[str], *, source: str) -> PodiumError:

@@ -1,25 +1,36 @@
 """A table of scores from a file, checked and reduced to one row per block and competitor."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
 from analysis.typed_tables.cell_means import CELL_DIGITS, cell_means
-from analysis.typed_tables.row_filters import filter_rows, parse_condition
+from analysis.typed_tables.omissions import leave_out, omission_text
+from analysis.typed_tables.row_filters import (
+    Condition,
+    filter_file,
+    filter_rows,
+    parse_condition,
+)
 from analysis.typed_tables.share_checks import share_warning
 from analysis.typed_tables.table_checks import (
     block_text,
-    check_columns,
     check_ks,
     falling_recall,
     has_doubles,
     impossible_recall,
     refuse_duplicates,
-    with_scores,
 )
-from analysis.typed_tables.table_file import read_frame
+from analysis.typed_tables.table_file import read_table_file
+from analysis.typed_tables.table_layout import (
+    GivenColumns,
+    Layout,
+    columns_not_laid_out,
+    lay_out,
+)
+from analysis.typed_tables.table_reading import TableReading
 
 _K = "k"
 
@@ -42,6 +53,7 @@ class ScoreTable:
         k: K of the scores, if the file has a column ``k`` and they are all of one K; else None.
         every_k: ``cells`` at all K of the file, with the column ``k``, also at those that were
             filtered out; None of a file without that column, or whose other rows are ambiguous.
+        reading: what the columns of the file were taken for; None of a study.
     """
 
     cells: pl.DataFrame
@@ -53,67 +65,182 @@ class ScoreTable:
     warnings: tuple[str, ...]
     k: int | None = None
     every_k: pl.DataFrame | None = None
+    reading: TableReading | None = None
+
+    def has_complete_block(self) -> bool:
+        """Whether any block holds a score of every competitor."""
+        scored = self.cells.drop_nulls(self.score).group_by(self.by).len()["len"]
+        return scored.max() == self.cells[self.competitor].n_unique()
 
 
 def read_table(
     path: Path,
     *,
-    by: Sequence[str],
-    competitor: str,
-    score: str,
+    by: Sequence[str] | None = None,
+    competitor: str | None = None,
+    score: str | None = None,
     where: Sequence[str] = (),
     average: Sequence[str] = (),
+    also_by: Sequence[str] = (),
+    without: Sequence[str] = (),
+    lower_is_better: bool = False,
 ) -> ScoreTable:
-    """Read a CSV or Parquet file with one score per row.
+    """Read a table with one score per row, or with a column for each K, metric or data set.
 
-    An empty, null or NaN score counts as missing, with a warning: its block will be incomplete.
-    If the file has a column ``k``, the score is taken for a Recall@K, and rows that fall with k or
-    lie outside 0 to 100 % are warned of, whichever k is used.
+    An empty, null or NaN score counts as missing, with a warning: its block will be incomplete. A
+    competitor without any score is left out.
+    If the table has K, the score is taken for a Recall@K, and rows that fall with k or
+    lie outside 0 to 100 % are warned of, whichever k is used. Unless a condition names the K, the
+    least is used that every block has.
 
     Args:
-        path: a ``.csv`` file with a header, or a ``.parquet`` file.
-        by: columns whose values together name a block.
-        competitor: column of competitors.
-        score: column of scores.
+        path: a file that `read_table_file` reads.
+        by: columns whose values together name a block; None means those that are known by name.
+        competitor: column of competitors; None means the first that is known by name, or of text.
+        score: column of scores, or a metric of several; None means recall.
         where: conditions ``column=value``; rows that meet all are kept.
         average: columns, such as ``seed`` and ``fold``, whose rows are averaged within a cell.
+        also_by: columns that name a block besides those of ``by``.
+        without: competitors to leave out.
+        lower_is_better: whether small scores are good; they are negated then.
 
     Raises:
         PodiumError: a missing column, a score that is no number, an empty block or competitor, no
-            row left, or several scores of one competitor in one block.
+            row left, an unknown competitor, or several scores of one competitor in one block.
         CorruptFileError: the file is not what its name says.
     """
-    conditions = [parse_condition(text) for text in where]
-    frame = read_frame(path)
-    cell = [*by, competitor]
-    check_columns(frame, keys=[*cell, *average], score=score, source=str(path))
-    frame = with_scores(frame, score, source=str(path))
-    at_all_k = filter_rows(frame, [c for c in conditions if c[0] != _K], source=str(path))
-    has_k = _has_k(at_all_k, [*cell, *average])
+    given = GivenColumns(
+        by=by,
+        also_by=also_by,
+        competitor=competitor,
+        score=score,
+        average=average,
+        lower_is_better=lower_is_better,
+    )
+    read = read_scores(path, given, where=where, without=without)
+    layout, cell = read.layout, [*read.layout.by, read.layout.competitor]
+    score = layout.score
+    has_k = _has_k(layout.frame, [*cell, *average])
     if has_k:
-        check_ks(at_all_k[_K].drop_nulls())
-    warnings = _recall_warnings(at_all_k, by, [*cell, *average], score) if has_k else ()
-    kept = filter_rows(at_all_k, [c for c in conditions if c[0] == _K], source=str(path))
-    refuse_duplicates(kept, by=by, competitor=competitor, score=score, average=average)
+        check_ks(layout.frame[_K].drop_nulls())
+    warnings = _recall_warnings(layout.frame, layout.by, [*cell, *average], score) if has_k else ()
+    kept = filter_rows(layout.frame, read.of_k, source=str(path))
+    if has_k and not read.of_k:
+        kept = kept.filter(pl.col(_K) == least_common_k(kept, layout.by))
+    kept, left_out = _without_unscored(kept, layout.competitor, score)
+    refuse_duplicates(
+        kept, by=layout.by, competitor=layout.competitor, score=score, average=average
+    )
     k = _only_k(kept) if has_k else None
-    every_k = _every_k(at_all_k, cell, score, average) if has_k else None
+    every_k = _every_k(layout.frame, cell, score, average) if has_k else None
     if not average:
         cells = kept.select(*cell, score)
     elif k is not None and every_k is not None:
         cells = every_k.filter(pl.col(_K) == k).drop(_K)
     else:
         cells = _averaged(kept, cell, score)
-    return ScoreTable(
+    omitted = omission_text(cells, by=layout.by, competitor=layout.competitor, score=score)
+    table = ScoreTable(
         cells=cells,
         runs=kept.select(*cell, *average, score),
         run_columns=tuple(average),
-        by=tuple(by),
-        competitor=competitor,
+        by=layout.by,
+        competitor=layout.competitor,
         score=score,
-        warnings=(*warnings, *_missing_warnings(kept, cell, score)),
+        warnings=(*warnings, *left_out, *_missing_warnings(kept, cell, score), *omitted),
         k=k,
         every_k=every_k,
+        reading=TableReading(
+            by=layout.by,
+            num_blocks=cells.select(layout.by).n_unique(),
+            competitor=layout.competitor,
+            num_competitors=cells[layout.competitor].n_unique(),
+            metric=score,
+            k=k,
+            ks=tuple(layout.frame[_K].drop_nulls().unique().sort()) if has_k else (),
+            unused=layout.unused,
+            lower_is_better=lower_is_better,
+        ),
     )
+    return _negated(table) if lower_is_better else table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadScores:
+    """A table with one score per row, and the conditions on its K, which are not applied yet."""
+
+    layout: Layout
+    of_k: tuple[Condition, ...]
+
+
+def read_scores(
+    path: Path, given: GivenColumns, *, where: Sequence[str] = (), without: Sequence[str] = ()
+) -> ReadScores:
+    """The scores of a file at all K.
+
+    Args:
+        path: a file that `read_table_file` reads.
+        given: what is said of its columns.
+        where: conditions ``column=value``.
+        without: competitors to leave out.
+
+    Raises:
+        PodiumError: as `read_table`, but for what is wrong with K, and duplicates.
+        CorruptFileError: the file is not what its name says.
+    """
+    conditions = [parse_condition(text) for text in where]
+    of_k = tuple(condition for condition in conditions if condition[0] == _K)
+    others = [condition for condition in conditions if condition[0] != _K]
+    table = read_table_file(path)
+    lost = columns_not_laid_out(table.frame, given)
+    early = [condition for condition in others if condition[0] in lost]
+    layout = lay_out(filter_file(table, early), given)
+    late = [condition for condition in others if condition not in early]
+    frame = filter_rows(layout.frame, late, source=str(path))
+    frame = leave_out(frame, without, competitor=layout.competitor, source=str(path))
+    named = {column for column, _ in conditions}
+    unused = tuple(name for name in layout.unused if name not in named)
+    return ReadScores(layout=replace(layout, frame=frame, unused=unused), of_k=of_k)
+
+
+def least_common_k(frame: pl.DataFrame, by: Sequence[str]) -> int | None:
+    """The least K that every block has, or that most have; None if no row has a K.
+
+    Args:
+        frame: one score per row, with a numeric column ``k``.
+        by: columns that name a block.
+    """
+    counts = frame.drop_nulls(_K).group_by(_K).agg(pl.struct(by).n_unique().alias("__blocks"))
+    most = counts.filter(pl.col("__blocks") == pl.col("__blocks").max())
+    return int(most[_K].sort()[0]) if len(most) else None
+
+
+def _without_unscored(
+    frame: pl.DataFrame, competitor: str, score: str
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """The rows of competitors that have a score, and a warning that names the others."""
+    if not frame[score].has_nulls():
+        return frame, ()
+    kept = frame.filter(pl.col(score).is_not_null().any().over(competitor))
+    lost = frame.join(kept, on=competitor, how="anti")[competitor].unique(maintain_order=True)
+    if lost.is_empty() or kept.is_empty():
+        return frame, ()
+    return kept, (f"no score at all, left out: {', '.join(map(str, lost))}",)
+
+
+def _negated(table: ScoreTable) -> ScoreTable:
+    """The table with scores of which higher is better, under a name that says so."""
+    name = f"{table.score} (negated)"
+    negated = (-pl.col(table.score)).alias(name)
+    frames = {
+        part: None if frame is None else frame.with_columns(negated).drop(table.score)
+        for part, frame in (
+            ("cells", table.cells),
+            ("runs", table.runs),
+            ("every_k", table.every_k),
+        )
+    }
+    return replace(table, score=name, **frames)  # type: ignore[arg-type]
 
 
 def _recall_warnings(

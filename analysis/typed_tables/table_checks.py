@@ -7,7 +7,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from analysis.typed_tables.printed_cells import numbers_of
 from analysis.typed_tables.row_filters import missing_column
+from analysis.typed_tables.table_file import TableFile
 from podium.errors import PodiumError
 
 _SHOWN = 5
@@ -25,21 +27,23 @@ def block_text(values: Sequence[object]) -> str:
     return "/".join(str(value) for value in values)
 
 
-def check_columns(frame: pl.DataFrame, *, keys: Sequence[str], score: str, source: str) -> None:
+def check_columns(
+    frame: pl.DataFrame, *, keys: Sequence[str], score: str, table: TableFile
+) -> None:
     """Every column exists, none plays two roles, and no key is empty.
 
     Args:
         frame: table to check.
         keys: columns of blocks, of competitors and those averaged over.
         score: column of scores.
-        source: path or name of the table, for messages.
+        table: the file of the frame, with the same rows, for messages.
 
     Raises:
         PodiumError: naming the first column that fails.
     """
     for column, times in Counter([*keys, score]).items():
         if column not in frame.columns:
-            raise missing_column(column, frame.columns, source=source)
+            raise missing_column(column, frame.columns, source=table.source)
         if times > 1:
             raise PodiumError(
                 "a column is part of the block, the competitor, the score, or averaged over; "
@@ -47,7 +51,7 @@ def check_columns(frame: pl.DataFrame, *, keys: Sequence[str], score: str, sourc
             )
         if column != score and frame[column].has_nulls():
             row = int(frame[column].is_null().arg_max() or 0)
-            raise PodiumError(f"column {column!r} of {source} is empty in row {row + 1}")
+            raise PodiumError(f"column {column!r} of {table.source} is empty in {table.row(row)}")
 
 
 def check_ks(column: pl.Series) -> None:
@@ -69,19 +73,23 @@ def check_ks(column: pl.Series) -> None:
         )
 
 
-def with_scores(frame: pl.DataFrame, score: str, *, source: str) -> pl.DataFrame:
-    """The table with its scores as Float64, a missing one (empty, null, NaN) as null.
+def with_scores(frame: pl.DataFrame, score: str, *, table: TableFile) -> pl.DataFrame:
+    """The table with its scores as Float64, a missing one (empty, a dash, NaN) as null.
+
+    Args:
+        frame: table of any number of rows.
+        score: column of scores, as numbers or as they are printed.
+        table: the file of the frame, with the same rows, for messages.
 
     Raises:
         PodiumError: there is no row; or naming the first row whose score is no number, infinite
-            or so large that its square is; rows are counted from 1, without the header.
+            or so large that its square is.
     """
-    column = frame[score]
+    column, source = frame[score], table.source
     if frame.is_empty():
         raise PodiumError(f"{source} has no rows below its header")
     if column.dtype == pl.String or column.dtype == pl.Null:
-        numbers = column.cast(pl.String).cast(pl.Float64, strict=False)
-        is_wrong = numbers.is_null() & column.is_not_null() & (column != "")
+        numbers, is_wrong = numbers_of(column.cast(pl.String))
     elif column.dtype.is_numeric():
         numbers = column.cast(pl.Float64)
         is_wrong = pl.repeat(value=False, n=len(column), dtype=pl.Boolean, eager=True)
@@ -90,7 +98,7 @@ def with_scores(frame: pl.DataFrame, score: str, *, source: str) -> pl.DataFrame
     if is_wrong.any():
         row = int(is_wrong.arg_max() or 0)
         raise PodiumError(
-            f"column {score!r} of {source} must hold numbers; row {row + 1} holds "
+            f"column {score!r} of {source} must hold numbers; {table.row(row)} holds "
             f"{column[row]!r} (leave a missing score empty)"
         )
     numbers = numbers.cast(pl.Float64).fill_nan(None)
@@ -98,7 +106,10 @@ def with_scores(frame: pl.DataFrame, score: str, *, source: str) -> pl.DataFrame
     if is_huge.any():
         row = int(is_huge.arg_max() or 0)
         rule = "be finite" if numbers[row] in _INFINITE else f"lie within ±{_LARGEST:g}"
-        raise PodiumError(f"a score must {rule}; row {row + 1} of {source} holds {column[row]}")
+        raise PodiumError(
+            f"a score must {rule}; {table.row(row)} of {source} holds {column[row]}"
+            f" in column {score!r}"
+        )
     return frame.with_columns(numbers.alias(score))
 
 

@@ -18,18 +18,22 @@ By = Annotated[
     typer.Option(
         metavar="COLUMNS",
         help="Columns of a table that together name a block; default:"
-        " dataset,backbone,embedding_dim.",
+        " those of dataset,backbone,embedding_dim,image_size that there are, or what the names of"
+        " a wide table's columns say.",
     ),
 ]
 Competitor = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Column of a table with the losses; default: loss."),
+    typer.Option(
+        metavar="COLUMN", help="Column of a table with the losses; default: loss, or the method."
+    ),
 ]
 Score = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="Column of a table with the scores, higher is better; default: recall.",
+        help="Column of a table with the scores, or a metric of several, such as NMI; default:"
+        " recall.",
     ),
 ]
 Where = Annotated[
@@ -39,6 +43,13 @@ Where = Annotated[
 Average = Annotated[
     str | None,
     typer.Option(metavar="COLUMNS", help="Average over these columns, such as seed,fold."),
+]
+Without = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help="Leave this competitor of a table out. Repeatable."),
+]
+LowerIsBetter = Annotated[
+    bool, typer.Option("--lower-is-better", help="Small scores of a table are good.")
 ]
 
 
@@ -52,6 +63,8 @@ class TableOptions:
         score: column of scores, higher is better.
         where: conditions ``column=value``; rows that meet all are kept.
         average: columns whose rows are averaged within a cell, divided by commas.
+        without: competitors to leave out.
+        lower_is_better: whether small scores are good.
     """
 
     by: str | None
@@ -59,6 +72,8 @@ class TableOptions:
     score: str | None
     where: Sequence[str]
     average: str | None
+    without: Sequence[str] = ()
+    lower_is_better: bool = False
 
     def read(self, path: Path, factor: str | None = None) -> "ScoreTable":
         """The table at ``path``; ``factor`` is a column that names a block besides the others.
@@ -70,23 +85,26 @@ class TableOptions:
         """
         from analysis.typed_tables.score_table import read_table
 
-        by = column_names(self.by or "dataset,backbone,embedding_dim", "--by")
         return read_table(
             path,
-            by=by if factor is None or factor in by else (*by, factor),
-            competitor=self.competitor or "loss",
-            score=self.score or "recall",
+            by=column_names(self.by, "--by") if self.by is not None else None,
+            also_by=() if factor is None else (factor,),
+            competitor=self.competitor,
+            score=self.score,
             where=self.where,
             average=column_names(self.average, "--average") if self.average is not None else (),
+            without=self.without,
+            lower_is_better=self.lower_is_better,
         )
 
     def refuse_with_study(self, source: Place, *, takes_where: bool) -> None:
         """Raise PodiumError if an option was given that the study at ``source`` does not take."""
         for name in (item.name for item in fields(self)):
             is_taken = takes_where and name == "where"
-            if not is_taken and getattr(self, name) not in (None, ()):
+            if not is_taken and getattr(self, name) not in (None, (), False):
+                option = f"--{name.replace('_', '-')}"
                 raise PodiumError(
-                    f"--{name} goes with a table (.csv or .parquet); {source} is taken for a study"
+                    f"{option} goes with a table (.csv or .parquet); {source} is taken for a study"
                 )
 
 

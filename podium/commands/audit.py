@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from podium.arguments.table_argument import Average, column_names
+from podium.arguments.table_argument import (
+    Average,
+    Competitor,
+    LowerIsBetter,
+    Score,
+    Without,
+    column_names,
+)
 from podium.terminal.printing import AsJson, print_json, say
 
 if TYPE_CHECKING:
@@ -22,7 +29,8 @@ def command(
         Path,
         typer.Argument(
             metavar="FILE",
-            help="A table (CSV or Parquet): scores, ranks, a tournament's totals, or folds.",
+            help="A table (CSV, LaTeX, Markdown, Parquet): scores, ranks, a tournament's totals,"
+            " or folds.",
         ),
     ],
     published: Annotated[
@@ -40,10 +48,8 @@ def command(
             "embedding_dim that there are.",
         ),
     ] = None,
-    competitor: Annotated[str, typer.Option(help="Column with the losses.")] = "loss",
-    score: Annotated[
-        str | None, typer.Option(help="Column with the scores; default: recall.")
-    ] = None,
+    competitor: Competitor = None,
+    score: Score = None,
     where: Annotated[
         list[str] | None,
         typer.Option(
@@ -52,6 +58,8 @@ def command(
         ),
     ] = None,
     average: Average = None,
+    without: Without = None,
+    lower_is_better: LowerIsBetter = False,
     blocks: Annotated[
         int | None,
         typer.Option(min=1, help="Blocks of a tournament; default: what its rows agree on."),
@@ -89,10 +97,15 @@ def command(
             published=published,
             blocks=blocks,
             claims=claim or (),
+            without=without or (),
+            lower_is_better=lower_is_better,
         ),
     )
+    if audit.reading is not None:
+        say(audit.reading.line(), err=True)
     if as_json:
-        print_json({"findings": _records(audit.findings), "notes": _records(audit.notes)})
+        record = {"findings": _records(audit.findings), "notes": _records(audit.notes)}
+        print_json({**record, "read_as": audit.reading and audit.reading.record()})
     else:
         say(_text(audit.findings, audit.notes))
     return _FOUND if exit_code and audit.findings else 0

@@ -12,14 +12,25 @@ from analysis.typed_tables.table_file import is_table
 from orchestrator.results.storage.locations import Place, RemotePath
 from podium.arguments.report_targets import ReportTargets
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
-from podium.arguments.table_argument import Average, By, Competitor, Score, TableOptions, Where
+from podium.arguments.table_argument import (
+    Average,
+    By,
+    Competitor,
+    LowerIsBetter,
+    Score,
+    TableOptions,
+    Where,
+    Without,
+)
 from podium.errors import PodiumError
 from podium.terminal.printing import json_text, print_json, say
+from podium.terminal.table_reading import say_reading
 
 if TYPE_CHECKING:
     from analysis.page.html_page import Link, Page
     from analysis.tournament.rank_stability import RankStability
     from analysis.tournament.tournament import Tournament
+    from analysis.typed_tables.table_reading import TableReading
 
 
 def command(
@@ -28,8 +39,8 @@ def command(
         typer.Argument(
             metavar="STUDY_OR_FILE...",
             parser=given_place,
-            help="A study file (YAML), a results folder, or a table (CSV or Parquet). Several"
-            " studies are laid side by side.",
+            help="A study file (YAML), a results folder, or a table (CSV, LaTeX, Markdown,"
+            " Parquet). Several studies are laid side by side.",
         ),
     ],
     output: Annotated[
@@ -64,6 +75,8 @@ def command(
     score: Score = None,
     where: Where = None,
     average: Average = None,
+    without: Without = None,
+    lower_is_better: LowerIsBetter = False,
     protocol: Annotated[
         str | None,
         typer.Option(
@@ -83,7 +96,13 @@ def command(
     targets = ReportTargets(page=output, csv=csv, latex=latex, json=json)
     targets.check()
     options = TableOptions(
-        by=by, competitor=competitor, score=score, where=where or (), average=average
+        by=by,
+        competitor=competitor,
+        score=score,
+        where=where or (),
+        average=average,
+        without=without or (),
+        lower_is_better=lower_is_better,
     )
     source, links = sources[0], also or ()
     if is_table(source) and len(sources) == 1:
@@ -102,12 +121,13 @@ def command(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Report:
-    """A page, its default target, and the tournament of one study or table."""
+    """A page, its default target, the tournament of one study or table, how a table was read."""
 
     page: "Page"
     target: Place
     tournament: "Tournament | None" = None
     stability: "RankStability | None" = None
+    reading: "TableReading | None" = None
 
 
 def write_study_report(folder: Place) -> Place:
@@ -134,6 +154,8 @@ def _write(report: _Report, targets: ReportTargets) -> None:
                 put(folder / name, text.encode())
     if targets.json is not None:
         record = page_record(report.page, report.tournament, report.stability)
+        if report.reading is not None:
+            record["read_as"] = report.reading.record()
         if targets.prints_json:
             print_json(record)
             return
@@ -183,6 +205,7 @@ def _table_report(source: Path, options: TableOptions, also: Sequence[str]) -> _
     from analysis.tournament.table_tournament import rank_table
 
     table = options.read(source)
+    say_reading(table)
     rows = f", rows with {' and '.join(options.where)}" if options.where else ""
     ranked = f"{table.competitor} ranked by {table.score}"
     results = rank_table(table)
@@ -196,6 +219,7 @@ def _table_report(source: Path, options: TableOptions, also: Sequence[str]) -> _
         target=source.with_suffix(".html"),
         tournament=results.tournament,
         stability=results.stability,
+        reading=table.reading,
     )
 
 

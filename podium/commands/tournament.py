@@ -28,13 +28,16 @@ from podium.arguments.table_argument import (
     Average,
     By,
     Competitor,
+    LowerIsBetter,
     Score,
     TableOptions,
     Where,
+    Without,
     column_names,
 )
 from podium.errors import PodiumError
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
+from podium.terminal.table_reading import say_reading
 from podium.terminal.tournament_answer import (
     print_subgroups,
     study_table_by_factor,
@@ -51,7 +54,8 @@ def command(
         typer.Argument(
             parser=given_place,
             metavar="FILE_OR_STUDY",
-            help="A table (CSV or Parquet), a study file (YAML) or a results folder.",
+            help="A table (CSV, LaTeX, Markdown, Parquet), a study file (YAML) or a results"
+            " folder.",
         ),
     ],
     by: By = None,
@@ -59,6 +63,8 @@ def command(
     score: Score = None,
     where: Where = None,
     average: Average = None,
+    without: Without = None,
+    lower_is_better: LowerIsBetter = False,
     test: Annotated[
         str | None,
         typer.Option(
@@ -97,7 +103,13 @@ def command(
     Example: podium tournament scores.csv --by dataset,backbone --score recall --where k=1
     """
     options = TableOptions(
-        by=by, competitor=competitor, score=score, where=where or (), average=average
+        by=by,
+        competitor=competitor,
+        score=score,
+        where=where or (),
+        average=average,
+        without=without or (),
+        lower_is_better=lower_is_better,
     )
     ranked = _ranked(source, options, storage)
     rules = {"test": test, "alpha": alpha, "rope_points": rope}
@@ -123,7 +135,9 @@ class _Table:
     rope_unit = 1
 
     def scores(self) -> ScoreTable:
-        return self.options.read(self.path)
+        table = self.options.read(self.path)
+        say_reading(table)
+        return table
 
     def scores_by(self, factor: str) -> ScoreTable:
         return self.options.read(self.path, factor)
@@ -222,6 +236,7 @@ def _rank(
             "warnings": scores.warnings,
             "pseudo_blocks": pseudo_record,
             "fairness": fairness and fairness.to_dict(),
+            "read_as": scores.reading and scores.reading.record(),
         }
     )
 

@@ -14,7 +14,7 @@ def audit(tmp_path):
     return run
 
 
-@pytest.mark.parametrize("k", ["0", "-1", "1.5", "R@1", "true", "99999999999999999999"])
+@pytest.mark.parametrize("k", ["0", "-1", "1.5", "R@0", "one", "true", "99999999999999999999"])
 def test_k_is_a_whole_number_from_1(audit, k):
     with pytest.raises(PodiumError, match=r"column 'k' must hold the K of Recall@K"):
         audit("loss,dataset,k,recall", f"a,u,{k},1", f"b,u,{k},2")

@@ -90,10 +90,23 @@ def test_numbers_of_a_binary_file_have_the_decimals_of_their_shortest_text():
     assert (value.value, value.decimals) == (Fraction(858, 100), 2)
 
 
-@pytest.mark.parametrize("text", ["abc", "inf", "1,5", "3.1±0.2"])
+@pytest.mark.parametrize("text", ["abc", "inf", "1,5,2", "3.1 0.2"])
 def test_text_among_numbers_is_an_error_that_names_its_row(text):
     with pytest.raises(PodiumError, match=r"'x' of t.csv must hold numbers; row 2 holds"):
         printed_column(["1", text], column="x", source="t.csv")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("1,5", "1.5"), ("3.1±0.2", "3.1"), (r"\textbf{3.10}", "3.10")]
+)
+def test_numbers_are_read_as_papers_print_them(text, value):
+    (found,) = printed_column([text], column="x", source="t.csv")
+    assert str(found) == value
+
+
+@pytest.mark.parametrize("text", ["", "-", "–", "nan"])
+def test_a_dash_is_no_number_but_a_missing_one(text):
+    assert printed_column([text], column="x", source="t.csv") == [None]
 
 
 def test_a_root_is_exact_far_beyond_a_float():

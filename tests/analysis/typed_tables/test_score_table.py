@@ -100,11 +100,11 @@ def test_an_infinite_score_is_refused_with_its_row(write_scores):
         read_scores(write_scores("p,a,1,1,0", "p,b,-inf,1,0"))
 
 
-@pytest.mark.parametrize("missing", ["", "NaN"])
+@pytest.mark.parametrize("missing", ["", "NaN", "-", "--"])
 def test_a_missing_score_is_null_and_warned_of(write_scores, missing):
-    table = read_scores(write_scores("p,a,1,1,0", f"p,b,{missing},1,0"))
-    assert table.cells["score"].to_list() == [1.0, None]
-    assert table.warnings == ("no score, counted as missing: p/b",)
+    table = read_scores(write_scores("p,a,1,1,0", f"p,b,{missing},1,0", "q,b,2,1,0"))
+    assert table.cells["score"].to_list() == [1.0, None, 2.0]
+    assert table.warnings[0] == "no score, counted as missing: p/b"
 
 
 @pytest.mark.parametrize("line", [",a,1,1,0", "p,,1,1,0"])
@@ -114,8 +114,8 @@ def test_a_row_without_block_or_competitor_is_refused(write_scores, line):
 
 
 def test_several_scores_of_a_cell_are_refused_with_what_differs(write_scores):
-    path = write_scores("p,a,1,1,0", "p,a,2,2,0", "p,b,2,1,0")
-    with pytest.raises(PodiumError, match=r"p/a has 2 rows\. They differ in k \(1, 2\): keep one"):
+    path = write_scores("p,a,1,1,0", "p,a,2,1,1", "p,b,2,1,0")
+    with pytest.raises(PodiumError, match=r"p/a has 2 rows\. They differ in seed \(0, 1\): keep"):
         read_scores(path)
 
 
@@ -169,8 +169,8 @@ def test_the_thesis_table_holds_no_impossible_row():
 
 
 def test_other_files_are_refused(tmp_path):
-    with pytest.raises(PodiumError, match=r"must be a \.csv or \.parquet file; got .*\.txt"):
-        read_scores(tmp_path / "scores.txt")
+    with pytest.raises(PodiumError, match=r"must be a \.csv, .*parquet file; got .*\.xls"):
+        read_scores(tmp_path / "scores.xls")
     with pytest.raises(PodiumError, match=r"there is no file at .*absent\.csv"):
         read_scores(tmp_path / "absent.csv")
 
@@ -197,9 +197,60 @@ def test_a_header_alone_is_refused(write_scores):
 
 
 def test_nan_among_numbers_is_missing_in_any_spelling(write_scores):
-    table = read_scores(write_scores("p,a,1,1,0", "p,b,nan,1,0", "q,a,2,1,0", "q,b,NaN,1,0"))
-    assert table.cells["score"].to_list() == [1.0, None, 2.0, None]
+    rows = ("p,a,1,1,0", "p,b,nan,1,0", "q,a,2,1,0", "q,b,NaN,1,0", "r,b,3,1,0")
+    table = read_scores(write_scores(*rows))
+    assert table.cells["score"].to_list() == [1.0, None, 2.0, None, 3.0]
     assert "p/b, q/b" in table.warnings[0]
+
+
+def test_a_competitor_without_any_score_is_left_out_and_named(write_scores):
+    table = read_scores(write_scores("p,a,1,1,0", "p,b,2,1,0", "p,c,-,1,0"))
+    assert table.cells["loss"].to_list() == ["a", "b"]
+    assert table.warnings == ("no score at all, left out: c",)
+
+
+def test_of_several_k_the_least_that_all_blocks_have_is_ranked_and_said(write_scores):
+    rows = ("p,a,1,2,0", "p,a,2,4,0", "p,b,2,2,0", "p,b,3,4,0", "q,a,1,4,0", "q,b,2,4,0")
+    table = read_scores(write_scores(*rows))
+    assert table.k == 4
+    assert "K 4 (also 2; --where k=2)" in table.reading.line()
+    assert read_scores(write_scores(*rows), where=["k=2"]).k == 2
+
+
+def test_what_a_table_was_taken_for_is_one_line(write_scores):
+    table = read_scores(write_scores("p,a,1,1,0", "p,b,2,1,0"))
+    assert table.reading.line() == (
+        "Read as: 1 block (block); 2 competitors (loss); metric score; K 1; not used: seed"
+    )
+
+
+def test_small_scores_are_good_where_that_is_said(write_scores):
+    table = read_scores(write_scores("p,a,1,1,0", "p,b,2,1,0"), lower_is_better=True)
+    assert table.score == "score (negated)"
+    assert table.cells[table.score].to_list() == [-1.0, -2.0]
+    assert "lower is better" in table.reading.line()
+
+
+def test_competitors_can_be_left_out(write_scores):
+    rows = ("p,a,1,1,0", "p,b,2,1,0", "p,c,3,1,0")
+    table = read_scores(write_scores(*rows), without=["b", "c"])
+    assert table.cells["loss"].to_list() == ["a"]
+    with pytest.raises(PodiumError, match=r"--without bb: .* holds a, b, c\. Did you mean b\?"):
+        read_scores(write_scores(*rows), without=["bb"])
+    with pytest.raises(PodiumError, match="leaves no competitor"):
+        read_scores(write_scores(*rows), without=["a", "b", "c"])
+
+
+def test_incomplete_blocks_come_with_what_each_omission_would_give(write_scores):
+    rows = [f"{block},{loss},1,1,0" for block in "pqr" for loss in "abc"]
+    rows.remove("p,b,1,1,0")
+    rows.remove("q,b,1,1,0")
+    rows.remove("q,c,1,1,0")
+    (warning,) = read_scores(write_scores(*rows)).warnings
+    assert warning == (
+        "1 of 3 blocks hold a score of every competitor; there would be 2 without b, all 3 without"
+        " b, c (--without NAME)"
+    )
 
 
 def test_a_score_so_large_that_its_square_is_infinite_is_refused(write_scores):

@@ -1,7 +1,7 @@
 import polars as pl
 import pytest
 
-from analysis.typed_tables.table_file import is_table, read_frame
+from analysis.typed_tables.table_file import is_table, read_frame, read_table_file
 from podium.errors import CorruptFileError, PodiumError
 
 
@@ -42,11 +42,44 @@ def test_cells_are_given_as_typed(write_file):
     assert frame["recall"].to_list() == ["1.50", "2"]
 
 
-@pytest.mark.parametrize(("sign", "name"), [(";", "semicolons"), ("\t", "tabs"), ("|", "bars")])
-def test_other_separators_than_commas_are_named(write_file, sign, name):
-    path = write_file(sign.join(["loss", "recall"]) + "\n" + sign.join(["a", "63,5"]) + "\n")
-    with pytest.raises(PodiumError, match=f"divided by commas.*scores.csv are divided by {name}"):
-        read_frame(path)
+@pytest.mark.parametrize("sign", [";", "\t", "|", "   "])
+@pytest.mark.parametrize("name", ["scores.csv", "scores.txt"])
+def test_other_separators_than_commas_come_with_decimal_commas(write_file, sign, name):
+    rows = (("loss", "recall"), ("a", "63,5"), ("b", "64"))
+    path = write_file("\n".join(map(sign.join, rows)) + "\n", name=name)
+    assert read_frame(path).rows() == [("a", 63.5), ("b", 64.0)]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_text_may_be_utf_16(write_file, encoding):
+    path = write_file("loss\trecall\nMüller\t63,5\n".encode(encoding), name="scores.txt")
+    assert read_frame(path).rows() == [("Müller", 63.5)]
+
+
+def test_the_separator_that_a_spreadsheet_declares_is_taken(write_file):
+    assert read_frame(write_file("sep=;\nloss;recall\na,b;1\n")).rows() == [("a,b", 1)]
+
+
+def test_cells_are_numbers_as_papers_print_them(write_file):
+    cells = (
+        "63.6 ± 0.5",
+        "**63.6**",
+        r"\textbf{63.6}",
+        "63.6 %",
+        "63.6 (+1.2)",
+        "63.6*",
+        "$63.6$",
+    )
+    rows = "\n".join(f"a,{cell}" for cell in cells)
+    frame = read_frame(write_file(f"loss,recall\n{rows}\nb,-\n"))
+    assert frame["recall"].to_list() == [63.6] * len(cells) + [None]
+
+
+def test_the_line_of_a_row_is_known_where_it_is_not_the_next(write_file):
+    plain = read_table_file(write_file("loss,recall\na,1\n"))
+    assert plain.row(0) == "row 1"
+    spaced = read_table_file(write_file("loss;recall\n\n\na;1\n"))
+    assert spaced.row(0) == "row 1 (line 4 of the file)"
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_the_blocks_can_be_given(capsys):
             (),
             "row 2 holds 'high'",
         ),
-        ({"net": ["c", "c"], "loss": ["a", "b"], "recall": [60, 61]}, (), "--by"),
+        ({"place": ["c", "c"], "loss": ["a", "b"], "recall": [60, 61]}, (), "--by"),
         ({"loss": ["a", "b"], "total": ["3", "x"]}, (), "row 2 holds 'x'"),
         ({"loss": ["a", "b"], "total": [1, 2]}, ("--score", "recal"), "no column 'recal'"),
         ({"loss": ["a", "b"], "total": [1, 2]}, ("--claim", "x=1±2"), "--claim goes with"),
@@ -160,3 +160,58 @@ def test_bad_input_ends_with_one_clear_message(capsys, tmp_path, columns, argume
 def test_a_file_that_is_not_there_is_reported(capsys, tmp_path):
     called = call(capsys, "audit", tmp_path / "nothing.csv")
     assert (called.code, "there is no file" in called.err) == (2, True)
+
+
+LATEX = r"""
+\begin{tabular}{l|cc|cc}
+\multirow{2}{*}{Method} & \multicolumn{2}{c|}{CUB} & \multicolumn{2}{c}{SOP} \\
+ & R@1 & R@2 & R@1 & R@10 \\ \hline
+a~\cite{a} & 60.5 & 70.2 & 65.0 & 80.1 \\
+b & 61.5 & 71.0 & 66.2 & 82.4 \\
+\textbf{Ours} & $\mathbf{62.5 \pm 0.2}$ & 72.3 & \textbf{67.0} & 83.3 \\
+\end{tabular}
+"""
+
+
+def test_a_pasted_table_of_data_sets_and_k_goes_through_all_commands(capsys, tmp_path):
+    table = tmp_path / "table.tex"
+    table.write_text(LATEX)
+    line = (
+        "Read as: 2 blocks (dataset); 3 competitors (Method); metric recall; K 1 (also 2, 10;"
+        " --where k=2)\n"
+    )
+    assert findings(capsys, table) == set()
+    assert call(capsys, "audit", table).err == line
+    ranked = call(capsys, "tournament", table, "--json")
+    assert ranked.err == line
+    record = json.loads(ranked.out)
+    assert [row["competitor"] for row in record["competitors"]] == ["Ours", "b", "a"]
+    assert len(record["blocks"]) == 2
+    assert (record["read_as"]["by"], record["read_as"]["ks"]) == (["dataset"], [1, 2, 10])
+    called = call(capsys, "report", table, "--output", tmp_path / "t.html", "--json", "-")
+    assert (called.code, called.err) == (0, line)
+    assert json.loads(called.out)["read_as"] == record["read_as"]
+
+
+def test_a_swap_of_two_k_in_a_table_of_data_sets_and_k_is_found(capsys, tmp_path):
+    table = tmp_path / "table.tex"
+    table.write_text(LATEX.replace("61.5 & 71.0", "71.0 & 61.5"))
+    assert findings(capsys, table) == {("impossible", "CUB/b, k = 2")}
+
+
+def test_competitors_can_be_left_out_of_every_command(capsys, tmp_path):
+    table = tmp_path / "table.tex"
+    table.write_text(LATEX)
+    for command in ("audit", "tournament", "report"):
+        err = call(capsys, command, table, "--without", "a", "--without", "Ours").err
+        assert "1 competitor (Method)" in err
+        assert "no such competitor" in call(capsys, command, table, "--without", "c").err
+
+
+def test_what_is_missing_where_no_block_is_complete_comes_with_the_error(capsys, tmp_path):
+    table = tmp_path / "table.csv"
+    table.write_text("loss,CUB,Cars\na,60,\nb,61,71\nc,,72\n")
+    called = call(capsys, "tournament", table)
+    assert called.code == 2
+    assert "0 of 2 blocks hold a score of every competitor; there would be 1 without" in called.err
+    assert call(capsys, "audit", table).code == 0

@@ -65,10 +65,15 @@ def test_the_shipped_table_is_the_golden_one():
     assert CUB200.read_bytes() == GOLDEN.read_bytes()
 
 
-def test_a_table_that_still_holds_several_k_is_refused(capsys, tmp_path):
+def test_of_several_k_the_least_is_reported_and_said(capsys, tmp_path):
+    assert exit_code("report", CUB200, "--output", tmp_path / "thesis.html") == 0
+    assert "K 1 (also 2, 4, 8; --where k=2)" in capsys.readouterr().err
+
+
+def test_a_table_whose_blocks_hold_several_scores_is_refused(capsys, tmp_path):
     page = tmp_path / "thesis.html"
 
-    assert exit_code("report", CUB200, "--output", page) == 2
+    assert exit_code("report", CUB200, "--by", "dataset,backbone", "--output", page) == 2
     assert "keep one with --where" in capsys.readouterr().err
     assert not page.exists()
 

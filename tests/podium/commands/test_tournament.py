@@ -132,9 +132,9 @@ def test_blocks_with_holes_are_tested_in_addition_to_the_ranking(podium_tourname
 
 
 def test_bad_input_ends_with_one_clear_line(podium_tournament):
-    printed = podium_tournament(TABLE, code=2)
+    printed = podium_tournament(TABLE, "--by", "dataset,backbone", code=2)
     assert printed.startswith("podium: a competitor must have one score in a block")
-    assert "k (1, 2, 4, 8)" in printed
+    assert "embedding_dim (64, 128, 512, 1024)" in printed
     assert "Traceback" not in printed
 
 
@@ -150,8 +150,9 @@ def test_warnings_are_part_of_every_answer(podium_tournament, tmp_path):
     printed = " ".join(podium_tournament(*options).split())
     assert "Warning: Recall@K cannot fall" in printed
     assert "Warning: no score, counted as missing: q/y" in printed
+    assert "1 of 2 blocks hold a score of every competitor; there would be 2 without y" in printed
     assert "Left out of the ranking for missing scores: 1 block (q lacks y)." in printed
-    assert len(json.loads(podium_tournament(*options, "--json"))["warnings"]) == 2
+    assert len(json.loads(podium_tournament(*options, "--json"))["warnings"]) == 3
 
 
 def test_seeds_of_one_block_are_shown_for_description_only(podium_tournament, tmp_path):

@@ -1,0 +1,424 @@
+"""Finds what the columns of a table are, and lays it out as one score per row.
+
+A long table has a column of scores, one row for each. In a wide one each column of scores is a K,
+a metric, a data set, or one of these of another. The names of columns decide, unless a user says
+what they are.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import polars as pl
+
+from analysis.typed_tables.printed_cells import numbers_of
+from analysis.typed_tables.row_filters import missing_column
+from analysis.typed_tables.score_names import (
+    RECALL,
+    SPLITS,
+    ScoreName,
+    is_no_score,
+    k_of,
+    normal,
+    score_name,
+)
+from analysis.typed_tables.table_checks import check_columns, with_scores
+from analysis.typed_tables.table_file import TableFile
+from podium.errors import PodiumError
+
+COMPETITOR, SCORE, K = "loss", "recall", "k"
+
+_COMPETITORS = (
+    "loss", "losses", "loss_function", "method", "methods", "approach", "algorithm", "model",
+    "models", "competitor", "name",
+)  # fmt: skip
+# Columns that name a block, in the order in which they do, by all their names.
+_BLOCKS = (
+    ("dataset", "data_set", "data", "benchmark"),
+    ("backbone", "architecture", "arch", "network", "net", "trunk"),
+    ("embedding_dim", "dim", "dimension", "embedding_size", "embedding_dimension", "emb_dim"),
+    ("image_size",),
+    ("block",),
+)
+_SCORES = ("recall", "score", "scores", "value", "result")
+_METRICS = ("metric", "measure")
+_MOSTLY = 0.5  # share of a column's cells that must be numbers, for it to be one of scores
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenColumns:
+    """What a user says of the columns of a table; None is found by their names.
+
+    Attributes:
+        by: columns that together name a block.
+        also_by: columns that name a block besides those given or found.
+        competitor: column of competitors.
+        score: column of scores, or a metric of a table that has several, such as ``NMI``.
+        average: columns whose rows are averaged within a cell.
+        lower_is_better: whether small scores are good; columns that are a block each are taken for
+            recall otherwise.
+    """
+
+    by: Sequence[str] | None = None
+    also_by: Sequence[str] = field(default=())
+    competitor: str | None = None
+    score: str | None = None
+    average: Sequence[str] = field(default=())
+    lower_is_better: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layout:
+    """A table with one score per row.
+
+    Attributes:
+        frame: its rows: columns of blocks, competitors and scores, maybe ``k``, and others of a
+            long table. Scores are Float64, null where one is missing.
+        by: columns that together name a block.
+        competitor: column of competitors.
+        score: column of scores: its name in a long table, else the metric.
+        unused: columns and metrics that are no part of the frame, or say nothing in it.
+    """
+
+    frame: pl.DataFrame
+    by: tuple[str, ...]
+    competitor: str
+    score: str
+    unused: tuple[str, ...]
+
+
+def lay_out(table: TableFile, given: GivenColumns) -> Layout:
+    """The table as one score per row.
+
+    Raises:
+        PodiumError: a column that must be there is not, plays two roles, is empty where it names a
+            block or competitor, or holds text among scores; what the columns are is ambiguous.
+    """
+    competitor = _competitor(table.frame, given, table.source)
+    score = score_column(table.frame, given)
+    if score is not None:
+        return _long(table, given, competitor, score)
+    return _wide(table, given, competitor)
+
+
+def columns_not_laid_out(frame: pl.DataFrame, given: GivenColumns) -> set[str]:
+    """The columns that the layout of a table lacks, so that conditions on them come before it."""
+    if score_column(frame, given) is None:
+        return set(frame.columns)
+    return {name for name in (_first_called(frame.columns, _METRICS),) if name is not None}
+
+
+def score_column(frame: pl.DataFrame, given: GivenColumns) -> str | None:
+    """The column of scores of a long table; None of a wide one.
+
+    One that is named after its metric, such as ``R@2``, is of a long table if others name blocks.
+    """
+    if given.score is not None:
+        is_wide = given.by is None and score_name(given.score) is not None
+        if given.score not in frame.columns or (is_wide and not block_columns(frame.columns)):
+            return None
+        return given.score
+    return _first_called(frame.columns, _SCORES)
+
+
+def competitor_column(frame: pl.DataFrame, given: GivenColumns) -> str | None:
+    """The column of competitors: as given, by its name, or else the first of text."""
+    if given.competitor is not None:
+        return given.competitor if given.competitor in frame.columns else None
+    named = _first_called(frame.columns, _COMPETITORS)
+    if named is not None:
+        return named
+    metric = _first_called(frame.columns, _METRICS)
+    taken = {*block_columns(frame.columns), *(given.by or ()), *given.average, metric, given.score}
+    texts = [name for name in frame.columns if frame.schema[name] == pl.String]
+    free = [name for name in texts if name not in taken and score_name(name) is None]
+    return free[0] if free else None
+
+
+def score_columns(
+    frame: pl.DataFrame, given: GivenColumns, competitor: str
+) -> dict[str, ScoreName]:
+    """The columns of a wide table that hold scores of a metric, with what their names say.
+
+    A word such as ``test`` or ``val`` is no data set; deviations are no scores.
+    """
+    taken = {competitor, *(given.by or ()), *given.average, *given.also_by}
+    named = {
+        name: found
+        for name in frame.columns
+        if name not in taken and (found := score_name(name)) is not None
+    }
+    named = {
+        name: found
+        for name, found in named.items()
+        if not (found.block and is_no_score(found.block))
+    }
+    splits = {normal(found.block) for found in named.values()} & SPLITS
+    if len(splits) != 1:
+        return named
+    return {
+        name: ScoreName(block="", metric=found.metric, k=found.k)
+        if normal(found.block) in splits
+        else found
+        for name, found in named.items()
+    }
+
+
+def plain_score_columns(
+    frame: pl.DataFrame, given: GivenColumns, competitor: str
+) -> tuple[str, ...]:
+    """The columns of a wide table that are a block each: numbers, by no name anything else."""
+    taken = {competitor, *(given.by or ()), *given.average, *given.also_by}
+    taken |= set(block_columns(frame.columns))
+    return tuple(
+        name
+        for name in frame.columns
+        if name not in taken and not is_no_score(name) and _is_mostly_numbers(frame[name])
+    )
+
+
+def _first_called(columns: Sequence[str], names: Sequence[str]) -> str | None:
+    for name in names:
+        if name in columns:
+            return name
+    called = {normal(column): column for column in reversed(columns)}
+    return next((called[name] for name in names if name in called), None)
+
+
+def block_columns(columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns that name a block, by their names: the data set first."""
+    found = (_first_called(columns, names) for names in _BLOCKS)
+    return tuple(name for name in found if name is not None)
+
+
+def _competitor(frame: pl.DataFrame, given: GivenColumns, source: str) -> str:
+    found = competitor_column(frame, given)
+    if found is None:
+        raise missing_column(given.competitor or COMPETITOR, frame.columns, source=source)
+    return found
+
+
+def _is_mostly_numbers(column: pl.Series) -> bool:
+    if column.dtype.is_numeric():
+        return True
+    if column.dtype != pl.String or column.count() == 0:
+        return False
+    numbers, is_wrong = numbers_of(column)
+    return numbers.count() > 0 and int(is_wrong.sum()) <= _MOSTLY * column.count()
+
+
+def _with_k(frame: pl.DataFrame, given: GivenColumns) -> pl.DataFrame:
+    """The table with whole numbers in ``k``, where it holds cells such as ``R@4`` or is ``K``."""
+    name = _first_called(frame.columns, (K,))
+    if name is None or name in (*(given.by or ()), *given.average):
+        return frame
+    frame = frame.rename({name: K})
+    if frame.schema[K] != pl.String:
+        return frame
+    ks = [None if cell is None else k_of(cell) for cell in frame[K]]
+    return frame if None in ks else frame.with_columns(pl.Series(K, ks, dtype=pl.Int64))
+
+
+def _long(table: TableFile, given: GivenColumns, competitor: str, score: str) -> Layout:
+    frame = _with_k(table.frame, given)
+    metric = _first_called(frame.columns, _METRICS)
+    if metric in (*(given.by or ()), *given.also_by, *given.average):
+        metric = None
+    by = _long_blocks(frame, given, {competitor, score, *given.average, K, metric})
+    if not by:
+        by, frame = ("dataset",), frame.with_columns(pl.lit(table.stem).alias("dataset"))
+    check_columns(frame, keys=[*by, competitor, *given.average], score=score, table=table)
+    frame = with_scores(frame, score, table=table)
+    unused: tuple[str, ...] = ()
+    if metric is not None:
+        frame, score, unused = _of_one_metric(frame, metric, score, table.source)
+    others = [
+        name for name in frame.columns if name not in (*by, competitor, *given.average, score, K)
+    ]
+    return Layout(
+        frame=frame, by=by, competitor=competitor, score=score, unused=(*others, *unused)
+    )
+
+
+def _long_blocks(
+    frame: pl.DataFrame, given: GivenColumns, others: set[str | None]
+) -> tuple[str, ...]:
+    """The columns of blocks; none where there is nothing else in the table, which is one block."""
+    if given.by is not None:
+        found = tuple(given.by)
+    else:
+        found = tuple(name for name in block_columns(frame.columns) if name not in others)
+        left = [name for name in frame.columns if name not in others and not is_no_score(name)]
+        if not found and left:
+            known = ", ".join(names[0] for names in _BLOCKS)
+            raise PodiumError(
+                "name the columns that make a block with --by; none of"
+                f" {known} is in the table (columns: {', '.join(frame.columns)})"
+            )
+    return (*found, *(name for name in given.also_by if name not in found))
+
+
+def _of_one_metric(
+    frame: pl.DataFrame, metric: str, score: str, source: str
+) -> tuple[pl.DataFrame, str, tuple[str, ...]]:
+    """The rows of one metric of a column of metrics, its name, and the other metrics.
+
+    Recall is preferred; its K become the column ``k`` unless there is one.
+    """
+    names = [str(name) for name in frame[metric].drop_nulls().unique(maintain_order=True)]
+    of = {name: score_name(name) or ScoreName(block="", metric=name, k=None) for name in names}
+    label = _chosen(list(dict.fromkeys(found.metric for found in of.values())), None, source)
+    kept = [name for name, found in of.items() if found.metric == label]
+    unused = tuple(name for name in names if name not in kept)
+    frame = frame.filter(pl.col(metric).is_in(kept))
+    ks = {name: of[name].k for name in kept}
+    if K not in frame.columns and None not in ks.values():
+        found_ks = pl.col(metric).replace_strict(ks, return_dtype=pl.Int64)
+        frame = frame.with_columns(found_ks.alias(K))
+    elif len(kept) > 1:
+        raise PodiumError(
+            f"column {metric!r} of {source} holds {', '.join(kept)}: keep one with --where"
+            f" {metric}={kept[0]}"
+        )
+    name = score if label == RECALL and normal(score) == RECALL else label
+    if name != score and name in frame.columns:
+        name = score
+    return frame.drop(metric).rename({score: name}), name, unused
+
+
+def _chosen(metrics: Sequence[str], score: str | None, source: str) -> str:
+    """The metric that is ranked: as given, else recall, else the only one."""
+    if score is not None:
+        wanted = score_name(score)
+        near = {normal(name): name for name in metrics}
+        label = wanted.metric if wanted is not None and not wanted.block else score
+        if label in metrics or normal(label) in near:
+            return near.get(normal(label), label)
+    elif RECALL in metrics or len(metrics) == 1:
+        return RECALL if RECALL in metrics else metrics[0]
+    raise PodiumError(
+        f"{source} holds scores of {', '.join(metrics)}: name one with --score"
+        + ("" if score is None else f"; got {score!r}")
+    )
+
+
+def _wide(table: TableFile, given: GivenColumns, competitor: str) -> Layout:
+    frame = table.frame
+    named = score_columns(frame, given, competitor)
+    if named:
+        metric = _chosen(
+            list(dict.fromkeys(found.metric for found in named.values())),
+            given.score,
+            table.source,
+        )
+        columns = {name: found for name, found in named.items() if found.metric == metric}
+        if (k := k_of(given.score or "")) is not None:
+            columns = {name: found for name, found in columns.items() if found.k == k} or columns
+        _refuse_doubles(columns, table.source)
+    elif given.score is not None:
+        raise missing_column(given.score, frame.columns, source=table.source)
+    else:
+        metric = "score" if given.lower_is_better else SCORE
+        plain = _plain_blocks(table, given, competitor)
+        columns = {name: ScoreName(block=name, metric=metric, k=None) for name in plain}
+    block = _block_of_header(frame.columns, columns, is_plain=not named)
+    by = _wide_blocks(frame, given, competitor, block)
+    others = [name for name in by if name != block or name in frame.columns]
+    keys = [*others, competitor, *given.average]
+    for name in columns:
+        check_columns(frame, keys=keys, score=name, table=table)
+        frame = with_scores(frame, name, table=table)
+    if block is not None:
+        columns = {
+            name: replace(found, block=found.block or table.stem)
+            for name, found in columns.items()
+        }
+    long = _melted(frame.select(*dict.fromkeys(keys), *columns), columns, block, metric)
+    if not by:
+        by = ("dataset",)
+        long = long.with_columns(pl.lit(table.stem).alias("dataset"))
+    unused = [name for name in frame.columns if name not in (*keys, *columns)]
+    return Layout(frame=long, by=by, competitor=competitor, score=metric, unused=tuple(unused))
+
+
+def _plain_blocks(table: TableFile, given: GivenColumns, competitor: str) -> tuple[str, ...]:
+    """The columns of a table whose columns of scores are a block each."""
+    columns = plain_score_columns(table.frame, given, competitor)
+    texts = [
+        name
+        for name in table.frame.columns
+        if name not in (competitor, *columns, *given.average)
+        and not is_no_score(name)
+        and name not in block_columns(table.frame.columns)
+    ]
+    is_ambiguous = bool(texts) and (
+        len(columns) < 2 or table.frame[competitor].is_duplicated().any()
+    )
+    if not columns or is_ambiguous or given.by is not None:
+        raise PodiumError(
+            f"{table.source} has no column {SCORE!r}: name the scores with --score; where each"
+            " column is a block there must be none but these and the competitors"
+            f" (columns: {', '.join(table.frame.columns)})"
+        )
+    return columns
+
+
+def _refuse_doubles(columns: dict[str, ScoreName], source: str) -> None:
+    """Two columns of one data set and K, as of validation and test, are not one score."""
+    twice = Counter((found.block, found.k) for found in columns.values())
+    (what, times), *_ = twice.most_common(1)
+    of_split = {normal(found.block) for found in columns.values()} & SPLITS
+    if times == 1 and not of_split:
+        return
+    same = [name for name, found in columns.items() if (found.block, found.k) == what]
+    shown = same if times > 1 else list(columns)
+    raise PodiumError(
+        f"columns {', '.join(map(repr, shown))} of {source} hold scores of one block and K: keep"
+        " one of them, or name it with --score"
+    )
+
+
+def _block_of_header(
+    names: Sequence[str], columns: dict[str, ScoreName], *, is_plain: bool
+) -> str | None:
+    """The column that names the blocks of the header; None if it names none."""
+    if not any(found.block for found in columns.values()):
+        return None
+    return "block" if is_plain or "dataset" in names else "dataset"
+
+
+def _wide_blocks(
+    frame: pl.DataFrame, given: GivenColumns, competitor: str, block: str | None
+) -> tuple[str, ...]:
+    """The columns that name a block of a wide table.
+
+    Where each competitor has one row, a backbone or dimension that differs between them describes
+    it, as in most comparisons with other papers, and names no block.
+    """
+    if given.by is not None:
+        found = [name for name in given.by if name != block]
+    else:
+        found = list(block_columns(frame.columns))
+        if not frame[competitor].is_duplicated().any():
+            found = [name for name in found if frame[name].n_unique() == 1]
+    found += [name for name in given.also_by if name not in (*found, K, block)]
+    of_header = [block] if block is not None else []
+    with_k = [K] if K in (*(given.by or ()), *given.also_by) and K not in found else []
+    return (*of_header, *found, *with_k)
+
+
+def _melted(
+    frame: pl.DataFrame, columns: dict[str, ScoreName], block: str | None, metric: str
+) -> pl.DataFrame:
+    """One row per row and column of scores, those of the first column first."""
+    column = "__column"
+    index = [name for name in frame.columns if name not in columns]
+    long = frame.unpivot(list(columns), index=index, variable_name=column, value_name="__score")
+    parts: list[pl.Expr] = []
+    if block is not None:
+        blocks = {name: found.block for name, found in columns.items()}
+        parts.append(pl.col(column).replace_strict(blocks).alias(block))
+    if all(found.k is not None for found in columns.values()):
+        ks = {name: found.k for name, found in columns.items()}
+        parts.append(pl.col(column).replace_strict(ks, return_dtype=pl.Int64).alias(K))
+    return long.with_columns(parts).drop(column).rename({"__score": metric})

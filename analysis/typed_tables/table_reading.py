@@ -1,0 +1,75 @@
+"""What a table of scores was taken for, in one line for its reader and as plain values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+_MOST_NAMED = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableReading:
+    """What was taken for blocks, competitors, metric and K.
+
+    Attributes:
+        by: columns that together name a block.
+        num_blocks: number of blocks.
+        competitor: column of competitors.
+        num_competitors: number of competitors.
+        metric: column or metric of the scores.
+        k: K that is ranked; None if scores have no K, or several are ranked together.
+        ks: every K of the table.
+        unused: columns and metrics that are none of these.
+        lower_is_better: whether small scores are good.
+    """
+
+    by: tuple[str, ...]
+    num_blocks: int
+    competitor: str
+    num_competitors: int
+    metric: str
+    k: int | None = None
+    ks: tuple[int, ...] = field(default=())
+    unused: tuple[str, ...] = field(default=())
+    lower_is_better: bool = False
+
+    def line(self) -> str:
+        """One line: ``Read as: 12 blocks (dataset x backbone); 10 competitors (loss); ...``."""
+        return "; ".join(
+            [
+                f"Read as: {_counted(self.num_blocks, 'block')} ({' x '.join(self.by)})",
+                f"{_counted(self.num_competitors, 'competitor')} ({self.competitor})",
+                f"metric {self.metric}{', lower is better' if self.lower_is_better else ''}",
+                *([self._k_text()] if self.ks else []),
+                *([f"not used: {_few(self.unused)}"] if self.unused else []),
+            ]
+        )
+
+    def record(self) -> dict[str, object]:
+        """The same as plain values, for JSON."""
+        return {
+            "by": list(self.by),
+            "blocks": self.num_blocks,
+            "competitor": self.competitor,
+            "competitors": self.num_competitors,
+            "metric": self.metric,
+            "k": self.k,
+            "ks": list(self.ks),
+            "not_used": list(self.unused),
+            "lower_is_better": self.lower_is_better,
+        }
+
+    def _k_text(self) -> str:
+        others = [str(k) for k in self.ks if k != self.k]
+        if self.k is None:
+            return f"K {', '.join(others)}"
+        also = f" (also {', '.join(others)}; --where k={others[0]})" if others else ""
+        return f"K {self.k}{also}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    return ", ".join(names[:_MOST_NAMED]) + more
