@@ -262,15 +262,17 @@ def _verdict_notes(tournament: Tournament, *, where: str) -> Iterator[Finding]:
                 f" significantly different; {medals_text(test)}"
             )
             yield Finding(kind="verdict", where=where, message=message)
-        yield Finding(kind="verdict", where=where, message=agreement_text(found).rstrip("."))
+        yield Finding(
+            kind="verdict", where=where, message=agreement_text(tournament, found).rstrip(".")
+        )
     if stability is not None:
         for sentence in (*_left_out(stability), *_resampled(stability)):
             yield Finding(kind="stability", where=where, message=sentence)
 
 
 def _left_out(stability: RankStability) -> Iterator[str]:
-    """Which competitor has each of the first three ranks without each block in turn."""
-    total = len(stability.leave_one_out)
+    """Which competitor has each of the first three ranks without each group of blocks in turn."""
+    units = counted(len(stability.leave_one_out), stability.groups.noun)
     for rank in range(1, _PODIUM + 1):
         holders = Counter(
             name for left in stability.leave_one_out for held, name in left.podium if held == rank
@@ -278,29 +280,26 @@ def _left_out(stability: RankStability) -> Iterator[str]:
         ranked = sorted(holders.items(), key=lambda item: (-item[1], item[0]))
         if not ranked:
             continue
-        if ranked[0][1] == total and len(ranked) == 1:
+        if ranked[0][1] == len(stability.leave_one_out) and len(ranked) == 1:
             yield (
-                f"the {_ORDINALS[rank]} rank remains with {ranked[0][0]} whichever of"
-                f" {counted(total, 'block')} is left out"
+                f"the {_ORDINALS[rank]} rank remains with {ranked[0][0]} whichever of {units} is"
+                " left out"
             )
         else:
             named = listed([f"{name} {count} times" for name, count in ranked])
-            yield (
-                f"leaving out one of {counted(total, 'block')} gives the {_ORDINALS[rank]} rank"
-                f" to {named}"
-            )
+            yield f"leaving out one of {units} gives the {_ORDINALS[rank]} rank to {named}"
 
 
 def _resampled(stability: RankStability) -> Iterator[str]:
-    leading = stability.leading
+    bootstrap = stability.bootstrap
     unsure = [
         f"{each.competitor} {percent(each.p_top_three)}"
-        for each in leading.competitors
+        for each in bootstrap.competitors
         if 1 - _CERTAIN < each.p_top_three < _CERTAIN
     ]
     how = (
-        f"resampling the {stability.resampled} {leading.replicates:,} times"
-        f"{' (a sensitivity analysis: too few for an interval)' if leading.is_sensitivity else ''}"
+        f"resampling the {stability.resampled} {bootstrap.replicates:,} times"
+        f"{' (too few for an interval)' if bootstrap.is_sensitivity else ''}"
     )
     if unsure:
         yield f"{how}: probabilities of a rank among the first three: {listed(unsure)}"

@@ -61,7 +61,7 @@ def nemenyi_p_value(rank_difference: float, num_competitors: int, num_blocks: in
 
 
 def pool_sensitivity(
-    names: Sequence[str], scores_BC: NDArray[np.float64], alpha: float
+    names: Sequence[str], scores_BC: NDArray[np.float64], alpha: float, *, num_independent: int
 ) -> PoolSensitivity | None:
     """Rank the best five among themselves, and compare with their ranks among all.
 
@@ -72,17 +72,18 @@ def pool_sensitivity(
         names: names of the C competitors, best first.
         scores_BC: finite scores, higher is better.
         alpha: significance level of both tests.
+        num_independent: blocks counted as independent, such as their groups.
 
     Returns:
         None with five competitors or fewer.
     """
-    num_blocks, num_competitors = scores_BC.shape
+    num_competitors = len(names)
     if num_competitors <= _POOL:
         return None
     all_C = average_ranks(scores_BC).mean(axis=0)
     pool_C = average_ranks(scores_BC[:, :_POOL]).mean(axis=0)
-    limit = critical_difference(num_competitors, num_blocks, alpha)
-    limit_in_pool = critical_difference(_POOL, num_blocks, alpha)
+    limit = critical_difference(num_competitors, num_independent, alpha)
+    limit_in_pool = critical_difference(_POOL, num_independent, alpha)
     changed = []
     for a, b in combinations(range(_POOL), 2):
         gap, gap_in_pool = abs(float(all_C[a] - all_C[b])), abs(float(pool_C[a] - pool_C[b]))

@@ -20,9 +20,9 @@ _MOST_BLOCKS = 10_000
 class Pair:
     """Two competitors, block by block. Differences are a - b, in units of the score.
 
-    ``p`` is that of the primary test, adjusted for the number of pairs: the verdict. It,
-    ``wilcoxon``, ``p_holm`` (of Wilcoxon) and ``p_nemenyi`` are None with a single block, which
-    supports no test; ``p_nemenyi`` also with two competitors.
+    ``p`` is that of the primary test over groups of blocks, adjusted for the number of pairs: the
+    verdict. It, ``wilcoxon``, ``p_holm`` (of Wilcoxon) and ``p_nemenyi`` are None with a single
+    group, which supports no test; ``p_nemenyi`` also with two competitors.
     """
 
     a: str
@@ -54,26 +54,32 @@ class SmallestP:
 
 
 def compare_pairs(
-    names: Sequence[str], scores_BC: NDArray[np.float64], *, test: PrimaryTest = "wilcoxon_holm"
+    names: Sequence[str],
+    scores_BC: NDArray[np.float64],
+    group_scores_GC: NDArray[np.float64],
+    *,
+    test: PrimaryTest = "wilcoxon_holm",
 ) -> tuple[Pair, ...]:
     """All C (C - 1) / 2 pairs, in the order of the columns.
 
     Args:
         names: names of the C competitors; if best first, ``a`` is the better placed of a pair.
         scores_BC: finite scores, higher is better.
+        group_scores_GC: mean scores of groups of blocks, on which the tests are made; the scores
+            themselves where all blocks are independent.
         test: primary test.
     """
-    num_blocks, num_competitors = scores_BC.shape
+    num_groups, num_competitors = group_scores_GC.shape
     average_C = average_ranks(scores_BC).mean(axis=0)
     indices = list(combinations(range(num_competitors), 2))
-    is_testable = num_blocks > 1
+    is_testable = num_groups > 1
     tests = [
-        signed_rank_test(scores_BC[:, a], scores_BC[:, b]) if is_testable else None
+        signed_rank_test(group_scores_GC[:, a], group_scores_GC[:, b]) if is_testable else None
         for a, b in indices
     ]
     adjusted = holm([tested.p_value for tested in tests if tested is not None])
     flipped = (
-        holm(sign_flip_p_values(differences(scores_BC)).tolist())
+        holm(sign_flip_p_values(differences(group_scores_GC)).tolist())
         if is_testable and test == "permutation_holm"
         else []
     )
@@ -83,7 +89,7 @@ def compare_pairs(
         gap = float(average_C[a] - average_C[b])
         p_holm = adjusted[number] if is_testable else None
         p_nemenyi = (
-            nemenyi_p_value(gap, num_competitors, num_blocks)
+            nemenyi_p_value(gap, num_competitors, num_groups)
             if is_testable and num_competitors > 2
             else None
         )

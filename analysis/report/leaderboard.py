@@ -17,6 +17,8 @@ from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
 from analysis.wording import MOST_NAMED, counted, listed
 
+_MEDALS = 3  # places whose rivals are named below the table
+
 
 def leaderboard(results: StudyResults, series: Mapping[str, Series]) -> Section:
     """The section of a study: the table of ranks with its uncertainty, or why there is none."""
@@ -95,7 +97,7 @@ def _table(
     if stability:
         labels[2:2] = ["95\N{NO-BREAK SPACE}% interval"]
         labels += ["P(first)", "P(top\N{NO-BREAK SPACE}3)"]
-        for row, found in zip(rows, stability.leading.competitors, strict=True):
+        for row, found in zip(rows, stability.bootstrap.competitors, strict=True):
             interval, *probabilities = uncertainty_cells(found)
             row[3:3] = [interval]
             row += probabilities
@@ -108,21 +110,29 @@ def _table(
         columns=(*Column.texts("Competitor"), *Column.numbers(*labels)),
         rows=tuple(map(tuple, rows)),
         note=" ".join(
-            filter(None, (_shared_note(shared), bootstrap_note(stability) if stability else ""))
+            filter(
+                None,
+                (
+                    _shared_note(tournament, shared),
+                    bootstrap_note(stability) if stability else "",
+                ),
+            )
         ),
         is_sortable=True,
     )
 
 
-def _shared_note(shared: Mapping[str, Sequence[str]]) -> str:
-    """With whom each shared place is shared; empty if none is."""
+def _shared_note(tournament: Tournament, shared: Mapping[str, Sequence[str]]) -> str:
+    """With whom each of the first three places is shared; empty if no place is shared."""
     if not shared:
         return ""
     named = "; ".join(
-        f"{name} with {listed(others, most=MOST_NAMED)}" for name, others in shared.items()
+        f"{standing.competitor} with {listed(shared[standing.competitor], most=MOST_NAMED)}"
+        for standing in tournament.standings
+        if standing.place <= _MEDALS and standing.competitor in shared
     )
     return (
         f"Shared places: {named}. A place is shared unless its holder differs significantly from"
-        " everyone behind, keeps it in 95 % of the resamples, and no single block or group decides"
-        " it."
+        " everyone behind, keeps it in 95 % of the resamples, and no single block or group of"
+        " blocks decides it."
     )

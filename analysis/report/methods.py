@@ -7,11 +7,13 @@ import polars as pl
 from analysis.estimates.confidence_intervals import class_bootstrap
 from analysis.figures.style import Series
 from analysis.page.html_page import Bullets, Heading, Paragraph, Part, Section
+from analysis.report.rank_intervals import bootstrap_note
 from analysis.scores.final_scores import BASELINE
 from analysis.study_results.study_results import StudyResults
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.table_tournament import TableResults
 from analysis.tournament.tournament import Tournament
+from analysis.tournament.verdict_text import question
 from analysis.wording import counted, listed
 from orchestrator.results.records.tournament_rules import TEST_LABELS
 
@@ -86,16 +88,12 @@ def _ranking(
         " which competitors differ significantly. Tests are two-sided; Wilcoxon's p is exact, by"
         " all sign flips"
         " where there are ties or zero differences; Holm adjusts over all pairs.",
-        "Friedman's test is corrected for ties; with fewer than 10 blocks its p is by permutation"
-        " within blocks, seed 0.",
+        f"Tests answer: {question(tournament)} Their unit is the {tournament.block_groups.noun},"
+        " by its mean scores. Friedman's test is corrected for ties; with fewer than 10 of them"
+        " its p is by permutation within each, seed 0.",
     ]
     if stability:
-        leading = stability.leading
-        sentences.append(
-            f"Rank intervals and probabilities: {100 * leading.confidence:g} % percentile"
-            f" bootstrap, resampling {stability.resampled}, {leading.replicates:,} resamples,"
-            " seed 0."
-        )
+        sentences.append(bootstrap_note(stability))
     if tournament.excluded:
         count = counted(len(tournament.excluded), "block")
         sentences.append(f"{count} lacking a competitor's score left out of the ranking.")

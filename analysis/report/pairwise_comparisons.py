@@ -249,10 +249,10 @@ def _adjusted(pair: Pair, tournament: Tournament) -> list[tuple[float | None, bo
 def _verdict_note(tournament: Tournament) -> str:
     smallest = tournament.smallest_p
     if smallest is None:
-        return "One block supports no test."
+        return "One group of blocks supports no test."
     return (
         f"In bold: significantly different at {100 * tournament.alpha:g} % by the primary test"
-        f" ({METHODS[tournament.test]}) over {counted(len(tournament.blocks), 'block')} and"
+        f" ({METHODS[tournament.test]}) over {tournament.block_groups.counted} and"
         f" {counted(len(tournament.pairs), 'pair')}: the verdicts of this page."
         f" {smallest_p_sentence(smallest)}"
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from analysis.estimates.grouped_share import FEWEST_GROUPS
 from analysis.figures.style import Series
 from analysis.hypothesis_tests.bayesian_signed_rank import FEW_BLOCKS
 from analysis.page.html_page import Cell, Column, Fold, Paragraph, Part, Section, Table
@@ -22,7 +23,13 @@ def sensitivity_to_test(results: StudyResults, series: Mapping[str, Series]) -> 
     """The section of a study; None without a ranking over several blocks."""
     if results.tournament is None or results.sensitivity_to_test is None:
         return None
-    return _section(results.tournament, results.sensitivity_to_test, series, "points")
+    return _section(
+        results.tournament,
+        results.sensitivity_to_test,
+        series,
+        unit="points",
+        primary="The primary test was declared before the outcome was known",
+    )
 
 
 def table_sensitivity_to_test(
@@ -32,16 +39,25 @@ def table_sensitivity_to_test(
     if results.sensitivity_to_test is None:
         return None
     return _section(
-        results.tournament, results.sensitivity_to_test, series, f"units of {results.score}"
+        results.tournament,
+        results.sensitivity_to_test,
+        series,
+        unit=f"units of {results.score}",
+        primary="A table declares no test; the primary one is podium's default",
     )
 
 
 def _section(
-    tournament: Tournament, found: SensitivityToTest, series: Mapping[str, Series], unit: str
+    tournament: Tournament,
+    found: SensitivityToTest,
+    series: Mapping[str, Series],
+    *,
+    unit: str,
+    primary: str,
 ) -> Section:
     parts: list[Part] = [
-        Paragraph(text=agreement_text(found)),
-        _tests(tournament, found),
+        Paragraph(text=agreement_text(tournament, found)),
+        _tests(tournament, found, primary),
         *(Paragraph(text=sentence) for sentence in pool_sentences(tournament)),
         *_available(tournament, series),
         Fold(
@@ -55,7 +71,7 @@ def _section(
     return Section(name="other-tests", title="Sensitivity to the test", parts=tuple(parts))
 
 
-def _tests(tournament: Tournament, found: SensitivityToTest) -> Table:
+def _tests(tournament: Tournament, found: SensitivityToTest, primary: str) -> Table:
     rows = [
         (
             Cell(text=test.shown, order=test.label),
@@ -73,15 +89,14 @@ def _tests(tournament: Tournament, found: SensitivityToTest) -> Table:
     return Table(
         name="tests",
         caption=f"Pairs of {found.num_pairs:,} that differ significantly by each test over"
-        f" {counted(len(tournament.blocks), 'block')} at {100 * tournament.alpha:g} %",
+        f" {tournament.block_groups.counted} at {100 * tournament.alpha:g} %",
         columns=(
             *Column.texts("Test"),
             *Column.numbers("Pairs that differ"),
             *Column.texts(f"Not different from {tournament.names[0]}", "Places"),
         ),
         rows=tuple(rows),
-        note="The primary test was declared before the outcome was known; verdicts are by it"
-        " alone. Shared: its holder does not differ significantly from all behind it. The"
+        note=f"{primary}; verdicts are by it alone. Shared: its holder does not differ significantly from all behind it. The"
         " Bayesian test"
         f" counts a pair where one is better with a probability of {1 - tournament.alpha:g}, which"
         " is not adjusted for the number of pairs. ANOVA with repeated measures:"
@@ -158,25 +173,30 @@ def _pairs(
             Column(label="Worse", group="Bayesian signed-rank"),
         ),
         rows=tuple(rows),
-        note=_pairs_note(found, len(tournament.blocks)),
+        note=_pairs_note(found, tournament),
         is_sortable=True,
     )
 
 
-def _pairs_note(found: SensitivityToTest, num_blocks: int) -> str:
+def _pairs_note(found: SensitivityToTest, tournament: Tournament) -> str:
     one: Superiority = found.superiorities[0]
+    groups = tournament.block_groups
     if one.num_runs == 1:
-        drawn = "Every block has one run of each; intervals by resampling blocks"
+        compared = "Every block has one run of each"
     else:
-        how = "seed by seed" if one.is_paired else "each with each"
-        drawn = f"Runs are compared {how}; intervals by resampling blocks and their runs"
+        compared = f"Runs are compared {'seed by seed' if one.is_paired else 'each with each'}"
+    interval = (
+        f"no interval: it takes {FEWEST_GROUPS} {groups.noun}s"
+        if one.low is None
+        else f"intervals are Wilson's, from how {groups.noun}s vary"
+    )
     few = (
-        f" With {counted(num_blocks, 'block')} these estimates are very uncertain."
-        if num_blocks < FEW_BLOCKS
+        f" With {counted(tournament.num_groups, groups.noun)} these estimates are very uncertain."
+        if tournament.num_groups < FEW_BLOCKS
         else ""
     )
     return (
-        f"{drawn}. In bold: meaningful, from {MEANINGFUL:g} on with an interval above one half; a"
+        f"{compared}; {interval}. In bold: meaningful, from {MEANINGFUL:g} on with an interval above one half; a"
         f" test needs {ENOUGH_RUNS} comparisons to find that. {rope_text(found)} Nothing here is"
         f" adjusted for the number of pairs.{few}"
     )

@@ -20,13 +20,28 @@ from analysis.wording import MOST_NAMED, counted, duration, listed, number, rang
 
 
 def headline(tournament: Tournament, stability: RankStability | None, *, metric: str) -> str:
-    """Who won and by how much, in one sentence; it says with whom a first place is shared.
+    """What is known of the order, then who leads and by how much.
+
+    Where the design cannot support any ranking that comes first.
 
     Args:
         tournament: the tournament.
         stability: stability of its ranks; None with a single block.
         metric: what the scores are.
     """
+    known = _nothing_known(tournament)
+    return f"{known} {_leader(tournament, stability, metric=metric)}".lstrip()
+
+
+def _nothing_known(tournament: Tournament) -> str:
+    """That no ranking can be supported, and why; empty where one could be."""
+    smallest = tournament.smallest_p
+    if smallest is not None and smallest.adjusted <= tournament.alpha:
+        return ""
+    return f"No ranking can be supported: {tournament.block_groups.counted}."
+
+
+def _leader(tournament: Tournament, stability: RankStability | None, *, metric: str) -> str:
     first = [s for s in tournament.standings if s.place == 1]
     blocks = counted(len(tournament.blocks), "block")
     count = len(tournament.names)

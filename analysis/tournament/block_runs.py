@@ -49,6 +49,11 @@ class BlockRuns:
         return bool((self.weights_UC > 0).all())
 
     @property
+    def num_runs(self) -> int:
+        """Fewest runs of a competitor."""
+        return int((self.weights_UC > 0).sum(axis=0).min())
+
+    @property
     def varies(self) -> bool:
         """Whether any competitor has two runs or more."""
         return bool(((self.weights_UC > 0).sum(axis=0) > 1).any())

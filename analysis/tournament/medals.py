@@ -1,4 +1,4 @@
-"""The first three places, and with whom each is shared."""
+"""The places of a tournament, the first three above all, and with whom each is shared."""
 
 from dataclasses import dataclass
 
@@ -11,13 +11,13 @@ _MEDALS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Medal:
-    """One of the first three places and the evidence against it.
+    """A place and the evidence against it.
 
     The three groups name competitors placed no better. A medal is supported if all are empty;
     else it is shared.
 
     Attributes:
-        place: place by total rank, 1 to 3.
+        place: place by total rank.
         competitor: name of the competitor that takes the place.
         not_significantly_different: competitors that do not differ by the primary test.
         often_ahead: competitors that take the place in the resamples, if it is kept in less than
@@ -25,7 +25,7 @@ class Medal:
         ahead_without: competitors that are ahead or level when some block is left out.
         p_place: probability of this place or a better one; None if nothing was resampled.
         num_kept: number of the ``num_left_out`` times that the place is kept, ties included.
-        num_left_out: number of times that a block or cluster was left out.
+        num_left_out: number of times that a group of blocks was left out.
     """
 
     place: int
@@ -50,50 +50,60 @@ class Medal:
 
 
 def medals(tournament: Tournament, stability: RankStability | None) -> tuple[Medal, ...]:
-    """The first three places, each compared with all competitors placed no better.
+    """Those of the first three places that have competitors placed no better, best first.
 
     A place is supported if its competitor is significantly different from each of them by the
-    primary test, it is kept in at least 95 % of the resamples, and no single block (or group,
-    where groups are resampled) decides it. One of the three is not enough: a test over
-    blocks ignores their groups and runs, and few blocks resampled look more alike than new ones
-    would.
+    primary test, it is kept in at least 95 % of the resamples, and no single group of blocks
+    decides it. One of the three is not enough: a test ignores runs, and few groups resampled look
+    more alike than new ones would.
 
     Args:
         tournament: ranking with the verdicts of the primary test.
         stability: resampled ranks of the tournament; None if nothing could be resampled.
     """
-    return tuple(
-        _medal(tournament, stability, standing)
-        for standing in tournament.standings
-        if standing.place <= _MEDALS
-    )
+    return tuple(medal for medal in _places(tournament, stability) if medal.place <= _MEDALS)
 
 
 def shared_places(
     tournament: Tournament, stability: RankStability | None
 ) -> dict[str, tuple[str, ...]]:
-    """Holder of each shared medal -> the competitors that share it.
+    """Holder of each shared place, whichever it is -> the competitors that share it.
 
-    Empty for a single block, which is descriptive. A last place is left out, since none is behind
-    to share it.
+    Empty for a single group of blocks, which is descriptive.
     """
     if tournament.is_descriptive:
         return {}
     return {
         medal.competitor: medal.shared_with
-        for medal in medals(tournament, stability)
+        for medal in _places(tournament, stability)
         if not medal.is_supported
     }
 
 
-def _medal(tournament: Tournament, stability: RankStability | None, standing: Standing) -> Medal:
-    name, place = standing.competitor, standing.place
-    rivals = [
+def _places(tournament: Tournament, stability: RankStability | None) -> tuple[Medal, ...]:
+    return tuple(
+        _medal(tournament, stability, standing, rivals)
+        for standing in tournament.standings
+        if (rivals := _no_better(tournament, standing))
+    )
+
+
+def _no_better(tournament: Tournament, standing: Standing) -> list[str]:
+    return [
         other.competitor
         for other in tournament.standings
-        if other.competitor != name and other.place >= place
+        if other is not standing and other.place >= standing.place
     ]
-    left_out = stability.left_out if stability else ()
+
+
+def _medal(
+    tournament: Tournament,
+    stability: RankStability | None,
+    standing: Standing,
+    rivals: list[str],
+) -> Medal:
+    name, place = standing.competitor, standing.place
+    left_out = stability.leave_one_out if stability else ()
     without = [{who: where for where, who in one.places} for one in left_out]
     caught = {r for places in without for r in rivals if places[r] <= places[name]}
     return Medal(
@@ -121,18 +131,18 @@ def _p_place(
     if stability is None:
         return None
     column = tournament.names.index(standing.competitor)
-    return float(stability.leading.place_probability_CC[column, : standing.place].sum())
+    return float(stability.bootstrap.place_probability_CC[column, : standing.place].sum())
 
 
 def _often_ahead(
     tournament: Tournament, stability: RankStability | None, standing: Standing, rivals: list[str]
 ) -> tuple[str, ...]:
     p_place = _p_place(tournament, stability, standing)
-    if stability is None or p_place is None or p_place >= stability.leading.confidence:
+    if stability is None or p_place is None or p_place >= stability.bootstrap.confidence:
         return ()
     # A place is lost only to someone behind: if each of them overtook in less than its part of
     # 5 % of the resamples, the place would be kept in 95 %. So one is always named.
-    share = (1 - stability.leading.confidence) / len(rivals)
+    share = (1 - stability.bootstrap.confidence) / len(rivals)
     column = tournament.names.index(standing.competitor)
-    ahead_C = stability.leading.ahead_CC[:, column]
+    ahead_C = stability.bootstrap.ahead_CC[:, column]
     return tuple(r for r in rivals if ahead_C[tournament.names.index(r)] > share)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from analysis.hypothesis_tests.pairwise_comparisons import blocks_needed
+from analysis.tournament.block_groups import BlockGroups
 from orchestrator.results.records.tournament_rules import PrimaryTest
 
 METHODS: Mapping[PrimaryTest, str] = {
@@ -18,7 +19,12 @@ def adjusted_word(test: PrimaryTest) -> str:
     return "Nemenyi" if test == "nemenyi" else "Holm-adjusted"
 
 
-def needed_text(num_competitors: int, alpha: float, test: PrimaryTest) -> str:
-    """How many blocks it takes for any pair to be significantly different."""
+def needed_text(
+    num_competitors: int, alpha: float, test: PrimaryTest, *, groups: BlockGroups
+) -> str:
+    """How many more groups of blocks it takes for any pair to be significantly different."""
     needed = blocks_needed(num_competitors, alpha, test)
-    return "No number of blocks is enough." if needed is None else f"It takes {needed} blocks."
+    if needed is None:
+        return f"No number of {groups.noun}s is enough."
+    more = needed - len(groups.names)
+    return f"It takes {needed} {groups.noun}s: {more} more {groups.elsewhere} would do."

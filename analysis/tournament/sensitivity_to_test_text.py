@@ -47,7 +47,7 @@ def sensitivity_record(tournament: Tournament, found: SensitivityToTest) -> dict
 
 def sensitivity_sentences(tournament: Tournament, found: SensitivityToTest) -> Iterator[str]:
     """What the tests agree on and what probabilities say of the first two."""
-    yield agreement_text(found)
+    yield agreement_text(tournament, found)
     pair, better, one = next(iter(_pairs(tournament, found)))
     interval = "" if one.low is None else f" (95 % interval {one.low:.2f} to {one.high:.2f})"
     meaning = "meaningful" if one.is_meaningful else "not meaningful"
@@ -56,9 +56,10 @@ def sensitivity_sentences(tournament: Tournament, found: SensitivityToTest) -> I
         f"{meaning}; probably better by more than the region: {better.a_better:.2f}, as good as "
         f"equal {better.rope:.2f}, worse {better.b_better:.2f}. {rope_text(found)}"
     )
-    if one.num_blocks < FEW_BLOCKS:
+    if tournament.num_groups < FEW_BLOCKS:
+        units = counted(tournament.num_groups, tournament.block_groups.noun)
         yield (
-            f"With {counted(one.num_blocks, 'block')} these probabilities say little: it takes "
+            f"With {units} these probabilities say little: it takes "
             f"{FEW_BLOCKS} and more, or {ENOUGH_RUNS} comparisons of runs on one block."
         )
 
@@ -80,21 +81,21 @@ def _standing(medal: MedalUnderTest) -> str:
     return "shared" if medal.not_significantly_different else "kept"
 
 
-def agreement_text(found: SensitivityToTest) -> str:
+def agreement_text(tournament: Tournament, found: SensitivityToTest) -> str:
     """Whether the first place, and which pairs, depend on the choice of the test.
 
-    With few blocks it says that the Bayesian test has no ground for its verdicts.
+    With few groups of blocks it says that the Bayesian test has no ground for its verdicts.
     """
-    return f"{_agreement(found)}{_few_blocks(found)}"
+    return f"{_agreement(found)}{_few_groups(tournament)}"
 
 
-def _few_blocks(found: SensitivityToTest) -> str:
-    num_blocks = found.superiorities[0].num_blocks
-    if num_blocks >= FEW_BLOCKS:
+def _few_groups(tournament: Tournament) -> str:
+    if tournament.num_groups >= FEW_BLOCKS:
         return ""
+    noun = tournament.block_groups.noun
     return (
-        f" With {counted(num_blocks, 'block')} the verdicts of the Bayesian test say little: its"
-        f" prior and single blocks decide below {FEW_BLOCKS}."
+        f" With {counted(tournament.num_groups, noun)} the verdicts of the Bayesian test say"
+        f" little: its prior and single {noun}s decide below {FEW_BLOCKS}."
     )
 
 

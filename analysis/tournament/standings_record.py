@@ -9,15 +9,17 @@ from analysis.tournament.medals import Medal, medals
 from analysis.tournament.rank_bootstrap import LeaveOneOut, RankBootstrap
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
+from analysis.tournament.verdict_text import question
 
 
 def tournament_record(tournament: Tournament, stability: RankStability | None) -> dict[str, Any]:
     """Everything a tournament found: ``competitors`` (best first), ``friedman``, ``pairs``, ...
 
     What could not be computed is None: with two competitors there is neither Friedman nor Nemenyi,
-    with one block no test at all.
+    with one group of blocks no test at all.
     """
     return {
+        "question": question(tournament),
         "competitors": standing_records(tournament),
         "friedman": asdict(tournament.friedman) if tournament.friedman else None,
         "critical_difference": tournament.critical_difference,
@@ -32,6 +34,11 @@ def tournament_record(tournament: Tournament, stability: RankStability | None) -
         "stability": _stability(stability) if stability else None,
         "by": tournament.by,
         "blocks": tournament.block_labels,
+        "block_groups": {
+            "columns": tournament.block_groups.columns,
+            "labels": tournament.block_groups.labels,
+            "intraclass_correlation": tournament.intraclass_correlation,
+        },
         "excluded": [asdict(block) for block in tournament.excluded],
         "available": asdict(tournament.available) if tournament.available else None,
     }
@@ -74,18 +81,15 @@ def _medal(medal: Medal) -> dict[str, Any]:
 
 
 def _stability(stability: RankStability) -> dict[str, Any]:
-    clusters = stability.by_cluster
     return {
         "resampled": stability.resampled,
-        **_bootstrap(stability.leading),
-        "by_cluster": None if clusters is None else _bootstrap(clusters),
-        "leave_one_block_out": [_left_out(one) for one in stability.leave_one_out],
-        "leave_one_cluster_out": [_left_out(one) for one in stability.leave_cluster_out],
+        **_bootstrap(stability.bootstrap),
+        "leave_one_out": [_left_out(one) for one in stability.leave_one_out],
     }
 
 
 def _bootstrap(bootstrap: RankBootstrap) -> dict[str, Any]:
-    names = ("num_clusters", "num_blocks", "draws_runs", "replicates", "confidence")
+    names = ("num_groups", "num_blocks", "draws_runs", "replicates", "confidence")
     return {
         **{name: getattr(bootstrap, name) for name in (*names, "is_sensitivity")},
         "competitors": [asdict(found) for found in bootstrap.competitors],

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from analysis.estimates.intraclass_correlation import intraclass_correlation
 from analysis.estimates.ranks import Standing, average_ranks, standings
 from analysis.hypothesis_tests.cliques import homogeneous_groups
 from analysis.hypothesis_tests.friedman import Friedman, friedman_test
@@ -29,6 +30,7 @@ from analysis.hypothesis_tests.skillings_mack import (
     available_ranks,
     skillings_mack,
 )
+from analysis.tournament.block_groups import BlockGroups, block_groups
 from orchestrator.results.records.tournament_rules import PrimaryTest
 from podium.errors import PodiumError
 
@@ -62,7 +64,11 @@ class Available:
 class Tournament:
     """A rank tournament; tests are computed on first use, and kept.
 
-    C competitors, best first everywhere; B blocks used, sorted by key.
+    Competitors are ranked within blocks. Tests ask whether the order would hold on another data
+    set or backbone; their unit is the group of blocks that share both, by the mean scores of its
+    blocks. Where each group is one block, these are the scores.
+
+    C competitors, best first everywhere; B blocks used, sorted by key; G groups.
 
     Attributes:
         by: columns that name a block.
@@ -94,10 +100,30 @@ class Tournament:
         """Keys of the blocks as text, values joined by ``/``."""
         return tuple(_label(block.values()) for block in self.blocks)
 
+    @cached_property
+    def block_groups(self) -> BlockGroups:
+        """The groups of blocks: the unit of all tests and resamples."""
+        return block_groups(self.blocks, self.block_labels)
+
+    @property
+    def num_groups(self) -> int:
+        """Count of groups of blocks."""
+        return len(self.block_groups.names)
+
+    @cached_property
+    def group_scores_GC(self) -> NDArray[np.float64]:
+        """Mean scores within groups of blocks."""
+        return self.block_groups.means(self.scores_BC)
+
+    @cached_property
+    def intraclass_correlation(self) -> float | None:
+        """How much blocks of one group agree in their order; None without groups of blocks."""
+        return intraclass_correlation(self.scores_BC, self.block_groups.members)
+
     @property
     def is_descriptive(self) -> bool:
-        """Whether there is a single block, which shows an order but supports no test."""
-        return len(self.blocks) == 1
+        """Whether there is a single group, which shows an order but supports no test."""
+        return self.num_groups == 1
 
     @cached_property
     def ranks_BC(self) -> NDArray[np.float64]:
@@ -106,35 +132,36 @@ class Tournament:
 
     @cached_property
     def friedman(self) -> Friedman | None:
-        """Omnibus test; None with two competitors or one block."""
-        return friedman_test(self.ranks_BC) if self._has_omnibus else None
+        """Omnibus test over groups; None with two competitors or one group."""
+        return friedman_test(average_ranks(self.group_scores_GC)) if self._has_omnibus else None
 
     @cached_property
     def critical_difference(self) -> float | None:
-        """Nemenyi's, in average ranks; None like ``friedman``."""
-        num_blocks, num_competitors = self.scores_BC.shape
+        """Nemenyi's with as many blocks as there are groups; None like ``friedman``."""
         if not self._has_omnibus:
             return None
-        return critical_difference(num_competitors, num_blocks, self.alpha)
+        return critical_difference(len(self.standings), self.num_groups, self.alpha)
 
     @cached_property
     def pool(self) -> PoolSensitivity | None:
         """Nemenyi's verdicts if only the best five had taken part; None with five or fewer."""
         if not self._has_omnibus:
             return None
-        return pool_sensitivity(self.names, self.scores_BC, self.alpha)
+        return pool_sensitivity(
+            self.names, self.scores_BC, self.alpha, num_independent=self.num_groups
+        )
 
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
         """All pairwise comparisons, ``a`` the better placed."""
-        return compare_pairs(self.names, self.scores_BC, test=self.test)
+        return compare_pairs(self.names, self.scores_BC, self.group_scores_GC, test=self.test)
 
     @cached_property
     def smallest_p(self) -> SmallestP | None:
-        """Least p that any pair could reach; None with one block."""
+        """Least p that any pair could reach; None with one group."""
         if self.is_descriptive:
             return None
-        return smallest_p(len(self.blocks), len(self.standings), self.test)
+        return smallest_p(self.num_groups, len(self.standings), self.test)
 
     @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -148,7 +175,7 @@ class Tournament:
 
     @property
     def _has_omnibus(self) -> bool:
-        return len(self.blocks) > 1 and len(self.standings) > 2
+        return self.num_groups > 1 and len(self.standings) > 2
 
     def _groups(self, *, nemenyi: bool) -> tuple[tuple[str, ...], ...]:
         p_CC = p_value_matrix(self.names, self.pairs, nemenyi=nemenyi)

@@ -21,6 +21,7 @@ _PLACES = {1: "first", 2: "second", 3: "third"}
 def verdict_sentences(tournament: Tournament, stability: RankStability | None) -> list[str]:
     """How sure the order is: tests, medals, resamples, and which blocks are left out."""
     return [
+        *_question(tournament),
         *_omnibus(tournament),
         *medal_sentences(tournament, stability),
         *_pairwise(tournament),
@@ -42,13 +43,12 @@ def tournament_sentences(tournament: Tournament, stability: RankStability | None
 def medal_sentences(tournament: Tournament, stability: RankStability | None) -> Iterator[str]:
     """From the first place on, one sentence for neighbours that are supported, one a shared place.
 
-    Empty for a single block, where everything is descriptive; without a last place, which none is
-    behind to share.
+    Empty for a single group of blocks, where everything is descriptive.
     """
     if tournament.is_descriptive:
         return
-    found = [m for m in medals(tournament, stability) if m.place < len(tournament.standings)]
-    for is_supported, neighbours in groupby(found, key=lambda medal: medal.is_supported):
+    found = groupby(medals(tournament, stability), key=lambda medal: medal.is_supported)
+    for is_supported, neighbours in found:
         if is_supported:
             yield _supported(list(neighbours))
         else:
@@ -63,12 +63,30 @@ def shared_first(tournament: Tournament, stability: RankStability | None) -> str
     return listed(first.shared_with, most=MOST_NAMED)
 
 
+def question(tournament: Tournament) -> str:
+    """What the tests of a tournament answer."""
+    return f"Would the order hold on other {tournament.block_groups.elsewhere}?"
+
+
+def _question(tournament: Tournament) -> Iterator[str]:
+    """Why there are fewer independent answers than blocks, where they are in groups."""
+    groups = tournament.block_groups
+    if not groups.columns or tournament.is_descriptive:
+        return
+    correlation = tournament.intraclass_correlation
+    alike = "" if correlation is None else f" (intraclass correlation {number(correlation)})"
+    yield (
+        f"{question(tournament)} Blocks of one group resemble each other{alike}, so tests and"
+        f" resamples count {groups.counted}, not {len(groups.labels)} blocks."
+    )
+
+
 def _omnibus(tournament: Tournament) -> Iterator[str]:
     friedman = tournament.friedman
     if tournament.is_descriptive:
         yield (
-            "One block shows an order but supports no test. Everything here is descriptive: seeds"
-            " and folds are no blocks."
+            f"{_one_group(tournament)} Everything here is descriptive: seeds and folds are no"
+            " blocks."
         )
         return
     if friedman is None:
@@ -97,10 +115,9 @@ def _pairwise(tournament: Tournament) -> Iterator[str]:
     pairs = counted(len(tournament.pairs), "pair")
     if smallest.adjusted > alpha:
         yield (
-            f"With {counted(len(tournament.blocks), 'block')} no pair can differ significantly,"
-            f" however large its gap ({METHODS[test]}, {100 * alpha:g} %)."
-            f" {smallest_p_sentence(smallest)}"
-            f" {needed_text(len(tournament.names), alpha, test)}"
+            f"This design cannot show a difference: with {group_count(tournament)} no pair can"
+            f" differ significantly, however large its gap ({METHODS[test]}, {100 * alpha:g} %)."
+            f" {smallest_p_sentence(smallest)} {_needed(tournament)}"
         )
         return
     different = [pair for pair in tournament.pairs if pair.differs(alpha)]
@@ -115,10 +132,34 @@ def _pairwise(tournament: Tournament) -> Iterator[str]:
     )
 
 
+def group_count(tournament: Tournament) -> str:
+    """The number of groups of blocks, or of blocks that are in none: ``3 groups``."""
+    return counted(tournament.num_groups, tournament.block_groups.noun)
+
+
+def _one_group(tournament: Tournament) -> str:
+    num_blocks, groups = len(tournament.blocks), tournament.block_groups
+    if num_blocks == 1:
+        return "One block shows an order but supports no test."
+    return (
+        f"The {num_blocks} blocks are {groups.counted}: they show an order there, but support no"
+        f" test of whether it holds on other {groups.elsewhere}."
+    )
+
+
+def _needed(tournament: Tournament) -> str:
+    return needed_text(
+        len(tournament.names),
+        tournament.alpha,
+        tournament.test,
+        groups=tournament.block_groups,
+    )
+
+
 def smallest_p_sentence(smallest: SmallestP) -> str:
     """How small the p of a pair could be, before and after the adjustment."""
     return (
-        "The smallest p any pair could reach with these blocks is"
+        "The smallest p any pair could reach with so many is"
         f" {p_value(smallest.raw)} before and {p_value(smallest.adjusted)} after the adjustment."
     )
 
@@ -126,11 +167,11 @@ def smallest_p_sentence(smallest: SmallestP) -> str:
 def _resampled(stability: RankStability | None) -> Iterator[str]:
     if stability is None:
         return
-    leading = stability.leading
-    winner = leading.competitors[0]
+    bootstrap = stability.bootstrap
+    winner = bootstrap.competitors[0]
     yield (
         f"Resampling {stability.resampled} leaves {winner.competitor} first in"
-        f" {percent(winner.p_first)} of {leading.replicates:,} draws."
+        f" {percent(winner.p_first)} of {bootstrap.replicates:,} draws."
     )
 
 
@@ -222,8 +263,7 @@ def _supported(found: Sequence[Medal]) -> str:
 
 
 def _shared(medal: Medal, tournament: Tournament, stability: RankStability | None) -> str:
-    is_by_group = stability is not None and stability.left_out is stability.leave_cluster_out
-    units = "groups" if is_by_group else "blocks"
+    units = f"{tournament.block_groups.noun}s"
     others = listed(medal.shared_with, most=MOST_NAMED)
     reasons = [
         reason
@@ -253,7 +293,7 @@ def _without(medal: Medal, units: str) -> str:
 def _not_different_text(tournament: Tournament, medal: Medal) -> str:
     smallest = tournament.smallest_p
     if smallest is not None and smallest.adjusted > tournament.alpha:
-        return f"with {len(tournament.blocks)} blocks no pair can be significantly different"
+        return f"with {group_count(tournament)} no pair can be significantly different"
     if len(medal.not_significantly_different) < len(medal.shared_with):
         return (
             "it is not significantly different from"

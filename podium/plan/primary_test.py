@@ -4,27 +4,26 @@ from dataclasses import asdict
 from typing import Any
 
 from analysis.hypothesis_tests.pairwise_comparisons import SmallestP, smallest_p
+from analysis.tournament.block_groups import BlockGroups, block_groups
 from analysis.tournament.primary_test_text import METHODS, needed_text
 from orchestrator.planning.study_plan import StudyPlan
 
 
 def verdict_note(planned: StudyPlan) -> str:
     """The primary test and the smallest p it can give, in a sentence or two."""
-    rules, num_blocks = planned.study.tournament, len(planned.blocks)
-    losses = len(planned.study.losses)
+    rules, losses = planned.study.tournament, len(planned.study.losses)
     smallest = _smallest(planned)
     if smallest is None:
         return "with one loss there is nothing to compare."
-    blocks = f"{num_blocks} block{'' if num_blocks == 1 else 's'}"
+    groups = _groups(planned)
     text = (
         f"losses will be called significantly different by the primary test "
-        f"({METHODS[rules.test]}) at {rules.alpha:g}; with {blocks} and {losses} losses the "
-        f"smallest p of a pair is "
-        f"{smallest.adjusted:.2g}"
+        f"({METHODS[rules.test]}) at {rules.alpha:g}; with {groups.counted} and {losses} losses "
+        f"the smallest p of a pair is {smallest.adjusted:.2g}"
     )
     if smallest.adjusted <= rules.alpha:
         return f"{text}."
-    takes = needed_text(losses, rules.alpha, rules.test)
+    takes = needed_text(losses, rules.alpha, rules.test, groups=groups)
     return f"{text}: no difference can be significant. {takes}"
 
 
@@ -41,4 +40,12 @@ def _smallest(planned: StudyPlan) -> SmallestP | None:
     losses = len(planned.study.losses)
     if losses < 2:
         return None
-    return smallest_p(len(planned.blocks), losses, planned.study.tournament.test)
+    return smallest_p(len(_groups(planned).names), losses, planned.study.tournament.test)
+
+
+def _groups(planned: StudyPlan) -> BlockGroups:
+    """The groups of the planned blocks: the unit of the tests."""
+    return block_groups(
+        [{"dataset": block.dataset, "backbone": block.backbone} for block in planned.blocks],
+        [block.label for block in planned.blocks],
+    )
