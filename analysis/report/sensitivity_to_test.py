@@ -96,8 +96,8 @@ def _tests(tournament: Tournament, found: SensitivityToTest, primary: str) -> Ta
             *Column.texts(f"Not different from {tournament.names[0]}", "Places"),
         ),
         rows=tuple(rows),
-        note=f"{primary}; verdicts are by it alone. Shared: its holder does not differ significantly from all behind it. The"
-        " Bayesian test"
+        note=f"{primary}; verdicts are by it alone. Shared: its holder does not differ"
+        " significantly from all behind it. The Bayesian test"
         f" counts a pair where one is better with a probability of {1 - tournament.alpha:g}, which"
         " is not adjusted for the number of pairs. ANOVA with repeated measures:"
         f" F({anova.degrees_of_freedom[0]}, {anova.degrees_of_freedom[1]}) ="
@@ -196,8 +196,9 @@ def _pairs_note(found: SensitivityToTest, tournament: Tournament) -> str:
         else ""
     )
     return (
-        f"{compared}; {interval}. In bold: meaningful, from {MEANINGFUL:g} on with an interval above one half; a"
-        f" test needs {ENOUGH_RUNS} comparisons to find that. {rope_text(found)} Nothing here is"
+        f"{compared}; {interval}. In bold: meaningful, from {MEANINGFUL:g} on with an interval"
+        f" above one half; a test needs {ENOUGH_RUNS} comparisons to find that."
+        f" {rope_text(found)} Nothing here is"
         f" adjusted for the number of pairs.{few}"
     )
 
