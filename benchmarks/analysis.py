@@ -4,7 +4,7 @@
 
 Part ``tournament``: a Parquet table of scores, shuffled. All read it, look for doubled rows and
 for recalls that fall as K grows, average seeds and folds at every K, rank losses within blocks at
-K = 1 and resample clusters and their blocks 4,000 times. podium calls what `podium tournament`
+K = 1 and resample groups of blocks and their blocks 4,000 times. podium calls what `podium tournament`
 calls. pandas does it step by step, and once more tuned: names as categories, no sorting; both
 multiply resamples as one matrix. All draw alike, so results must be equal. The limit is on the
 step-by-step way; the last line, without checks, does less than the others.
@@ -45,10 +45,10 @@ _LIMITS = {"ratio": 4.0, "seconds": 60.0, "gigabytes": 2.0, "page megabytes": 3.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """What a tournament gave, by loss: average rank and its interval, sorted by name."""
+    """What a tournament gave, by loss: average rank and probability of the first."""
 
     averages: dict[str, float]
-    intervals: dict[str, tuple[float, float]]
+    first: dict[str, float]
     is_falling: bool
 
     def is_equal(self, other: "Ranking") -> bool:
@@ -57,10 +57,7 @@ class Ranking:
             self.is_falling == other.is_falling
             and self.averages.keys() == other.averages.keys()
             and all(math.isclose(self.averages[n], other.averages[n]) for n in self.averages)
-            and all(
-                np.allclose(self.intervals[n], other.intervals[n], rtol=1e-12)
-                for n in self.averages
-            )
+            and all(math.isclose(self.first[n], other.first[n]) for n in self.first)
         )
 
 
@@ -108,12 +105,12 @@ def ranking_of_podium(file: Path) -> Ranking:
     found = bootstrap_ranks(
         tournament.names,
         tournament.ranks_BC,
-        clusters=[(block["dataset"], block["backbone"]) for block in tournament.blocks],
+        tournament.block_groups,
         replicates=_REPLICATES,
     )
     return Ranking(
         averages={loss.competitor: loss.average_rank for loss in found.competitors},
-        intervals={loss.competitor: (loss.low, loss.high) for loss in found.competitors},
+        first={loss.competitor: loss.p_first for loss in found.competitors},
         is_falling=any("cannot fall" in warning for warning in table.warnings),
     )
 
@@ -155,23 +152,24 @@ def _ranking_of_means(means: pd.Series, *, is_falling: bool) -> Ranking:
     """Ranks at K = 1, and all resamples as one product of matrices."""
     ranks = means.xs(1, level="k").unstack("loss").rank(axis=1, ascending=False)
     counts = _block_counts([(key[0], key[1]) for key in ranks.index])
-    averages = pd.DataFrame(counts, columns=ranks.index).dot(ranks).div(counts.sum(1), axis=0)
-    ends = averages.quantile([0.025, 0.975])
+    totals = pd.DataFrame(counts, columns=ranks.index).dot(ranks)
+    is_first = totals.eq(totals.min(axis=1), axis=0)
+    first = is_first.div(is_first.sum(axis=1), axis=0).mean()
     return Ranking(
         averages=ranks.mean().to_dict(),
-        intervals={str(name): tuple(ends[name]) for name in ranks.columns},
+        first={str(name): float(first[name]) for name in ranks.columns},
         is_falling=is_falling,
     )
 
 
-def _block_counts(clusters: list[tuple[str, str]]) -> NDArray[np.float64]:
+def _block_counts(groups: list[tuple[str, str]]) -> NDArray[np.float64]:
     """How often each block is drawn, drawn as `bootstrap_ranks` does with its seed 0."""
     generator = np.random.default_rng(0)
-    names = list(dict.fromkeys(clusters))
+    names = list(dict.fromkeys(groups))
     drawn = generator.multinomial(len(names), [1 / len(names)] * len(names), size=_REPLICATES)
-    counts = np.zeros((_REPLICATES, len(clusters)))
+    counts = np.zeros((_REPLICATES, len(groups)))
     for number, name in enumerate(names):
-        blocks = [block for block, cluster in enumerate(clusters) if cluster == name]
+        blocks = [block for block, group in enumerate(groups) if group == name]
         shares = [1 / len(blocks)] * len(blocks)
         counts[:, blocks] = generator.multinomial(drawn[:, number] * len(blocks), shares)
     return counts
