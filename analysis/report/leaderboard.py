@@ -123,7 +123,7 @@ def _table(
 
 
 def _shared_note(tournament: Tournament, shared: Mapping[str, Sequence[str]]) -> str:
-    """With whom each of the first three places is shared; empty if no place is shared."""
+    """With whom each of the first three places is shared, and when a place is; empty if none."""
     if not shared:
         return ""
     named = "; ".join(
@@ -131,8 +131,9 @@ def _shared_note(tournament: Tournament, shared: Mapping[str, Sequence[str]]) ->
         for standing in tournament.standings
         if standing.place <= _MEDALS and standing.competitor in shared
     )
+    unit = "group of blocks" if tournament.block_groups.columns else "block"
     return (
-        f"Shared places: {named}. A place is shared unless its holder differs significantly from"
-        " everyone behind, keeps it in 95 % of the resamples, and no single block or group of"
-        " blocks decides it."
+        f"{f'Shared places: {named}. ' if named else ''}A place is shared unless its holder"
+        " differs significantly from everyone behind, keeps it in 95 % of the resamples, and no"
+        f" single {unit} decides it."
     )

@@ -90,11 +90,17 @@ def _diagram(tournament: Tournament, series: Mapping[str, Series]) -> Illustrati
         name="critical-difference",
         plots=(plot,),
         caption=f"Critical-difference diagram over {counted(len(tournament.blocks), 'block')},"
-        f" best at the left. CD is Nemenyi's critical difference at {level}. Dots on one line are"
+        f" best at the left. CD is Nemenyi's critical difference at {level}"
+        f"{_by_groups(tournament)}. Dots on one line are"
         " competitors that do not differ significantly by the test; dotted stretches pass over"
         " competitors that do not belong.",
         table=_group_table(cliques, tournament),
     )
+
+
+def _by_groups(tournament: Tournament) -> str:
+    groups = tournament.block_groups
+    return f" for {groups.counted}" if groups.columns else ""
 
 
 def _group_table(cliques: Sequence[Cliques], tournament: Tournament) -> Table:
@@ -249,7 +255,8 @@ def _adjusted(pair: Pair, tournament: Tournament) -> list[tuple[float | None, bo
 def _verdict_note(tournament: Tournament) -> str:
     smallest = tournament.smallest_p
     if smallest is None:
-        return "One group of blocks supports no test."
+        one = "group of blocks" if tournament.block_groups.columns else "block"
+        return f"One {one} supports no test."
     return (
         f"In bold: significantly different at {100 * tournament.alpha:g} % by the primary test"
         f" ({METHODS[tournament.test]}) over {tournament.block_groups.counted} and"

@@ -54,7 +54,7 @@ def _leader(tournament: Tournament, stability: RankStability | None, *, metric: 
     winner, second = first[0], tournament.standings[1]
     gap = winner.mean_score - second.mean_score
     wins = "all" if winner.wins == winner.blocks else str(winner.wins)
-    best = "" if tournament.is_descriptive else f" best in {wins} of them,"
+    best = "" if len(tournament.blocks) == 1 else f" best in {wins} of them,"
     lead = f"{number(abs(gap), 1)} points of {metric} {'above' if gap >= 0 else 'below'}"
     shared = shared_first(tournament, stability)
     is_first = (

@@ -46,6 +46,11 @@ class BlockGroups:
         shown = [_SHOWN[name] for name in self.columns]
         return " or ".join(shown) or "blocks"
 
+    def more(self, number: int) -> str:
+        """So many further groups: ``3 more data sets or backbones``, ``1 more block``."""
+        shown = self.elsewhere if number > 1 else self.elsewhere.replace("s or", " or")[:-1]
+        return f"{number} more {shown}"
+
     @property
     def counted(self) -> str:
         """Their number: ``3 groups of blocks with one data set and backbone``, ``12 blocks``."""

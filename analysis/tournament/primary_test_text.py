@@ -26,5 +26,4 @@ def needed_text(
     needed = blocks_needed(num_competitors, alpha, test)
     if needed is None:
         return f"No number of {groups.noun}s is enough."
-    more = needed - len(groups.names)
-    return f"It takes {needed} {groups.noun}s: {more} more {groups.elsewhere} would do."
+    return f"It takes {needed} {groups.noun}s: {groups.more(needed - len(groups.names))} would do."

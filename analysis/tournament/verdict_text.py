@@ -50,9 +50,9 @@ def medal_sentences(tournament: Tournament, stability: RankStability | None) -> 
     found = groupby(medals(tournament, stability), key=lambda medal: medal.is_supported)
     for is_supported, neighbours in found:
         if is_supported:
-            yield _supported(list(neighbours))
+            yield _supported(list(neighbours), tournament)
         else:
-            yield from (_shared(medal, tournament, stability) for medal in neighbours)
+            yield from (_shared(medal, tournament) for medal in neighbours)
 
 
 def shared_first(tournament: Tournament, stability: RankStability | None) -> str:
@@ -95,12 +95,14 @@ def _omnibus(tournament: Tournament) -> Iterator[str]:
     permuted = friedman.permutation_p_value
     p = friedman.p_value if permuted is None else permuted
     if math.isnan(friedman.statistic):
-        yield "All scores tie within every block: there is nothing to rank, and no test to make."
+        noun = tournament.block_groups.noun
+        scores = "mean scores" if noun == "group" else "scores"
+        yield f"All {scores} tie within every {noun}: there is nothing to test."
         return
     test = (
         f"Friedman χ²({friedman.degrees_of_freedom}) = {number(friedman.statistic, 3)},"
         f" {p_equals(p)}{'' if permuted is None else ' by permutation'}; Kendall's W ="
-        f" {number(friedman.kendall_w)} (1: all blocks agree)"
+        f" {number(friedman.kendall_w)} (1: all {tournament.block_groups.noun}s agree)"
     )
     if p <= tournament.alpha:
         yield f"The competitors differ significantly: {test}."
@@ -252,17 +254,18 @@ def skillings_mack_sentence(test: SkillingsMack) -> str:
     )
 
 
-def _supported(found: Sequence[Medal]) -> str:
+def _supported(found: Sequence[Medal], tournament: Tournament) -> str:
     each = "it differs" if len(found) == 1 else "each differs"
     named = listed([f"the {_PLACES[m.place]} place of {m.competitor}" for m in found])
     is_are = "is" if len(found) == 1 else "are"
     return (
         f"{named[0].upper()}{named[1:]} {is_are} supported: {each} from all behind it,"
-        " in the test, in the resamples, and whichever block is left out."
+        f" in the test, in the resamples, and whichever {tournament.block_groups.noun} is left"
+        " out."
     )
 
 
-def _shared(medal: Medal, tournament: Tournament, stability: RankStability | None) -> str:
+def _shared(medal: Medal, tournament: Tournament) -> str:
     units = f"{tournament.block_groups.noun}s"
     others = listed(medal.shared_with, most=MOST_NAMED)
     reasons = [

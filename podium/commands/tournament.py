@@ -265,7 +265,7 @@ def _pseudo_blocks(
     table: ScoreTable, tournament: Tournament, rules: TournamentRules
 ) -> Tournament | None:
     """With one block, its runs ranked one by one, for description only."""
-    if not (tournament.is_descriptive and table.run_columns):
+    if len(tournament.blocks) > 1 or not table.run_columns:
         return None
     try:
         return _held(table, (*table.by, *table.run_columns), rules)

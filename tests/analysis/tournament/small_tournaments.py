@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from analysis.tournament.block_groups import BlockGroups
 from analysis.tournament.tournament import hold_tournament
 
 
@@ -15,3 +16,25 @@ def tournament_of(scores, names="abcdefgh", **options):
     ]
     frame = pl.DataFrame(rows)
     return hold_tournament(frame, by=["block"], competitor="loss", score="score", **options)
+
+
+def grid_tournament(scores_BC, datasets, names="abcdefgh", **options):
+    """A tournament of blocks that are data set x dimension, one row of scores each."""
+    rows = [
+        {"dataset": dataset, "dim": f"{b:02}", "loss": name, "score": float(score)}
+        for b, (dataset, row) in enumerate(zip(datasets, scores_BC, strict=True))
+        for name, score in zip(names, row, strict=False)
+    ]
+    by = ["dataset", "dim"]
+    return hold_tournament(pl.DataFrame(rows), by=by, competitor="loss", score="score", **options)
+
+
+def groups_of(labels):
+    """Groups of blocks with such labels; each block is one of its own if no label comes twice."""
+    is_shared = len(set(labels)) < len(labels)
+    return BlockGroups(columns=("dataset",) if is_shared else (), labels=tuple(labels))
+
+
+def alone(num_blocks):
+    """Every block a group of its own."""
+    return groups_of([f"p{b:02}" for b in range(num_blocks)])

@@ -1,15 +1,17 @@
 import numpy as np
 import pytest
 from scipy.special import ndtr
-from statsmodels.stats.proportion import proportion_confint
 
 from analysis.tournament.probability_of_superiority import superiorities
+from tests.analysis.estimates.slow_grouped_share import blocks_of, slow_interval
 
 NA = np.nan
 
 
-def pair(runs, **options):
-    (found,) = superiorities(["a", "b"], [np.array(r, dtype=float) for r in runs], **options)
+def pair(runs, sizes=None):
+    """The only pair of two competitors; blocks are independent unless groups have sizes."""
+    groups = blocks_of(sizes or [1] * len(runs))
+    (found,) = superiorities(["a", "b"], [np.array(r, dtype=float) for r in runs], groups)
     return found
 
 
@@ -36,49 +38,45 @@ def test_without_a_common_seed_every_run_meets_every_run():
     assert (found.is_paired, found.num_runs) == (False, 1)
 
 
+@pytest.mark.parametrize("sizes", [[1] * 6, [2] * 6, [1, 2, 3, 1, 2]])
 @pytest.mark.parametrize("is_paired", [True, False])
-def test_the_interval_is_as_wide_as_drawing_blocks_and_then_their_runs(is_paired):
+def test_the_interval_is_that_of_leaving_out_groups(is_paired, sizes):
     generator = np.random.default_rng(4)
-    runs = [generator.normal([0.5, 0], 1, size=(4, 2)) for _ in range(6)]
+    runs = [generator.normal([0.5, 0], 1, size=(4, 2)) for _ in range(sum(sizes))]
     if not is_paired:
         gap = np.full(4, NA)
         runs = [np.vstack([np.c_[r[:, 0], gap], np.c_[gap, r[:, 1]]]) for r in runs]
-    estimates = []
-    for _ in range(3_000):
-        blocks = []
-        for block in generator.integers(6, size=6):
-            a, b = (column[~np.isnan(column)] for column in runs[block].T)
-            drawn = generator.integers(4, size=4)
-            others = drawn if is_paired else generator.integers(4, size=4)
-            wins = a[drawn] > b[others] if is_paired else a[drawn][:, None] > b[others]
-            blocks.append(np.mean(wins))
-        estimates.append(np.mean(blocks))
-    found = pair(runs, replicates=4_000)
-    size = found.estimate * (1 - found.estimate) / (np.var(estimates) * 6 / 5)
-    expected = proportion_confint(found.estimate * size, size, method="wilson")
-    assert (found.low, found.high) == pytest.approx(expected, abs=0.02)
+    shares = []
+    for block in runs:
+        a, b = (column[~np.isnan(column)] for column in block.T)
+        shares.append(np.mean(a > b) if is_paired else slow_unpaired(a, b))
+    found = pair(runs, sizes)
+    assert found.estimate == pytest.approx(np.mean(shares))
+    assert (found.low, found.high) == pytest.approx(slow_interval(shares, blocks_of(sizes)))
 
 
 def test_many_competitors_get_what_each_pair_gets_alone():
     runs = [np.random.default_rng(b).normal(size=(3, 4)) for b in range(8)]
-    found = superiorities(list("abcd"), runs)
+    found = superiorities(list("abcd"), runs, blocks_of([1] * 8))
     assert [(one.a, one.b) for one in found[:3]] == [("a", "b"), ("a", "c"), ("a", "d")]
     alone = pair([block[:, [1, 3]] for block in runs])
-    assert found[4].estimate == pytest.approx(alone.estimate)
-    assert (found[4].low, found[4].high) == pytest.approx((alone.low, alone.high), abs=0.06)
+    assert (found[4].a, found[4].b) == ("b", "d")
+    expected = (alone.estimate, alone.low, alone.high)
+    assert (found[4].estimate, found[4].low, found[4].high) == pytest.approx(expected)
 
 
-def test_one_run_draws_blocks_only_and_a_clean_sweep_is_no_certainty():
+def test_a_clean_sweep_is_no_certainty():
     found = pair([[[1, 0]]] * 12)
     assert found.estimate == 1
-    # Wilson's interval of 12 of 12.
-    assert (found.low, found.high) == pytest.approx((0.7575, 1.0), abs=5e-4)
+    # Wilson's interval of 12 of 12 with t of 11 degrees of freedom.
+    assert (found.low, found.high) == pytest.approx((12 / (12 + 2.201**2), 1.0), abs=5e-4)
     assert found.is_meaningful
     assert not pair([[[1, 0]]] * 3).is_meaningful
 
 
-def test_one_block_has_no_interval_and_nothing_is_meaningful():
-    found = pair([[[3, 1], [4, 2], [5, 3]]])
+@pytest.mark.parametrize("sizes", [[1], [4], [4, 4, 4, 4]])
+def test_fewer_than_five_groups_have_no_interval_and_nothing_is_meaningful(sizes):
+    found = pair([[[3, 1], [4, 2], [5, 3]]] * sum(sizes), sizes)
     assert (found.estimate, found.low, found.high) == (1, None, None)
     assert not found.is_meaningful
 
@@ -97,9 +95,13 @@ def test_a_small_advantage_is_not_meaningful_however_sure():
     assert not found.is_meaningful
 
 
-def test_the_same_seed_gives_the_same_interval():
-    runs = [np.random.default_rng(b).normal(size=(3, 2)) for b in range(5)]
-    assert pair(runs) == pair(runs)
+def test_an_interval_never_excludes_its_estimate():
+    generator = np.random.default_rng(5)
+    for _ in range(200):
+        sizes = generator.integers(1, 4, size=generator.integers(5, 8)).tolist()
+        runs = generator.integers(0, 3, size=(sum(sizes), generator.integers(1, 4), 2))
+        found = pair(runs, sizes)
+        assert 0 <= found.low <= found.estimate <= found.high <= 1
 
 
 @pytest.mark.parametrize(
@@ -114,7 +116,7 @@ def test_the_interval_covers_the_truth(gap, num_runs):
         gaps = gap + 0.5 * generator.normal(size=(12, 1))
         a = gaps + generator.normal(size=(12, num_runs))
         b = generator.normal(size=(12, num_runs))
-        found = pair(np.stack([a, b], axis=2), replicates=500)
+        found = pair(np.stack([a, b], axis=2))
         hits += found.low <= truth <= found.high
     assert hits / rounds >= 0.9
 
@@ -122,5 +124,5 @@ def test_the_interval_covers_the_truth(gap, num_runs):
 def test_equal_competitors_are_rarely_meaningful():
     generator = np.random.default_rng(8)
     rounds = 200
-    found = [pair(generator.normal(size=(12, 3, 2)), replicates=300) for _ in range(rounds)]
+    found = [pair(generator.normal(size=(12, 3, 2))) for _ in range(rounds)]
     assert sum(one.is_meaningful for one in found) / rounds <= 0.05
