@@ -93,7 +93,7 @@ def _ranking(
         " its p is by permutation within each, seed 0.",
     ]
     if stability:
-        sentences.append(bootstrap_note(stability))
+        sentences.append(f"{bootstrap_note(stability)} The seed of resamples is 0.")
     if tournament.excluded:
         count = counted(len(tournament.excluded), "block")
         sentences.append(f"{count} lacking a competitor's score left out of the ranking.")

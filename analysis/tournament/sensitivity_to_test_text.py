@@ -121,6 +121,11 @@ def _agreement(found: SensitivityToTest) -> str:
             f"All {tests} tests find the same {len(ever)} of {pairs} significantly different."
             f" {first}"
         )
+    if not always:
+        return (
+            f"No pair is significantly different by all {tests} tests, and {len(ever)} of {pairs}"
+            f" by some. {first}"
+        )
     return (
         f"All {tests} tests find {len(always)} of {pairs} significantly different; of"
         f" {len(ever) - len(always)} more the verdict depends on the test. {first}"

@@ -26,9 +26,9 @@ defaults with one recipe (`fast`: 8 epochs, small batches, one learning rate for
 [report of that run](examples/all-losses.html) has everything else.
 
 **This is no fair tournament.** Defaults were published for other data and large networks, and nothing
-is searched here: a loss far down may only want another learning rate. With {blocks} blocks no
-difference between two losses can be significant, as the report says. What the table shows is that a
-loss works.
+is searched here: a loss far down may only want another learning rate. With {blocks} blocks, both
+of one data set and backbone, no difference between two losses can be significant. What the table shows is
+that a loss works.
 
 """
 

@@ -42,7 +42,7 @@ def test_p_is_alpha_at_the_critical_difference():
 
 
 def test_first_and_second_of_the_thesis_differ_among_five_but_not_in_the_pool_of_ten():
-    pool = thesis_cub200.tournament().pool
+    pool = thesis_cub200.independent().pool
     assert pool.critical_difference == pytest.approx(3.9104, abs=5e-5)
     assert pool.critical_difference_in_pool == pytest.approx(1.761, abs=5e-4)
     first = pool.changed[0]
@@ -65,12 +65,18 @@ def test_verdicts_that_change_are_those_of_scikit_posthocs(seed):
         for a in range(b)
         if (of_all[a, b] <= 0.05) != (best[a, b] <= 0.05)
     }
-    found = pool_sensitivity(names, scores, 0.05)
+    found = pool_sensitivity(names, scores, 0.05, num_independent=14)
     assert {(change.a, change.b) for change in found.changed} == expected
     assert found.pool == tuple("abcde")
 
 
 def test_five_are_their_own_pool():
-    assert (
-        pool_sensitivity(list("abcde"), np.random.default_rng(0).normal(size=(9, 5)), 0.05) is None
-    )
+    scores = np.random.default_rng(0).normal(size=(9, 5))
+    assert pool_sensitivity(list("abcde"), scores, 0.05, num_independent=9) is None
+
+
+def test_groups_of_blocks_make_critical_differences_as_large_as_so_many_blocks():
+    pool = thesis_cub200.tournament().pool
+    assert pool.critical_difference == pytest.approx(critical_difference(10, 3))
+    assert pool.critical_difference_in_pool == pytest.approx(critical_difference(5, 3))
+    assert pool.changed == ()  # 2.83 ranks among five are less than 3.52

@@ -27,7 +27,10 @@ def test_a_study_tells_its_rules(two_block_store):
     assert "The primary test is Wilcoxon–Holm at 5 %, declared in the study file" in seen
     assert "the 2 seeds of a final are averaged" in seen
     assert "selected by the rule best_val_epoch" in seen
-    assert "10,000 resamples, seed 0" in seen
+    assert "10,000 resamples of 2 blocks and the runs within them" in seen
+    assert "No interval: it takes 5 blocks" in seen
+    assert "The seed of resamples is 0." in seen
+    assert "Tests answer: Would the order hold on other blocks?" in seen
     assert "2,000 resamples, seed 0" in seen
     assert "Trials were run by podium 0.1.0" in seen
 

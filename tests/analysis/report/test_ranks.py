@@ -15,7 +15,10 @@ from analysis.report.rank_intervals import bootstrap_note, rank_intervals
 from analysis.report.rank_map import table_rank_map
 from analysis.report.subgroups import subgroups, table_subgroups
 from analysis.study_results.study_results import read_results
+from analysis.tournament.medals import shared_places
+from analysis.tournament.rank_stability import rank_stability
 from analysis.tournament.table_tournament import rank_table
+from analysis.tournament.verdict_text import verdict_sentences
 from analysis.typed_tables.score_table import ScoreTable
 from analysis.wording import MOST_NAMED
 from tests.analysis import thesis_cub200
@@ -45,36 +48,54 @@ def results_with_failed_finals(tmp_path_factory):
     return read_results(write_store(tmp_path_factory.mktemp("store") / "s", truth))
 
 
-def test_shared_places_are_marked_in_the_leaderboard(thesis_page):
-    places = {row[0]: row[1] for row in rows_of(thesis_page, "leaderboard")}
+def test_shared_places_are_marked_down_the_whole_leaderboard(independent_thesis_page):
+    places = {row[0]: row[1] for row in rows_of(independent_thesis_page, "leaderboard")}
     assert places["ProxyAnchor"] == "1"
     assert places["SoftTriple"] == "2 shared"
     assert places["MultiSimilarity"] == "3 shared"
-    assert places["Contrastive"] == "4"
+    tournament = thesis_cub200.independent()
+    shared = shared_places(tournament, rank_stability(tournament))
+    assert {name for name, place in places.items() if "shared" in place} == set(shared)
+    assert places["Contrastive"] == "4 shared"  # with LiftedStructure, by p = 1
+    assert places["NPair"] == "10"  # none is behind it
 
 
-def test_the_note_names_all_who_share_a_place(thesis_page):
+def test_the_note_names_all_who_share_one_of_the_first_three_places(independent_thesis_page):
+    seen = text_of(independent_thesis_page)
     assert (
         "MultiSimilarity with Contrastive, LiftedStructure, Margin and ArcFace. A place is shared"
-    ) in text_of(thesis_page)
-
-
-def test_podiums_without_a_block_and_without_a_group_are_reported(thesis_page):
-    seen = text_of(thesis_page)
-    assert (
-        "Leaving out one block at a time: ProxyAnchor stays first; SoftTriple stays second; the"
-        " third place goes to Contrastive (5 times), MultiSimilarity (5 times) and"
-        " LiftedStructure (2 times)."
     ) in seen
-    assert (
-        "the third place goes to Contrastive (once), LiftedStructure (once) and MultiSimilarity"
-        " (once)."
-    ) in seen
+    assert "and no single block decides it." in seen
 
 
-def test_groups_of_the_diagram_stand_in_its_table(thesis_page):
-    rows = rows_of(thesis_page, "groups")
-    tournament = thesis_cub200.tournament()
+def test_a_note_without_any_of_the_first_three_names_none():
+    scores = np.tile([5.0, 4, 3, 2, 1], (12, 1))
+    scores[1::3, 3:] = [1, 2]
+    rows = pl.DataFrame(
+        {
+            "block": np.repeat([f"p{b:02}" for b in range(12)], 5),
+            "loss": list("abcde") * 12,
+            "score": scores.ravel(),
+        }
+    )
+    table = ScoreTable(
+        cells=rows,
+        runs=rows,
+        run_columns=(),
+        by=("block",),
+        competitor="loss",
+        score="score",
+        warnings=(),
+    )
+    page = table_page(table, title="t", source="s")
+    assert [row[1] for row in rows_of(page, "leaderboard")] == ["1", "2", "3", "4 shared", "5"]
+    assert "Shared places" not in text_of(page)
+    assert "A place is shared unless its holder differs" in text_of(page)
+
+
+def test_groups_of_the_diagram_stand_in_its_table(independent_thesis_page):
+    rows = rows_of(independent_thesis_page, "groups")
+    tournament = thesis_cub200.independent()
     counts = Counter(row[0] for row in rows)
     assert counts == {
         "Wilcoxon–Holm": len(tournament.groups),
@@ -200,12 +221,14 @@ def test_searches_without_finals_are_not_tested_yet(tmp_path):
 
 
 def test_runs_are_drawn_within_the_blocks_of_a_study(results_with_failed_finals):
-    assert results_with_failed_finals.stability.leading.draws_runs
-    assert results_with_failed_finals.stability.resampled == "3 blocks and the runs within them"
+    assert results_with_failed_finals.stability.bootstrap.draws_runs
+    assert results_with_failed_finals.stability.resampled == (
+        "2 groups of blocks with one data set and backbone and the runs within them"
+    )
 
 
 def test_single_seeds_of_single_folds_leave_nothing_to_draw_within_blocks(single_seed_results):
-    assert not single_seed_results.stability.leading.draws_runs
+    assert not single_seed_results.stability.bootstrap.draws_runs
     assert single_seed_results.stability.resampled == "2 blocks"
 
 
@@ -213,10 +236,19 @@ def test_a_study_of_one_block_is_resampled_by_its_seeds(tmp_path):
     truth = small_truth(scripts=("latin",), embedding_dims=(16,))
     results = read_results(write_store(tmp_path / "s", truth))
     note = bootstrap_note(results.stability)
-    assert "percentile bootstrap over the runs of the one block" in note
-    assert "They say what other runs of the same block would change, not other blocks." in note
+    assert "10,000 resamples of the runs of the one block" in note
+    assert "No interval: it takes 3 runs of each competitor." in note
+    assert "They say what other runs of the same blocks would change, not other blocks." in note
     figure = rank_intervals(results.stability, series_of(results.losses))
-    assert "a sensitivity analysis, no confidence statement" in figure.caption
+    assert "95 %" not in figure.caption
+    assert {row[2].text for row in figure.table.rows} == {"–"}
+
+
+def test_three_seeds_of_one_block_have_an_interval_that_holds_the_average_rank(tmp_path):
+    truth = small_truth(scripts=("latin",), embedding_dims=(16,), seeds=3)
+    stability = read_results(write_store(tmp_path / "s", truth)).stability
+    assert "Intervals: percentiles of these." in bootstrap_note(stability)
+    assert all(c.low <= c.average_rank <= c.high for c in stability.bootstrap.competitors)
 
 
 def test_of_a_place_shared_with_many_only_some_are_named():
@@ -247,10 +279,12 @@ def test_of_a_place_shared_with_many_only_some_are_named():
         assert place.count("loss") == 1 + MOST_NAMED
 
 
-def test_few_blocks_of_one_group_are_no_confidence_statement(tmp_path):
+def test_blocks_of_one_group_are_no_more_than_their_runs(tmp_path):
     truth = Truth(scripts=("greek",), embedding_dims=(16, 32), search_trials=4, seeds=2)
     results = read_results(write_store(tmp_path / "s", truth))
     note = bootstrap_note(results.stability)
 
-    assert "resemble each other, and all are of one, so the true uncertainty is larger" in note
-    assert "With 2 of them this shows how the order depends on single ones" in note
+    assert "resamples of the runs of the same blocks. No interval" in note
+    assert "not other blocks" in note
+    (sentence, *_) = verdict_sentences(results.tournament, results.stability)
+    assert sentence.startswith("The 2 blocks are 1 group of blocks with one data set and backbone")

@@ -52,16 +52,23 @@ def declared(store, folder, **rules):
     return folder
 
 
-def test_the_thesis_has_its_pairs_under_each_test(thesis_page):
-    rows = rows_of(thesis_page, "tests")
+def test_the_thesis_has_its_pairs_under_each_test(independent_thesis_page):
+    rows = rows_of(independent_thesis_page, "tests")
     assert [row[0] for row in rows][:2] == ["Wilcoxon–Holm (primary)", "permutation–Holm"]
     assert {row[0]: row[1] for row in rows}["Nemenyi"] == "14"
     assert rows[0][1] == "26"
     assert rows[0][3] == "1 kept, 2 shared, 3 shared"
 
 
-def test_what_the_pool_decides_is_reported_for_the_thesis(thesis_page):
-    text = text_of(thesis_page)
+def test_a_table_is_not_said_to_have_declared_a_test(thesis_page, three_seed_store):
+    study, _ = page_and_results_of(three_seed_store)
+    assert "The primary test was declared before the outcome was known" in text_of(study)
+    assert "A table declares no test; the primary one is podium's default" in text_of(thesis_page)
+    assert "declared before" not in text_of(thesis_page)
+
+
+def test_what_the_pool_decides_is_reported_for_the_thesis(independent_thesis_page):
+    text = text_of(independent_thesis_page)
     assert "with the best 5 alone the critical difference is 1.761 and not 3.910" in text
     assert "ProxyAnchor and SoftTriple (average ranks 2.17 apart, 1.92 among 5)" in text
 
@@ -72,11 +79,12 @@ def test_without_seeds_there_is_no_region_and_no_interval_of_means(thesis_page):
     assert means["ProxyAnchor"] == ["+3.71", "–", "12"]
 
 
-def test_the_matrix_has_gap_wins_and_p_of_each_pair(thesis_page):
-    first = rows_of(thesis_page, "pair-matrix")[0]
+def test_the_matrix_has_gap_wins_and_p_of_each_pair(thesis_page, independent_thesis_page):
+    assert rows_of(thesis_page, "pair-matrix")[0][2] == "+2.23 12/0/0; p = 1.00"
+    first = rows_of(independent_thesis_page, "pair-matrix")[0]
     assert first[0] == "ProxyAnchor"
     assert first[2] == "+2.23 12/0/0; p = 0.022"
-    second = rows_of(thesis_page, "pair-matrix")[1]
+    second = rows_of(independent_thesis_page, "pair-matrix")[1]
     assert second[1] == "−2.23 0/0/12; p = 0.022"
     assert "pair-figure-plot" in thesis_page
 
@@ -116,7 +124,7 @@ def test_a_study_is_decided_by_the_test_it_declared(three_seed_store, tmp_path):
     folder = declared(three_seed_store, tmp_path / "s", test="nemenyi", alpha=0.1, rope_points=2.0)
     page, results = page_and_results_of(folder)
     assert (results.tournament.test, results.tournament.alpha) == ("nemenyi", 0.1)
-    assert "differ significantly (Nemenyi, 10 %)" in " ".join(
+    assert "however large its gap (Nemenyi, 10 %)" in " ".join(
         verdict_sentences(results.tournament, results.stability)
     )
     assert rows_of(page, "tests")[0][0] == "Nemenyi (primary)"

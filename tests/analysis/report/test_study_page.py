@@ -24,6 +24,7 @@ from tests.analysis.synthetic_trials import Truth, picture
 from tests.orchestrator.results.store_rows import change_text
 
 SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
+SCRIPTS = ("all", "armenian", "cyrillic", "georgian", "greek", "latin", "symbols")
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
@@ -39,9 +40,21 @@ def small_store(folder, **changes):
 def test_it_opens_with_the_true_winner_and_how_sure_that_is(seen):
     opening = seen[seen.index("not for papers.") :]
 
-    assert opening.startswith("not for papers. proxy_anchor is first of 3 over 8 blocks")
+    assert opening.startswith(
+        "not for papers. No ranking can be supported: 4 groups of blocks with one data set and"
+        " backbone. proxy_anchor leads 3 over 8 blocks"
+    )
     assert "by permutation" in opening
-    assert "All 3 pairs differ significantly (two-sided Wilcoxon, Holm-adjusted, 5 %)" in opening
+    assert "with 4 groups no pair can differ significantly" in opening
+    assert "It takes 7 groups: 3 more data sets or backbones would do." in opening
+
+
+def test_seven_data_sets_support_the_true_order(tmp_path):
+    folder = write_store(tmp_path / "s", replace(SMALL, scripts=SCRIPTS, seeds=3))
+    seen = text_of(page_of(read_results(folder), answer))
+
+    assert "proxy_anchor is first of 3 over 7 blocks" in seen
+    assert "All 3 pairs differ significantly (two-sided Wilcoxon, Holm-adjusted, 5 %)" in seen
     assert "The first place of proxy_anchor and the second place of multi_similarity are" in seen
 
 

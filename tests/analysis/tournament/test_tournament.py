@@ -46,7 +46,7 @@ def test_the_published_averages_hold_but_for_the_misprints():
 
 
 def test_ranks_and_scores_stand_in_the_order_of_the_table():
-    tournament = thesis_cub200.tournament()
+    tournament = thesis_cub200.independent()
     assert tournament.critical_difference == pytest.approx(3.9104, abs=5e-5)
     assert tournament.ranks_BC.sum(axis=0).tolist() == list(thesis_cub200.TOTALS.values())
     assert len(tournament.blocks) == len(tournament.block_labels) == 12
@@ -136,7 +136,7 @@ def test_a_level_moves_verdicts_and_the_critical_difference():
 
 
 def test_groups_are_the_pairs_that_are_not_different():
-    tournament = thesis_cub200.tournament()
+    tournament = thesis_cub200.independent()
     p = {frozenset((pair.a, pair.b)): pair.p_holm for pair in tournament.pairs}
     joined = {
         frozenset((a, b)) for group in tournament.groups for a in group for b in group if a != b

@@ -6,7 +6,7 @@ from analysis.tournament.rank_stability import rank_stability
 from analysis.tournament.standings_record import standing_records, tournament_record
 from analysis.tournament.verdict_text import tournament_sentences
 from tests.analysis import thesis_cub200
-from tests.analysis.tournament.small_tournaments import tournament_of
+from tests.analysis.tournament.small_tournaments import grid_tournament, tournament_of
 
 
 def record_of(tournament):
@@ -18,12 +18,12 @@ def text(tournament):
 
 
 def test_the_sentences_on_the_thesis_table_hold_every_number_of_its_tests():
-    found = text(thesis_cub200.tournament())
+    found = text(thesis_cub200.independent())
     for part in (
         "Friedman χ²(9) = 81.455, p < 0.001; Kendall's W = 0.75",
         "critical difference 3.910 average ranks; 14 of 45 pairs differ significantly",
         "26 of 45 pairs differ significantly (two-sided Wilcoxon, Holm-adjusted, 5 %)",
-        "with these blocks is < 0.001 before and 0.022 after the adjustment",
+        "with so many is < 0.001 before and 0.022 after the adjustment",
         "The first place of ProxyAnchor is supported",
         "The third place of MultiSimilarity is shared with Contrastive",
     ):
@@ -32,9 +32,51 @@ def test_the_sentences_on_the_thesis_table_hold_every_number_of_its_tests():
 
 def test_with_too_few_blocks_it_is_said_how_many_it_takes():
     found = text(tournament_of(np.random.default_rng(0).normal(size=(4, 3))))
-    assert "With 4 blocks no pair can differ significantly" in found
-    assert "with these blocks is 0.12 before and 0.38 after the adjustment" in found
-    assert "It takes 7 blocks" in found  # 3 pairs * 2 / 2^7 = 0.047
+    assert (
+        "This design cannot show a difference: with 4 blocks no pair can differ significantly"
+        in found
+    )
+    assert "with so many is 0.12 before and 0.38 after the adjustment" in found
+    assert "It takes 7 blocks: 3 more blocks would do." in found  # 3 pairs * 2 / 2^7 = 0.047
+
+
+def test_of_three_groups_it_is_said_what_they_cannot_show_and_what_it_takes():
+    found = text(thesis_cub200.tournament()).replace("\N{NO-BREAK SPACE}", " ")
+    for part in (
+        "Would the order hold on other data sets or backbones? Blocks of one group resemble each"
+        " other (intraclass correlation 0.59), so tests and resamples count 3 groups of blocks"
+        " with one data set and backbone, not 12 blocks.",
+        "Kendall's W = 0.82 (1: all groups agree)",
+        "This design cannot show a difference: with 3 groups no pair can differ significantly",
+        # 45 pairs * 2 / 2^11 = 0.044
+        "It takes 11 groups: 8 more data sets or backbones would do.",
+        "leaving out single groups keeps it 1 of 3 times",
+    ):
+        assert part in found
+
+
+def test_one_more_is_said_of_one():
+    datasets = np.repeat(list("uvwxyz"), 2)
+    scores = np.random.default_rng(0).normal(size=(12, 3))
+    assert "It takes 7 groups: 1 more data set would do." in text(
+        grid_tournament(scores, datasets)
+    )
+    assert "It takes 7 blocks: 1 more block would do." in text(tournament_of(scores[:6]))
+
+
+def test_blocks_of_one_group_are_said_to_be_descriptive():
+    found = text(grid_tournament([[3, 2, 1]] * 4, "xxxx"))
+    assert found.startswith(
+        "The 4 blocks are 1 group of blocks with one data set: they show an order there, but"
+        " support no test of whether it holds on other data sets. Everything here is descriptive"
+    )
+    assert "Wilcoxon" not in found
+
+
+def test_mean_scores_that_tie_in_every_group_leave_nothing_to_test():
+    # Each loss wins a block of each data set by as much.
+    found = text(grid_tournament([[1, 2, 3], [3, 2, 1]] * 2, "xxyy"))
+    assert "All mean scores tie within every group: there is nothing to test." in found
 
 
 def test_few_blocks_get_a_permutation_p():

@@ -9,8 +9,14 @@ from orchestrator.study.study import StudyLoss
 from podium.plan.primary_test import verdict_note, verdict_record
 from tests.orchestrator.study_files import load
 
-DIMS = "[8, 16, 24, 32, 40, 48, 56, 64]"
-TEXT = f"study: x\nlosses: [contrastive, triplet, proxy_anchor]\nembedding_dims: {DIMS}\n"
+SCRIPTS = ("latin", "greek", "cyrillic", "armenian")
+TEXT = f"""
+study: x
+losses: [contrastive, triplet, proxy_anchor]
+datasets: [{", ".join(f"{{name: glyphs, script: {script}}}" for script in SCRIPTS)}]
+backbones: [conv_small, {{name: resnet18, weights: random}}]
+embedding_dims: [8]
+"""
 
 
 @pytest.fixture
@@ -48,9 +54,10 @@ def test_the_plan_says_which_test_will_decide_and_how_small_its_p_can_be(loaded_
 
 
 def test_out_of_reach_it_says_how_many_blocks_it_takes(loaded_study):
-    few = replace(loaded_study, embedding_dims=(8, 16))
-    assert "no difference can be significant. It takes 7 blocks." in verdict_note(
-        plan_with_rules(few)
+    few = replace(loaded_study, backbones=loaded_study.backbones[:1])
+    assert verdict_note(plan_with_rules(few)).endswith(
+        "with 4 blocks and 3 losses the smallest p of a pair is 0.38: no difference can be"
+        " significant. It takes 7 blocks: 3 more blocks would do."
     )
     few_nemenyi = verdict_note(plan_with_rules(few, test="nemenyi"))
     needed = next(
@@ -58,7 +65,24 @@ def test_out_of_reach_it_says_how_many_blocks_it_takes(loaded_study):
         for n in range(2, 99)
         if stats.studentized_range.sf(2 / (2 / n) ** 0.5 * 2**0.5, 3, 1e9) <= 0.05
     )
-    assert f"It takes {needed} blocks." in few_nemenyi
+    assert f"It takes {needed} blocks: {needed - 4} more blocks would do." in few_nemenyi
+
+
+@pytest.mark.parametrize("dims", [(8, 16), (8, 16, 24, 32)])
+def test_dimensions_of_one_data_set_and_backbone_are_one_group(loaded_study, dims):
+    one = replace(
+        loaded_study,
+        datasets=loaded_study.datasets[:3],
+        backbones=loaded_study.backbones[:1],
+        embedding_dims=dims,
+    )
+    assert verdict_note(plan_with_rules(one)).endswith(
+        "with 3 groups of blocks with one data set and backbone and 3 losses the smallest p of a"
+        " pair is 0.75: no difference can be significant. It takes 7 groups: 4 more data sets or"
+        " backbones would do."
+    )
+    # 3 pairs * 2 / 2^3
+    assert verdict_record(plan_with_rules(one))["smallest_p"] == pytest.approx(0.75)
 
 
 def test_one_loss_has_none_to_differ_from(loaded_study):
