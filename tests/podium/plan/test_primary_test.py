@@ -59,13 +59,15 @@ def test_out_of_reach_it_says_how_many_blocks_it_takes(loaded_study):
         "with 4 blocks and 3 losses the smallest p of a pair is 0.38: no difference can be"
         " significant. It takes 7 blocks: 3 more blocks would do."
     )
-    few_nemenyi = verdict_note(plan_with_rules(few, test="nemenyi"))
+    fewer = replace(few, datasets=few.datasets[:2])
     needed = next(
         n
         for n in range(2, 99)
         if stats.studentized_range.sf(2 / (2 / n) ** 0.5 * 2**0.5, 3, 1e9) <= 0.05
     )
-    assert f"It takes {needed} blocks: {needed - 4} more blocks would do." in few_nemenyi
+    assert verdict_note(plan_with_rules(fewer, test="nemenyi")).endswith(
+        f"It takes {needed} blocks: 1 more block would do."
+    )
 
 
 @pytest.mark.parametrize("dims", [(8, 16), (8, 16, 24, 32)])
