@@ -12,6 +12,9 @@ from analysis.estimates.distributions import t_quantile
 CONFIDENCE = 0.95
 """Level of all intervals."""
 
+FEWEST_VALUES = 3
+"""With two values Student's t interval reaches 13 standard errors, which says nothing."""
+
 _CHUNK = 2**22  # numbers held at once
 
 
@@ -20,7 +23,8 @@ class Interval:
     """An estimate with its interval and standard error, all in units of the score.
 
     ``num`` counts the independent pieces: seeds, blocks or classes. With one of them the error is
-    unknown, and ``low``, ``high`` and ``standard_error`` are None, never 0.
+    unknown, and ``standard_error`` is None, never 0; ``low`` and ``high`` are None where there are
+    too few for an interval.
     """
 
     estimate: float
@@ -43,7 +47,7 @@ def percentile_ends(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def t_interval(values: Sequence[float]) -> Interval:
-    """Mean with Student's t interval over independent values (sample standard deviation).
+    """Mean with Student's t interval over independent values, from 3 of them on.
 
     Args:
         values: at least one finite value, such as the score of each seed.
@@ -53,9 +57,13 @@ def t_interval(values: Sequence[float]) -> Interval:
     if len(array) < 2:
         return Interval(estimate=mean, low=None, high=None, standard_error=None, num=1)
     error = float(array.std(ddof=1)) / math.sqrt(len(array))
-    half = t_reach(len(array) - 1) * error
+    reach = t_reach(len(array) - 1) * error if len(array) >= FEWEST_VALUES else None
     return Interval(
-        estimate=mean, low=mean - half, high=mean + half, standard_error=error, num=len(array)
+        estimate=mean,
+        low=None if reach is None else mean - reach,
+        high=None if reach is None else mean + reach,
+        standard_error=error,
+        num=len(array),
     )
 
 

@@ -14,6 +14,7 @@ FEW_BLOCKS = 6  # below, the prior and single blocks decide
 _DRAWS = 10_000
 _CHUNK = 2**21  # numbers held at once
 _PRIOR_WEIGHT = 0.5
+_RELATIVE_TIE = 1e-9  # so near to the edge of the region, a difference is on it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +39,8 @@ def better_probabilities(
 
     The differences have a Dirichlet process as prior with weight 0.5 at 0, so block weights are
     Dirichlet(0.5, 1, ..., 1). Of every draw the largest of the three weights of averaged pairs of
-    differences (z_i + z_j) / 2 wins: above the region, inside (its ends included), below. These
+    differences (z_i + z_j) / 2 wins: above the region, inside (its ends included, whatever
+    their rounding), below. These
     are statements about other blocks of the same kind; they are not adjusted for the number of
     pairs. With fewer than 6 blocks they say little. Assumes independent blocks. Sources: Benavoli
     et al. 2014; Benavoli et al. 2017, section 4.
@@ -60,7 +62,8 @@ def better_probabilities(
     values_ZP = np.concatenate([np.zeros((1, num_pairs)), differences_BP])
     first, second = np.triu_indices(num_blocks + 1)
     averages_TP = (values_ZP[first] + values_ZP[second]) / 2
-    above_TP, below_TP = (averages_TP > rope).astype(float), (averages_TP < -rope).astype(float)
+    edge = rope + _RELATIVE_TIE * max(rope, float(np.abs(differences_BP).max(initial=0.0)))
+    above_TP, below_TP = (averages_TP > edge).astype(float), (averages_TP < -edge).astype(float)
     # Of two different blocks i < j both (i, j) and (j, i) count.
     times_T = np.where(first == second, 1.0, 2.0)
     wins_P, losses_P = np.zeros(num_pairs), np.zeros(num_pairs)

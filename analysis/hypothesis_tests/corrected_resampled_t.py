@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analysis.estimates.confidence_intervals import t_reach
-from analysis.estimates.distributions import t_tail
+from analysis.estimates.distributions import t_quantile, t_tail
 from analysis.hypothesis_tests.bayesian_signed_rank import BetterProbability
 
 FOLD_STD_MEANING = (
@@ -91,6 +91,25 @@ def corrected_resampled_t(
         low=mean - half,
         high=mean + half,
     )
+
+
+def level_at(correlation: float, *, num_folds: int, held_out_ratio: float, alpha: float) -> float:
+    """The error rate of the corrected t test where folds correlate otherwise than it assumes.
+
+    It assumes a correlation of r / (1 + r), r the held-out ratio. Differences with another
+    correlation c have a mean whose variance is 1/J + c / (1 - c) times the sample variance, so t
+    is too large by the root of the ratio of both. Exact for normal differences of one correlation.
+
+    Args:
+        correlation: of the differences of any two folds, from 0 to below 1.
+        num_folds: number of folds J, at least 2.
+        held_out_ratio: validation classes over training classes.
+        alpha: level that the test is meant to have.
+    """
+    assumed = 1 / num_folds + held_out_ratio
+    true = 1 / num_folds + correlation / (1 - correlation)
+    limit = t_quantile(1 - alpha / 2, num_folds - 1)
+    return 2 * t_tail(limit * math.sqrt(assumed / true), num_folds - 1)
 
 
 def rope_mass(test: CorrectedT, rope: float) -> BetterProbability:

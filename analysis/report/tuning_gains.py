@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from analysis.estimates.confidence_intervals import t_interval
+from analysis.estimates.confidence_intervals import FEWEST_VALUES, t_interval
 from analysis.figures.estimate import Estimate
 from analysis.figures.style import Series
 from analysis.figures.tuning_gains import TuningRow, draw_gains, draw_tuning
@@ -25,6 +25,7 @@ from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import counted, in_percent, range_below, range_of
 
 _LEVELS = ("val_default", "val_winner", "test_default", "test_winner")
+_NO_INTERVALS = f"none, since an interval takes {FEWEST_VALUES} blocks,"
 _LEVEL_LABELS = ("Default, val", "Tuned, val", "Default, test", "Tuned, test")
 
 
@@ -41,19 +42,20 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
     rows = [_row(selection, loss, series[loss]) for loss in sorted(set(selection["loss"]))]
     untrained = _untrained(results)
     with_untrained = [*rows, untrained] if untrained else rows
-    blocks = counted(selection["block"].n_unique(), "block")
-    metric = results.metric
+    num_blocks = selection["block"].n_unique()
+    blocks, metric = counted(num_blocks, "block"), results.metric
+    intervals = "95 % t intervals" if num_blocks >= FEWEST_VALUES else _NO_INTERVALS
     levels = Illustration(
         name="tuning-levels",
         plots=(draw_tuning(with_untrained, metric=metric, name="tuning-levels-plot"),),
         caption=f"{metric}, mean over {blocks}. Hollow: published default; filled: tuned; bar:"
         " the untrained network. Validation is the search's own, test the mean of"
-        " fresh seeds on classes that no search used. Lines are 95 % t intervals over blocks"
+        f" fresh seeds on classes that no search used. Lines: {intervals} over blocks"
         f" (n = {blocks}), cut at 0 and 100; they mostly show how blocks differ, so compare"
         f" losses by their paired gaps.{_missing_note(selection)}",
         table=_estimates(
             "tuning-levels",
-            f"{metric} in %, mean over {blocks} with 95 % t intervals below",
+            f"{metric} in %, mean over {blocks}; {intervals} below",
             {r.name: dict(zip(_LEVEL_LABELS, r.levels, strict=True)) for r in with_untrained},
             series,
         ),
@@ -62,10 +64,10 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
         name="tuning-gains",
         plots=(draw_gains(rows, name="tuning-gains-plot"),),
         caption="Gain of tuning: tuned minus published default on test, same seeds and"
-        f" blocks. 95 % t interval over blocks (n = {blocks}).",
+        f" blocks. Lines: {intervals} over blocks (n = {blocks}).",
         table=_estimates(
             "tuning-gains",
-            f"Gain on test in points, mean over {blocks} with its 95 % t interval below",
+            f"Gain on test in points, mean over {blocks}; {intervals} below",
             {row.name: {"Gain on test": row.gain} for row in rows},
             series,
         ),
@@ -81,7 +83,7 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
 def _has_gains(rows: Sequence[TuningRow]) -> bool:
     """Whether any search selected another config than the default; else all gains are zero."""
     return any(
-        row.gain is not None and (row.gain.value, row.gain.low, row.gain.high) != (0, 0, 0)
+        row.gain is not None and (row.gain.value != 0 or row.gain.low not in (0, None))
         for row in rows
     )
 
@@ -163,7 +165,7 @@ def _summary(results: StudyResults, rows: list[TuningRow], series: Mapping[str, 
     return Table(
         name="tuning-summary",
         caption=f"{results.metric} in %, mean over blocks; gains on test in points, paired by"
-        " block, with 95 % t intervals over blocks below them",
+        f" block, with 95 % t intervals over blocks below them, from {FEWEST_VALUES} blocks on",
         columns=(*Column.texts("Loss"), *Column.numbers(*_LEVEL_LABELS, *gains)),
         rows=tuple(lines),
         note="“Default won” counts the blocks whose search found nothing better than the published"

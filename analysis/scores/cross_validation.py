@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from analysis.hypothesis_tests.corrected_resampled_t import FOLD_STD_MEANING
+from analysis.hypothesis_tests.corrected_resampled_t import FOLD_STD_MEANING, level_at
 from analysis.scores.class_intervals import class_intervals
 from analysis.scores.final_scores import CELL_COLUMNS, final_scores, final_trials
 from analysis.scores.fold_tables import cross_validation_pairs, cross_validation_table, fold_table
 from analysis.scores.protocol_runs import chosen_k, protocols_of
+from analysis.wording import percent
 from orchestrator.results.records.metric_columns import metric_label
 from orchestrator.results.records.tournament_rules import rules_of
 from orchestrator.results.trial_files.reader import Reader
@@ -21,6 +22,11 @@ _PAIR_MEANING = (
     "the block, winners only; differences a - b in points. It is meant for validation scores; on "
     "one fixed test set it is a heuristic."
 )
+_VAL_MEANING = (
+    "val: each fold at its own best epoch, too high by what the choice of the epoch gains. Test "
+    "scores are of that epoch, and chose nothing."
+)
+_LEVEL, _CORRELATED = 0.05, 0.5  # of the test, and where it is shown to fail
 CLASS_MEANING = (
     "se: standard error of the mean if the test classes had been others (bootstrap over classes)."
 )
@@ -37,7 +43,7 @@ class CrossValidation:
         cells: from ``cross_validation_table``, with ``class_standard_error`` and ``leaks``.
         pairs: from ``cross_validation_pairs``.
         rope: half-width of the region of practical equivalence.
-        notes: what the standard deviation, the pairs and the region mean.
+        notes: what the standard deviation, the pairs, validation scores and the region mean.
     """
 
     k: int
@@ -46,7 +52,7 @@ class CrossValidation:
     cells: pl.DataFrame
     pairs: pl.DataFrame
     rope: float
-    notes: tuple[str, str, str]
+    notes: tuple[str, ...]
 
 
 def cross_validation(reader: Reader, k: int | None = None) -> CrossValidation:
@@ -84,11 +90,26 @@ def cross_validation(reader: Reader, k: int | None = None) -> CrossValidation:
         rope=rope,
         notes=(
             FOLD_STD_MEANING,
-            _PAIR_MEANING,
+            f"{_PAIR_MEANING} {_assumption(folds)}",
+            _VAL_MEANING,
             "% a/=/b: probability that a is better, that the two are practically equivalent and "
             "that b is better, by the same t with a flat prior (Corani and Benavoli 2015); "
             f"equivalent is within {_PERCENT * rope:.2g} points: {why}.",
         ),
+    )
+
+
+def _assumption(folds: pl.DataFrame) -> str:
+    """The correlation that the corrected t takes for granted, and its level at another.
+
+    Of the first design, where finals were split in several ways.
+    """
+    num_folds, num_parts = folds.select("num_folds", "num_parts").unique().sort(pl.all()).row(0)
+    ratio = 1 / (num_parts - 1)
+    level = level_at(_CORRELATED, num_folds=num_folds, held_out_ratio=ratio, alpha=_LEVEL)
+    return (
+        f"Its variance assumes that differences of two folds correlate by 1/{num_parts}; were it "
+        f"{_CORRELATED:g}, equal losses would differ at {_LEVEL:g} in {percent(level)} of studies."
     )
 
 

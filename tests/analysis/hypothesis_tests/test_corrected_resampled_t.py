@@ -8,6 +8,7 @@ from scipy import stats
 from analysis.hypothesis_tests.corrected_resampled_t import (
     corrected_resampled_t,
     fold_statistics,
+    level_at,
     rope_mass,
 )
 from tests.analysis import thesis_cub200
@@ -107,3 +108,20 @@ def test_a_region_has_a_width(rope):
     test = corrected_resampled_t(A, B, held_out_ratio=1 / 9)
     with pytest.raises(ValueError, match="width from 0"):
         rope_mass(test, rope)
+
+
+def test_the_level_is_kept_at_the_correlation_that_is_assumed():
+    found = level_at(0.1, num_folds=10, held_out_ratio=1 / 9, alpha=0.05)
+    assert found == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.3, 0.5])
+def test_the_level_at_another_correlation_is_that_of_simulated_folds(correlation):
+    folds, tables, rng = 10, 20_000, np.random.default_rng(3)
+    shared = rng.normal(size=(tables, 1))
+    own = rng.normal(size=(tables, folds))
+    gaps = np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * own
+    errors = np.sqrt((1 / folds + 1 / 9) * gaps.var(axis=1, ddof=1))
+    rate = (2 * stats.t.sf(np.abs(gaps.mean(axis=1)) / errors, folds - 1) <= 0.05).mean()
+    found = level_at(correlation, num_folds=folds, held_out_ratio=1 / 9, alpha=0.05)
+    assert found == pytest.approx(rate, abs=0.01)

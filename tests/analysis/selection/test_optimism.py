@@ -207,18 +207,22 @@ def test_fresh_runs_are_compared_with_the_pick():
         run("c1", val=9),
         run("c2", val=99, state="PRUNED"),
         run("c1", repeat=1, seed=1, val=2),
-        *(run("c1", repeat=None, stage="final", seed=s, val=v) for s, v in [(7, 6), (8, 8)]),
+        *(
+            run("c1", repeat=None, stage="final", seed=s, val=v)
+            for s, v in [(7, 6), (8, 8), (6, 7)]
+        ),
         run("c1", repeat=None, stage="final", seed=9, val=100, state="FAILED"),
         run("c0", repeat=None, stage="final", seed=7, val=5),
     ]
     first = fresh_run_optimism(runs_table(rows)).row(0, named=True)
     assert (first["repeat"], first["config"], first["optimism"]) == (0, "c1", 2)
-    assert (first["fresh_val"], first["num_fresh"]) == (7, 2)
-    assert first["high"] - 2 == pytest.approx(12.706 * 1, rel=1e-3)  # t with one degree; error 1
+    assert (first["fresh_val"], first["num_fresh"]) == (7, 3)
+    # t with two degrees of freedom; error 1 / sqrt(3)
+    assert first["high"] - 2 == pytest.approx(4.3027 / 3**0.5, rel=1e-3)
     alone = fresh_run_optimism(runs_table([rows[0], rows[-1]])).row(0, named=True)
     assert (alone["config"], alone["optimism"], alone["low"]) == ("c0", 0, None)
     shared = fresh_run_optimism(runs_table(rows), across_repeats=True).row(0, named=True)
-    assert shared["fresh_val"] == pytest.approx((6 + 8 + 2) / 3)
+    assert shared["fresh_val"] == pytest.approx((6 + 8 + 7 + 2) / 4)
 
 
 def test_a_pick_that_was_not_run_again_has_no_optimism():

@@ -84,7 +84,10 @@ def test_networks_with_one_class_are_left_out():
 def test_optimism_over_runs_is_what_a_pick_loses_when_it_is_trained_again():
     runs = runs_table([run("c0", val=0.5), run("c1", val=0.8)])
     again = runs_table(
-        [run("c1", stage="final", seed=seed, val=val) for seed, val in ((7, 0.7), (8, 0.6))]
+        [
+            run("c1", stage="final", seed=seed, val=val)
+            for seed, val in ((7, 0.7), (8, 0.6), (9, 0.65))
+        ]
     )
     row = part_of(optimism_over_runs_by_loss(runs, again, has_one_split=True), "run")
 
