@@ -24,6 +24,12 @@ def test_one_seed_has_no_interval_not_one_of_width_zero():
     assert (interval.low, interval.high, interval.standard_error) == (None, None, None)
 
 
+def test_two_seeds_have_an_error_and_no_interval():
+    interval = t_interval([0.6, 0.7])
+    assert interval.standard_error == pytest.approx(0.05)
+    assert (interval.low, interval.high) == (None, None)
+
+
 def test_one_class_has_no_interval():
     interval = class_bootstrap(np.array([3]), np.array([4]))
     assert (interval.estimate, interval.low, interval.high) == (0.75, None, None)

@@ -100,3 +100,10 @@ def test_equal_competitors_are_rarely_probably_better():
     assert 0.05 < share < 0.15
     near = better_probabilities(table, rope=0.5, draws=2_000)
     assert np.mean([max(one.a_better, one.b_better) >= 0.95 for one in near]) < 0.01
+
+
+def test_a_difference_on_the_edge_of_the_region_is_in_it_whatever_its_rounding():
+    gaps = np.array([61.2 - 60.9, 60.4 - 60.1, 62.3 - 62.0, 64.8 - 64.5, 70.7 - 70.4, 50.6 - 50.3])
+    assert len(set(gaps > 0.3)) == 2  # some are above by rounding
+    (found,) = better_probabilities(gaps[:, None], rope=0.3)
+    assert (found.a_better, found.rope, found.b_better) == (0, 1, 0)

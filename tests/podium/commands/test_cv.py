@@ -108,6 +108,8 @@ def test_pairs_say_how_probably_one_is_better_and_by_which_region(podium_cv, sto
     pair = record["pairs"][0]
     assert pair["p_a_better"] + pair["p_rope"] + pair["p_b_better"] == pytest.approx(1)
     assert record["rope"] > 0
+    assert "correlate by 1/" in record["notes"][1]
+    assert "its own best epoch" in record["notes"][2]
     assert "the standard deviation over folds" in record["notes"][-1]
 
 
