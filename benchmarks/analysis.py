@@ -3,11 +3,11 @@
     python -m benchmarks.analysis [--rows 10000000] [--rounds 3] [--trials 50] [--only PART]
 
 Part ``tournament``: a Parquet table of scores, shuffled. All read it, look for doubled rows and
-for recalls that fall as K grows, average seeds and folds at every K, rank losses within blocks at
-K = 1 and resample groups of blocks and their blocks 4,000 times. podium calls what `podium
-tournament` calls. pandas does it step by step, and once more tuned: names as categories, no sorting; both
-multiply resamples as one matrix. All draw alike, so results must be equal. The limit is on the
-step-by-step way; the last line, without checks, does less than the others.
+for recalls that fall as K grows, average seeds and folds at every K, rank losses within blocks
+at K = 1 and resample groups of blocks and their blocks 4,000 times. podium calls what `podium
+tournament` calls. pandas does it step by step, and once more tuned: names as categories, no
+sorting; both multiply resamples as one matrix. All draw alike, so results must be equal. The
+limit is on the step-by-step way; the last line, without checks, does less than the others.
 
 Part ``report``: `podium report` in a process of its own, on 28 blocks x 10 losses x 50 trials and
 their finals as `benchmarks.synthetic_store` writes them.
