@@ -11,7 +11,6 @@ from analysis.scores.class_intervals import class_intervals
 from analysis.scores.final_scores import CELL_COLUMNS, final_scores, final_trials
 from analysis.scores.fold_tables import cross_validation_pairs, cross_validation_table, fold_table
 from analysis.scores.protocol_runs import chosen_k, protocols_of
-from analysis.wording import percent
 from orchestrator.results.records.metric_columns import metric_label
 from orchestrator.results.records.tournament_rules import rules_of
 from orchestrator.results.trial_files.reader import Reader
@@ -109,7 +108,7 @@ def _assumption(folds: pl.DataFrame) -> str:
     level = level_at(_CORRELATED, num_folds=num_folds, held_out_ratio=ratio, alpha=_LEVEL)
     return (
         f"Its variance assumes that differences of two folds correlate by 1/{num_parts}; were it "
-        f"{_CORRELATED:g}, equal losses would differ at {_LEVEL:g} in {percent(level)} of studies."
+        f"{_CORRELATED:g}, equal losses would differ at {_LEVEL:g} in {_PERCENT * level:.0f} % of studies."
     )
 
 
