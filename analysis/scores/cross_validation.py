@@ -108,7 +108,8 @@ def _assumption(folds: pl.DataFrame) -> str:
     level = level_at(_CORRELATED, num_folds=num_folds, held_out_ratio=ratio, alpha=_LEVEL)
     return (
         f"Its variance assumes that differences of two folds correlate by 1/{num_parts}; were it "
-        f"{_CORRELATED:g}, equal losses would differ at {_LEVEL:g} in {_PERCENT * level:.0f} % of studies."
+        f"{_CORRELATED:g}, equal losses would differ at {_LEVEL:g} in {_PERCENT * level:.0f} % of "
+        "studies."
     )
 
 
