@@ -193,6 +193,8 @@ def _refuse_options(kind: str, options: AuditOptions, path: Path) -> None:
         "--claim": (bool(options.claims), ("folds",)),
         "--by": (options.by is not None, ("scores", "ranks")),
         "--average": (bool(options.average), ("scores",)),
+        "--without": (bool(options.without), ("scores",)),
+        "--lower-is-better": (options.lower_is_better, ("scores",)),
     }
     for option, (is_given, kinds) in kinds_of_option.items():
         if is_given and kind not in kinds:

@@ -137,6 +137,8 @@ def test_the_blocks_can_be_given(capsys):
         ({"fold": [1, 2], "test": [1, 2]}, ("--blocks", "3"), "--blocks goes with"),
         ({"fold": [1, 2], "test": [1, 2]}, ("--claim", "tst=1±2"), "Did you mean test"),
         ({"fold": [1, 2], "test": [1, 2]}, ("--by", "a,,b"), "divided by commas"),
+        ({"fold": [1, 2], "test": [1, 2]}, ("--without", "a"), "--without goes with"),
+        ({"fold": [1, 2], "test": [1, 2]}, ("--lower-is-better",), "--lower-is-better goes with"),
         (
             {"dataset": ["c", "c"], "loss": ["a", "b"], "recall": [60, 61], "k": [1, 1]},
             ("--where", "k=4"),
