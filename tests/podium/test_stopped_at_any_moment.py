@@ -13,11 +13,13 @@ from tests.orchestrator.ray_cluster import ROOT
 from tests.orchestrator.small_study import STUDY, run_here
 from tests.orchestrator.study_files import MINIMAL
 
-# The interpreter's own start is over, and nothing of podium but its first module is there.
+# The interpreter's own start is over, and podium has done the first thing that it does.
 STARTED = """
 import sys
 from podium.__main__ import main
+from podium.stop_signals import end_at_once_before_commands
 sys.argv[0] = "podium"
+end_at_once_before_commands()
 print("started", flush=True)
 main()
 """
