@@ -47,6 +47,7 @@ benchmark: .venv/installed-dev
 	$(BIN)/python -m benchmarks.gpu_throughput
 	$(BIN)/python -m benchmarks.start_up
 	$(BIN)/python -m benchmarks.analysis
+	$(BIN)/python -m benchmarks.audit_detection
 
 clean:
 	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
