@@ -87,7 +87,7 @@ def test_a_plan_fits_80_columns_and_says_what_matters(capsys, tmp_path):
     assert max(map(len, planned.out.splitlines())) <= 80
     printed = " ".join(planned.out.split())
     assert "Study quickstart: 8 blocks x 3 losses = 24 searches" in printed
-    assert "the smallest p of a pair is 0.023." in printed
+    assert "and 3 losses the smallest p of a pair is 0.38: no difference" in printed
     assert "Cost: not known before the first trial is done." in printed
     for word in ("contrastive", "glyphs-greek", "baseline", "Fairness", "1 s.e. of R@1"):
         assert word in printed
@@ -122,20 +122,36 @@ def test_a_plan_says_all_that_is_wrong(capsys, study_file):
 
 
 @pytest.mark.parametrize(
-    ("losses", "dims", "printed"),
+    ("losses", "scripts", "dims", "printed"),
     [
-        (["contrastive"], [8], "with one loss there is nothing to compare"),
+        (["contrastive"], ["latin"], [8], "with one loss there is nothing to compare"),
         (
             ["contrastive", "proxy_anchor"],
+            ["latin"],
             [8],
             "no difference can be significant. It takes 6 blocks",
         ),
-        (["contrastive", "proxy_anchor"], [8, 9, 10, 11, 12, 13], "of a pair is 0.031."),
+        (
+            ["contrastive", "proxy_anchor"],
+            ["latin", "greek"],
+            [8, 9, 10],
+            "no difference can be significant. It takes 6 groups: 4 more data sets or backbones",
+        ),
+        (
+            ["contrastive", "proxy_anchor"],
+            ["latin", "greek", "cyrillic", "armenian", "georgian", "symbols"],
+            [8],
+            "of a pair is 0.031.",
+        ),
     ],
 )
-def test_a_plan_says_whether_significance_is_within_reach(tmp_path, losses, dims, printed):
+def test_a_plan_says_whether_significance_is_within_reach(
+    tmp_path, losses, scripts, dims, printed
+):
     file = tmp_path / "s.yaml"
-    file.write_text(yaml.safe_dump({"study": "x", "losses": losses, "embedding_dims": dims}))
+    datasets = [{"name": "glyphs", "script": script} for script in scripts]
+    study = {"study": "x", "datasets": datasets, "losses": losses, "embedding_dims": dims}
+    file.write_text(yaml.safe_dump(study))
     assert printed in " ".join(text_of(plan(load_study(file))).split())
 
 
