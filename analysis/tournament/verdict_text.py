@@ -76,7 +76,7 @@ def _question(tournament: Tournament) -> Iterator[str]:
     correlation = tournament.intraclass_correlation
     alike = "" if correlation is None else f" (intraclass correlation {number(correlation)})"
     yield (
-        f"{question(tournament)} Blocks of one group resemble each other{alike}, so tests and"
+        f"{question(tournament)} Blocks of one group may repeat each other{alike}, so tests and"
         f" resamples count {groups.counted}, not {len(groups.labels)} blocks."
     )
 
