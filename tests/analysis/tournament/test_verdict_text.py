@@ -44,8 +44,8 @@ def test_of_three_groups_it_is_said_what_they_cannot_show_and_what_it_takes():
     found = text(thesis_cub200.tournament()).replace("\N{NO-BREAK SPACE}", " ")
     for part in (
         "Would the order hold on other data sets or backbones? Blocks of one group may repeat"
-        " each other (intraclass correlation 0.59), so tests and resamples count 3 groups of blocks"
-        " with one data set and backbone, not 12 blocks.",
+        " each other (intraclass correlation 0.59), so tests and resamples count 3 groups of"
+        " blocks with one data set and backbone, not 12 blocks.",
         "Kendall's W = 0.82 (1: all groups agree)",
         "This design cannot show a difference: with 3 groups no pair can differ significantly",
         # 45 pairs * 2 / 2^11 = 0.044
