@@ -30,7 +30,6 @@ class Superiority:
         estimate: mean over blocks, 0 to 1.
         low: lower end of the interval; None with fewer than 5 groups of blocks.
         high: upper end of the interval; None with fewer than 5 groups of blocks.
-        num_blocks: number of blocks averaged.
         num_runs: fewest comparisons of runs in a block.
         is_paired: whether runs are compared seed by seed, in all blocks.
     """
@@ -40,7 +39,6 @@ class Superiority:
     estimate: float
     low: float | None
     high: float | None
-    num_blocks: int
     num_runs: int
     is_paired: bool
 
@@ -93,7 +91,6 @@ def superiorities(
             estimate=float(shares_BP[:, number].mean()),
             low=None if ends is None else float(ends[0][number]),
             high=None if ends is None else float(ends[1][number]),
-            num_blocks=len(blocks),
             num_runs=min(block[number].num_runs for block in blocks),
             is_paired=all(block[number].is_paired for block in blocks),
         )

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from analysis.typed_tables.table_checks import block_text, outside_range
+from analysis.typed_tables.table_checks import named_recalls, outside_range
 
-_SHOWN = 5
 _FACTOR = 20  # a share is a hundredth of its percent; scores of one block differ by less than this
 
 
@@ -43,9 +42,4 @@ def share_warning(
     rows = shares_among_percent(frame, [*by, "k"], score)
     if rows.is_empty():
         return ()
-    named = [
-        f"{block_text([row[name] for name in cell])} (R@{row['k']} = {row[score]:g})"
-        for row in rows.sort(*cell, "k").head(_SHOWN).to_dicts()
-    ]
-    more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
-    return (f"shares of 1 among percent: {'; '.join(named)}{more}",)
+    return (f"shares of 1 among percent: {named_recalls(rows, cell, score)}",)

@@ -256,12 +256,17 @@ def impossible_recall(frame: pl.DataFrame, cell: Sequence[str], score: str) -> t
     rows, top = outside_range(frame, score)
     if rows.is_empty():
         return ()
+    return (f"Recall@K lies within 0 and {top:g}: {named_recalls(rows, cell, score)}",)
+
+
+def named_recalls(rows: pl.DataFrame, cell: Sequence[str], score: str) -> str:
+    """The first few rows with their recall, in order of cell and ``k``, and how many more."""
     named = [
         f"{block_text([row[name] for name in cell])} (R@{row['k']} = {row[score]:g})"
         for row in rows.sort(*cell, "k").head(_SHOWN).to_dicts()
     ]
     more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
-    return (f"Recall@K lies within 0 and {top:g}: {'; '.join(named)}{more}",)
+    return f"{'; '.join(named)}{more}"
 
 
 def _few(values: Sequence[object]) -> str:
