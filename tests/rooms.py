@@ -14,6 +14,7 @@ CATALOGUES = {
 # Small modules with one importer, beside it, which are ideas that people look for by name.
 LOOKED_FOR_BY_NAME = {
     "analysis.audit.missing_scores",
+    "analysis.audit.outlying_recalls",
     "analysis.audit.ranks_within_blocks",
     "analysis.protocols.default_tuned_refit",
     "analysis.protocols.costs",

@@ -105,19 +105,25 @@ def audit_file(path: Path, options: AuditOptions) -> Audit:
         return audit_tournament(printed, blocks=options.blocks)
     if kind == "ranks":
         return _ranks(table, options)
-    return _scores(path, options, of_k)
+    return _scores(table, options, of_k)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Table:
-    """A table with values parsed and with every cell as typed, the same rows in both."""
+    """The table of a file, and its rows that meet the user's conditions."""
 
+    path: Path
+    whole: TableFile
     file: TableFile
-    typed: pl.DataFrame
 
     @property
     def frame(self) -> pl.DataFrame:
         return self.file.frame
+
+    def as_typed(self) -> pl.DataFrame:
+        """The same rows with every cell as typed, read anew: few kinds of tables need it."""
+        frame = read_table_file(self.path, as_typed=True).frame
+        return frame if self.file.kept is None else frame[list(self.file.kept)]
 
     @property
     def source(self) -> str:
@@ -128,10 +134,8 @@ def _read(path: Path, conditions: Sequence[Condition]) -> _Table:
     file = read_table_file(path)
     if file.frame.is_empty():
         raise PodiumError(f"{path} has no rows to audit")
-    typed = read_table_file(path, as_typed=True).frame
     early = [condition for condition in conditions if condition[0] in file.frame.columns]
-    kept = filter_file(file, early)
-    return _Table(file=kept, typed=typed if kept.kept is None else typed[list(kept.kept)])
+    return _Table(path=path, whole=file, file=filter_file(file, early))
 
 
 def _given(options: AuditOptions) -> GivenColumns:
@@ -203,14 +207,13 @@ def _refuse_options(kind: str, options: AuditOptions, path: Path) -> None:
             )
 
 
-def _scores(path: Path, options: AuditOptions, of_k: Sequence[Condition]) -> Audit:
-    layout = read_scores(
-        path, _given(options), where=options.where, without=options.without
-    ).layout
+def _scores(table: _Table, options: AuditOptions, of_k: Sequence[Condition]) -> Audit:
+    read = read_scores(table.whole, _given(options), where=options.where, without=options.without)
+    layout = read.layout
     frame, average = layout.frame, tuple(options.average)
     k = None
     if of_k:
-        kept = filter_rows(frame, of_k, source=str(path))
+        kept = filter_rows(frame, of_k, source=table.source)
         if _K in (*layout.by, *average):
             frame = kept
         else:
@@ -240,7 +243,7 @@ def _scores(path: Path, options: AuditOptions, of_k: Sequence[Condition]) -> Aud
         return audit
     if audited.tournament is None:
         raise PodiumError(
-            f"{options.published} cannot be compared with {path}:"
+            f"{options.published} cannot be compared with {table.source}:"
             f" {audited.audit.notes[-1].message}"
         )
     printed = _published(options.published, options)
@@ -271,21 +274,22 @@ def _published(path: Path, options: AuditOptions) -> RankTable:
 def _rank_table(table: _Table, competitor: str | None) -> RankTable:
     given = GivenColumns(competitor=competitor)
     found = competitor_column(table.frame, given) or competitor or COMPETITOR
-    return rank_table(table.typed, competitor=found, source=table.source)
+    return rank_table(table.as_typed(), competitor=found, source=table.source)
 
 
 def _folds(table: _Table, options: AuditOptions) -> Audit:
     """Audits each numeric column; rows called mean and sd, and ``claims``, are what is claimed."""
-    labels = [str(name).strip().lower() for name in table.typed[_FOLD]]
+    typed = table.as_typed()
+    labels = [str(name).strip().lower() for name in typed[_FOLD]]
     columns = _numeric(table.frame, [name for name in table.frame.columns if name != _FOLD])
     claims = [parse_claim(text) for text in options.claims]
     for claim in claims:
         if claim.column not in columns:
             raise missing_column(claim.column, columns, source=table.source)
     others = [name for name in table.frame.columns if name not in columns]
-    audits = [repeated_folds(table.typed.select(others).rows(), others.index(_FOLD))]
+    audits = [repeated_folds(typed.select(others).rows(), others.index(_FOLD))]
     for column in columns:
-        cells = table.typed[column].to_list()
+        cells = typed[column].to_list()
         printed = printed_column(cells, column=column, source=table.source)
         rows = list(zip(labels, printed, strict=True))
         mean = next((value for label, value in rows if label in _MEANS), None)

@@ -8,6 +8,7 @@ import polars as pl
 
 from analysis.audit.findings import Audit, Finding
 from analysis.audit.missing_scores import missing_scores
+from analysis.audit.outlying_recalls import outlying_recalls
 from analysis.audit.score_columns import K, ScoreColumns, without_unscored
 from analysis.tournament.rank_stability import RankStability, rank_stability
 from analysis.tournament.sensitivity_to_test import sensitivity_to_test
@@ -102,7 +103,12 @@ def audit_scores(
     single = frame.unique(columns.keys, keep="none")
     known = frame[K].unique().sort().to_list() if columns.has_k else []
     ranked_k = k if k in known else least_common_k(frame, by) if known else None
-    notes = [*missing.notes, *_equal_rows(single, columns), *_ties(single, columns)]
+    notes = [
+        *missing.notes,
+        *_equal_rows(single, columns),
+        *outlying_recalls(single, columns),
+        *_ties(single, columns),
+    ]
     tournament, verdicts = _verdicts(without_unscored(single, columns), columns, ranked_k)
     return AuditedScores(
         audit=Audit(findings=tuple(findings), notes=(*notes, *verdicts)),

@@ -23,7 +23,7 @@ from analysis.typed_tables.table_checks import (
     impossible_recall,
     refuse_duplicates,
 )
-from analysis.typed_tables.table_file import read_table_file
+from analysis.typed_tables.table_file import TableFile, read_table_file
 from analysis.typed_tables.table_layout import (
     GivenColumns,
     Layout,
@@ -117,7 +117,7 @@ def read_table(
         average=average,
         lower_is_better=lower_is_better,
     )
-    read = read_scores(path, given, where=where, without=without)
+    read = read_scores(read_table_file(path), given, where=where, without=without)
     layout, cell = read.layout, [*read.layout.by, read.layout.competitor]
     score = layout.score
     has_k = _has_k(layout.frame, [*cell, *average])
@@ -174,30 +174,32 @@ class ReadScores:
 
 
 def read_scores(
-    path: Path, given: GivenColumns, *, where: Sequence[str] = (), without: Sequence[str] = ()
+    table: TableFile,
+    given: GivenColumns,
+    *,
+    where: Sequence[str] = (),
+    without: Sequence[str] = (),
 ) -> ReadScores:
     """The scores of a file at all K.
 
     Args:
-        path: a file that `read_table_file` reads.
+        table: the whole table of the file.
         given: what is said of its columns.
         where: conditions ``column=value``.
         without: competitors to leave out.
 
     Raises:
         PodiumError: as `read_table`, but for what is wrong with K, and duplicates.
-        CorruptFileError: the file is not what its name says.
     """
     conditions = [parse_condition(text) for text in where]
     of_k = tuple(condition for condition in conditions if condition[0] == _K)
     others = [condition for condition in conditions if condition[0] != _K]
-    table = read_table_file(path)
     lost = columns_not_laid_out(table.frame, given)
     early = [condition for condition in others if condition[0] in lost]
     layout = lay_out(filter_file(table, early), given)
     late = [condition for condition in others if condition not in early]
-    frame = filter_rows(layout.frame, late, source=str(path))
-    frame = leave_out(frame, without, competitor=layout.competitor, source=str(path))
+    frame = filter_rows(layout.frame, late, source=table.source)
+    frame = leave_out(frame, without, competitor=layout.competitor, source=table.source)
     named = {column for column, _ in conditions}
     unused = tuple(name for name in layout.unused if name not in named)
     return ReadScores(layout=replace(layout, frame=frame, unused=unused), of_k=of_k)
