@@ -1,4 +1,4 @@
-"""A Ray cluster that is private to this process: loopback and a token, and how it ended."""
+"""A Ray cluster that is private to this process: loopback, a token, few parts, how it ended."""
 
 import atexit
 import os
@@ -16,6 +16,7 @@ import psutil
 # isort: off
 import orchestrator.executors.ray_environment  # noqa: F401 - Ray reads it when it is imported
 from ray._private import ray_constants
+from ray._private.node import Node
 from ray._raylet import Config  # type: ignore[attr-defined]
 
 # isort: on
@@ -25,6 +26,9 @@ from orchestrator.scheduling.executor_interface import ClusterGoneError
 
 _CLUSTERS = ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR
 _NEEDED = (ray_constants.PROCESS_TYPE_GCS_SERVER, ray_constants.PROCESS_TYPE_RAYLET)
+# What one machine can do without: it does not grow, logs stay in their files, and there is no
+# dashboard.
+_NEEDLESS = ("start_monitor", "start_log_monitor", "start_api_server")
 _PAUSE_SECONDS = 1.0
 
 
@@ -46,6 +50,27 @@ def loopback_only() -> Iterator[None]:
             del os.environ[_CLUSTERS]
         else:
             os.environ[_CLUSTERS] = before
+
+
+@contextmanager
+def needed_parts_only() -> Iterator[None]:
+    """A cluster that is started within the block has no autoscaler, dashboard and reader of logs.
+
+    Ray has no option for that. Each is a process that takes a second of a processor to start; Ray
+    waits for the dashboard's before it goes on, and for all of them as it ends.
+    """
+    starts = {name: getattr(Node, name) for name in _NEEDLESS}
+    for name in starts:
+        setattr(Node, name, _start_nothing)
+    try:
+        yield
+    finally:
+        for name, start in starts.items():
+            setattr(Node, name, start)
+
+
+def _start_nothing(*_: object, **__: object) -> None:
+    """In place of what starts a part of Ray."""
 
 
 @cache

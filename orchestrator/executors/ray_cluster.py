@@ -20,7 +20,12 @@ from ray._private.services import canonicalize_bootstrap_address
 from ray.exceptions import AuthenticationError, RayError
 
 from orchestrator.executors.private_folders import PrivateFolder, remove_folders_of_dead_runs
-from orchestrator.executors.private_ray import OwnRay, loopback_only, use_private_token
+from orchestrator.executors.private_ray import (
+    OwnRay,
+    loopback_only,
+    needed_parts_only,
+    use_private_token,
+)
 from orchestrator.executors.ray_cluster_watch import PATIENCE, ClusterWatch
 from orchestrator.executors.ray_messages import (
     drop_messages,
@@ -84,7 +89,7 @@ class RayCluster:
         use_private_token()
         self._own_ray = OwnRay(self.folder)
         try:
-            with loopback_only(), self._own_ray.watched_start():
+            with loopback_only(), needed_parts_only(), self._own_ray.watched_start():
                 ray.init(
                     address="local",
                     include_dashboard=False,

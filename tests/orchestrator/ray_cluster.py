@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
@@ -114,11 +114,15 @@ class RayCluster:
     @property
     def gcs_server(self) -> int:
         """The process that makes the head the head."""
-        (pid,) = (
-            child.pid
-            for child in psutil.Process(self._host.pid).children()
-            if child.name() == "gcs_server"
-        )
+        return self._part(lambda part: part.name() == "gcs_server")
+
+    @property
+    def autoscaler(self) -> int:
+        """The process beside the head that would start nodes: nothing here needs it."""
+        return self._part(lambda part: any("/monitor.py" in word for word in part.cmdline()))
+
+    def _part(self, is_it: Callable[[psutil.Process], bool]) -> int:
+        (pid,) = (it.pid for it in psutil.Process(self._host.pid).children() if is_it(it))
         return pid
 
     def raylet(self, node: int = _HEAD) -> int:
@@ -198,7 +202,7 @@ def _obey(folder: Path, answers: Any) -> None:
         asked = json.loads(line)
         resources = {"num_cpus": 0, "num_gpus": 0}
         if asked["command"] == "head":
-            resources["include_dashboard"] = False
+            resources |= {"include_dashboard": False, "include_log_monitor": False}
         else:
             resources = {"num_cpus": asked["cpus"], "num_gpus": asked["gpus"]}
         before = _raylets()

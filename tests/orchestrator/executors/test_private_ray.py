@@ -52,6 +52,14 @@ def _is_loopback(text):
     return (getattr(address, "ipv4_mapped", None) or address).is_loopback
 
 
+def test_parts_that_one_machine_can_do_without_are_not_started(cluster):
+    """Each would take as long to start as a worker."""
+    below = psutil.Process().children(recursive=True)
+    commands = "\n".join(" ".join(process.cmdline()) for process in below)
+    assert "raylet" in commands
+    assert [part for part in ("monitor.py", "dashboard.py") if part in commands] == []
+
+
 def test_no_other_user_can_enter_the_folders_of_ray(cluster):
     session = Path(ray._private.worker._global_node.get_session_dir_path())
     assert list((session / "sockets").iterdir())
@@ -128,8 +136,10 @@ def test_the_token_vanishes_with_its_process():
     assert not token.parent.exists()
 
 
-STARTED = """
-import os, subprocess, sys
+# Its node may be dead a moment before its head; whoever looks then must not end the run.
+STARTED_AND_LEFT = """
+import os, subprocess, sys, time
+import psutil
 
 intruder = {**os.environ, "RAY_NUM_REDIS_GET_RETRIES": "1"}
 both = (intruder, {**intruder, "RAY_AUTH_MODE": "token"})
@@ -138,32 +148,51 @@ import ray
 from orchestrator.study.resource_demand import Demand
 from orchestrator.executors.ray_tune import RayTuneExecutor
 
-with RayTuneExecutor(Demand(cpus=1.0, gpus=0.0)):
+with RayTuneExecutor(Demand(cpus=1.0, gpus=0.0)) as executor:
     address = ray.get_runtime_context().gcs_address
     script = f"import ray; ray.init('{address}'); print('entered')"
     for environment in both:
         done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True)
         print(done.stdout.decode(), done.stderr.decode())
-        print("--- of another")
+        print("--- next")
+    watch = executor._cluster.watch
+    watch.expect_end()  # what leaving does first
+    below = psutil.Process().children(recursive=True)
+    next(process for process in below if process.name() == "raylet").kill()
+    while watch.nodes:
+        time.sleep(0.1)
+    print("gone:", watch.gone, flush=True)
+    os._exit(0)
 """
 
 
-def test_what_lets_the_user_join_other_clusters_opens_no_private_one():
-    """One without tokens, and one with a token of its own."""
+@pytest.fixture(scope="module")
+def said_of_another():
+    """What a process tells of its own cluster, where the user joins clusters in another way."""
     given = {"RAY_AUTH_MODE": "disabled", "RAY_AUTH_TOKEN": "0" * 64}
     kept = {name: value for name, value in os.environ.items() if "RAY_AUTH" not in name}
     done = subprocess.run(
-        [sys.executable, "-c", STARTED],
-        env={**kept, _ALONE: "0", **given},
+        [sys.executable, "-c", STARTED_AND_LEFT],
+        env={**kept, **FAST_HEALTH_CHECKS, _ALONE: "0", **given},
         capture_output=True,
         text=True,
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    assert "entered" not in done.stdout
-    refusals = done.stdout.split("--- of another")[:2]
+    return done.stdout.split("--- next\n")
+
+
+def test_what_lets_the_user_join_other_clusters_opens_no_private_one(said_of_another):
+    """One without tokens, and one with a token of its own."""
+    *refusals, _ = said_of_another
+    assert len(refusals) == 2
     for refusal in refusals:
+        assert "entered" not in refusal
         assert re.search("InvalidAuthToken|Unauthenticated|AuthenticationError", refusal)
+
+
+def test_a_ray_that_is_left_is_not_taken_for_one_that_is_lost(said_of_another):
+    assert said_of_another[-1] == "gone: None\n"
 
 
 @pytest.mark.parametrize(("given", "mode"), [(None, "token"), ("disabled", "disabled")])
@@ -197,34 +226,3 @@ def test_the_token_is_private_whatever_the_umask(tmp_path):
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True
     )
     assert done.stdout.strip() == str([0o600, 0o700, 0o700]), done.stderr
-
-
-LEAVES = """
-import os, time
-import psutil
-from orchestrator.study.resource_demand import Demand
-from orchestrator.executors.ray_tune import RayTuneExecutor
-
-with RayTuneExecutor(Demand(cpus=1.0, gpus=0.0)) as executor:
-    watch = executor._cluster.watch
-    watch.expect_end()  # what leaving does first
-    below = psutil.Process().children(recursive=True)
-    next(process for process in below if process.name() == "raylet").kill()
-    while watch.nodes:
-        time.sleep(0.1)
-    print("gone:", watch.gone, flush=True)
-    os._exit(0)
-"""
-
-
-def test_a_ray_that_is_left_is_not_taken_for_one_that_is_lost():
-    """Its node may be dead a moment before its head; whoever looks then must not end the run."""
-    done = subprocess.run(
-        [sys.executable, "-c", LEAVES],
-        env={**os.environ, **FAST_HEALTH_CHECKS},
-        capture_output=True,
-        text=True,
-        timeout=90,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.endswith("gone: None\n")
