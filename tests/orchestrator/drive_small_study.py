@@ -6,20 +6,24 @@ python -m tests.orchestrator.drive_small_study small|crossed DIR
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from orchestrator.executors.ray_tune import RayTuneExecutor
 from orchestrator.study.resource_demand import most_demand
+from orchestrator.study.study import FinalSettings
 from orchestrator.worker.worker import TrialFunction
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.shared_finals import SMALL
 from tests.orchestrator.simulated import simulated_trial
-from tests.orchestrator.small_study import STUDY, run_here
+from tests.orchestrator.small_study import run_here, with_search
 from trainables.settings.trial_settings import TrialSettings
 from trainables.trial_reports import EpochReport, TestReport
 
+# Trials enough to be killed among them: each takes far longer than in this process alone.
+SMALLER = replace(with_search(trials=3), final=FinalSettings(seeds=1))
 # The crossed one is of two protocols that share finals.
-STUDIES = {"small": (STUDY, simulated_trial), "crossed": (SMALL, PlantedTrial(hashed))}
+STUDIES = {"small": (SMALLER, simulated_trial), "crossed": (SMALL, PlantedTrial(hashed))}
 
 
 class SlowTrial:

@@ -122,7 +122,8 @@ class RayCluster:
         return self._part(lambda part: any("/monitor.py" in word for word in part.cmdline()))
 
     def _part(self, is_it: Callable[[psutil.Process], bool]) -> int:
-        (pid,) = (it.pid for it in psutil.Process(self._host.pid).children() if is_it(it))
+        living = (it for it in psutil.Process(self._host.pid).children() if _lives(it.pid))
+        (pid,) = (part.pid for part in living if is_it(part))
         return pid
 
     def raylet(self, node: int = _HEAD) -> int:

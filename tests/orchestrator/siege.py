@@ -38,6 +38,7 @@ _MOMENTS = {"suggest": 7, "training": 3, "checkpoint": 5, "commit": 9, "compacti
 _CLAIM_SECONDS = 240.0
 _END_SECONDS = 300.0
 _STUCK_SECONDS = 15.0
+_LOOK_SECONDS = 0.05  # to look for workers goes through all processes of the machine
 
 T = TypeVar("T")
 
@@ -172,7 +173,7 @@ class Siege:
             assert time.monotonic() < deadline, f"no progress\n{self.tail()}"
             if code == 0:
                 return look()
-            time.sleep(0.005)
+            time.sleep(_LOOK_SECONDS)
         return found
 
     # Strikes. Each gives what mends it, for after whoever waits was let go.

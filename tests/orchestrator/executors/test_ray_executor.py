@@ -23,8 +23,9 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.resource_demand import most_demand
 from orchestrator.study.study import ResourceSettings
 from podium.errors import PodiumError
+from tests.orchestrator.drive_small_study import SMALLER
 from tests.orchestrator.simulated import simulated_trial
-from tests.orchestrator.small_study import STUDY, run_here, tables
+from tests.orchestrator.small_study import run_here, tables
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
 
@@ -35,8 +36,8 @@ ROOT = Path(__file__).parents[3]
 def tables_without_ray(tmp_path_factory):
     """The same study, run in one process without Ray."""
     storage = tmp_path_factory.mktemp("undisturbed")
-    run_here(STUDY, storage)
-    return tables(storage)
+    run_here(SMALLER, storage)
+    return tables(storage, SMALLER)
 
 
 @pytest.fixture(autouse=True)
@@ -81,11 +82,11 @@ def kill_tree(process: subprocess.Popen) -> None:
 
 def test_a_driver_killed_with_its_own_ray_ends_in_the_same_tables(tmp_path, tables_without_ray):
     driver = drive(tmp_path)
-    wait_for_commits(tmp_path, 15, driver)
+    wait_for_commits(tmp_path, 8, driver)
     kill_tree(driver)
     output, _ = drive(tmp_path).communicate(timeout=120)
     assert "finished" in output
-    assert_frame_equal(tables(tmp_path), tables_without_ray)
+    assert_frame_equal(tables(tmp_path, SMALLER), tables_without_ray)
 
 
 class _Troubled:
@@ -118,27 +119,28 @@ class _Troubled:
 def test_trials_that_die_fall_silent_or_need_a_node_to_themselves_are_run_again(
     tmp_path, tables_without_ray
 ):
-    executor = RayTuneExecutor(most_demand(STUDY), trial=_Troubled(tmp_path))
-    study = replace(STUDY, resources=ResourceSettings(stuck_minutes=0.1))
+    executor = RayTuneExecutor(most_demand(SMALLER), trial=_Troubled(tmp_path))
+    study = replace(SMALLER, resources=ResourceSettings(stuck_minutes=0.1))
     end = run_here(study, tmp_path, executor)
     assert end.progress.failed == 0
-    assert_frame_equal(tables(tmp_path), tables_without_ray)
+    assert_frame_equal(tables(tmp_path, SMALLER), tables_without_ray)
     lost = {
         (attempt.cause, attempt.reports)
-        for attempt in read_attempts(StudyPaths(tmp_path / STUDY.name))
+        for attempt in read_attempts(StudyPaths(tmp_path / SMALLER.name))
         if attempt.cause not in ("complete", "stopped")
     }
     assert lost == {("lost_worker", 1), ("out_of_host_memory", 1), ("stuck", 1)}
     alone = {
         attempt.cpus
-        for attempt in read_attempts(StudyPaths(tmp_path / STUDY.name))
+        for attempt in read_attempts(StudyPaths(tmp_path / SMALLER.name))
         if attempt.cpus != 1.0
     }
     assert alone == ({float(psutil.cpu_count())} if psutil.cpu_count() > 1 else set())
 
 
+@pytest.mark.soak  # what is refused needs no Ray to be seen; this is that nothing of Ray is left
 def test_what_a_machine_cannot_give_is_reported_and_not_waited_for(tmp_path):
-    most = replace(most_demand(STUDY), gpus=1000.0)
+    most = replace(most_demand(SMALLER), gpus=1000.0)
     with pytest.raises(PodiumError, match=r"more GPUs than Ray finds .*: 1000 of \d+\."):
-        run_here(STUDY, tmp_path, RayTuneExecutor(most, trial=simulated_trial))
+        run_here(SMALLER, tmp_path, RayTuneExecutor(most, trial=simulated_trial))
     assert not ray.is_initialized()

@@ -216,7 +216,7 @@ def test_a_private_ray_that_loses_a_part_of_itself_ends_the_run_in_its_own_words
         (killed,) = (process for process in below if process.name() == part)
         killed.send_signal(number)
         refused = driven.until("refused")
-        assert driven.end(20) == 3
+        assert driven.end() == 3
     assert refused["is_gone"]
     said = re.fullmatch(
         r"podium's own Ray ended: its (.*)\. What is done is in the store: give the same command"
@@ -284,7 +284,7 @@ def test_a_head_that_hangs_or_dies_ends_the_run_cleanly(cluster, tmp_path):
             head = cluster.gcs_server
             strike(head, signal_number)
             refused = driven.until("refused", seconds=40)
-            assert driven.end(20) == 3
+            assert driven.end() == 3
             assert refused["is_gone"]
             assert (
                 f"the head of the Ray cluster at {cluster.address} is gone" in refused["message"]

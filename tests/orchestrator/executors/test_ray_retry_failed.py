@@ -1,5 +1,6 @@
 """Failed trials that are retried by Ray's workers."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,7 @@ from orchestrator.executors.ray_tune import RayTuneExecutor
 from orchestrator.study.resource_demand import most_demand
 from tests.orchestrator.broken_trials import (
     FRAIL,
-    Broken,
     assert_sound,
-    draws_short_straw,
     run_broken,
     run_fixed,
 )
@@ -27,9 +26,8 @@ def test_a_retry_through_ray_gives_the_tables_of_one_in_this_process(tmp_path, m
     monkeypatch.setenv("PYTHONPATH", str(ROOT))  # where workers find the simulated training
     here, by_ray = tmp_path / "here", tmp_path / "ray"
     run_broken(here)
+    shutil.copytree(here, by_ray)
     run_fixed(here)
-    demand = most_demand(FRAIL)
-    run_broken(by_ray, executor=RayTuneExecutor(demand, trial=Broken(draws_short_straw)))
-    run_fixed(by_ray, executor=RayTuneExecutor(demand, trial=simulated_trial))
+    run_fixed(by_ray, executor=RayTuneExecutor(most_demand(FRAIL), trial=simulated_trial))
     assert_sound(by_ray)
     assert_frame_equal(tables(by_ray, FRAIL), tables(here, FRAIL))

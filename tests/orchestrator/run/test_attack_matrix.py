@@ -66,12 +66,11 @@ SHORT: Sieges = {
             (strike("hang worker", "checkpoint"),),
             (strike("kill raylet", "checkpoint"),),
             (strike("hang driver", "commit"),),
-            (strike("kill worker", "training"),),
             (strike("kill driver", "final"),),
             compacting("kill driver"),
         ],
     ),
-    "head": ("asynchronous", [(strike("kill head", "commit"),), (strike("kill head", "final"),)]),
+    "head": ("asynchronous", [(strike("kill head", "commit"),)]),
 }
 WHOLE: Sieges = {
     "driver": (
