@@ -1,6 +1,6 @@
 """How often verdicts on simulated tables are wrong, and how often they find what is there.
 
-    python -m benchmarks.verdict_rates [--tables 200] [--losses 2 3 5 10 46] [--power]
+    python -m benchmarks.verdict_rates [--tables 200] [--losses 2 3 5 10 46] [--icc 0 1] [--power]
 
 A score is a block's difficulty, what a loss gains on a data set and backbone (group), and what it
 gains on the block alone; the intraclass correlation (ICC) is the group's share of both variances.
@@ -20,8 +20,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from analysis.estimates.grouped_share import grouped_share_intervals
 from analysis.tournament.medals import medals
-from analysis.tournament.probability_of_superiority import superiorities
 from analysis.tournament.rank_bootstrap import bootstrap_ranks
 from analysis.tournament.rank_stability import rank_stability
 from analysis.tournament.tournament import Tournament, hold_tournament
@@ -56,7 +56,7 @@ class Design:
 
 DESIGNS = ((1, 3, 4), (2, 3, 4), (3, 3, 4), (8, 1, 1))
 SHAPES = ("normal", "heavy tails", "unequal variances")
-ICCS = (0.0, 0.3, 0.5, 0.8)
+ICCS = (0.0, 0.3, 0.5, 0.8, 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,8 +127,8 @@ def supported(tournament: Tournament) -> list[str]:
 def error_rates(design: Design, num_losses: int, num_tables: int) -> Rates:
     """How often verdicts on equal losses are wrong."""
     wrong_medals = wrong_pairs = 0
-    rank_hits: list[float] = []
-    superiority_hits: list[float] = []
+    rank_hits: list[bool] = []
+    superiority_hits: list[bool] = []
     for tournament in tournaments(design, num_losses, 0.0, num_tables):
         wrong_pairs += any(pair.differs(tournament.alpha) for pair in tournament.pairs)
         wrong_medals += bool(supported(tournament))
@@ -144,19 +144,28 @@ def error_rates(design: Design, num_losses: int, num_tables: int) -> Rates:
             for found in ranks.competitors
             if found.low is not None and found.high is not None
         ]
-        runs = tuple(row_C[None] for row_C in tournament.scores_BC)
-        found_pairs = superiorities(tournament.names, runs, tournament.block_groups.members)
-        superiority_hits += [
-            one.low <= 0.5 <= one.high
-            for one in found_pairs
-            if one.low is not None and one.high is not None
-        ]
+        ends = superiority_intervals(tournament)
+        if ends is not None:
+            superiority_hits += ((ends[0] <= 0.5) & (ends[1] >= 0.5)).tolist()
     return Rates(
         false_medal=100 * wrong_medals / num_tables,
         some_pair=100 * wrong_pairs / num_tables,
         rank_coverage=100 * float(np.mean(rank_hits)) if rank_hits else None,
         superiority_coverage=100 * float(np.mean(superiority_hits)) if superiority_hits else None,
     )
+
+
+def superiority_intervals(
+    tournament: Tournament,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Ends of the intervals of P(a > b), one of each pair, where blocks have a single run.
+
+    As `analysis.tournament.probability_of_superiority.superiorities`, all pairs at once.
+    """
+    first, second = np.triu_indices(len(tournament.names), k=1)
+    a_BP, b_BP = tournament.scores_BC[:, first], tournament.scores_BC[:, second]
+    shares_BP = (a_BP > b_BP) + 0.5 * (a_BP == b_BP)
+    return grouped_share_intervals(shares_BP, tournament.block_groups.members)
 
 
 def power(design: Design, num_losses: int, gain: float, num_tables: int) -> float:
@@ -196,11 +205,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--tables", type=int, default=200)
     parser.add_argument("--losses", type=int, nargs="+", default=[2, 3, 5, 10, 46])
+    parser.add_argument("--icc", type=float, nargs="+", default=ICCS)
     parser.add_argument("--power", action="store_true")
     arguments = parser.parse_args()
     normal = [
         Design(datasets=a, backbones=b, dimensions=c, icc=icc)
-        for (a, b, c), icc in product(DESIGNS, ICCS)
+        for (a, b, c), icc in product(DESIGNS, arguments.icc)
     ]
     if arguments.power:
         _print_power(normal, arguments.losses, arguments.tables)

@@ -4,7 +4,10 @@ scipy.special holds all of them and loads in a fifth of scipy.stats' time; it is
 first call, so that importing analysis stays cheap.
 """
 
+from functools import lru_cache
+
 import numpy as np
+from numpy.typing import NDArray
 
 _GRID_REACH = 10.0  # standard deviations; the density beyond is below 1e-22
 _GRID_POINTS = 2001
@@ -48,6 +51,7 @@ def f_tail(statistic: float, df_numerator: float, df_denominator: float) -> floa
     return float(fdtrc(df_numerator, df_denominator, statistic))
 
 
+@lru_cache(maxsize=4096)  # pairs of one table have few gaps between average ranks
 def studentized_range_tail(q: float, num_groups: int) -> float:
     """P(max - min >= q) of ``num_groups`` independent standard normals (infinite df).
 
@@ -58,14 +62,21 @@ def studentized_range_tail(q: float, num_groups: int) -> float:
 
     if q <= 0:
         return 1.0
-    z = np.linspace(-_GRID_REACH, _GRID_REACH, _GRID_POINTS)
-    density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
-    below = ndtr(z)
+    z, density, below = _normal_grid()
     # Phi^(k-1) - (Phi - Phi(z-q))^(k-1), written so that small differences keep their digits.
     with np.errstate(divide="ignore"):  # far up, both are 1: the log is -inf as it should be
         share = np.log1p(-ndtr(z - q) / below)
     outside = -(below ** (num_groups - 1)) * np.expm1((num_groups - 1) * share)
     return float(num_groups * np.sum(density * outside) * (z[1] - z[0]))
+
+
+@lru_cache(maxsize=1)
+def _normal_grid() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Points from -10 to 10, and the normal density and distribution there."""
+    from scipy.special import ndtr
+
+    z = np.linspace(-_GRID_REACH, _GRID_REACH, _GRID_POINTS)
+    return z, np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi), ndtr(z)
 
 
 def studentized_range_quantile(alpha: float, num_groups: int) -> float:

@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 from analysis.estimates.ranks import average_ranks
 from analysis.hypothesis_tests.nemenyi import nemenyi_p_value
 from analysis.hypothesis_tests.sign_flip_test import sign_flip_p_values, smallest_sign_flip_p
-from analysis.hypothesis_tests.wilcoxon import SignedRank, signed_rank_test, smallest_signed_rank_p
+from analysis.hypothesis_tests.wilcoxon import (
+    SignedRank,
+    signed_rank_tests,
+    smallest_signed_rank_p,
+)
 from orchestrator.results.records.tournament_rules import PrimaryTest
 
 _MOST_BLOCKS = 10_000
@@ -73,10 +77,9 @@ def compare_pairs(
     average_C = average_ranks(scores_BC).mean(axis=0)
     indices = list(combinations(range(num_competitors), 2))
     is_testable = num_groups > 1
-    tests = [
-        signed_rank_test(group_scores_GC[:, a], group_scores_GC[:, b]) if is_testable else None
-        for a, b in indices
-    ]
+    tests: Sequence[SignedRank | None] = (
+        signed_rank_tests(group_scores_GC) if is_testable else [None] * len(indices)
+    )
     adjusted = holm([tested.p_value for tested in tests if tested is not None])
     flipped = (
         holm(sign_flip_p_values(differences(group_scores_GC)).tolist())

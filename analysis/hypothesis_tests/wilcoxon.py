@@ -67,9 +67,58 @@ def signed_rank_test(scores_a: NDArray[np.float64], scores_b: NDArray[np.float64
     )
 
 
+def signed_rank_tests(scores_BC: NDArray[np.float64]) -> list[SignedRank]:
+    """`signed_rank_test` of all C (C - 1) / 2 pairs of columns: (0, 1), (0, 2), ..., (1, 2), ...
+
+    The same values to the last bit. Pairs without ties or zeros are ranked together, one column
+    against all later ones, and share their null distributions' tails; the others go one by one.
+
+    Args:
+        scores_BC: finite scores of B blocks and C competitors.
+    """
+    num_blocks, num_competitors = scores_BC.shape
+    largest_C = np.abs(scores_BC).max(axis=0, initial=0)
+    tests: list[SignedRank] = []
+    for a in range(num_competitors):
+        differences_BP = scores_BC[:, [a]] - scores_BC[:, a + 1 :]
+        tolerance_P = np.maximum(largest_C[a], largest_C[a + 1 :]) * _RELATIVE_TIE
+        statistic_P, is_plain_P = _plain_statistics(differences_BP, tolerance_P)
+        for offset, (statistic, is_plain) in enumerate(
+            zip(statistic_P.tolist(), is_plain_P.tolist(), strict=True)
+        ):
+            if is_plain and num_blocks <= _MOST_EXACT:
+                tests.append(_plain_test(num_blocks, statistic))
+            else:
+                tests.append(signed_rank_test(scores_BC[:, a], scores_BC[:, a + 1 + offset]))
+    return tests
+
+
 def smallest_signed_rank_p(num_pairs: int) -> float:
     """The least two-sided p that so many pairs can give: all differences of one sign."""
     return min(1.0, 2.0 ** (1 - num_pairs))
+
+
+def _plain_statistics(
+    differences_BP: NDArray[np.float64], tolerance_P: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Sums of the ranks of positive differences, and which columns have neither ties nor zeros.
+
+    The sums of the other columns mean nothing.
+    """
+    magnitudes_BP = np.abs(differences_BP)
+    order_BP = np.argsort(magnitudes_BP, axis=0, kind="stable")
+    steps_BP = np.diff(np.take_along_axis(magnitudes_BP, order_BP, axis=0), axis=0)
+    is_plain_P = (steps_BP > tolerance_P).all(axis=0) & (differences_BP != 0).all(axis=0)
+    is_positive_BP = np.take_along_axis(differences_BP > 0, order_BP, axis=0)
+    ranks_B = np.arange(1.0, len(differences_BP) + 1)
+    return ranks_B @ is_positive_BP, is_plain_P
+
+
+@lru_cache(maxsize=4096)
+def _plain_test(num_blocks: int, statistic: float) -> SignedRank:
+    """The test of so many differences without ties or zeros; of one n few sums are possible."""
+    p_value = _exact_p_value(np.arange(1.0, num_blocks + 1), statistic)
+    return SignedRank(statistic=statistic, p_value=p_value, num_nonzero=num_blocks, method="exact")
 
 
 def _magnitude_ranks(magnitudes: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -6,7 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import rankdata, wilcoxon
 
-from analysis.hypothesis_tests.wilcoxon import signed_rank_test, smallest_signed_rank_p
+from analysis.hypothesis_tests.wilcoxon import (
+    signed_rank_test,
+    signed_rank_tests,
+    smallest_signed_rank_p,
+)
 
 
 def brute_force_p(differences):
@@ -83,3 +87,26 @@ def test_the_exact_and_the_normal_p_agree_where_they_meet():
 def test_the_smallest_p_is_that_of_a_clean_sweep(num_pairs):
     sweep = differences_test(np.arange(1, num_pairs + 1))
     assert smallest_signed_rank_p(num_pairs) == pytest.approx(sweep.p_value)
+
+
+@given(st.integers(1, 9), st.integers(1, 5), st.sampled_from([0, 1, 6]), st.integers(0, 2**32 - 1))
+def test_all_pairs_at_once_are_the_single_tests_to_the_last_bit(
+    num_blocks, num_competitors, decimals, seed
+):
+    # Few decimals make ties and zeros.
+    scores = np.random.default_rng(seed).normal(60, 2, (num_blocks, num_competitors))
+    scores = scores.round(decimals)
+    expected = [signed_rank_test(a, b) for a, b in combinations(scores.T, 2)]
+    assert signed_rank_tests(scores) == expected
+
+
+def test_all_pairs_of_many_blocks_are_the_single_tests():
+    scores = np.random.default_rng(1).normal(60, 2, (501, 3))
+    tests = signed_rank_tests(scores)
+    assert tests == [signed_rank_test(a, b) for a, b in combinations(scores.T, 2)]
+    assert {test.method for test in tests} == {"normal"}
+
+
+def test_magnitudes_tied_by_rounding_are_tied_in_all_pairs_too():
+    scores = np.array([[60.3, 60.2], [60.1, 60.2], [63.0, 61.0]])
+    assert signed_rank_tests(scores) == [signed_rank_test(*scores.T)]
