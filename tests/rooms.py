@@ -18,6 +18,7 @@ LOOKED_FOR_BY_NAME = {
     "analysis.audit.ranks_within_blocks",
     "analysis.protocols.default_tuned_refit",
     "analysis.protocols.costs",
+    "analysis.scores.epoch_optimism",
     "analysis.typed_tables.omissions",
     "orchestrator.executors.ray_messages",
     "orchestrator.executors.ray_node_probe",

@@ -8,6 +8,7 @@ import polars as pl
 
 from analysis.hypothesis_tests.corrected_resampled_t import FOLD_STD_MEANING, level_at
 from analysis.scores.class_intervals import class_intervals
+from analysis.scores.epoch_optimism import epoch_optimism
 from analysis.scores.final_scores import CELL_COLUMNS, final_scores, final_trials
 from analysis.scores.fold_tables import cross_validation_pairs, cross_validation_table, fold_table
 from analysis.scores.protocol_runs import chosen_k, protocols_of
@@ -25,6 +26,11 @@ _VAL_MEANING = (
     "val: each fold at its own best epoch, too high by what the choice of the epoch gains. Test "
     "scores are of that epoch, and chose nothing."
 )
+_OPTIMISM_MEANING = (
+    "opt: by how much, in points: val minus the fold's score at the epoch that is best on the "
+    "mean of the other folds. It also holds what a fold loses at the epoch of the others, and "
+    "their choice has noise of its own: it says how large the effect is, and corrects no score."
+)
 _LEVEL, _CORRELATED = 0.05, 0.5  # of the test, and where it is shown to fail
 CLASS_MEANING = (
     "se: standard error of the mean if the test classes had been others (bootstrap over classes)."
@@ -39,7 +45,8 @@ class CrossValidation:
         k: value of K.
         metric: label of the objective at that K.
         titles: label of a protocol -> by which protocol its finals were tuned and split.
-        cells: from ``cross_validation_table``, with ``class_standard_error`` and ``leaks``.
+        cells: from ``cross_validation_table``, with ``class_standard_error``, ``leaks``, and
+            ``epoch_optimism`` and ``no_epoch_optimism`` from `epoch_optimism`.
         pairs: from ``cross_validation_pairs``.
         rope: half-width of the region of practical equivalence.
         notes: what the standard deviation, the pairs, validation scores and the region mean.
@@ -71,6 +78,14 @@ def cross_validation(reader: Reader, k: int | None = None) -> CrossValidation:
     errors = class_intervals(finals, reader.test_class_hits(), chosen).select(
         *CELL_COLUMNS, pl.col("standard_error").alias("class_standard_error")
     )
+    gaps = epoch_optimism(
+        finals, reader.scores(), metric=metric, k=chosen, primary_k=chosen_k(study, None)
+    )
+    cells = (
+        cross_validation_table(folds)
+        .join(errors, on=list(CELL_COLUMNS), how="left")
+        .join(gaps, on=list(CELL_COLUMNS), how="left")
+    )
     protocols = {protocol.label: protocol for protocol in protocols_of(study)}
     leaking = [label for label, protocol in protocols.items() if protocol.leaks]
     parted = finals.filter(pl.col("num_folds") > 1).select("protocol", "split_protocol")
@@ -82,19 +97,30 @@ def cross_validation(reader: Reader, k: int | None = None) -> CrossValidation:
             label: f"tuned by {protocols[label].shown}, folds of {kind}"
             for label, kind in parted.unique().sort("protocol", "split_protocol").iter_rows()
         },
-        cells=cross_validation_table(folds)
-        .join(errors, on=list(CELL_COLUMNS), how="left")
-        .with_columns(pl.col("protocol").is_in(leaking).alias("leaks")),
+        cells=cells.with_columns(pl.col("protocol").is_in(leaking).alias("leaks")),
         pairs=cross_validation_pairs(folds, rope=rope),
         rope=rope,
         notes=(
             FOLD_STD_MEANING,
             f"{_PAIR_MEANING} {_assumption(folds)}",
-            _VAL_MEANING,
+            f"{_VAL_MEANING} {_optimism_note(cells)}",
             "% a/=/b: probability that a is better, that the two are practically equivalent and "
             "that b is better, by the same t with a flat prior (Corani and Benavoli 2015); "
             f"equivalent is within {_PERCENT * rope:.2g} points: {why}.",
         ),
+    )
+
+
+def _optimism_note(cells: pl.DataFrame) -> str:
+    """What the optimism of validation scores means, and where it is not known."""
+    unknown = cells["no_epoch_optimism"].drop_nulls().unique().sort()
+    reasons = f"{' or '.join(unknown)}."
+    if cells["epoch_optimism"].is_null().all():
+        return f"By how much is not known: {reasons}"
+    return (
+        f"{_OPTIMISM_MEANING} Where it is missing, {reasons}"
+        if len(unknown)
+        else _OPTIMISM_MEANING
     )
 
 

@@ -54,7 +54,7 @@ def fold_table(
         *CELL_COLUMNS,
         "trial_id",
         "num_folds",
-        _num_parts().alias("num_parts"),
+        num_parts().alias("num_parts"),
         pl.col(score_column(metric, k)).alias("val"),
     )
     tested = scores.filter(pl.col("k") == k).join(validation, on=[*CELL_COLUMNS, "trial_id"])
@@ -159,7 +159,8 @@ def _has_fresh_splits(kfold: pl.DataFrame) -> bool:
     return bool((splits["split_hash"] > 1).any())
 
 
-def _num_parts() -> pl.Expr:
+def num_parts() -> pl.Expr:
+    """Of a final trial, into how many parts one repetition of its split divides the classes."""
     of_settings = pl.col("settings").str.json_path_match("$.protocol.folds").cast(pl.Int32)
     is_repeated = pl.col("split_protocol") == "repeated_kfold"
     return pl.when(is_repeated).then(of_settings).otherwise(pl.col("num_folds"))

@@ -72,11 +72,13 @@ def _cells_text(cells: pl.DataFrame) -> str:
             "se": _points(row["class_standard_error"]),
             "val": _points(row["val_mean"]),
             "sd val": _points(row["val_std"]),
+            "opt": _points(row["epoch_optimism"]),
             "tau": None if row["tau"] is None else round(row["tau"], 2),
         }
         for row in cells.to_dicts()
     ]
-    return table_text(rows, columns=list(rows[0]))
+    has_optimism = cells["epoch_optimism"].is_not_null().any()
+    return table_text(rows, columns=[name for name in rows[0] if name != "opt" or has_optimism])
 
 
 def _pairs_text(pairs: pl.DataFrame) -> str:

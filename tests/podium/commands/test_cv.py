@@ -16,7 +16,14 @@ from tests.podium.calling import output_of
 
 TRUTH = Truth(scripts=("greek",), embedding_dims=(16,), search_trials=3, seeds=1)
 FOLDS = 4
+BUMP = 0.2  # of a fold's validation score at an epoch of its own
 NESTED = ("scores", "class_hits", "test_scores", "test_class_hits", "test_retrievals")
+
+
+def best_scores(scores):
+    """The scores of all K at the epoch of the best Recall@1."""
+    best = max((score for score in scores if score["k"] == 1), key=lambda score: score["value"])
+    return [score for score in scores if score["epoch"] == best["epoch"]]
 
 
 def fold_rows():
@@ -38,9 +45,13 @@ def fold_rows():
                 selected_from=TRUTH.search_trials,
             )
             nested = {name: [{**part, "fold": fold} for part in row[name]] for name in NESTED}
+            for score in nested["scores"]:
+                score["value"] += BUMP * (score["epoch"] == fold + 1)
             yield {
                 **row,
                 **nested,
+                **{f"val_recall_at_{s['k']}": s["value"] for s in best_scores(nested["scores"])},
+                "epoch_selected": fold + 1,
                 "fold": fold,
                 "num_folds": FOLDS,
                 "seed_index": 0,
@@ -101,6 +112,50 @@ def test_the_text_fits_80_columns_and_says_what_the_deviation_means(podium_cv, s
     assert "not the standard error of the mean" in printed
     assert "on one fixed test set it is a heuristic" in printed
     assert f"{100 * truth_of('contrastive').mean:.4g}" in printed
+
+
+def optimism_of(loss):
+    """Own best Recall@1 minus that at the best epoch of the other folds, a mean over folds."""
+    curves = [
+        {s["epoch"]: s["value"] for s in row["scores"] if s["k"] == 1}
+        for row in fold_rows()
+        if row["loss"] == loss
+    ]
+    gaps = []
+    for fold, curve in enumerate(curves):
+        others = curves[:fold] + curves[fold + 1 :]
+        shared = max(sorted(curve), key=lambda epoch: sum(other[epoch] for other in others))
+        gaps.append(max(curve.values()) - curve[shared])
+    return sum(gaps) / FOLDS
+
+
+def test_json_and_csv_say_by_how_much_best_epochs_flatter(podium_cv, store_of_folds):
+    cells = json.loads(podium_cv(store_of_folds, "--json"))["cells"]
+    rows = list(csv.DictReader(io.StringIO(podium_cv(store_of_folds, "--csv"))))
+    for cell, row in zip(cells, rows, strict=True):
+        assert cell["epoch_optimism"] == pytest.approx(optimism_of(cell["loss"]))
+        assert float(row["epoch_optimism"]) == pytest.approx(cell["epoch_optimism"])
+        assert cell["epoch_optimism"] > BUMP / 2
+        assert cell["no_epoch_optimism"] is None
+
+
+def test_the_text_says_by_how_many_points_and_what_that_mixes(podium_cv, store_of_folds):
+    printed = " ".join(podium_cv(store_of_folds).split())
+    assert "sd val tau opt" in printed or "sd val opt tau" in printed
+    assert f"{100 * optimism_of('contrastive'):.2f}".rstrip("0") in printed
+    assert "opt: by how much, in points" in printed
+    assert "what a fold loses at the epoch of the others" in printed
+
+
+def test_with_one_epoch_no_optimism_is_shown_and_the_reason_is(podium_cv, tmp_path):
+    folder = write_store(tmp_path / "folds", TRUTH, stages=("search",))
+    schema = trial_schema(KS, {"margin": "float"})
+    for row in fold_rows():
+        last = [score for score in row["scores"] if score["epoch"] == EPOCHS]
+        assert commit_trial(StudyPaths(folder), schema, {**row, "scores": last})
+    printed = " ".join(podium_cv(str(folder)).split())
+    assert "By how much is not known: validation scores are of one epoch." in printed
+    assert " opt " not in printed
 
 
 def test_pairs_say_how_probably_one_is_better_and_by_which_region(podium_cv, store_of_folds):
