@@ -71,6 +71,7 @@ training:
 
 # The test by which losses will differ significantly. Declared before the run, fixed after it.
 tournament:
+  question: other_blocks         # or these_blocks: would the order hold here, were runs repeated
   test: wilcoxon_holm            # or nemenyi, permutation_holm; the others are shown beside it
   alpha: 0.05
   rope_points: null              # smaller differences count as none; null: the sd over seeds

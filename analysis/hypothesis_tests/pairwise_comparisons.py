@@ -24,9 +24,9 @@ _MOST_BLOCKS = 10_000
 class Pair:
     """Two competitors, block by block. Differences are a - b, in units of the score.
 
-    ``p`` is that of the primary test over groups of blocks, adjusted for the number of pairs: the
-    verdict. It, ``wilcoxon``, ``p_holm`` (of Wilcoxon) and ``p_nemenyi`` are None with a single
-    group, which supports no test; ``p_nemenyi`` also with two competitors.
+    ``p`` is that of the primary test, adjusted for the number of pairs: the verdict. It,
+    ``wilcoxon``, ``p_holm`` (of Wilcoxon) and ``p_nemenyi`` are None where there are too few units
+    for a test; ``p_nemenyi`` also with two competitors.
     """
 
     a: str
@@ -60,40 +60,47 @@ class SmallestP:
 def compare_pairs(
     names: Sequence[str],
     scores_BC: NDArray[np.float64],
-    group_scores_GC: NDArray[np.float64],
+    unit_scores_UC: NDArray[np.float64] | None,
     *,
+    nemenyi_scores_XC: NDArray[np.float64] | None = None,
     test: PrimaryTest = "wilcoxon_holm",
 ) -> tuple[Pair, ...]:
     """All C (C - 1) / 2 pairs, in the order of the columns.
 
     Args:
         names: names of the C competitors; if best first, ``a`` is the better placed of a pair.
-        scores_BC: finite scores, higher is better.
-        group_scores_GC: mean scores of groups of blocks, on which the tests are made; the scores
-            themselves where all blocks are independent.
+        scores_BC: finite scores of blocks, higher is better.
+        unit_scores_UC: scores of what is independent, such as means of groups of blocks, on which
+            the tests are made; None makes no test.
+        nemenyi_scores_XC: scores whose average ranks Nemenyi's test compares, taken for those of
+            U independent blocks; None means those of blocks.
         test: primary test.
     """
-    num_groups, num_competitors = group_scores_GC.shape
+    num_competitors = scores_BC.shape[1]
     average_C = average_ranks(scores_BC).mean(axis=0)
+    nemenyi_C = (
+        average_C if nemenyi_scores_XC is None else average_ranks(nemenyi_scores_XC).mean(axis=0)
+    )
     indices = list(combinations(range(num_competitors), 2))
-    is_testable = num_groups > 1
     tests: Sequence[SignedRank | None] = (
-        signed_rank_tests(group_scores_GC) if is_testable else [None] * len(indices)
+        [None] * len(indices) if unit_scores_UC is None else signed_rank_tests(unit_scores_UC)
     )
     adjusted = holm([tested.p_value for tested in tests if tested is not None])
     flipped = (
-        holm(sign_flip_p_values(differences(group_scores_GC)).tolist())
-        if is_testable and test == "permutation_holm"
+        holm(sign_flip_p_values(differences(unit_scores_UC)).tolist())
+        if unit_scores_UC is not None and test == "permutation_holm"
         else []
     )
     pairs = []
     for number, ((a, b), tested) in enumerate(zip(indices, tests, strict=True)):
         gaps_B = scores_BC[:, a] - scores_BC[:, b]
         gap = float(average_C[a] - average_C[b])
-        p_holm = adjusted[number] if is_testable else None
+        p_holm = None if unit_scores_UC is None else adjusted[number]
         p_nemenyi = (
-            nemenyi_p_value(gap, num_competitors, num_groups)
-            if is_testable and num_competitors > 2
+            nemenyi_p_value(
+                float(nemenyi_C[a] - nemenyi_C[b]), num_competitors, len(unit_scores_UC)
+            )
+            if unit_scores_UC is not None and num_competitors > 2
             else None
         )
         p_flipped = flipped[number] if flipped else None

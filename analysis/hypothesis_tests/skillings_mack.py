@@ -10,6 +10,7 @@ from analysis.estimates.distributions import chi_square_tail
 from analysis.estimates.ranks import average_ranks
 
 _PERMUTATIONS = 9_999
+_DIGITS = 12  # of sums of weighted ranks, so that equal sums tie whatever their rounding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,15 +35,18 @@ class AvailableRank:
 
     Attributes:
         competitor: name of the competitor.
-        average_rank: mean rank among those present; None if there is no such block. Not
+        rank_sum: sum of weighted ranks around the middle rank, the lowest is first; a missing
+            score counts 0, as the middle does. None if there is no such block.
+        average_rank: mean rank among those present; None like ``rank_sum``. Not
             comparable where blocks miss different competitors: fewer present make better ranks.
         beaten_by: mean share of the others present that are better, 0 (first) to 1 (last), ties
-            half; None like ``average_rank``. It does not depend on how many are present, but on
+            half; None like ``rank_sum``. It does not depend on how many are present, but on
             who.
         num_blocks: number of blocks that hold its score and another's.
     """
 
     competitor: str
+    rank_sum: float | None
     average_rank: float | None
     beaten_by: float | None
     num_blocks: int
@@ -91,7 +95,9 @@ def skillings_mack(scores_BC: NDArray[np.float64]) -> SkillingsMack | None:
 def available_ranks(
     names: Sequence[str], scores_BC: NDArray[np.float64]
 ) -> tuple[AvailableRank, ...]:
-    """Every competitor over the blocks that have it, the least beaten first, then by name.
+    """Every competitor over the blocks that have it, by the sums that the test compares.
+
+    Equal sums are ordered by name.
 
     Args:
         names: names of the C competitors.
@@ -102,19 +108,21 @@ def available_ranks(
     ranks_BC = np.where(present_BC, _ranks_among_present(scores_BC, present_BC), np.nan)
     others_B1 = present_BC.sum(axis=1, keepdims=True) - 1
     beaten_BC = (ranks_BC - 1) / np.maximum(others_B1, 1)
+    sums_C = _weighted_ranks(np.where(present_BC, scores_BC, np.nan)).sum(axis=0).round(_DIGITS)
     found = []
     for c, name in enumerate(names):
         has_B = present_BC[:, c]
         found.append(
             AvailableRank(
                 competitor=name,
+                rank_sum=float(sums_C[c]) if has_B.any() else None,
                 average_rank=float(ranks_BC[has_B, c].mean()) if has_B.any() else None,
                 beaten_by=float(beaten_BC[has_B, c].mean()) if has_B.any() else None,
                 num_blocks=int(has_B.sum()),
             )
         )
     return tuple(
-        sorted(found, key=lambda f: (f.beaten_by is None, f.beaten_by or 0.0, f.competitor))
+        sorted(found, key=lambda f: (f.rank_sum is None, f.rank_sum or 0.0, f.competitor))
     )
 
 

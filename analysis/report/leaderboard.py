@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Paragraph, Part, Section, Table
+from analysis.report.all_blocks import all_blocks
 from analysis.report.fairness import fairness_note
 from analysis.report.rank_intervals import (
     bootstrap_note,
@@ -45,6 +46,8 @@ def rank_parts(
 ) -> tuple[Part, ...]:
     """The table of ranks, the figure of their intervals, and the podium without each block.
 
+    Where blocks lack scores, the order over all of them comes first.
+
     Args:
         tournament: the tournament, whose scores are shown in their own unit.
         stability: stability of its ranks; None with a single block.
@@ -54,6 +57,7 @@ def rank_parts(
     """
     podiums = left_out_podiums(stability) if stability else ()
     return (
+        *all_blocks(tournament, series),
         _table(tournament, stability, series, metric),
         *aside,
         *((rank_intervals(stability, series),) if stability else ()),
@@ -131,9 +135,12 @@ def _shared_note(tournament: Tournament, shared: Mapping[str, Sequence[str]]) ->
         for standing in tournament.standings
         if standing.place <= _MEDALS and standing.competitor in shared
     )
-    unit = "group of blocks" if tournament.block_groups.columns else "block"
+    decided = (
+        f", keeps it in 95 % of the resamples, and no single {tournament.units.one} decides it"
+        if tournament.question == "other_blocks"
+        else " and keeps it in 95 % of the resamples"
+    )
     return (
         f"{f'Shared places: {named}. ' if named else ''}A place is shared unless its holder"
-        " differs significantly from everyone behind, keeps it in 95 % of the resamples, and no"
-        f" single {unit} decides it."
+        f" differs significantly from everyone behind{decided}."
     )

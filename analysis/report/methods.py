@@ -13,7 +13,6 @@ from analysis.study_results.study_results import StudyResults
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.table_tournament import TableResults
 from analysis.tournament.tournament import Tournament
-from analysis.tournament.verdict_text import question
 from analysis.wording import counted, listed
 from orchestrator.results.records.tournament_rules import TEST_LABELS
 
@@ -40,7 +39,7 @@ def table_methods(results: TableResults, series: Mapping[str, Series]) -> Sectio
     del series  # it has no figure
     scores = ("The scores are those of the file; higher is better.",)
     return _section(
-        ("Scores", scores), *_ranking(results.tournament, results.stability, "podium's default")
+        ("Scores", scores), *_ranking(results.tournament, results.stability, results.rules_from)
     )
 
 
@@ -81,6 +80,7 @@ def _ranking(
     if tournament is None:
         return
     level = f"{100 * tournament.alpha:g} %"
+    asks_elsewhere = tournament.question == "other_blocks"
     sentences = [
         "Losses are ranked within each block, 1 is best; equal scores share their average rank."
         " Places are by average rank.",
@@ -88,9 +88,9 @@ def _ranking(
         " which competitors differ significantly. Tests are two-sided; Wilcoxon's p is exact, by"
         " all sign flips"
         " where there are ties or zero differences; Holm adjusts over all pairs.",
-        f"Tests answer: {question(tournament)} Their unit is the {tournament.block_groups.noun},"
-        " by its mean scores. Friedman's test is corrected for ties; with fewer than 10 of them"
-        " its p is by permutation within each, seed 0.",
+        f"Tests answer: {tournament.units.question} Their unit is the {tournament.units.noun},"
+        f" by its {'mean scores' if asks_elsewhere else 'scores'}. Friedman's test is corrected"
+        " for ties; with fewer than 10 of them its p is by permutation within each, seed 0.",
     ]
     if stability:
         sentences.append(f"{bootstrap_note(stability)} The seed of resamples is 0.")

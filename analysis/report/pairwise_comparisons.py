@@ -80,7 +80,7 @@ def _diagram(tournament: Tournament, series: Mapping[str, Series]) -> Illustrati
     if tournament.test != "nemenyi":
         cliques.append(Cliques(test=TEST_LABELS["nemenyi"], groups=tournament.nemenyi_groups))
     plot = draw_critical_difference(
-        [(series[s.competitor], s.average_rank) for s in tournament.standings],
+        [(series[name], rank) for name, rank in tournament.nemenyi_ranks.items()],
         critical_difference=tournament.critical_difference,
         cliques=cliques,
         name="critical-difference-plot",
@@ -89,7 +89,7 @@ def _diagram(tournament: Tournament, series: Mapping[str, Series]) -> Illustrati
     return Illustration(
         name="critical-difference",
         plots=(plot,),
-        caption=f"Critical-difference diagram over {counted(len(tournament.blocks), 'block')},"
+        caption=f"Critical-difference diagram over {_ranked(tournament)},"
         f" best at the left. CD is Nemenyi's critical difference at {level}"
         f"{_by_groups(tournament)}. Dots on one line are"
         " competitors that do not differ significantly by the test; dotted stretches pass over"
@@ -98,14 +98,20 @@ def _diagram(tournament: Tournament, series: Mapping[str, Series]) -> Illustrati
     )
 
 
+def _ranked(tournament: Tournament) -> str:
+    """What the average ranks of Nemenyi's test are over."""
+    if tournament.question == "these_blocks":
+        return tournament.units.counted
+    return counted(len(tournament.blocks), "block")
+
+
 def _by_groups(tournament: Tournament) -> str:
-    groups = tournament.block_groups
-    return f" for {groups.counted}" if groups.columns else ""
+    return f" for {tournament.units.counted}" if tournament.units.noun == "group" else ""
 
 
 def _group_table(cliques: Sequence[Cliques], tournament: Tournament) -> Table:
     """The groups that the diagram draws, with the ranks they span."""
-    ranks = {standing.competitor: standing.average_rank for standing in tournament.standings}
+    ranks = tournament.nemenyi_ranks
     rows = [
         (
             Cell.word(test.test),
@@ -255,11 +261,10 @@ def _adjusted(pair: Pair, tournament: Tournament) -> list[tuple[float | None, bo
 def _verdict_note(tournament: Tournament) -> str:
     smallest = tournament.smallest_p
     if smallest is None:
-        one = "group of blocks" if tournament.block_groups.columns else "block"
-        return f"One {one} supports no test."
+        return tournament.units.why_untestable
     return (
         f"In bold: significantly different at {100 * tournament.alpha:g} % by the primary test"
-        f" ({METHODS[tournament.test]}) over {tournament.block_groups.counted} and"
+        f" ({METHODS[tournament.test]}) over {tournament.units.counted} and"
         f" {counted(len(tournament.pairs), 'pair')}: the verdicts of this page."
         f" {smallest_p_sentence(smallest)}"
     )

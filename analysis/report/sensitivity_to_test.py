@@ -13,7 +13,7 @@ from analysis.tournament.sensitivity_to_test import SensitivityToTest, VerdictUn
 from analysis.tournament.sensitivity_to_test_text import agreement_text, medals_text, rope_text
 from analysis.tournament.table_tournament import TableResults
 from analysis.tournament.tournament import Tournament
-from analysis.tournament.verdict_text import pool_sentences, skillings_mack_sentence
+from analysis.tournament.verdict_text import pool_sentences, unit_count
 from analysis.wording import MISSING, counted, listed, number, p_equals, range_of
 
 _NAMED = 6  # pairs or competitors in one cell; more are counted
@@ -43,7 +43,7 @@ def table_sensitivity_to_test(
         results.sensitivity_to_test,
         series,
         unit=f"units of {results.score}",
-        primary="A table declares no test; the primary one is podium's default",
+        primary=f"A table declares no test; the primary one is {results.rules_from}",
     )
 
 
@@ -59,7 +59,6 @@ def _section(
         Paragraph(text=agreement_text(tournament, found)),
         _tests(tournament, found, primary),
         *(Paragraph(text=sentence) for sentence in pool_sentences(tournament)),
-        *_available(tournament, series),
         Fold(
             summary="Probabilities of superiority and interquartile means",
             parts=(
@@ -89,7 +88,7 @@ def _tests(tournament: Tournament, found: SensitivityToTest, primary: str) -> Ta
     return Table(
         name="tests",
         caption=f"Pairs of {found.num_pairs:,} that differ significantly by each test over"
-        f" {tournament.block_groups.counted} at {100 * tournament.alpha:g} %",
+        f" {tournament.units.counted} at {100 * tournament.alpha:g} %",
         columns=(
             *Column.texts("Test"),
             *Column.numbers("Pairs that differ"),
@@ -107,43 +106,6 @@ def _tests(tournament: Tournament, found: SensitivityToTest, primary: str) -> Ta
 
 def _equal_to_first(test: VerdictUnderTest) -> str:
     return listed(test.not_different_from_first, most=_NAMED) or "none"
-
-
-def _available(tournament: Tournament, series: Mapping[str, Series]) -> tuple[Part, ...]:
-    """Ranks over all blocks, if some are left out of the ranking for missing scores."""
-    available = tournament.available
-    if available is None:
-        return ()
-    rows = [
-        (
-            Cell.named(rank.competitor, series),
-            Cell.number(rank.beaten_by),
-            Cell.number(rank.average_rank),
-            Cell.count(rank.num_blocks),
-        )
-        for rank in available.ranks
-    ]
-    test = available.test
-    result = (
-        skillings_mack_sentence(test)
-        if test
-        else "Skillings and Mack's test cannot be computed on these scores."
-    )
-    left_out = counted(len(tournament.excluded), "block")
-    return (
-        Table(
-            name="available-ranks",
-            caption=f"All blocks, also the {left_out} left out of the ranking for missing scores",
-            columns=(
-                *Column.texts("Competitor"),
-                *Column.numbers("Beaten by", "Average rank", "Blocks"),
-            ),
-            rows=tuple(rows),
-            note=f"{result} Beaten by: mean share of the others present that are better, 0 is"
-            " first. Ranks are among those present; fewer present make better ranks.",
-            is_sortable=True,
-        ),
-    )
 
 
 def _pairs(
@@ -180,19 +142,19 @@ def _pairs(
 
 def _pairs_note(found: SensitivityToTest, tournament: Tournament) -> str:
     one: Superiority = found.superiorities[0]
-    groups = tournament.block_groups
+    noun = tournament.units.noun
     if one.num_runs == 1:
         compared = "Every block has one run of each"
     else:
         compared = f"Runs are compared {'seed by seed' if one.is_paired else 'each with each'}"
     interval = (
-        f"no interval: it takes {FEWEST_GROUPS} {groups.noun}s"
+        f"no interval: it takes {FEWEST_GROUPS} {noun}s"
         if one.low is None
-        else f"intervals are Wilson's, from how {groups.noun}s vary"
+        else f"intervals are Wilson's, from how {noun}s vary"
     )
     few = (
-        f" With {counted(tournament.num_groups, groups.noun)} these estimates are very uncertain."
-        if tournament.num_groups < FEW_BLOCKS
+        f" With {unit_count(tournament)} these estimates are very uncertain."
+        if tournament.units.number < FEW_BLOCKS
         else ""
     )
     return (

@@ -15,30 +15,39 @@ from analysis.scores.final_scores import BASELINE
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
-from analysis.tournament.verdict_text import shared_first, verdict_sentences
+from analysis.tournament.verdict_text import (
+    all_blocks_sentences,
+    shared_first,
+    verdict_sentences,
+)
 from analysis.wording import MOST_NAMED, counted, duration, listed, number, range_of, signed
 
 
 def headline(tournament: Tournament, stability: RankStability | None, *, metric: str) -> str:
     """What is known of the order, then who leads and by how much.
 
-    Where the design cannot support any ranking that comes first.
+    Where the design cannot support any ranking that comes first; where blocks lack scores, the
+    order over all of them comes before that of the complete ones.
 
     Args:
         tournament: the tournament.
         stability: stability of its ranks; None with a single block.
         metric: what the scores are.
     """
-    known = _nothing_known(tournament)
-    return f"{known} {_leader(tournament, stability, metric=metric)}".lstrip()
+    return " ".join(
+        (
+            *_nothing_known(tournament),
+            *all_blocks_sentences(tournament),
+            _leader(tournament, stability, metric=metric),
+        )
+    )
 
 
-def _nothing_known(tournament: Tournament) -> str:
-    """That no ranking can be supported, and why; empty where one could be."""
+def _nothing_known(tournament: Tournament) -> Iterator[str]:
+    """That no ranking can be supported, and why; nothing where one could be."""
     smallest = tournament.smallest_p
-    if smallest is not None and smallest.adjusted <= tournament.alpha:
-        return ""
-    return f"No ranking can be supported: {tournament.block_groups.counted}."
+    if smallest is None or smallest.adjusted > tournament.alpha:
+        yield f"No ranking can be supported: {tournament.units.counted}."
 
 
 def _leader(tournament: Tournament, stability: RankStability | None, *, metric: str) -> str:

@@ -20,10 +20,11 @@ from analysis.study_results.recorded_fairness import (
     fairness_checks,
     planned_fairness,
 )
-from analysis.tournament.block_runs import BlockRuns, block_runs
+from analysis.tournament.block_runs import BlockRuns
 from analysis.tournament.rank_stability import RankStability, rank_stability
 from analysis.tournament.sensitivity_to_test import SensitivityToTest, sensitivity_to_test
-from analysis.tournament.tournament import Tournament, hold_tournament
+from analysis.tournament.table_tournament import hold_by_rules
+from analysis.tournament.tournament import Tournament
 from orchestrator.results.records.asks import Ask, read_asks
 from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.results.records.metric_columns import (
@@ -290,17 +291,10 @@ class StudyResults:
             table = study_table(
                 self.compared_trials.lazy(), tested, primary_k=self.k, metric=self.objective
             )
-            held = hold_tournament(
-                table.cells.with_columns(pl.col(table.score) * PERCENT),
-                by=table.by,
-                competitor=table.competitor,
-                score=table.score,
-                alpha=rules.alpha,
-                test=rules.test,
-            )
+            held, runs = hold_by_rules(table, rules, scale=PERCENT)
         except PodiumError as error:
             return None, None, str(error)
-        return held, block_runs(table, held), ""
+        return held, runs, ""
 
 
 def read_results(folder: Place, protocol: str | None = None) -> StudyResults:

@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from analysis.tournament.independent_units import IndependentUnits
 from analysis.wording import counted
 
 _SHOWN = {"dataset": "data sets", "backbone": "backbones"}  # columns of groups, in words
@@ -19,7 +20,7 @@ _DIGITS = 12  # of a mean over blocks, so that equal means tie whatever their ro
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlockGroups:
+class BlockGroups(IndependentUnits):
     """The B blocks of a tournament in G groups, numbered by first appearance.
 
     Attributes:
@@ -36,9 +37,36 @@ class BlockGroups:
         return tuple(dict.fromkeys(self.labels))
 
     @property
+    def question(self) -> str:
+        """Whether the order would hold elsewhere."""
+        return f"Would the order hold on other {self.elsewhere}?"
+
+    @property
+    def number(self) -> int:
+        """Count of groups."""
+        return len(self.names)
+
+    @property
     def noun(self) -> str:
         """``group``, or ``block`` if every block is a group of its own."""
         return "group" if self.columns else "block"
+
+    @property
+    def one(self) -> str:
+        """``group of blocks`` or ``block``."""
+        return "group of blocks" if self.columns else "block"
+
+    @property
+    def why_untestable(self) -> str:
+        """Why a single group supports no test."""
+        if self.number > 1:
+            return ""
+        if len(self.labels) == 1:
+            return "One block shows an order but supports no test."
+        return (
+            f"The {len(self.labels)} blocks are {self.counted}: they show an order there, but"
+            f" support no test of whether it holds on other {self.elsewhere}."
+        )
 
     @property
     def elsewhere(self) -> str:
@@ -55,7 +83,7 @@ class BlockGroups:
     def counted(self) -> str:
         """Their number: ``3 groups of blocks with one data set and backbone``, ``12 blocks``."""
         shared = " and ".join(_SHOWN[name].removesuffix("s") for name in self.columns)
-        return counted(len(self.names), self.noun) + (shared and f" of blocks with one {shared}")
+        return counted(self.number, self.noun) + (shared and f" of blocks with one {shared}")
 
     @cached_property
     def members(self) -> tuple[NDArray[np.intp], ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from analysis.hypothesis_tests.pairwise_comparisons import blocks_needed
-from analysis.tournament.block_groups import BlockGroups
+from analysis.tournament.independent_units import IndependentUnits
 from orchestrator.results.records.tournament_rules import PrimaryTest
 
 METHODS: Mapping[PrimaryTest, str] = {
@@ -20,10 +20,10 @@ def adjusted_word(test: PrimaryTest) -> str:
 
 
 def needed_text(
-    num_competitors: int, alpha: float, test: PrimaryTest, *, groups: BlockGroups
+    num_competitors: int, alpha: float, test: PrimaryTest, *, units: IndependentUnits
 ) -> str:
-    """How many more groups of blocks it takes for any pair to be significantly different."""
+    """How many more units it takes for any pair to be significantly different."""
     needed = blocks_needed(num_competitors, alpha, test)
     if needed is None:
-        return f"No number of {groups.noun}s is enough."
-    return f"It takes {needed} {groups.noun}s: {groups.more(needed - len(groups.names))} would do."
+        return f"No number of {units.noun}s is enough."
+    return f"It takes {needed} {units.noun}s: {units.more(needed - units.number)} would do."

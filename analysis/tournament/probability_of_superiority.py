@@ -1,6 +1,6 @@
 """P(A > B): how often a run of one competitor beats a run of the other.
 
-U = runs of a block, B = blocks, C = competitors, P = pairs of them.
+U = runs of a block, B = blocks, C = competitors, P = pairs of them, X = blocks or runs.
 """
 
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analysis.estimates.grouped_share import grouped_share_intervals
+from analysis.hypothesis_tests.pairwise_comparisons import differences
 from analysis.tournament.block_runs import RunScores
 
 MEANINGFUL = 0.75
@@ -27,9 +28,9 @@ class Superiority:
     Attributes:
         a: name of the first competitor.
         b: name of the second competitor.
-        estimate: mean over blocks, 0 to 1.
-        low: lower end of the interval; None with fewer than 5 groups of blocks.
-        high: upper end of the interval; None with fewer than 5 groups of blocks.
+        estimate: mean over blocks (over runs where they are what is independent), 0 to 1.
+        low: lower end of the interval; None with fewer than 5 groups of blocks, or runs.
+        high: upper end of the interval; None with fewer than 5 groups of blocks, or runs.
         num_runs: fewest comparisons of runs in a block.
         is_paired: whether runs are compared seed by seed, in all blocks.
     """
@@ -66,7 +67,11 @@ class _RunComparisons:
 
 
 def superiorities(
-    names: Sequence[str], runs: RunScores, groups: Sequence[NDArray[np.intp]]
+    names: Sequence[str],
+    runs: RunScores,
+    groups: Sequence[NDArray[np.intp]],
+    *,
+    shared_runs: RunScores | None = None,
 ) -> tuple[Superiority, ...]:
     """P(a > b) of every pair, in the order of the names.
 
@@ -79,16 +84,22 @@ def superiorities(
         names: names of the C competitors.
         runs: scores of the runs of every block.
         groups: numbers of the blocks of each group; groups are independent.
+        shared_runs: scores of the runs that all competitors share, if the blocks are fixed and
+            these runs are independent; None if groups are.
     """
     pairs = list(combinations(range(len(names)), 2))
     blocks = [[_comparisons(scores_UC, a, b) for a, b in pairs] for scores_UC in runs]
-    shares_BP = np.array([[one.estimate for one in block] for block in blocks])
-    ends = grouped_share_intervals(shares_BP, groups)
+    if shared_runs is None:
+        shares_XP, members = np.array([[one.estimate for one in row] for row in blocks]), groups
+    else:
+        shares_XP = _wins(np.concatenate(shared_runs))
+        members = list(np.arange(len(shares_XP))[:, None])
+    ends = grouped_share_intervals(shares_XP, members)
     return tuple(
         Superiority(
             a=names[a],
             b=names[b],
-            estimate=float(shares_BP[:, number].mean()),
+            estimate=float(shares_XP[:, number].mean()),
             low=None if ends is None else float(ends[0][number]),
             high=None if ends is None else float(ends[1][number]),
             num_runs=min(block[number].num_runs for block in blocks),
@@ -96,6 +107,13 @@ def superiorities(
         )
         for number, (a, b) in enumerate(pairs)
     )
+
+
+def _wins(scores_UC: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 where the first of a pair is better in a run, 0.5 for a tie; U x P."""
+    gaps_UP = differences(scores_UC)
+    wins_UP: NDArray[np.float64] = (gaps_UP > 0) + 0.5 * (gaps_UP == 0)
+    return wins_UP
 
 
 def _comparisons(scores_UC: NDArray[np.float64], a: int, b: int) -> _RunComparisons:

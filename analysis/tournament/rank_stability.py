@@ -19,7 +19,8 @@ class RankStability:
     """The ranks over resampled groups of blocks, and without each group.
 
     Attributes:
-        groups: groups of blocks: what is drawn, and left out, first.
+        groups: groups of blocks: what is drawn, and left out, first; a single one if the blocks
+            are fixed.
         bootstrap: ranks over groups, blocks within them and runs; with a single group, over runs.
         leave_one_out: places without each group in turn; empty with a single group.
     """
@@ -44,6 +45,8 @@ def rank_stability(
 ) -> RankStability | None:
     """Resample groups of blocks of one data set and backbone, their blocks, and their runs.
 
+    Where the tests ask about these blocks only runs are drawn.
+
     Args:
         tournament: ranking whose groups are resampled.
         runs: runs behind the cells of each block, from ``block_runs``; None leaves cells as they
@@ -52,11 +55,19 @@ def rank_stability(
     Returns:
         None with a single group of single runs: there is nothing to resample.
     """
-    if tournament.is_descriptive and runs is None:
+    groups = _drawn(tournament)
+    if len(groups.names) == 1 and runs is None:
         return None
-    names, ranks_BC, groups = tournament.names, tournament.ranks_BC, tournament.block_groups
+    names, ranks_BC = tournament.names, tournament.ranks_BC
     return RankStability(
         groups=groups,
         bootstrap=bootstrap_ranks(names, ranks_BC, groups, runs=runs),
         leave_one_out=leave_one_out_podiums(names, ranks_BC, groups),
     )
+
+
+def _drawn(tournament: Tournament) -> BlockGroups:
+    """The groups to draw; a single one keeps its blocks."""
+    if tournament.question == "other_blocks":
+        return tournament.block_groups
+    return BlockGroups(columns=(), labels=("these blocks",) * len(tournament.blocks))

@@ -101,7 +101,7 @@ def sensitivity_to_test(
     rope: float | None = None,
     scale: float = 1.0,
 ) -> SensitivityToTest | None:
-    """Hold every test on the groups of blocks of a tournament, at its level.
+    """Hold every test on the units of a tournament, at its level.
 
     The Bayesian test calls a pair different where one side is better by more than the region with
     a probability of 1 - alpha; it is not adjusted for the number of pairs, and is no test with an
@@ -115,21 +115,21 @@ def sensitivity_to_test(
         scale: factor from the unit of the runs to that of the tournament, such as 100 for percent.
 
     Returns:
-        None with a single group of blocks, which supports no test.
+        None where there are too few units for a test.
     """
     if tournament.is_descriptive:
         return None
     scores = run_scores(tournament, runs, scale=scale)
     found_std = pooled_std(scores)
     region = rope if rope is not None else found_std or 0.0
-    gaps_GP = differences(tournament.group_scores_GC)
-    better = better_probabilities(gaps_GP, rope=region)
+    gaps_UP = differences(tournament.unit_scores_UC)
+    better = better_probabilities(gaps_UP, rope=region)
     alpha = tournament.alpha
     p_values: dict[str, Sequence[float | None]] = {
         "wilcoxon_holm": [pair.p_holm for pair in tournament.pairs],
-        "permutation_holm": holm(sign_flip_p_values(gaps_GP).tolist()),
+        "permutation_holm": holm(sign_flip_p_values(gaps_UP).tolist()),
         **_nemenyi(tournament),
-        _T_TESTS: holm(paired_t_p_values(gaps_GP).tolist()),
+        _T_TESTS: holm(paired_t_p_values(gaps_UP).tolist()),
     }
     is_different: dict[str, Sequence[bool]] = {
         test: [p is not None and p <= alpha for p in values] for test, values in p_values.items()
@@ -140,11 +140,16 @@ def sensitivity_to_test(
     return SensitivityToTest(
         tests=tuple(_verdict(tournament, test, is_different[test]) for test in ordered),
         num_pairs=len(tournament.pairs),
-        anova=repeated_measures_anova(tournament.group_scores_GC),
+        anova=repeated_measures_anova(tournament.unit_scores_UC),
         rope=region,
         rope_source="declared" if rope is not None else "none" if found_std is None else "seeds",
         better=better,
-        superiorities=superiorities(tournament.names, scores, tournament.block_groups.members),
+        superiorities=superiorities(
+            tournament.names,
+            scores,
+            tournament.block_groups.members,
+            shared_runs=tournament.run_scores,
+        ),
         interquartile=interquartile_means(tournament.names, scores),
     )
 

@@ -13,6 +13,7 @@ from analysis.tournament.sensitivity_to_test import (
     VerdictUnderTest,
 )
 from analysis.tournament.tournament import Tournament
+from analysis.tournament.verdict_text import unit_count
 from analysis.wording import counted, listed
 
 
@@ -56,10 +57,9 @@ def sensitivity_sentences(tournament: Tournament, found: SensitivityToTest) -> I
         f"{meaning}; probably better by more than the region: {better.a_better:.2f}, as good as "
         f"equal {better.rope:.2f}, worse {better.b_better:.2f}. {rope_text(found)}"
     )
-    if tournament.num_groups < FEW_BLOCKS:
-        units = counted(tournament.num_groups, tournament.block_groups.noun)
+    if tournament.units.number < FEW_BLOCKS:
         yield (
-            f"With {units} these probabilities say little: it takes "
+            f"With {unit_count(tournament)} these probabilities say little: it takes "
             f"{FEW_BLOCKS} and more, or {ENOUGH_RUNS} comparisons of runs on one block."
         )
 
@@ -90,12 +90,11 @@ def agreement_text(tournament: Tournament, found: SensitivityToTest) -> str:
 
 
 def _few_groups(tournament: Tournament) -> str:
-    if tournament.num_groups >= FEW_BLOCKS:
+    if tournament.units.number >= FEW_BLOCKS:
         return ""
-    noun = tournament.block_groups.noun
     return (
-        f" With {counted(tournament.num_groups, noun)} the verdicts of the Bayesian test say"
-        f" little: its prior and single {noun}s decide below {FEW_BLOCKS}."
+        f" With {unit_count(tournament)} the verdicts of the Bayesian test say"
+        f" little: its prior and single {tournament.units.noun}s decide below {FEW_BLOCKS}."
     )
 
 

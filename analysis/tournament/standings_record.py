@@ -9,7 +9,6 @@ from analysis.tournament.medals import Medal, medals
 from analysis.tournament.rank_bootstrap import LeaveOneOut, RankBootstrap
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
-from analysis.tournament.verdict_text import question
 
 
 def tournament_record(tournament: Tournament, stability: RankStability | None) -> dict[str, Any]:
@@ -19,7 +18,7 @@ def tournament_record(tournament: Tournament, stability: RankStability | None) -
     with one group of blocks no test at all.
     """
     return {
-        "question": question(tournament),
+        "question": tournament.units.question,
         "competitors": standing_records(tournament),
         "friedman": asdict(tournament.friedman) if tournament.friedman else None,
         "critical_difference": tournament.critical_difference,

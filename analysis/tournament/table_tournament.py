@@ -1,12 +1,18 @@
-"""The tournament of a published table, with all that its page shows."""
+"""The tournament of a table of scores, by its rules, with all that its page shows."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from analysis.tournament.block_runs import block_runs
+import polars as pl
+
+from analysis.tournament.block_runs import BlockRuns, block_runs, run_scores
 from analysis.tournament.rank_stability import RankStability, rank_stability
+from analysis.tournament.repeated_runs import shared_runs
 from analysis.tournament.sensitivity_to_test import SensitivityToTest, sensitivity_to_test
 from analysis.tournament.tournament import Tournament, hold_tournament
 from analysis.typed_tables.score_table import ScoreTable
+from orchestrator.results.records.tournament_rules import TournamentRules
+
+_DEFAULT_RULES = TournamentRules()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,12 +24,14 @@ class TableResults:
         tournament: ranking of the competitors of the table.
         stability: resampled ranks of the tournament; None if nothing could be resampled.
         sensitivity_to_test: the tournament under other tests; None with a single block.
+        rules_from: who chose question, test and level, in words.
     """
 
     table: ScoreTable
     tournament: Tournament
     stability: RankStability | None
     sensitivity_to_test: SensitivityToTest | None
+    rules_from: str
 
     @property
     def score(self) -> str:
@@ -31,19 +39,51 @@ class TableResults:
         return self.table.score
 
 
-def rank_table(table: ScoreTable) -> TableResults:
-    """Hold the tournament of a table.
+def hold_by_rules(
+    table: ScoreTable, rules: TournamentRules, *, scale: float = 1.0
+) -> tuple[Tournament, tuple[BlockRuns, ...] | None]:
+    """The tournament of a table, and the runs behind its cells; None if no cell has two.
+
+    Args:
+        table: scores by block and competitor.
+        rules: question, test and level.
+        scale: factor from the scores of the table to those of the tournament, such as 100 for
+            percent.
 
     Raises:
         PodiumError: fewer than two competitors, or no complete block.
     """
-    tournament = hold_tournament(
-        table.cells, by=table.by, competitor=table.competitor, score=table.score
+    held = hold_tournament(
+        table.cells.with_columns(pl.col(table.score) * scale),
+        by=table.by,
+        competitor=table.competitor,
+        score=table.score,
+        alpha=rules.alpha,
+        test=rules.test,
     )
-    runs = block_runs(table, tournament)
+    runs = block_runs(table, held)
+    if rules.question == "these_blocks":
+        held = replace(held, run_scores=shared_runs(run_scores(held, runs, scale=scale)))
+    return held, runs
+
+
+def rank_table(table: ScoreTable, rules: TournamentRules = _DEFAULT_RULES) -> TableResults:
+    """Hold the tournament of a table, with the sensitivity of its verdicts to the test.
+
+    Args:
+        table: scores by block and competitor.
+        rules: question, test and level, and the region of practical equivalence, in the unit of
+            the scores.
+
+    Raises:
+        PodiumError: fewer than two competitors, or no complete block.
+    """
+    tournament, runs = hold_by_rules(table, rules)
+    is_default = replace(rules, rope_points=None) == _DEFAULT_RULES
     return TableResults(
         table=table,
         tournament=tournament,
         stability=rank_stability(tournament, runs),
-        sensitivity_to_test=sensitivity_to_test(tournament, runs),
+        sensitivity_to_test=sensitivity_to_test(tournament, runs, rope=rules.rope_points),
+        rules_from="podium's default" if is_default else "given with the command",
     )

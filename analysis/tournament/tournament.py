@@ -31,7 +31,9 @@ from analysis.hypothesis_tests.skillings_mack import (
     skillings_mack,
 )
 from analysis.tournament.block_groups import BlockGroups, block_groups
-from orchestrator.results.records.tournament_rules import PrimaryTest
+from analysis.tournament.independent_units import IndependentUnits
+from analysis.tournament.repeated_runs import RepeatedRuns
+from orchestrator.results.records.tournament_rules import PrimaryTest, Question
 from podium.errors import PodiumError
 
 # Names that no column of a user's table has.
@@ -66,9 +68,10 @@ class Tournament:
 
     Competitors are ranked within blocks. Tests ask whether the order would hold on another data
     set or backbone; their unit is the group of blocks that share both, by the mean scores of its
-    blocks. Where each group is one block, these are the scores.
+    blocks. Where each group is one block, these are the scores. With ``run_scores`` they ask
+    whether it would hold on these blocks, were the runs repeated; then their unit is the run.
 
-    C competitors, best first everywhere; B blocks used, sorted by key; G groups.
+    C competitors, best first everywhere; B blocks used, sorted by key; U units of the tests.
 
     Attributes:
         by: columns that name a block.
@@ -79,6 +82,8 @@ class Tournament:
         available: ranks and test over all blocks; None if no block was left out.
         test: primary test, by which ``Pair.p`` and ``groups`` are.
         alpha: significance level of all verdicts.
+        run_scores: of each block the scores of its shared runs, runs x C, if tests ask about
+            these blocks; None if they ask about others.
     """
 
     by: tuple[str, ...]
@@ -89,6 +94,7 @@ class Tournament:
     available: Available | None
     test: PrimaryTest
     alpha: float
+    run_scores: tuple[NDArray[np.float64], ...] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -102,18 +108,32 @@ class Tournament:
 
     @cached_property
     def block_groups(self) -> BlockGroups:
-        """The groups of blocks: the unit of all tests and resamples."""
+        """The groups of blocks."""
         return block_groups(self.blocks, self.block_labels)
 
     @property
-    def num_groups(self) -> int:
-        """Count of groups of blocks."""
-        return len(self.block_groups.names)
+    def question(self) -> Question:
+        """What the tests ask."""
+        return "other_blocks" if self.run_scores is None else "these_blocks"
 
     @cached_property
-    def group_scores_GC(self) -> NDArray[np.float64]:
-        """Mean scores within groups of blocks."""
-        return self.block_groups.means(self.scores_BC)
+    def units(self) -> IndependentUnits:
+        """What the tests count as independent."""
+        if self.run_scores is None:
+            return self.block_groups
+        return RepeatedRuns(runs_of_blocks=tuple(map(len, self.run_scores)))
+
+    @cached_property
+    def unit_scores_UC(self) -> NDArray[np.float64]:
+        """Scores of the units: means within groups of blocks, or the runs of all blocks."""
+        if self.run_scores is None:
+            return self.block_groups.means(self.scores_BC)
+        return np.concatenate(self.run_scores)
+
+    @property
+    def nemenyi_scores_XC(self) -> NDArray[np.float64]:
+        """Scores whose average ranks Nemenyi's test compares: those of blocks, or of runs."""
+        return self.scores_BC if self.run_scores is None else self.unit_scores_UC
 
     @cached_property
     def intraclass_correlation(self) -> float | None:
@@ -121,9 +141,17 @@ class Tournament:
         return intraclass_correlation(self.scores_BC, self.block_groups.members)
 
     @property
+    def nemenyi_ranks(self) -> Mapping[str, float]:
+        """Competitor -> the average rank that Nemenyi's test compares, over blocks or runs."""
+        if self.run_scores is None:
+            return {standing.competitor: standing.average_rank for standing in self.standings}
+        averages_C = average_ranks(self.unit_scores_UC).mean(axis=0)
+        return dict(zip(self.names, averages_C.tolist(), strict=True))
+
+    @property
     def is_descriptive(self) -> bool:
-        """Whether there is a single group, which shows an order but supports no test."""
-        return self.num_groups == 1
+        """Whether there are too few units for any test, so that all there is is an order."""
+        return bool(self.units.why_untestable)
 
     @cached_property
     def ranks_BC(self) -> NDArray[np.float64]:
@@ -132,15 +160,15 @@ class Tournament:
 
     @cached_property
     def friedman(self) -> Friedman | None:
-        """Omnibus test over groups; None with two competitors or one group."""
-        return friedman_test(average_ranks(self.group_scores_GC)) if self._has_omnibus else None
+        """Omnibus test over units; None with two competitors or without tests."""
+        return friedman_test(average_ranks(self.unit_scores_UC)) if self._has_omnibus else None
 
     @cached_property
     def critical_difference(self) -> float | None:
-        """Nemenyi's with as many blocks as there are groups; None like ``friedman``."""
+        """Nemenyi's with as many blocks as there are units; None like ``friedman``."""
         if not self._has_omnibus:
             return None
-        return critical_difference(len(self.standings), self.num_groups, self.alpha)
+        return critical_difference(len(self.standings), self.units.number, self.alpha)
 
     @cached_property
     def pool(self) -> PoolSensitivity | None:
@@ -148,20 +176,26 @@ class Tournament:
         if not self._has_omnibus:
             return None
         return pool_sensitivity(
-            self.names, self.scores_BC, self.alpha, num_independent=self.num_groups
+            self.names, self.nemenyi_scores_XC, self.alpha, num_independent=self.units.number
         )
 
     @cached_property
     def pairs(self) -> tuple[Pair, ...]:
         """All pairwise comparisons, ``a`` the better placed."""
-        return compare_pairs(self.names, self.scores_BC, self.group_scores_GC, test=self.test)
+        return compare_pairs(
+            self.names,
+            self.scores_BC,
+            self.unit_scores_UC if not self.is_descriptive else None,
+            nemenyi_scores_XC=self.nemenyi_scores_XC,
+            test=self.test,
+        )
 
     @cached_property
     def smallest_p(self) -> SmallestP | None:
-        """Least p that any pair could reach; None with one group."""
+        """Least p that any pair could reach; None without tests."""
         if self.is_descriptive:
             return None
-        return smallest_p(self.num_groups, len(self.standings), self.test)
+        return smallest_p(self.units.number, len(self.standings), self.test)
 
     @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:
@@ -175,7 +209,7 @@ class Tournament:
 
     @property
     def _has_omnibus(self) -> bool:
-        return self.num_groups > 1 and len(self.standings) > 2
+        return not self.is_descriptive and len(self.standings) > 2
 
     def _groups(self, *, nemenyi: bool) -> tuple[tuple[str, ...], ...]:
         p_CC = p_value_matrix(self.names, self.pairs, nemenyi=nemenyi)

@@ -32,11 +32,14 @@ def verdict_sentences(tournament: Tournament, stability: RankStability | None) -
 
 def tournament_sentences(tournament: Tournament, stability: RankStability | None) -> list[str]:
     """The verdict, and what else is known of the tests: for answers that have no tables of it."""
+    available = tournament.available
+    test = available.test if available else None
     return [
+        *all_blocks_sentences(tournament),
+        *([skillings_mack_sentence(test)] if test else []),
         *verdict_sentences(tournament, stability),
         *_reachable(tournament),
         *_nemenyi(tournament),
-        *_available(tournament),
     ]
 
 
@@ -63,30 +66,34 @@ def shared_first(tournament: Tournament, stability: RankStability | None) -> str
     return listed(first.shared_with, most=MOST_NAMED)
 
 
-def question(tournament: Tournament) -> str:
-    """What the tests of a tournament answer."""
-    return f"Would the order hold on other {tournament.block_groups.elsewhere}?"
-
-
 def _question(tournament: Tournament) -> Iterator[str]:
-    """Why there are fewer independent answers than blocks, where they are in groups."""
-    groups = tournament.block_groups
-    if not groups.columns or tournament.is_descriptive:
+    """What is asked and counted, where that is not whether it holds beyond single blocks."""
+    units, groups = tournament.units, tournament.block_groups
+    if tournament.is_descriptive:
+        return
+    if tournament.question == "these_blocks":
+        yield (
+            f"{units.question} Tests and resamples count {units.counted}, which all competitors"
+            f" share. Nothing is said of other {groups.elsewhere}, and test images stay the same."
+        )
+        return
+    if not groups.columns:
         return
     correlation = tournament.intraclass_correlation
     alike = "" if correlation is None else f" (intraclass correlation {number(correlation)})"
     yield (
-        f"{question(tournament)} Blocks of one group may repeat each other{alike}, so tests and"
+        f"{units.question} Blocks of one group may repeat each other{alike}, so tests and"
         f" resamples count {groups.counted}, not {len(groups.labels)} blocks."
     )
 
 
 def _omnibus(tournament: Tournament) -> Iterator[str]:
-    friedman = tournament.friedman
+    friedman, noun = tournament.friedman, tournament.units.noun
     if tournament.is_descriptive:
+        asks_elsewhere = tournament.question == "other_blocks"
         yield (
-            f"{_one_group(tournament)} Everything here is descriptive: seeds and folds are no"
-            " blocks."
+            f"{tournament.units.why_untestable} Everything here is descriptive"
+            f"{': seeds and folds are no blocks' if asks_elsewhere else ''}."
         )
         return
     if friedman is None:
@@ -95,14 +102,13 @@ def _omnibus(tournament: Tournament) -> Iterator[str]:
     permuted = friedman.permutation_p_value
     p = friedman.p_value if permuted is None else permuted
     if math.isnan(friedman.statistic):
-        noun = tournament.block_groups.noun
         scores = "mean scores" if noun == "group" else "scores"
         yield f"All {scores} tie within every {noun}: there is nothing to test."
         return
     test = (
         f"Friedman χ²({friedman.degrees_of_freedom}) = {number(friedman.statistic, 3)},"
         f" {p_equals(p)}{'' if permuted is None else ' by permutation'}; Kendall's W ="
-        f" {number(friedman.kendall_w)} (1: all {tournament.block_groups.noun}s agree)"
+        f" {number(friedman.kendall_w)} (1: all {noun}s agree)"
     )
     if p <= tournament.alpha:
         yield f"The competitors differ significantly: {test}."
@@ -117,7 +123,7 @@ def _pairwise(tournament: Tournament) -> Iterator[str]:
     pairs = counted(len(tournament.pairs), "pair")
     if smallest.adjusted > alpha:
         yield (
-            f"This design cannot show a difference: with {group_count(tournament)} no pair can"
+            f"This design cannot show a difference: with {unit_count(tournament)} no pair can"
             f" differ significantly, however large its gap ({METHODS[test]}, {100 * alpha:g} %)."
             f" {smallest_p_sentence(smallest)} {_needed(tournament)}"
         )
@@ -134,19 +140,9 @@ def _pairwise(tournament: Tournament) -> Iterator[str]:
     )
 
 
-def group_count(tournament: Tournament) -> str:
-    """The number of groups of blocks, or of blocks that are in none: ``3 groups``."""
-    return counted(tournament.num_groups, tournament.block_groups.noun)
-
-
-def _one_group(tournament: Tournament) -> str:
-    num_blocks, groups = len(tournament.blocks), tournament.block_groups
-    if num_blocks == 1:
-        return "One block shows an order but supports no test."
-    return (
-        f"The {num_blocks} blocks are {groups.counted}: they show an order there, but support no"
-        f" test of whether it holds on other {groups.elsewhere}."
-    )
+def unit_count(tournament: Tournament) -> str:
+    """The number of units of the tests: ``3 groups``, ``12 blocks``."""
+    return counted(tournament.units.number, tournament.units.noun)
 
 
 def _needed(tournament: Tournament) -> str:
@@ -154,7 +150,7 @@ def _needed(tournament: Tournament) -> str:
         len(tournament.names),
         tournament.alpha,
         tournament.test,
-        groups=tournament.block_groups,
+        units=tournament.units,
     )
 
 
@@ -238,11 +234,20 @@ def pool_sentences(tournament: Tournament) -> Iterator[str]:
     )
 
 
-def _available(tournament: Tournament) -> Iterator[str]:
+def all_blocks_sentences(tournament: Tournament) -> Iterator[str]:
+    """Who leads over all blocks, if the ranking leaves out those that lack scores."""
     available = tournament.available
-    if available is not None and available.test is not None:
-        least_beaten = [rank.competitor for rank in available.ranks[:_SHOWN_RANKS]]
-        yield f"{skillings_mack_sentence(available.test)} Least beaten: {listed(least_beaten)}."
+    if available is None:
+        return
+    known = [rank.competitor for rank in available.ranks if rank.rank_sum is not None]
+    complete, lacking = len(tournament.blocks), len(tournament.excluded)
+    yield (
+        f"Over all {complete + lacking} blocks, {lacking} of which"
+        f" {'lacks' if lacking == 1 else 'lack'} scores, {known[0]} comes first, before"
+        f" {listed(known[1:_SHOWN_RANKS])}, by Skillings and Mack's sum of ranks. The ranking"
+        " is of the"
+        f" {'one complete block' if complete == 1 else f'{complete} complete blocks'} alone."
+    )
 
 
 def skillings_mack_sentence(test: SkillingsMack) -> str:
@@ -258,15 +263,16 @@ def _supported(found: Sequence[Medal], tournament: Tournament) -> str:
     each = "it differs" if len(found) == 1 else "each differs"
     named = listed([f"the {_PLACES[m.place]} place of {m.competitor}" for m in found])
     is_are = "is" if len(found) == 1 else "are"
+    asks_here = tournament.question == "these_blocks"
+    left_out = f", in the resamples, and whichever {tournament.units.noun} is left out"
     return (
         f"{named[0].upper()}{named[1:]} {is_are} supported: {each} from all behind it,"
-        f" in the test, in the resamples, and whichever {tournament.block_groups.noun} is left"
-        " out."
+        f" in the test{' and in the resamples' if asks_here else left_out}."
     )
 
 
 def _shared(medal: Medal, tournament: Tournament) -> str:
-    units = f"{tournament.block_groups.noun}s"
+    units = f"{tournament.units.noun}s"
     others = listed(medal.shared_with, most=MOST_NAMED)
     reasons = [
         reason
@@ -296,7 +302,7 @@ def _without(medal: Medal, units: str) -> str:
 def _not_different_text(tournament: Tournament, medal: Medal) -> str:
     smallest = tournament.smallest_p
     if smallest is not None and smallest.adjusted > tournament.alpha:
-        return f"with {group_count(tournament)} no pair can be significantly different"
+        return f"with {unit_count(tournament)} no pair can be significantly different"
     if len(medal.not_significantly_different) < len(medal.shared_with):
         return (
             "it is not significantly different from"

@@ -3,7 +3,12 @@
 from dataclasses import fields
 from typing import get_args
 
-from orchestrator.results.records.tournament_rules import ALPHA_BELOW, PrimaryTest, TournamentRules
+from orchestrator.results.records.tournament_rules import (
+    ALPHA_BELOW,
+    PrimaryTest,
+    Question,
+    TournamentRules,
+)
 from orchestrator.study.study import Study
 from orchestrator.study_parser.problems import Problems
 from orchestrator.study_parser.yaml_section import Section
@@ -20,6 +25,7 @@ def read_tournament(top: Section) -> TournamentRules:
     if not section.is_null("rope_points"):
         rope_points = section.number("rope_points", 0.0, low=0.0, high=100.0)
     return TournamentRules(
+        question=section.choice("question", base.question, get_args(Question)),
         test=section.choice("test", base.test, get_args(PrimaryTest)),
         alpha=section.number("alpha", base.alpha, above=0.0, below=ALPHA_BELOW),
         rope_points=rope_points,

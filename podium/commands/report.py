@@ -11,6 +11,7 @@ import typer
 from analysis.typed_tables.table_file import is_table
 from orchestrator.results.storage.locations import Place, RemotePath
 from podium.arguments.report_targets import ReportTargets
+from podium.arguments.rules_argument import Alpha, AskedQuestion, GivenRules, Rope, Test
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
 from podium.arguments.table_argument import (
     Average,
@@ -77,6 +78,10 @@ def command(
     average: Average = None,
     without: Without = None,
     lower_is_better: LowerIsBetter = False,
+    question: AskedQuestion = None,
+    test: Test = None,
+    alpha: Alpha = None,
+    rope: Rope = None,
     protocol: Annotated[
         str | None,
         typer.Option(
@@ -104,13 +109,15 @@ def command(
         without=without or (),
         lower_is_better=lower_is_better,
     )
+    rules = GivenRules(question=question, test=test, alpha=alpha, rope_points=rope)
     source, links = sources[0], also or ()
     if is_table(source) and len(sources) == 1:
         if protocol is not None:
             raise PodiumError(f"--protocol goes with a study; {source} is a table")
-        report = _table_report(source, options, links)
+        report = _table_report(source, options, rules, links)
     else:
         _refuse_tables(sources, options)
+        rules.refuse("studies have declared their rules")
         folders = [results_folder(source, storage) for source in sources]
         if len(folders) == 1:
             report = _study_report(folders[0], links, protocol)
@@ -200,7 +207,9 @@ def _studies_report(
     )
 
 
-def _table_report(source: Path, options: TableOptions, also: Sequence[str]) -> _Report:
+def _table_report(
+    source: Path, options: TableOptions, rules: GivenRules, also: Sequence[str]
+) -> _Report:
     from analysis.report.report import table_report
     from analysis.tournament.table_tournament import rank_table
 
@@ -208,7 +217,7 @@ def _table_report(source: Path, options: TableOptions, also: Sequence[str]) -> _
     say_reading(table)
     rows = f", rows with {' and '.join(options.where)}" if options.where else ""
     ranked = f"{table.competitor} ranked by {table.score}"
-    results = rank_table(table)
+    results = rank_table(table, rules.of_table())
     return _Report(
         page=table_report(
             results,

@@ -1,7 +1,6 @@
 """``podium tournament``: rank the losses of a study, or any table of scores."""
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,18 +10,19 @@ import typer
 from analysis.scores.protocol_runs import protocols_of
 from analysis.scores.study_table import study_table
 from analysis.study_results.recorded_fairness import planned_fairness
-from analysis.tournament.block_runs import block_runs
 from analysis.tournament.medals import shared_places
 from analysis.tournament.rank_stability import RankStability, rank_stability
 from analysis.tournament.sensitivity_to_test import sensitivity_to_test
 from analysis.tournament.sensitivity_to_test_text import sensitivity_record
 from analysis.tournament.standings_record import standing_records, tournament_record
+from analysis.tournament.table_tournament import hold_by_rules
 from analysis.tournament.tournament import Tournament, hold_tournament
 from analysis.typed_tables.score_table import ScoreTable
 from analysis.typed_tables.table_file import is_table
 from orchestrator.results.records.fairness_record import Fairness
-from orchestrator.results.records.tournament_rules import TEST_LABELS, TournamentRules, rules_of
+from orchestrator.results.records.tournament_rules import TournamentRules, rules_of
 from orchestrator.results.storage.locations import Place
+from podium.arguments.rules_argument import Alpha, AskedQuestion, GivenRules, Rope, Test
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
 from podium.arguments.table_argument import (
     Average,
@@ -65,23 +65,10 @@ def command(
     average: Average = None,
     without: Without = None,
     lower_is_better: LowerIsBetter = False,
-    test: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Primary test of a table: wilcoxon_holm (default), nemenyi, permutation_holm.",
-        ),
-    ] = None,
-    alpha: Annotated[
-        float | None,
-        typer.Option(help="Level of all tests of a table; 0.05.", min=0.0001, max=0.4999),
-    ] = None,
-    rope: Annotated[
-        float | None,
-        typer.Option(
-            help="Differences of a table that count as none, in units of its score.", min=0
-        ),
-    ] = None,
+    question: AskedQuestion = None,
+    test: Test = None,
+    alpha: Alpha = None,
+    rope: Rope = None,
     each: Annotated[
         str | None,
         typer.Option(
@@ -98,7 +85,8 @@ def command(
     Of a study, the winners of its searches are ranked by test recall (continuous labels: nDCG).
     Published defaults: --where finalist=default. Another K: --where k=4. Of several protocols the
     first that does not leak: --where protocol=LABEL. Trained on all classes: --where train_on=all.
-    A study has declared its primary test and level; tables take --test and --alpha.
+    A study has declared its question, primary test and level; tables take --question, --test and
+    --alpha.
 
     Example: podium tournament scores.csv --by dataset,backbone --score recall --where k=1
     """
@@ -112,15 +100,11 @@ def command(
         lower_is_better=lower_is_better,
     )
     ranked = _ranked(source, options, storage)
-    rules = {"test": test, "alpha": alpha, "rope_points": rope}
-    given = {name: value for name, value in rules.items() if value is not None}
+    given = GivenRules(question=question, test=test, alpha=alpha, rope_points=rope)
     if each is None:
         _rank(ranked, given, as_json=as_json, as_csv=as_csv)
         return
-    if given:
-        raise PodiumError(
-            f"--each makes no test, so {_option(next(iter(given)))} would be ignored"
-        )
+    given.refuse("--each makes no test")
     factors = column_names(each, "--each")
     print_subgroups(factors, ranked.scores_by, as_json=as_json, as_csv=as_csv)
 
@@ -142,13 +126,8 @@ class _Table:
     def scores_by(self, factor: str) -> ScoreTable:
         return self.options.read(self.path, factor)
 
-    def rules(self, given: Mapping[str, Any]) -> TournamentRules:
-        if "test" in given and given["test"] not in TEST_LABELS:
-            known = ", ".join(TEST_LABELS)
-            raise PodiumError(f"--test must be one of {known}; got {given['test']!r}")
-        if given.get("rope_points") == math.inf:
-            raise PodiumError("--rope must be finite; got inf")
-        return TournamentRules(**given)
+    def rules(self, given: GivenRules) -> TournamentRules:
+        return given.of_table()
 
     def fairness(self) -> Fairness | None:
         return None
@@ -177,18 +156,8 @@ class _Study:
     def scores_by(self, factor: str) -> ScoreTable:
         return study_table_by_factor(self.scores, self.reader.study()["ks"], self.where, factor)
 
-    def rules(self, given: Mapping[str, Any]) -> TournamentRules:
-        """Those declared: a test chosen after the run would be chosen by its outcome."""
-        declared = rules_of(self.reader.study())
-        for name, value in given.items():
-            stated = getattr(declared, name)
-            if value != stated:
-                raise PodiumError(
-                    f"{_option(name)} is for tables; this study declared tournament.{name}: "
-                    f"{'null' if stated is None else stated} before it ran, and the other tests "
-                    f"are shown beside it; got {value}"
-                )
-        return declared
+    def rules(self, given: GivenRules) -> TournamentRules:
+        return given.of_study(rules_of(self.reader.study()))
 
     def fairness(self) -> Fairness | None:
         return planned_fairness(self.reader.provenance())
@@ -206,24 +175,17 @@ def _ranked(source: Place, options: TableOptions, storage: Place | None) -> _Tab
     return _Study(Reader(results_folder(source, storage)), options.where)
 
 
-def _option(rule: str) -> str:
-    return "--rope" if rule == "rope_points" else f"--{rule}"
-
-
-def _rank(
-    ranked: _Table | _Study, given: Mapping[str, Any], *, as_json: bool, as_csv: bool
-) -> None:
+def _rank(ranked: _Table | _Study, given: GivenRules, *, as_json: bool, as_csv: bool) -> None:
     """Hold the tournament and print it."""
     scores, rules = ranked.scores(), ranked.rules(given)
-    tournament = _held(scores, scores.by, rules)
-    runs = block_runs(scores, tournament)
+    tournament, runs = hold_by_rules(scores, rules)
     stability = rank_stability(tournament, runs)
     if as_csv and not as_json:
         print_table(_rows(tournament, stability), as_csv=True)
         return
     rope = None if rules.rope_points is None else rules.rope_points / ranked.rope_unit
     sensitivity = sensitivity_to_test(tournament, runs, rope=rope)
-    pseudo = _pseudo_blocks(scores, tournament, rules)
+    pseudo = _pseudo_blocks(scores, tournament)
     fairness = ranked.fairness()
     if not as_json:
         say(tournament_answer(scores, tournament, stability, sensitivity, pseudo, fairness))
@@ -250,24 +212,16 @@ def _rows(tournament: Tournament, stability: RankStability | None) -> list[dict[
     ]
 
 
-def _held(table: ScoreTable, by: tuple[str, ...], rules: TournamentRules) -> Tournament:
-    return hold_tournament(
-        table.cells if by == table.by else table.runs,
-        by=by,
-        competitor=table.competitor,
-        score=table.score,
-        alpha=rules.alpha,
-        test=rules.test,
-    )
-
-
-def _pseudo_blocks(
-    table: ScoreTable, tournament: Tournament, rules: TournamentRules
-) -> Tournament | None:
+def _pseudo_blocks(table: ScoreTable, tournament: Tournament) -> Tournament | None:
     """With one block, its runs ranked one by one, for description only."""
     if len(tournament.blocks) > 1 or not table.run_columns:
         return None
     try:
-        return _held(table, (*table.by, *table.run_columns), rules)
+        return hold_tournament(
+            table.runs,
+            by=(*table.by, *table.run_columns),
+            competitor=table.competitor,
+            score=table.score,
+        )
     except PodiumError:
         return None  # no run holds every competitor

@@ -4,8 +4,10 @@ from dataclasses import asdict
 from typing import Any
 
 from analysis.hypothesis_tests.pairwise_comparisons import SmallestP, smallest_p
-from analysis.tournament.block_groups import BlockGroups, block_groups
+from analysis.tournament.block_groups import block_groups
+from analysis.tournament.independent_units import IndependentUnits
 from analysis.tournament.primary_test_text import METHODS, needed_text
+from analysis.tournament.repeated_runs import RepeatedRuns
 from orchestrator.planning.study_plan import StudyPlan
 
 
@@ -15,15 +17,15 @@ def verdict_note(planned: StudyPlan) -> str:
     smallest = _smallest(planned)
     if smallest is None:
         return "with one loss there is nothing to compare."
-    groups = _groups(planned)
+    units = _units(planned)
     text = (
         f"losses will be called significantly different by the primary test "
-        f"({METHODS[rules.test]}) at {rules.alpha:g}; with {groups.counted} and {losses} losses "
+        f"({METHODS[rules.test]}) at {rules.alpha:g}; with {units.counted} and {losses} losses "
         f"the smallest p of a pair is {smallest.adjusted:.2g}"
     )
     if smallest.adjusted <= rules.alpha:
         return f"{text}."
-    takes = needed_text(losses, rules.alpha, rules.test, groups=groups)
+    takes = needed_text(losses, rules.alpha, rules.test, units=units)
     return f"{text}: no difference can be significant. {takes}"
 
 
@@ -40,12 +42,24 @@ def _smallest(planned: StudyPlan) -> SmallestP | None:
     losses = len(planned.study.losses)
     if losses < 2:
         return None
-    return smallest_p(len(_groups(planned).names), losses, planned.study.tournament.test)
+    return smallest_p(_units(planned).number, losses, planned.study.tournament.test)
 
 
-def _groups(planned: StudyPlan) -> BlockGroups:
-    """The groups of the planned blocks: the unit of the tests."""
+def _units(planned: StudyPlan) -> IndependentUnits:
+    """What the tests of the study count as independent."""
+    if planned.study.tournament.question == "these_blocks":
+        return RepeatedRuns(runs_of_blocks=(_runs(planned),) * len(planned.blocks))
     return block_groups(
         [{"dataset": block.dataset, "backbone": block.backbone} for block in planned.blocks],
         [block.label for block in planned.blocks],
+    )
+
+
+def _runs(planned: StudyPlan) -> int:
+    """Runs of a cell, as tournaments have them: repeats of the search, else seeds, else folds."""
+    study = planned.study
+    protocol = study.final.protocol or study.protocols[0]
+    return next(
+        (number for number in (study.search.repeats, study.final.seeds) if number > 1),
+        protocol.num_folds,
     )

@@ -53,7 +53,7 @@ def tournament_answer(
         f"{len(tournament.names)} competitors ranked by {table.score} within "
         f"{num_blocks} {'block' if num_blocks == 1 else 'blocks'} ({' x '.join(table.by)})"
     )
-    parts = [title, _standings_text(tournament, stability)]
+    parts = [title, *_all_blocks_text(tournament), _standings_text(tournament, stability)]
     if pseudo is not None:
         parts += [
             f"Each {' and '.join(table.run_columns)} ranked on its own, for description only:",
@@ -104,6 +104,27 @@ def _standings_text(tournament: Tournament, stability: RankStability | None) -> 
         for standing in tournament.standings
     ]
     return table_text(rows, columns=columns)
+
+
+def _all_blocks_text(tournament: Tournament) -> list[str]:
+    """The order over all blocks, if the ranking leaves out those that lack scores."""
+    if tournament.available is None:
+        return []
+    rows: list[dict[str, Any]] = [
+        {
+            "competitor": rank.competitor,
+            "rank sum": None if rank.rank_sum is None else round(rank.rank_sum, 2),
+            "beaten by": None if rank.beaten_by is None else round(rank.beaten_by, 2),
+            "average": None if rank.average_rank is None else round(rank.average_rank, 2),
+            "blocks": rank.num_blocks,
+        }
+        for rank in tournament.available.ranks
+    ]
+    return [
+        "All blocks, by Skillings and Mack's sum of ranks (a missing score is the middle rank):",
+        table_text(rows, columns=list(rows[0])),
+        "The complete blocks alone:",
+    ]
 
 
 def _whole(rank: float) -> int | float:

@@ -1,6 +1,6 @@
-"""The test by which a study calls competitors significantly different.
+"""The question a tournament answers, and the test by which competitors differ significantly.
 
-The study file declares it, so that no test is chosen after its outcome is known.
+The study file declares both, so that neither is chosen after its outcome is known.
 """
 
 from collections.abc import Mapping
@@ -15,6 +15,8 @@ TEST_LABELS: Mapping[PrimaryTest, str] = {
     "permutation_holm": "permutation–Holm",
 }
 
+Question = Literal["other_blocks", "these_blocks"]
+
 ALPHA_BELOW = 0.5
 """Exclusive upper bound of the significance level of tests."""
 
@@ -24,12 +26,15 @@ class TournamentRules:
     """How the verdicts of a tournament are reached.
 
     Attributes:
+        question: whether the order would hold on other data sets and backbones, or on these blocks
+            were their runs repeated.
         test: primary test, which decides on medals, groups and every "significantly different".
         alpha: significance level of all tests, in (0, 0.5).
         rope_points: half-width of the region of practical equivalence (ROPE), in hundredths
             of the score, at least 0; None: the pooled standard deviation over seeds.
     """
 
+    question: Question = "other_blocks"
     test: PrimaryTest = "wilcoxon_holm"
     alpha: float = 0.05
     rope_points: float | None = None

@@ -125,3 +125,26 @@ def test_the_least_beaten_comes_first_and_the_one_without_comparisons_last():
     found = available_ranks(["a", "b", "c"], scores)
     assert [rank.competitor for rank in found] == ["b", "a", "c"]
     assert (found[2].average_rank, found[2].beaten_by, found[2].num_blocks) == (None, None, 0)
+
+
+def test_the_order_is_by_the_weighted_ranks_of_the_definition_and_a_hole_is_the_middle():
+    scores = np.array([[9.0, 8.0, 7.0, 6.0], [np.nan, 8.0, 7.0, np.nan], [np.nan, 8.0, 7.0, 9.0]])
+    found = {one.competitor: one.rank_sum for one in available_ranks(list("abcd"), scores)}
+
+    four, two, three = (np.sqrt(12 / (size + 1)) for size in (4, 2, 3))
+    assert found == pytest.approx(
+        {
+            "b": four * (2 - 2.5) + two * (1 - 1.5) + three * (2 - 2),
+            "a": four * (1 - 2.5),
+            "c": four * (3 - 2.5) + two * (2 - 1.5) + three * (3 - 2),
+            "d": four * (4 - 2.5) + three * (1 - 2),
+        }
+    )
+    assert list(found) == sorted(found, key=found.get)
+
+
+def test_first_in_the_only_block_that_has_it_does_not_lead_over_all():
+    scores = np.full((6, 3), 1.0) + np.arange(3)[::-1]
+    scores[1:, 0] = np.nan
+    order = [one.competitor for one in available_ranks(["rare", "often", "last"], scores)]
+    assert order[0] == "often"

@@ -100,7 +100,7 @@ def test_holes_are_tested_over_all_blocks_in_addition_to_the_ranking(tmp_path):
     path.write_text("\n".join(["block,loss,recall", *lines]) + "\n")
     page = page_of_table(path, ("block",))
     assert [row[0] for row in rows_of(page, "available-ranks")] == ["a", "b", "c"]
-    assert [row[3] for row in rows_of(page, "available-ranks")] == ["7", "7", "6"]
+    assert [row[4] for row in rows_of(page, "available-ranks")] == ["7", "7", "6"]
     assert "Skillings–Mack: " in text_of(page)
     assert "by permutation over 7 blocks" in text_of(page)
 

@@ -75,7 +75,7 @@ def test_blocks_that_are_groups_of_their_own_keep_their_scores_bit_for_bit():
     assert found.means(scores).tobytes() == scores.tobytes()
     assert [blocks.tolist() for blocks in found.members] == [[0], [1], [2], [3], [4]]
     held = tournament_of(scores)
-    assert held.group_scores_GC is held.scores_BC
+    assert held.unit_scores_UC is held.scores_BC
 
 
 def test_the_score_of_a_group_is_the_mean_of_its_blocks_however_many():

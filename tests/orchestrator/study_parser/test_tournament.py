@@ -11,14 +11,14 @@ THREE = "study: x\nlosses: [contrastive, triplet, proxy_anchor]\n"
 
 def test_wilcoxon_with_holm_is_the_test_unless_another_is_declared(tmp_path):
     assert load(tmp_path, MINIMAL).tournament == TournamentRules(
-        test="wilcoxon_holm", alpha=0.05, rope_points=None
+        question="other_blocks", test="wilcoxon_holm", alpha=0.05, rope_points=None
     )
 
 
-def test_a_study_declares_its_test_level_and_region(tmp_path):
-    text = f"{THREE}tournament: {{test: nemenyi, alpha: 0.01, rope_points: 0.5}}\n"
-    assert load(tmp_path, text).tournament == TournamentRules(
-        test="nemenyi", alpha=0.01, rope_points=0.5
+def test_a_study_declares_its_question_test_level_and_region(tmp_path):
+    rules = "{question: these_blocks, test: nemenyi, alpha: 0.01, rope_points: 0.5}"
+    assert load(tmp_path, f"{THREE}tournament: {rules}\n").tournament == TournamentRules(
+        question="these_blocks", test="nemenyi", alpha=0.01, rope_points=0.5
     )
 
 
@@ -29,6 +29,11 @@ def test_a_study_declares_its_test_level_and_region(tmp_path):
             "{test: tukey}",
             's.yaml:3: tournament.test must be one of the choices; got "tukey"; choices: '
             "nemenyi, permutation_holm, wilcoxon_holm",
+        ),
+        (
+            "{question: all}",
+            's.yaml:3: tournament.question must be one of the choices; got "all"; choices: '
+            "other_blocks, these_blocks",
         ),
         ("{alpha: 0.5}", "s.yaml:3: tournament.alpha must be a number > 0 and < 0.5; got 0.5"),
         ("{alpha: 0}", "s.yaml:3: tournament.alpha must be a number > 0 and < 0.5; got 0"),

@@ -150,6 +150,23 @@ def test_options_of_tables_are_refused_for_studies(synthetic_folder, capsys):
     assert "--where goes with a table (.csv or .parquet)" in capsys.readouterr().err
 
 
+def test_a_table_is_judged_by_the_rules_given_with_it(tmp_path, capsys):
+    page = tmp_path / "page.html"
+    options = ("--where", "k=1", "--test", "permutation_holm", "--alpha", "0.1", "--rope", "1.5")
+    assert exit_code("report", CUB200, *options, "--output", page) == 0
+    text = page.read_text()
+    assert "the primary one is given with the command" in text
+    assert "permutation–Holm" in text
+    assert "Region of practical equivalence: 1.5 either way" in text
+
+
+def test_a_study_keeps_the_rules_that_it_declared(synthetic_folder, capsys):
+    assert exit_code("report", synthetic_folder, "--alpha", "0.1") == 2
+    assert "studies have declared their rules, so --alpha would be ignored" in (
+        capsys.readouterr().err
+    )
+
+
 @pytest.mark.parametrize("missing", ["nowhere", "nowhere.csv"])
 def test_nothing_to_report_is_an_error(missing, tmp_path, capsys):
     assert exit_code("report", tmp_path / missing) == 2

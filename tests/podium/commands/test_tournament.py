@@ -131,6 +131,24 @@ def test_an_unknown_test_is_reported_with_those_there_are(podium_tournament):
     assert "--test must be one of wilcoxon_holm, nemenyi, permutation_holm; got 'tukey'" in printed
 
 
+def test_a_table_with_seeds_may_be_asked_of_its_own_blocks(podium_tournament, tmp_path):
+    path = tmp_path / "seeds.csv"
+    rows = [
+        f"cub,{dim},{seed},{loss},{60 + dim + gain + 0.1 * seed * gain}"
+        for dim in (1, 2)
+        for seed in range(4)
+        for loss, gain in (("a", 3), ("b", 1))
+    ]
+    path.write_text("\n".join(["dataset,embedding_dim,seed,loss,score", *rows]))
+    options = (str(path), "--score", "score", "--average", "seed", "--json")
+    elsewhere = json.loads(podium_tournament(*options))
+    here = json.loads(podium_tournament(*options, "--question", "these_blocks"))
+    assert elsewhere["question"] == "Would the order hold on other data sets?"
+    assert elsewhere["pairs"][0]["p"] is None
+    assert here["question"] == "Would the order hold on these blocks, were the runs repeated?"
+    assert here["pairs"][0]["p"] == pytest.approx(2 / 2**8)
+
+
 def test_nemenyi_of_two_competitors_is_refused(podium_tournament, tmp_path):
     path = tmp_path / "two.csv"
     path.write_text("b,loss,recall\np,x,9\np,y,8\nq,x,9\nq,y,8\n")
@@ -149,9 +167,8 @@ def test_blocks_with_holes_are_tested_in_addition_to_the_ranking(podium_tourname
     assert [rank["num_blocks"] for rank in record["available"]["ranks"]] == [6, 6, 5]
     assert record["available"]["test"]["permutation_p_value"] < 0.05
     printed = " ".join(podium_tournament(str(path), "--by", "b").split())
-    assert (
-        "by permutation over 6 blocks, also incomplete ones. Least beaten: x, y and z." in printed
-    )
+    assert "by permutation over 6 blocks, also incomplete ones." in printed
+    assert "Over all 6 blocks, 1 of which lacks scores, x comes first, before y and z" in printed
 
 
 def test_bad_input_ends_with_one_clear_line(podium_tournament):
@@ -260,6 +277,7 @@ def test_of_a_table_nothing_is_known_of_fairness(podium_tournament):
 @pytest.mark.parametrize(
     ("option", "value", "declared"),
     [
+        ("--question", "these_blocks", "question: other_blocks"),
         ("--test", "nemenyi", "test: wilcoxon_holm"),
         ("--alpha", "0.1", "alpha: 0.05"),
         ("--rope", "1", "rope_points: null"),

@@ -53,6 +53,20 @@ def test_the_plan_says_which_test_will_decide_and_how_small_its_p_can_be(loaded_
     )
 
 
+def test_asked_of_these_blocks_runs_count(loaded_study):
+    here = plan_with_rules(loaded_study, question="these_blocks")
+    assert "with 24 runs of 8 blocks and 3 losses" in verdict_note(here)
+    single = replace(
+        loaded_study,
+        backbones=loaded_study.backbones[:1],
+        datasets=loaded_study.datasets[:1],
+    )
+    assert verdict_note(plan_with_rules(single, question="these_blocks")).endswith(
+        "with 3 runs of 1 block and 3 losses the smallest p of a pair is 0.75: no difference can"
+        " be significant. It takes 7 runs: 4 more runs would do."
+    )
+
+
 def test_out_of_reach_it_says_how_many_blocks_it_takes(loaded_study):
     few = replace(loaded_study, backbones=loaded_study.backbones[:1])
     assert verdict_note(plan_with_rules(few)).endswith(

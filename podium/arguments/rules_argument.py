@@ -1,0 +1,95 @@
+"""The options that say how the verdicts on a typed table are reached; a study declares its own."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, get_args
+
+import typer
+
+from orchestrator.results.records.tournament_rules import PrimaryTest, Question, TournamentRules
+from podium.errors import PodiumError
+
+AskedQuestion = Annotated[
+    str | None,
+    typer.Option(
+        "--question",
+        metavar="NAME",
+        help="What is asked of a table: would the order hold on other_blocks (default), or on"
+        " these_blocks, were the runs named by --average repeated?",
+    ),
+]
+Test = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Primary test of a table: wilcoxon_holm (default), nemenyi, permutation_holm.",
+    ),
+]
+Alpha = Annotated[
+    float | None,
+    typer.Option(help="Level of all tests of a table; 0.05.", min=0.0001, max=0.4999),
+]
+Rope = Annotated[
+    float | None,
+    typer.Option(help="Differences of a table that count as none, in units of its score.", min=0),
+]
+
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "question": get_args(Question),
+    "test": get_args(PrimaryTest),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenRules:
+    """The rules as given; None is what was not given. Attributes: as of `TournamentRules`."""
+
+    question: str | None
+    test: str | None
+    alpha: float | None
+    rope_points: float | None
+
+    def of_table(self) -> TournamentRules:
+        """The rules by which a table is ranked.
+
+        Raises:
+            PodiumError: an unknown question or test, or a region that is not finite.
+        """
+        for name, known in _CHOICES.items():
+            value = getattr(self, name)
+            if value is not None and value not in known:
+                raise PodiumError(f"--{name} must be one of {', '.join(known)}; got {value!r}")
+        if self.rope_points == math.inf:
+            raise PodiumError("--rope must be finite; got inf")
+        return TournamentRules(**self._given)
+
+    def of_study(self, declared: TournamentRules) -> TournamentRules:
+        """Those declared: a test chosen after the run would be chosen by its outcome.
+
+        Raises:
+            PodiumError: another rule was given than the study declared.
+        """
+        for name, value in self._given.items():
+            stated = getattr(declared, name)
+            if value != stated:
+                raise PodiumError(
+                    f"{_option(name)} is for tables; this study declared tournament.{name}: "
+                    f"{'null' if stated is None else stated} before it ran, and the other tests "
+                    f"are shown beside it; got {value}"
+                )
+        return declared
+
+    def refuse(self, why: str) -> None:
+        """Raise PodiumError, saying why, if any rule was given."""
+        for name in self._given:
+            raise PodiumError(f"{why}, so {_option(name)} would be ignored")
+
+    @property
+    def _given(self) -> dict[str, Any]:
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        return {name: value for name, value in values.items() if value is not None}
+
+
+def _option(rule: str) -> str:
+    return "--rope" if rule == "rope_points" else f"--{rule}"
