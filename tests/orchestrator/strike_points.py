@@ -21,7 +21,7 @@ PHASES: tuple[Phase, ...] = get_args(Phase)
 
 _FILE_EVENTS = ("open", "os.link", "os.rename", "os.remove", "os.rmdir")
 _PATIENCE_SECONDS = 30.0
-_POLL_SECONDS = 0.005
+_POLL_SECONDS = 0.02
 _ARMED_SECONDS, _UNARMED_SECONDS = 0.05, 1.0
 
 
