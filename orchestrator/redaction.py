@@ -30,6 +30,8 @@ def redacted(text: str, environment: Mapping[str, str] | None = None) -> str:
         text: any text.
         environment: environment variables; None means those of this process.
     """
+    if not text:
+        return text
     known = os.environ if environment is None else environment
     spans = [*secret_spans(text), *_spans_of(secret_values(known), text)]
     parts, shown_from = [], 0

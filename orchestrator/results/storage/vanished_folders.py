@@ -42,7 +42,7 @@ def check_not_vanished(path: Place) -> None:
         FolderGoneError: it is gone.
     """
     for mark in _marks:
-        is_inside = isinstance(path, Path) and mark.parent in (path, *path.parents)
+        is_inside = isinstance(path, Path) and path.is_relative_to(mark.parent)
         if is_inside and not mark.exists():
             raise FolderGoneError(
                 f"{mark.parent} is gone: it has no {mark.name} any more. Bring it back, then the"
