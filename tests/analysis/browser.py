@@ -7,6 +7,17 @@ import pytest
 PHONE = {"width": 390, "height": 844}
 LAPTOP = {"width": 1280, "height": 900}
 
+# Every size and every scheme once; the other pairs are left to the soak.
+every_size_and_scheme = pytest.mark.parametrize(
+    ("size", "scheme"),
+    [
+        pytest.param(PHONE, "dark", id="phone-dark"),
+        pytest.param(LAPTOP, "light", id="laptop-light"),
+        pytest.param(PHONE, "light", id="phone-light", marks=pytest.mark.soak),
+        pytest.param(LAPTOP, "dark", id="laptop-dark", marks=pytest.mark.soak),
+    ],
+)
+
 
 @pytest.fixture(scope="session")
 def chromium():

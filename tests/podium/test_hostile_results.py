@@ -25,9 +25,8 @@ WORDS = ("message", "traceback", "log", "node", "device", "git_commit", "cause")
 READERS = [
     (
         *("report", "{study}", "--output", "{out}/report.html"),
-        *("--csv", "{out}/csv", "--latex", "{out}/latex"),
+        *("--csv", "{out}/csv", "--latex", "{out}/latex", "--json", "-"),
     ),
-    ("report", "{study}", "--output", "{out}/report.html", "--json", "-"),
     ("report", "{study}", "{other}", "--output", "{out}/both.html"),
     ("status", "{study}"),
     ("trials", "{study}"),

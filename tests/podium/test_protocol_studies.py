@@ -18,7 +18,7 @@ SMALLER = {
     "protocols-glyphs": ("search.repeats=2", "search.trials=2", "losses=[contrastive]"),
     "gradml-grid-glyphs": ("search.repeats=2",),
 }
-ONE_DATASET = "datasets=[{name: glyphs, script: latin, classes: 80}]"
+ONE_DATASET = "datasets=[{name: glyphs, script: latin, classes: 80, instances_per_class: 6}]"
 
 
 @pytest.mark.parametrize("study", sorted(STUDIES.glob("*.yaml")), ids=lambda path: path.stem)

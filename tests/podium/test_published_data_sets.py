@@ -17,10 +17,10 @@ from trainables.registry import load
 # Data set -> the networks it is trained with. GoogLeNet and BN-Inception want 64 pixels or so.
 NETWORKS = {
     "cub200": ["resnet50", "googlenet"],
-    "cars196": ["googlenet"],
+    "cars196": ["resnet18"],
     "sop": ["bn_inception"],
     "in_shop": ["resnet18"],
-    "folder": ["bn_inception"],
+    "folder": ["resnet18"],
 }
 
 STUDY = """

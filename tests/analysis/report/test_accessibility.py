@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.analysis.browser import LAPTOP, PHONE, Visit
+from tests.analysis.browser import LAPTOP, Visit, every_size_and_scheme
 
 pytestmark = pytest.mark.browser
 axe_api = pytest.importorskip(
@@ -11,8 +11,7 @@ axe_api = pytest.importorskip(
 
 
 @pytest.mark.parametrize("name", ["study", "table", "several"])
-@pytest.mark.parametrize("size", [PHONE, LAPTOP], ids=["phone", "laptop"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@every_size_and_scheme
 def test_nothing_serious_is_found(chromium, addresses, name, size, scheme):
     # The page runs no script but its own; only here it has to bear the checker's.
     visit = Visit(chromium, addresses[name], size, scheme, bypass_csp=True)

@@ -2,14 +2,13 @@
 
 import pytest
 
-from tests.analysis.browser import LAPTOP, PHONE, Visit
+from tests.analysis.browser import LAPTOP, PHONE, Visit, every_size_and_scheme
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize("name", ["study", "table", "several"])
-@pytest.mark.parametrize("size", [PHONE, LAPTOP], ids=["phone", "laptop"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@every_size_and_scheme
 def test_the_page_is_quiet_loads_nothing_and_fits(chromium, addresses, name, size, scheme):
     visit = Visit(chromium, addresses[name], size, scheme)
     visit.open_all()

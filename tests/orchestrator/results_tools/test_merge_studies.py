@@ -1,6 +1,5 @@
 """Stores of several groups as one: each trial once, and the same bytes in any order."""
 
-import itertools
 from dataclasses import replace
 from pathlib import Path
 
@@ -79,7 +78,8 @@ def test_the_order_of_the_folders_and_files_does_not_matter(tmp_path):
         for number, loss in enumerate(LOSSES)
     ]
     compact(StudyPaths(folders[1]))
-    orders = list(itertools.permutations(folders))
+    first, second, third = folders
+    orders = [folders, [third, second, first], [second, third, first]]
     outputs = [tmp_path / f"merge{number}" / "all" for number in range(len(orders))]
     for order, output in zip(orders, outputs, strict=True):
         merge_studies(order, output)

@@ -11,6 +11,7 @@ from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import BudgetSettings, EarlyStopping, FinalSettings, ResourceSettings
 from tests.orchestrator.clocked import Clock, ClockedExecutor
 from tests.orchestrator.small_study import STUDY, rows, run_here, tables, with_search
+from tests.soak import soak
 
 HOUR = 3600.0
 ONE_GPU = Capacity(cpus=100.0, gpus=1.0)
@@ -170,7 +171,7 @@ def test_a_larger_budget_extends_searches_that_had_ended(tmp_path):
     assert gpu_seconds(tmp_path) <= 0.3 * HOUR
 
 
-@pytest.mark.parametrize("stop_at", [150.0, 500.0, 700.0])
+@pytest.mark.parametrize("stop_at", [500.0, *soak(150.0, 700.0)])
 def test_an_interrupted_study_keeps_to_the_same_budget(tmp_path, stop_at):
     study = with_budget(gpu_hours=0.2)
     end, _ = run(study, tmp_path, stop_at=stop_at)

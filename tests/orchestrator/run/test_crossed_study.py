@@ -21,6 +21,7 @@ from orchestrator.study.study import (
 from orchestrator.trials.history import mean_epoch
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here, tables
+from tests.soak import soak
 from trainables.errors import Diverged
 from trainables.settings.trial_settings import ProtocolSettings
 
@@ -47,6 +48,11 @@ CROSSED = replace(
     ),
     final=FinalSettings(seeds=SEEDS, train_on=("part", "all")),
     training=StudyTraining(overrides={"epochs": EPOCHS}),
+)
+
+# For what searches try, whatever is reported on the way.
+SHORT = replace(
+    CROSSED, final=FinalSettings(seeds=1), training=StudyTraining(overrides={"epochs": 1})
 )
 
 
@@ -169,7 +175,7 @@ def test_finals_share_their_folds_between_losses_and_competitors(trials):
 def test_finals_of_one_protocol_share_its_folds_whatever_protocol_searched(tmp_path):
     kfold = ProtocolSettings(kind="kfold", val_fraction=None, folds=3, split_seed=5)
     search = replace(CROSSED.search, trials=2)
-    study = replace(CROSSED, search=search, final=FinalSettings(seeds=1, protocol=kfold))
+    study = replace(SHORT, search=search, final=FinalSettings(seeds=1, protocol=kfold))
     finals = rows(run_planted(study, tmp_path), study).filter(pl.col("stage") == "final")
     for (_, _, fold), group in finals.group_by("repeat", "seed_index", "fold"):
         assert group.select("seed", "split_hash", "protocol_hash").n_unique() == 1
@@ -195,7 +201,7 @@ def test_fresh_splits_differ_between_repeats_and_not_between_losses(trials):
 
 
 def test_the_same_splits_are_the_same_in_every_repeat(tmp_path):
-    study = replace(CROSSED, losses=(StudyLoss("contrastive"),), protocols=PROTOCOLS[:2])
+    study = replace(SHORT, losses=(StudyLoss("contrastive"),), protocols=PROTOCOLS[:2])
     study = replace(study, search=replace(study.search, splits="same"))
     trials = rows(run_planted(study, tmp_path), study).filter(stage="search")
     assert trials.group_by("protocol").agg(pl.col("split_hash").n_unique())[
@@ -220,9 +226,8 @@ def tried(trials):
 @pytest.mark.parametrize("sampler", sorted(DO_NOT_LEARN))
 def test_shared_configs_are_the_same_for_all_protocols_and_repeats_of_a_loss(tmp_path, sampler):
     search = replace(CROSSED.search, sampler=sampler, trials=6)
-    study = replace(CROSSED, search=search, final=FinalSettings(seeds=1))
-    found = tried(rows(run_planted(study, tmp_path), study))
-    for loss in study.loss_names:
+    found = tried(rows(run_planted(replace(SHORT, search=search), tmp_path), SHORT))
+    for loss in SHORT.loss_names:
         of_loss = [configs for (of, _, _), configs in found.items() if of == loss]
         assert len(of_loss) == 8
         assert all(configs == of_loss[0] for configs in of_loss)
@@ -231,9 +236,8 @@ def test_shared_configs_are_the_same_for_all_protocols_and_repeats_of_a_loss(tmp
 
 def test_without_sharing_only_the_default_is_tried_by_all(tmp_path):
     search = replace(CROSSED.search, shared_configs=False)
-    study = replace(CROSSED, search=search, final=FinalSettings(seeds=1))
-    found = tried(rows(run_planted(study, tmp_path), study))
-    for loss in study.loss_names:
+    found = tried(rows(run_planted(replace(SHORT, search=search), tmp_path), SHORT))
+    for loss in SHORT.loss_names:
         first, *others = [set(configs) for (of, *_), configs in found.items() if of == loss]
         assert all(len(first & configs) == 1 for configs in others)
 
@@ -248,7 +252,7 @@ def test_kinds_columns_and_labels_tell_the_searchs_protocol_from_the_trials_own(
     assert folders == labels
 
 
-@pytest.mark.parametrize("step", [90, 340])
+@pytest.mark.parametrize("step", [*soak(90), 340])
 def test_an_interrupted_crossed_study_ends_in_the_same_tables(storage, tmp_path, step):
     executor = InterruptedAfter(step, PlantedTrial(hashed))
     assert run_here(CROSSED, tmp_path, executor).interrupted

@@ -32,6 +32,7 @@ from tests.orchestrator.shared_finals import (
     run_planted,
 )
 from tests.orchestrator.small_study import InterruptedAfter, rows, run_here, tables
+from tests.soak import soak
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +143,7 @@ def num_steps(study, storage):
 
 def test_a_study_interrupted_after_any_step_of_its_finals_ends_in_the_same_tables(small, tmp_path):
     steps = num_steps(SMALL, tmp_path / "counted")
-    for step in range(steps - 24, steps, 5):
+    for step in range(steps - 24, steps, 8):
         storage = tmp_path / str(step)
         assert run_here(SMALL, storage, InterruptedAfter(step, PlantedTrial(hashed))).interrupted
         run_planted(SMALL, storage)
@@ -175,13 +176,13 @@ class OutOfOrder(InProcessExecutor):
                 running.pop(trial_id).stop()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, *soak(2, 3)])
 def test_who_trains_a_shared_final_does_not_depend_on_who_was_faster(small, tmp_path, seed):
     assert not run_here(SMALL, tmp_path, OutOfOrder(seed)).interrupted
     assert_frame_equal(tables(tmp_path, SMALL), tables(small, SMALL))
 
 
-@pytest.mark.parametrize("number", [1, 2, 3, 4])
+@pytest.mark.parametrize("number", [1, 3, *soak(2, 4)])
 def test_a_driver_killed_between_an_original_and_its_copies_continues_in_the_same_tables(
     small, tmp_path, monkeypatch, number
 ):

@@ -28,6 +28,7 @@ from tests.orchestrator.shared_finals import (
 )
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import InterruptedAfter, rows, run_here, tables
+from tests.soak import soak
 from trainables.dataset_interface.class_splits import make_split
 from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.errors import Diverged
@@ -139,7 +140,7 @@ def test_a_grown_study_is_the_one_that_had_the_protocol_from_the_beginning(undis
     assert_frame_equal(tables(tmp_path, CROSSED), tables(undisturbed, CROSSED))
 
 
-@pytest.mark.parametrize("step", [4, 20, 43, 70])
+@pytest.mark.parametrize("step", [20, 70, *soak(4, 43)])
 def test_growing_may_be_interrupted_too(undisturbed, tmp_path, step):
     run_planted(replace(CROSSED, protocols=PROTOCOLS[:2]), tmp_path)
     assert run_here(CROSSED, tmp_path, InterruptedAfter(step, PlantedTrial(hashed))).interrupted

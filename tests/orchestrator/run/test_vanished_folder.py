@@ -129,7 +129,7 @@ ON_RAY = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
         pytest.param([], delete, marks=ON_RAY),
         pytest.param([], rename, marks=[*ON_RAY, pytest.mark.soak]),
         (["--local"], delete),
-        (["--local"], rename),
+        pytest.param(["--local"], rename, marks=pytest.mark.soak),
     ],
     ids=["ray-delete", "ray-rename", "local-delete", "local-rename"],
 )

@@ -23,24 +23,29 @@ def synthetic_folder(tmp_path_factory):
     return write_store(tmp_path_factory.mktemp("store") / "synthetic", SMALL)
 
 
+@pytest.fixture(scope="module")
+def page(synthetic_folder):
+    """The report of that study in its own folder."""
+    assert exit_code("report", synthetic_folder) == 0
+    return synthetic_folder / "report.html"
+
+
 def exit_code(*arguments):
     with pytest.raises(SystemExit) as end:
         main([str(argument) for argument in arguments])
     return end.value.code
 
 
-def test_a_study_is_reported_in_its_own_folder(synthetic_folder, capsys):
+def test_a_study_is_reported_in_its_own_folder(page):
+    assert "proxy_anchor leads 3 over" in page.read_text()
+
+
+def test_the_report_does_not_change_the_next_report(synthetic_folder, page, capsys):
+    first = page.read_bytes()
     assert exit_code("report", synthetic_folder) == 0
-    assert capsys.readouterr().out.strip() == str(synthetic_folder / "report.html")
-    assert "proxy_anchor leads 3 over" in (synthetic_folder / "report.html").read_text()
+    assert capsys.readouterr().out.strip() == str(page)
 
-
-def test_the_report_does_not_change_the_next_report(synthetic_folder):
-    exit_code("report", synthetic_folder)
-    first = (synthetic_folder / "report.html").read_bytes()
-    exit_code("report", synthetic_folder)
-
-    assert (synthetic_folder / "report.html").read_bytes() == first
+    assert page.read_bytes() == first
 
 
 def test_the_page_goes_to_the_given_file_and_links_to_its_neighbours(synthetic_folder, tmp_path):

@@ -82,7 +82,14 @@ def test_features_go_through_as_they_are():
     assert network(features) is features
 
 
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """Compilation without processes that would each import torch for one kernel."""
+    monkeypatch.setattr("torch._inductor.config.compile_threads", 1)
+
+
 @HAS_COMPILER
+@pytest.mark.usefixtures("in_this_process")
 def test_a_compiled_network_embeds_as_the_plain_one():
     plain, compiled = (tiny_network(settings(compile=is_on)) for is_on in (False, True))
     for network in (plain, compiled):

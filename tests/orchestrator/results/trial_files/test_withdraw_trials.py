@@ -142,7 +142,7 @@ def withdraw(store):
 
 def left(store):
     """Those of the trials to be withdrawn that still have rows."""
-    present = set(rows_of(store)["trials"]["trial_id"])
+    present = set(Reader(store.folder).trials().collect()["trial_id"])
     return {trial: search for trial, search in GONE.items() if trial in present}
 
 
