@@ -27,6 +27,7 @@ def measured_assumptions(results: StudyResults) -> dict[str, float]:
       run has classes of its own; that of finals on test if searches give no estimate.
     - ``block_std``: standard deviation over blocks of the difference of two losses, including
       that of its runs.
+    - ``block_correlation``: intraclass correlation of blocks of one data set and backbone.
 
     Args:
         results: results of the earlier study.
@@ -55,6 +56,9 @@ def measured_assumptions(results: StudyResults) -> dict[str, float]:
         search = search_components(scores, classes, unit=PERCENT, with_intervals=False)
     if search is not None:
         found |= _of_search(search)
+    alike = results.tournament.intraclass_correlation if results.tournament else None
+    if alike is not None:
+        found["block_correlation"] = alike
     return found | _of_finals(results, has_seeds="seed_std" in found)
 
 

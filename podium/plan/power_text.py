@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from analysis.estimates.design_analysis import least_significant_difference
 from orchestrator.planning.study_plan import StudyPlan
+from podium.plan.primary_test import planned_units
 from podium.plan.statistical_power import StudyPower
 
 
@@ -39,7 +40,7 @@ def power_notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
         "(--assume spread=...; all of it in docs/statistics.md)."
     )
     yield from _warnings(planned, power)
-    yield f"Finals: {_finals(power, sought)}"
+    yield f"Finals: {_finals(planned, power, sought)}"
 
 
 def _warnings(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
@@ -68,8 +69,10 @@ def _warnings(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
     yield f"{text}."
 
 
-def _finals(power: StudyPower, sought: str) -> str:
-    assumed = power.assumptions
+def _finals(planned: StudyPlan, power: StudyPower, sought: str) -> str:
+    assumed, units = power.assumptions, planned_units(planned)
+    share = f", {assumed.block_correlation:g} of their variance in common within a group"
+    alike = share if units.noun == "group" else ""
     parts = []
     if power.gain is None:
         parts.append("one seed shows no gain of tuning beyond chance")
@@ -80,12 +83,12 @@ def _finals(power: StudyPower, sought: str) -> str:
         )
     if power.loss_gap is not None:
         parts.append(
-            f"over {power.blocks} blocks a gap of {_points(power.loss_gap)} between two losses"
-            f"{_needed(power.blocks_needed, power.blocks, 'blocks', sought)}"
+            f"over {units.counted} a gap of {_points(power.loss_gap)} between two losses"
+            f"{_needed(power.units_needed, power.units, f'{units.noun}s', sought)}"
         )
     return (
         f"{'; '.join(parts)} (t tests at 5 %, before Holm; seeds scatter by "
-        f"{assumed.seed_std:g}, gaps by {assumed.block_std:g} between blocks)."
+        f"{assumed.seed_std:g}, gaps by {assumed.block_std:g} between blocks{alike})."
     )
 
 

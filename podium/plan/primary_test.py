@@ -17,7 +17,7 @@ def verdict_note(planned: StudyPlan) -> str:
     smallest = _smallest(planned)
     if smallest is None:
         return "with one loss there is nothing to compare."
-    units = _units(planned)
+    units = planned_units(planned)
     text = (
         f"losses will be called significantly different by the primary test "
         f"({METHODS[rules.test]}) at {rules.alpha:g}; with {units.counted} and {losses} losses "
@@ -42,10 +42,10 @@ def _smallest(planned: StudyPlan) -> SmallestP | None:
     losses = len(planned.study.losses)
     if losses < 2:
         return None
-    return smallest_p(_units(planned).number, losses, planned.study.tournament.test)
+    return smallest_p(planned_units(planned).number, losses, planned.study.tournament.test)
 
 
-def _units(planned: StudyPlan) -> IndependentUnits:
+def planned_units(planned: StudyPlan) -> IndependentUnits:
     """What the tests of the study count as independent."""
     if planned.study.tournament.question == "these_blocks":
         return RepeatedRuns(runs_of_blocks=(_runs(planned),) * len(planned.blocks))

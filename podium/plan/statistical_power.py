@@ -20,6 +20,7 @@ from analysis.estimates.t_test_power import detectable_difference, pairs_needed
 from orchestrator.planning.study_plan import DatasetPlan, StudyPlan
 from orchestrator.results.storage.locations import Place
 from podium.errors import PodiumError
+from podium.plan.primary_test import planned_units
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +34,8 @@ class Assumptions:
         shared: correlation of the errors of two configs scored on the same classes, in [0, 1].
         seed_std: standard deviation of a config's score over seeds, from 0.
         block_std: standard deviation of the difference of two losses over blocks, from 0.
+        block_correlation: share of that variance that blocks of one data set and backbone have in
+            common (intraclass correlation), in [0, 1].
     """
 
     recall: float = 80.0
@@ -41,6 +44,7 @@ class Assumptions:
     shared: float = 0.7
     seed_std: float = 0.5
     block_std: float = 1.25
+    block_correlation: float = 0.55
 
 
 _SHARE = (lambda value: 0 <= value <= 1, "from 0 to 1")
@@ -53,6 +57,7 @@ _LEGAL: Mapping[str, tuple[Callable[[float], bool], str]] = {
     "shared": _SHARE,
     "seed_std": _SIZE,
     "block_std": _SIZE,
+    "block_correlation": _SHARE,
 }
 
 
@@ -104,8 +109,9 @@ class StudyPower:
             a paired t test over seeds at 5 %; None with one seed.
         seeds_needed: number of seeds to find the difference sought; None if too many.
         blocks: number of blocks that losses are compared over.
-        loss_gap: as ``gain``, of two losses over blocks.
-        blocks_needed: number of blocks to find the difference sought; None if too many.
+        units: number of groups of blocks, or of runs, that tests count as independent.
+        loss_gap: as ``gain``, of two losses over these.
+        units_needed: number of them to find the difference sought; None if too many.
     """
 
     difference: float
@@ -116,8 +122,9 @@ class StudyPower:
     gain: float | None
     seeds_needed: int | None
     blocks: int
+    units: int
     loss_gap: float | None
-    blocks_needed: int | None
+    units_needed: int | None
 
 
 def assumptions_from(
@@ -156,7 +163,8 @@ def study_power(planned: StudyPlan, assumptions: Assumptions, difference: float)
         raise PodiumError(f"--difference must be points above 0 and below 100; got {difference}")
     # A gain is the difference of two runs: they share the seed's number, but not its effect.
     pair_std = math.sqrt(2) * assumptions.seed_std
-    trials, blocks = planned.searches[0].search_trials, len(planned.blocks)
+    trials, units = planned.searches[0].search_trials, planned_units(planned).number
+    unit_std = _unit_std(planned, assumptions, units)
     return StudyPower(
         difference=difference,
         assumptions=assumptions,
@@ -169,10 +177,20 @@ def study_power(planned: StudyPlan, assumptions: Assumptions, difference: float)
         seeds=planned.study.final.seeds,
         gain=detectable_difference(planned.study.final.seeds, difference_std=pair_std),
         seeds_needed=pairs_needed(difference, difference_std=pair_std),
-        blocks=blocks,
-        loss_gap=detectable_difference(blocks, difference_std=assumptions.block_std),
-        blocks_needed=pairs_needed(difference, difference_std=assumptions.block_std),
+        blocks=len(planned.blocks),
+        units=units,
+        loss_gap=detectable_difference(units, difference_std=unit_std),
+        units_needed=pairs_needed(difference, difference_std=unit_std),
     )
+
+
+def _unit_std(planned: StudyPlan, assumed: Assumptions, units: int) -> float:
+    """Standard deviation of the difference of two losses over groups of blocks, or over runs."""
+    if planned.study.tournament.question == "these_blocks":
+        return math.sqrt(2) * assumed.seed_std
+    shared = assumed.block_correlation
+    size = len(planned.blocks) / units
+    return assumed.block_std * math.sqrt(shared + (1 - shared) / size)
 
 
 def _of_protocol(assumptions: Assumptions, item: DatasetPlan) -> Assumptions:
