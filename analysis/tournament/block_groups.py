@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from analysis.tournament.independent_units import IndependentUnits
 from analysis.wording import counted
 
-_SHOWN = {"dataset": "data sets", "backbone": "backbones"}  # columns of groups, in words
+SHOWN_COLUMNS = {"dataset": "data sets", "backbone": "backbones"}  # columns of groups, in words
 _DIGITS = 12  # of a mean over blocks, so that equal means tie whatever their rounding
 
 
@@ -71,7 +71,7 @@ class BlockGroups(IndependentUnits):
     @property
     def elsewhere(self) -> str:
         """What other groups would be: ``data sets or backbones``."""
-        shown = [_SHOWN[name] for name in self.columns]
+        shown = [SHOWN_COLUMNS[name] for name in self.columns]
         return " or ".join(shown) or "blocks"
 
     def more(self, number: int) -> str:
@@ -82,7 +82,7 @@ class BlockGroups(IndependentUnits):
     @property
     def counted(self) -> str:
         """Their number: ``3 groups of blocks with one data set and backbone``, ``12 blocks``."""
-        shared = " and ".join(_SHOWN[name].removesuffix("s") for name in self.columns)
+        shared = " and ".join(SHOWN_COLUMNS[name].removesuffix("s") for name in self.columns)
         return counted(self.number, self.noun) + (shared and f" of blocks with one {shared}")
 
     @cached_property
@@ -101,6 +101,15 @@ class BlockGroups(IndependentUnits):
         return means_GC.round(digits)
 
 
+def members_by(
+    blocks: Sequence[Mapping[str, object]], column: str
+) -> tuple[NDArray[np.intp], ...]:
+    """Numbers of the blocks of each value of a column, in the order of first appearance."""
+    values = [str(block[column]) for block in blocks]
+    of_block = np.array(values, dtype=object)
+    return tuple(np.flatnonzero(of_block == value) for value in dict.fromkeys(values))
+
+
 def block_groups(blocks: Sequence[Mapping[str, object]], labels: Sequence[str]) -> BlockGroups:
     """The groups of the blocks of a tournament, by those of data set and backbone that they have.
 
@@ -108,7 +117,7 @@ def block_groups(blocks: Sequence[Mapping[str, object]], labels: Sequence[str]) 
         blocks: key of each block: column -> value; at least one block, all with the same columns.
         labels: key of each block as text.
     """
-    columns = tuple(name for name in _SHOWN if name in blocks[0])
+    columns = tuple(name for name in SHOWN_COLUMNS if name in blocks[0])
     of_group = tuple("/".join(str(block[name]) for name in columns) for block in blocks)
     if not columns or len(set(of_group)) == len(of_group):
         return BlockGroups(columns=(), labels=tuple(labels))

@@ -37,6 +37,7 @@ def tournament_record(tournament: Tournament, stability: RankStability | None) -
             "columns": tournament.block_groups.columns,
             "labels": tournament.block_groups.labels,
             "intraclass_correlation": tournament.intraclass_correlation,
+            "factor_correlations": tournament.factor_correlations,
         },
         "excluded": [asdict(block) for block in tournament.excluded],
         "available": asdict(tournament.available) if tournament.available else None,

@@ -30,7 +30,7 @@ from analysis.hypothesis_tests.skillings_mack import (
     available_ranks,
     skillings_mack,
 )
-from analysis.tournament.block_groups import BlockGroups, block_groups
+from analysis.tournament.block_groups import BlockGroups, block_groups, members_by
 from analysis.tournament.independent_units import IndependentUnits
 from analysis.tournament.repeated_runs import RepeatedRuns
 from orchestrator.results.records.tournament_rules import PrimaryTest, Question
@@ -139,6 +139,17 @@ class Tournament:
     def intraclass_correlation(self) -> float | None:
         """How much blocks of one group agree in their order; None without groups of blocks."""
         return intraclass_correlation(self.scores_BC, self.block_groups.members)
+
+    @cached_property
+    def factor_correlations(self) -> Mapping[str, float]:
+        """``dataset``, ``backbone`` -> the same over blocks that share it alone, where defined."""
+        members = {name: members_by(self.blocks, name) for name in self.block_groups.columns}
+        found = {
+            name: intraclass_correlation(self.scores_BC, blocks)
+            for name, blocks in members.items()
+            if len(blocks) < self.block_groups.number
+        }
+        return {name: value for name, value in found.items() if value is not None}
 
     @property
     def nemenyi_ranks(self) -> Mapping[str, float]:

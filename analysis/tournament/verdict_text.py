@@ -6,6 +6,7 @@ from itertools import groupby
 
 from analysis.hypothesis_tests.pairwise_comparisons import SmallestP
 from analysis.hypothesis_tests.skillings_mack import SkillingsMack
+from analysis.tournament.block_groups import SHOWN_COLUMNS
 from analysis.tournament.medals import Medal, medals
 from analysis.tournament.primary_test_text import METHODS, needed_text
 from analysis.tournament.rank_stability import RankStability
@@ -80,7 +81,13 @@ def _question(tournament: Tournament) -> Iterator[str]:
     if not groups.columns:
         return
     correlation = tournament.intraclass_correlation
-    alike = "" if correlation is None else f" (intraclass correlation {number(correlation)})"
+    alone = "".join(
+        f", of one {SHOWN_COLUMNS[name].removesuffix('s')} {number(value)}"
+        for name, value in tournament.factor_correlations.items()
+    )
+    alike = (
+        "" if correlation is None else f" (intraclass correlation {number(correlation)}{alone})"
+    )
     yield (
         f"{units.question} Blocks of one group may repeat each other{alike}, so tests and"
         f" resamples count {groups.counted}, not {len(groups.labels)} blocks."

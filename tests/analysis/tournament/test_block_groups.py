@@ -3,10 +3,12 @@
 from itertools import product
 
 import numpy as np
+import polars as pl
 import pytest
 
 from analysis.tournament.block_groups import block_groups
-from tests.analysis.tournament.small_tournaments import tournament_of
+from analysis.tournament.tournament import hold_tournament
+from tests.analysis.tournament.small_tournaments import grid_tournament, tournament_of
 
 
 def grid(**levels):
@@ -102,3 +104,25 @@ def test_means_that_are_equal_but_for_rounding_tie(scale):
 
 def test_scores_that_are_all_zero_have_a_mean():
     assert grid(dataset="x", dim=(1, 2)).means(np.zeros((2, 3))).tolist() == [[0, 0, 0]]
+
+
+def test_what_losses_gain_on_a_backbone_wherever_it_is_used_is_seen_as_its_own():
+    generator = np.random.default_rng(0)
+    keys = [(d, b, e) for d in range(4) for b in range(4) for e in range(2)]
+    of_backbone = generator.normal(size=(4, 5))
+    rows = [
+        {"dataset": d, "backbone": b, "dim": e, "loss": "abcde"[c], "score": float(score)}
+        for d, b, e in keys
+        for c, score in enumerate(of_backbone[b] + 0.3 * generator.normal(size=5))
+    ]
+    held = hold_tournament(
+        pl.DataFrame(rows), by=["dataset", "backbone", "dim"], competitor="loss", score="score"
+    )
+    assert held.factor_correlations["backbone"] > 0.8
+    assert held.factor_correlations["dataset"] < 0.1
+    assert held.intraclass_correlation > 0.8
+
+
+def test_where_blocks_share_one_column_there_is_no_second_correlation():
+    scores = np.random.default_rng(0).normal(size=(6, 3))
+    assert grid_tournament(scores, ["x", "x", "y", "y", "z", "z"]).factor_correlations == {}
