@@ -1,6 +1,7 @@
 """How often verdicts on simulated tables are wrong, and how often they find what is there.
 
-    python -m benchmarks.verdict_rates [--tables 200] [--losses 2 3 5 10 46] [--icc 0 1] [--power]
+    python -m benchmarks.verdict_rates [--tables 200] [--losses 2 3 5 10 46] [--power]
+    python -m benchmarks.verdict_rates --designs 8x1x1 --icc 0.5
 
 A score is a block's difficulty, what a loss gains on a data set and backbone (group), and what it
 gains on the block alone; the intraclass correlation (ICC) is the group's share of both variances.
@@ -201,16 +202,23 @@ def _print_power(designs: list[Design], losses: list[int], num_tables: int) -> N
         print("| " + " | ".join(map(str, cells)) + " |", flush=True)
 
 
+def sizes(text: str) -> tuple[int, int, int]:
+    """Data sets, backbones and dimensions of ``8x1x1``."""
+    datasets, backbones, dimensions = map(int, text.split("x"))
+    return datasets, backbones, dimensions
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--tables", type=int, default=200)
     parser.add_argument("--losses", type=int, nargs="+", default=[2, 3, 5, 10, 46])
+    parser.add_argument("--designs", type=sizes, nargs="+", default=DESIGNS, metavar="8x1x1")
     parser.add_argument("--icc", type=float, nargs="+", default=ICCS)
     parser.add_argument("--power", action="store_true")
     arguments = parser.parse_args()
     normal = [
         Design(datasets=a, backbones=b, dimensions=c, icc=icc)
-        for (a, b, c), icc in product(DESIGNS, arguments.icc)
+        for (a, b, c), icc in product(arguments.designs, arguments.icc)
     ]
     if arguments.power:
         _print_power(normal, arguments.losses, arguments.tables)
