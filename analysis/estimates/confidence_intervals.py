@@ -1,7 +1,7 @@
 """Intervals of one score: over seeds by Student's t, over test classes by the bootstrap."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,6 +64,36 @@ def t_interval(values: Sequence[float]) -> Interval:
         high=None if reach is None else mean + reach,
         standard_error=error,
         num=len(array),
+    )
+
+
+def grouped_interval(values: Sequence[float], groups: Sequence[Hashable]) -> Interval:
+    """Mean over all values with Student's t interval over groups, from 3 of them on.
+
+    Values of one group may repeat each other, so the error of the mean is that of leaving out each
+    group in turn (delete-one jackknife; Davison and Hinkley 1997, section 2.7.3). Where each value
+    is a group of its own, this is `t_interval`.
+
+    Args:
+        values: at least one finite value, such as the gain in each block.
+        groups: group of each value.
+    """
+    names = list(dict.fromkeys(groups))
+    if len(names) == len(values):
+        return t_interval(values)
+    array, of_group = np.asarray(values, dtype=np.float64), np.array([*map(names.index, groups)])
+    mean = float(array.mean())
+    if len(names) == 1:
+        return Interval(estimate=mean, low=None, high=None, standard_error=None, num=1)
+    without = np.array([array[of_group != g].mean() for g in range(len(names))])
+    error = math.sqrt((len(names) - 1) * float(without.var()))
+    reach = t_reach(len(names) - 1) * error if len(names) >= FEWEST_VALUES else None
+    return Interval(
+        estimate=mean,
+        low=None if reach is None else mean - reach,
+        high=None if reach is None else mean + reach,
+        standard_error=error,
+        num=len(names),
     )
 
 

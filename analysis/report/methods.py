@@ -102,7 +102,8 @@ def _ranking(
 
 def _intervals(results: StudyResults) -> tuple[str, ...]:
     sentences = [
-        "Means over blocks have 95 % intervals of Student's t; they hold for blocks like these."
+        "Means over blocks have 95 % intervals of Student's t: tuning gains over groups of blocks"
+        " of one data set and backbone, others over blocks; they hold for more of their kind."
     ]
     if results.is_by_class:
         defaults = class_bootstrap.__kwdefaults__ or {}

@@ -208,7 +208,7 @@ def _pair_table(
     return Table(
         name="paired-losses",
         caption="Tuned test scores of one loss in two studies, paired by the blocks whose test"
-        " hashes agree; the difference in points with its 95 % t interval over blocks below",
+        " hashes agree; the difference in points with its 95 % t interval over groups below",
         columns=(*Column.texts("Loss", "First", "Second"), *Column.numbers(*heads)),
         rows=tuple(
             (
@@ -233,9 +233,9 @@ def _pair_table(
             )
             for pair in pairs
         ),
-        note="p: two-sided exact Wilcoxon signed-rank test over blocks; Holm: over the losses of"
-        " two studies. Other code: what the loss names by import path was not recorded as the same"
-        " in both studies.",
+        note="Groups: blocks of one data set and backbone. p: two-sided exact Wilcoxon signed-rank"
+        " test over them; Holm: over the losses of two studies. Other code: what the loss names by"
+        " import path was not recorded as the same in both studies.",
         is_sortable=True,
     )
 

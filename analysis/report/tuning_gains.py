@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from analysis.estimates.confidence_intervals import FEWEST_VALUES, t_interval
+from analysis.estimates.confidence_intervals import FEWEST_VALUES, grouped_interval
 from analysis.figures.estimate import Estimate
 from analysis.figures.style import Series
 from analysis.figures.tuning_gains import TuningRow, draw_gains, draw_tuning
@@ -22,10 +22,12 @@ from analysis.page.html_page import (
 from analysis.report.fairness import fairness_note
 from analysis.scores.final_scores import BASELINE
 from analysis.study_results.study_results import PERCENT, StudyResults
+from analysis.tournament.block_groups import BlockGroups, block_groups
 from analysis.wording import counted, in_percent, range_below, range_of
 
 _LEVELS = ("val_default", "val_winner", "test_default", "test_winner")
-_NO_INTERVALS = f"none, since an interval takes {FEWEST_VALUES} blocks,"
+_GROUP = ("dataset", "backbone")
+_NO_INTERVALS = f"none, since an interval takes {FEWEST_VALUES} of them,"
 _LEVEL_LABELS = ("Default, val", "Tuned, val", "Default, test", "Tuned, test")
 
 
@@ -44,14 +46,15 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
     with_untrained = [*rows, untrained] if untrained else rows
     num_blocks = selection["block"].n_unique()
     blocks, metric = counted(num_blocks, "block"), results.metric
-    intervals = "95 % t intervals" if num_blocks >= FEWEST_VALUES else _NO_INTERVALS
+    groups = _groups(selection)
+    intervals = "95 % t intervals" if groups.number >= FEWEST_VALUES else _NO_INTERVALS
     levels = Illustration(
         name="tuning-levels",
         plots=(draw_tuning(with_untrained, metric=metric, name="tuning-levels-plot"),),
         caption=f"{metric}, mean over {blocks}. Hollow: published default; filled: tuned; bar:"
         " the untrained network. Validation is the search's own, test the mean of"
-        f" fresh seeds on classes that no search used. Lines: {intervals} over blocks"
-        f" (n = {blocks}), cut at 0 and 100; they mostly show how blocks differ, so compare"
+        f" fresh seeds on classes that no search used. Lines: {intervals} over"
+        f" {groups.counted}, cut at 0 and 100; they mostly show how blocks differ, so compare"
         f" losses by their paired gaps.{_missing_note(selection)}",
         table=_estimates(
             "tuning-levels",
@@ -64,7 +67,7 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
         name="tuning-gains",
         plots=(draw_gains(rows, name="tuning-gains-plot"),),
         caption="Gain of tuning: tuned minus published default on test, same seeds and"
-        f" blocks. Lines: {intervals} over blocks (n = {blocks}).",
+        f" blocks. Lines: {intervals} over {groups.counted}.",
         table=_estimates(
             "tuning-gains",
             f"Gain on test in points, mean over {blocks}; {intervals} below",
@@ -78,6 +81,11 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
         SideBySide(parts=(levels, gains)) if _has_gains(rows) else levels,
         Fold(summary="Every block", parts=(_per_block(results, series),)),
     )
+
+
+def _groups(selection: pl.DataFrame) -> BlockGroups:
+    blocks = selection.select("block", *_GROUP).unique("block").sort("block")
+    return block_groups(blocks.select(_GROUP).to_dicts(), blocks["block"].to_list())
 
 
 def _has_gains(rows: Sequence[TuningRow]) -> bool:
@@ -118,32 +126,33 @@ def _row(selection: pl.DataFrame, loss: str, look: Series) -> TuningRow:
     return TuningRow(
         name=loss,
         series=look,
-        levels=tuple(_estimate(mine[name]) for name in _LEVELS),
-        gain=_estimate(mine["gain"]),
+        levels=tuple(_estimate(mine, name) for name in _LEVELS),
+        gain=_estimate(mine, "gain"),
     )
 
 
 def _untrained(results: StudyResults) -> TuningRow | None:
     """The untrained network, a mean of its seeds in each block."""
     baseline = results.finals.filter(pl.col("finalist") == BASELINE)
-    validated = baseline.group_by("block").agg(pl.col(results.validation_column).sort().mean())
-    tested = results.selection.group_by("block").agg(pl.col("test_untrained").first())
-    test = _estimate(tested.sort("block")["test_untrained"])
+    of_block = ("block", *_GROUP)
+    validated = baseline.group_by(of_block).agg(pl.col(results.validation_column).sort().mean())
+    tested = results.selection.group_by(of_block).agg(pl.col("test_untrained").first())
+    test = _estimate(tested.sort("block"), "test_untrained")
     if test is None:
         return None
     return TuningRow(
         name=BASELINE,
         series=None,
-        levels=(_estimate(validated.sort("block")[results.validation_column]), None, test, None),
+        levels=(_estimate(validated.sort("block"), results.validation_column), None, test, None),
         gain=None,
     )
 
 
-def _estimate(column: pl.Series) -> Estimate | None:
-    values = (column.fill_nan(None).drop_nulls() * PERCENT).to_list()
-    if not values:
+def _estimate(blocks: pl.DataFrame, column: str) -> Estimate | None:
+    known = blocks.with_columns(pl.col(column).fill_nan(None) * PERCENT).drop_nulls(column)
+    if known.is_empty():
         return None
-    interval = t_interval(values)
+    interval = grouped_interval(known[column].to_list(), known.select(_GROUP).rows())
     return Estimate(value=interval.estimate, low=interval.low, high=interval.high)
 
 

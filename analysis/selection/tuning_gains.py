@@ -1,14 +1,13 @@
 """The gain of tuning: published default and tuned winner, on validation and on test classes."""
 
-from collections.abc import Sequence
-
 import polars as pl
 
-from analysis.estimates.confidence_intervals import Interval, t_interval
+from analysis.estimates.confidence_intervals import grouped_interval, t_interval
 from analysis.scores.final_scores import BASELINE, CELL_COLUMNS, seed_scores
 from orchestrator.results.records.metric_columns import score_column
 
 _COMPETITION = ["block", "loss", "protocol"]
+_GROUP = ("dataset", "backbone")
 _KEYS = ("block", "dataset", "backbone", "embedding_dim", "loss", "protocol")
 
 _OVERALL = {
@@ -90,7 +89,9 @@ def selection_table(
 
 
 def overall_selection(selection: pl.DataFrame) -> pl.DataFrame:
-    """Means over blocks, one row per loss and protocol, with t intervals over blocks.
+    """Means over blocks, one row per loss and protocol, with t intervals over their groups.
+
+    Blocks of one data set and backbone are a group: they may repeat each other.
 
     Args:
         selection: gains by block and loss, from ``selection_table``.
@@ -98,7 +99,7 @@ def overall_selection(selection: pl.DataFrame) -> pl.DataFrame:
     Returns:
         ``loss``, ``protocol``, ``num_blocks``, ``num_kept_default``, then ``val_gain``, ``gain``
         and ``above_untrained`` as means over the blocks where they are known, each followed by
-        ``_low`` and ``_high`` (null with one block).
+        ``_low`` and ``_high`` (null with fewer than 3 groups).
     """
     rows = []
     with_gain = selection.with_columns(
@@ -112,10 +113,16 @@ def overall_selection(selection: pl.DataFrame) -> pl.DataFrame:
             "num_kept_default": int(group["kept_default"].sum()),
         }
         for name in ("val_gain", "gain", "above_untrained"):
-            interval = _interval(group.sort("block")[name].drop_nulls().to_list())
-            row[name] = interval.estimate if interval else None
-            row[f"{name}_low"] = interval.low if interval else None
-            row[f"{name}_high"] = interval.high if interval else None
+            known = group.sort("block").drop_nulls(name)
+            if known.is_empty():
+                row |= {name: None, f"{name}_low": None, f"{name}_high": None}
+                continue
+            interval = grouped_interval(known[name].to_list(), known.select(_GROUP).rows())
+            row |= {
+                name: interval.estimate,
+                f"{name}_low": interval.low,
+                f"{name}_high": interval.high,
+            }
         rows.append(row)
     return pl.DataFrame(rows, schema=_OVERALL).sort("loss", "protocol")
 
@@ -183,7 +190,3 @@ def _paired_gains(at_k: pl.DataFrame) -> pl.DataFrame:
 def _untrained(at_k: pl.DataFrame) -> pl.DataFrame:
     baseline = seed_scores(at_k.filter(pl.col("finalist") == BASELINE))
     return baseline.group_by("block").agg(pl.col("score").mean().alias("test_untrained"))
-
-
-def _interval(values: Sequence[float]) -> Interval | None:
-    return t_interval(values) if values else None

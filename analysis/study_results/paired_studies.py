@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.estimates.confidence_intervals import Interval, t_interval
+from analysis.estimates.confidence_intervals import Interval, grouped_interval
 from analysis.hypothesis_tests.pairwise_comparisons import holm
 from analysis.hypothesis_tests.wilcoxon import signed_rank_test
 from analysis.study_results.study_results import PERCENT, StudyResults
@@ -28,11 +28,13 @@ class PairedLoss:
         num_blocks: number of blocks that both studies tested alike.
         mean_first: mean score over these blocks in the first study.
         mean_second: mean score over these blocks in the second study.
-        difference: first minus second, with Student's t interval over blocks.
+        difference: first minus second, mean over blocks, with Student's t interval over groups of
+            blocks of one data set and backbone.
         wins: number of blocks in which the first study scored higher.
         ties: number of blocks in which both scored the same.
         losses: number of blocks in which the first study scored lower.
-        p_value: p-value of the two-sided exact Wilcoxon signed-rank test; None with one block.
+        p_value: p-value of the two-sided exact Wilcoxon signed-rank test over the mean differences
+            of these groups; None with one group.
         p_holm: the p-value adjusted by Holm over the losses of the two studies.
     """
 
@@ -80,41 +82,65 @@ def paired_losses(studies: Sequence[StudyResults]) -> tuple[PairedLoss, ...]:
     for (i, first), (j, second) in combinations(enumerate(studies), 2):
         blocks = comparable_blocks(first, second)
         scores = (_scores(first), _scores(second))
-        pairs: list[tuple[str, NDArray[np.float64], NDArray[np.float64]]] = []
+        group_of = {block: groups for block, *groups in _groups(first).iter_rows()}
+        pairs: list[_Pair] = []
         for loss in sorted(set(first.losses) & set(second.losses)):
             both = [b for b in blocks if all((b, loss) in values for values in scores)]
             if both:
                 a_B, b_B = (np.array([values[b, loss] for b in both]) for values in scores)
-                pairs.append((loss, a_B, b_B))
+                groups = [tuple(group_of[b]) for b in both]
+                pairs.append(_Pair(loss=loss, a_B=a_B, b_B=b_B, groups=groups))
         found += _compared(i, j, pairs)
     return tuple(found)
 
 
-def _compared(
-    i: int, j: int, pairs: Sequence[tuple[str, NDArray[np.float64], NDArray[np.float64]]]
-) -> list[PairedLoss]:
-    p_values = [
-        signed_rank_test(a_B, b_B).p_value if len(a_B) > 1 else None for _, a_B, b_B in pairs
-    ]
-    known = [p for p in p_values if p is not None]
-    adjusted = iter(holm(known))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pair:
+    """Scores of a loss in two studies, and the group of each block."""
+
+    loss: str
+    a_B: NDArray[np.float64]
+    b_B: NDArray[np.float64]
+    groups: Sequence[tuple[str, ...]]
+
+    def p_value(self) -> float | None:
+        """Of the mean differences of groups."""
+        names = list(dict.fromkeys(self.groups))
+        if len(names) < 2:
+            return None
+        of_block = np.array([names.index(group) for group in self.groups])
+        sides = (
+            np.array([side_B[of_block == g].mean() for g in range(len(names))])
+            for side_B in (self.a_B, self.b_B)
+        )
+        return signed_rank_test(*sides).p_value
+
+
+def _compared(i: int, j: int, pairs: Sequence[_Pair]) -> list[PairedLoss]:
+    p_values = [pair.p_value() for pair in pairs]
+    adjusted = iter(holm([p for p in p_values if p is not None]))
     return [
         PairedLoss(
-            loss=loss,
+            loss=pair.loss,
             first=i,
             second=j,
-            num_blocks=len(a_B),
-            mean_first=float(a_B.mean()),
-            mean_second=float(b_B.mean()),
-            difference=t_interval((a_B - b_B).tolist()),
-            wins=int((a_B > b_B).sum()),
-            ties=int((a_B == b_B).sum()),
-            losses=int((a_B < b_B).sum()),
+            num_blocks=len(pair.a_B),
+            mean_first=float(pair.a_B.mean()),
+            mean_second=float(pair.b_B.mean()),
+            difference=grouped_interval((pair.a_B - pair.b_B).tolist(), pair.groups),
+            wins=int((pair.a_B > pair.b_B).sum()),
+            ties=int((pair.a_B == pair.b_B).sum()),
+            losses=int((pair.a_B < pair.b_B).sum()),
             p_value=p,
             p_holm=None if p is None else next(adjusted),
         )
-        for (loss, a_B, b_B), p in zip(pairs, p_values, strict=True)
+        for pair, p in zip(pairs, p_values, strict=True)
     ]
+
+
+def _groups(results: StudyResults) -> pl.DataFrame:
+    """Each block with its data set and backbone."""
+    return results.selection.select("block", "dataset", "backbone").unique("block")
 
 
 def _scores(results: StudyResults) -> Mapping[tuple[str, str], float]:

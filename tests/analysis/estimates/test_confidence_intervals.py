@@ -4,6 +4,7 @@ from scipy import stats
 
 from analysis.estimates.confidence_intervals import (
     class_bootstrap,
+    grouped_interval,
     t_interval,
 )
 
@@ -80,3 +81,35 @@ def test_equal_seeds_give_equal_intervals():
     hits, queries = classes(4)
     assert class_bootstrap(hits, queries, seed=5) == class_bootstrap(hits, queries, seed=5)
     assert class_bootstrap(hits, queries, seed=5) != class_bootstrap(hits, queries, seed=6)
+
+
+def test_of_groups_of_one_size_the_interval_is_that_of_their_means():
+    values = np.random.default_rng(0).normal(size=(5, 3))
+    groups = [number for number in range(5) for _ in range(3)]
+    found = grouped_interval(values.ravel().tolist(), groups)
+    expected = t_interval(values.mean(axis=1).tolist())
+
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert (found.estimate, found.num) == (pytest.approx(expected.estimate), 5)
+
+
+def test_values_that_are_groups_of_their_own_keep_their_interval():
+    values = [1.0, 2.0, 4.0]
+    assert grouped_interval(values, "abc") == t_interval(values)
+
+
+def test_values_of_one_or_two_groups_have_no_interval():
+    for groups in ("aaaa", "aabb"):
+        found = grouped_interval([1.0, 2.0, 4.0, 6.0], groups)
+        assert (found.estimate, found.low, found.high) == (3.25, None, None)
+
+
+def test_the_interval_of_groups_holds_the_mean_where_their_values_repeat_each_other():
+    generator = np.random.default_rng(0)
+    hits = 0
+    for _ in range(400):
+        shared = generator.normal(size=(6, 1))
+        values = shared + 0.2 * generator.normal(size=(6, 4))
+        found = grouped_interval(values.ravel().tolist(), [g for g in range(6) for _ in range(4)])
+        hits += found.low <= 0 <= found.high
+    assert hits >= 0.92 * 400
