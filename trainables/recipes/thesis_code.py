@@ -7,7 +7,7 @@ its proxy-anchor (D13), ``contrastive_l2`` and ``triplet_l2`` for its distances 
 
 from dataclasses import replace
 
-from trainables.recipes._base import PROXY_LOSSES, Recipe
+from trainables.recipes._base import ANY, PROXY_LOSSES, Recipe
 from trainables.recipes.thesis import THESIS
 
 _RANDOM = {"sampler": "random"}
@@ -20,15 +20,21 @@ THESIS_CODE = Recipe(
         recipe="thesis_code",
         batch_size=150,  # D10: the default of --batch-size
         step_factor=0.5,  # D2: the default of --lr-decay-gamma
+        warm_up_epochs=1,  # D20: Proxy-Anchor, train.py
         l2=True,  # D7: the default of --l2-norm, for losses on raw embeddings too
     ),
     image_size=224,
     # Learning rates and steps are the command line's, so those of table 3 are kept.
     rows={
-        place: {
-            name: value for name, value in row.items() if name not in ("batch_size", "step_factor")
-        }
-        for place, row in THESIS.rows.items()
+        **{
+            place: {
+                name: value
+                for name, value in row.items()
+                if name not in ("batch_size", "step_factor")
+            }
+            for place, row in THESIS.rows.items()
+        },
+        (ANY, "resnet50"): {"warm_up_epochs": 5},  # D20: Proxy-Anchor, README
     },
     losses={
         **dict.fromkeys(PROXY_LOSSES, _RANDOM),

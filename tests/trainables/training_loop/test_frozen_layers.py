@@ -85,7 +85,7 @@ def test_a_freeze_of_known_statistics_is_not_warned_of(recwarn):
     assert not recwarn.list
 
 
-# The thesis warms ResNet50 up for 5 epochs; who tries it for 5 trains the head alone.
+# The thesis's code warms ResNet50 up for 5 epochs; who tries it for 5 trains the head alone.
 def test_a_warm_up_that_never_ends_is_warned_of(recwarn):
     short = settings(epochs=5, warm_up_epochs=4)
     nothing_rests = settings(epochs=5, warm_up_epochs=5, mode="frozen_features")

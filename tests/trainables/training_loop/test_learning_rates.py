@@ -1,7 +1,8 @@
 import pytest
 
-from tests.trainables.tiny_networks import settings
+from tests.trainables.tiny_networks import TinyBackbone, settings
 from trainables.recipes import training_for
+from trainables.training_loop.frozen_layers import let_rest
 from trainables.training_loop.learning_rates import learning_rates
 
 
@@ -24,6 +25,46 @@ def test_the_thesis_steps_down_after_these_epochs(dataset, backbone, first_epoch
         if first > 1:
             assert found[first - 1] > 2 * found[first]
     assert len({round(rate, 20) for epoch, rate in found.items() if epoch < first_epochs[3]}) == 3
+
+
+# Of backbone and embedding layer, at epochs 1, 5, 6 and 11.
+@pytest.mark.parametrize(
+    ("dataset", "backbone", "rates"),
+    [
+        ("cub200", "resnet50", (1e-4, 1e-4, 1e-5, 1e-6)),
+        ("cub200", "bn_inception", (1e-4, 1e-4, 1e-4, 1e-5)),
+        ("cub200", "googlenet", (1e-4, 1e-4, 1e-4, 1e-5)),
+        ("cars196", "resnet50", (1e-4, 1e-4, 1e-4, 1e-5)),
+        ("cars196", "bn_inception", (1e-4, 1e-4, 1e-4, 1e-4)),
+        ("cars196", "googlenet", (1e-4, 1e-4, 1e-4, 1e-4)),
+        ("sop", "resnet50", (6e-4, 6e-4, 6e-4, 1.5e-4)),
+        ("sop", "bn_inception", (6e-4, 6e-4, 6e-4, 6e-4)),
+        ("sop", "googlenet", (6e-4, 6e-4, 6e-4, 6e-4)),
+    ],
+)
+def test_the_thesis_trains_the_whole_network_from_the_first_epoch_at_the_rates_of_table_3(
+    dataset, backbone, rates
+):
+    training = training_for("thesis", dataset=dataset, backbone=backbone)
+    for epoch, rate in zip((1, 5, 6, 11), rates, strict=True):
+        assert rates_of_what_trains(training, epoch) == pytest.approx(
+            {"backbone": rate, "embedding": rate, "loss": 100 * rate}
+        )
+
+
+def test_the_code_of_the_thesis_first_trains_its_resnet50_on_cub_after_a_step_down():
+    training = training_for("thesis_code", dataset="cub200", backbone="resnet50")
+    found = [rates_of_what_trains(training, epoch)["backbone"] for epoch in (1, 5, 6, 11)]
+    assert found == pytest.approx([0.0, 0.0, 5e-5, 2.5e-5])
+
+
+def rates_of_what_trains(training, epoch):
+    """Learning rates of an epoch, 0 for a backbone that rests in it."""
+    backbone = TinyBackbone()
+    let_rest(backbone, training, epoch)
+    trains = any(weight.requires_grad for weight in backbone.parameters())
+    rates = learning_rates(training, epoch)
+    return rates if trains else {**rates, "backbone": 0.0}
 
 
 def test_without_steps_the_learning_rates_stay_exactly_as_they_are():
