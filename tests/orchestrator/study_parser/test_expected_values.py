@@ -1,5 +1,6 @@
 """What a study file expects: read strictly, kept whole in the snapshot, and free to change."""
 
+import csv
 from dataclasses import replace
 from pathlib import Path
 
@@ -240,6 +241,18 @@ def test_a_plan_says_how_many_values_the_study_covers(load, capsys, tmp_path):
 def test_the_studies_of_the_thesis_ship_with_what_it_prints(name, count):
     expected = load_study(ROOT / "studies" / f"{name}.yaml").expect
     assert (len(expected.values), expected.num_elsewhere) == (count, 0)
+
+
+def test_the_thesis_trained_what_it_searched_on_the_classes_that_validation_left():
+    expected = load_study(ROOT / "studies/fixed-validation.yaml").expect
+    text = (ROOT / "tests/data/thesis_protocols.csv").read_text(encoding="utf-8")
+    published = {
+        row["loss"].lower(): float(row["test_recall_at_1"])
+        for row in csv.DictReader(text.splitlines())
+        if row["experiment"] == "fixed_validation_searched"
+    }
+    assert {it.loss.replace("_", ""): it.value for it in expected.values} == published
+    assert {(it.finalist, it.train_on) for it in expected.values} == {("winner", "part")}
 
 
 def test_the_shipped_table_is_the_one_that_tests_compare_with():
