@@ -15,9 +15,11 @@ from trainables.settings.legal_ranges import Parameter
 _OPENING = """\
 # Losses
 
-`podium losses` and `podium spaces LOSS` print the same facts. A parameter's *default* is the
-published value; *legal* is what the loss accepts; a *space* is what a search draws from, and every
-search trains the default first. Source `own` means that the range is this project's own.
+`podium losses` and `podium spaces LOSS` print the same facts. A parameter's *default* is the value that its
+source prints; *legal* is what the loss accepts; a *space* is what a search draws from, and every search trains
+the default first. As sources, `paper` is that of the loss, named above its table; `thesis` is Psomas 2020,
+*Metric Learning: A Deep Dive*; `reality check (MLRC)` is Musgrave et al. 2020, *A Metric Learning Reality Check*;
+a loss means its own default. `own` means this project's: no source prints a value.
 
 In the code: `trainables/losses/`, `trainables/loss_composition/`, `trainables/miners/`, `search_spaces/losses/`.
 
@@ -97,7 +99,10 @@ def _loss(facts: LossFacts) -> str:
     if facts.parameters:
         parts.append(_parameters(facts.parameters, facts.conditions))
     if facts.published_training:
-        values = (f"`{name}` {value:g}" for name, value in facts.published_training.items())
+        values = (
+            f"`{name}` {item.value:g} ({item.source})"
+            for name, item in facts.published_training.items()
+        )
         parts.append(f"\nPublished for training: {', '.join(values)}.")
     for space_name, space in facts.spaces.items():
         if space.parameters:

@@ -134,6 +134,20 @@ class Space:
 
 
 @dataclass(frozen=True, slots=True)
+class Published:
+    """A value of a training parameter that a publication states for one loss.
+
+    Attributes:
+        value: as stated.
+        source: paper, table or code that states it.
+    """
+
+    value: Value
+    _: KW_ONLY
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
 class Every:
     """Every legal value of a name or a flag."""
 
@@ -147,7 +161,7 @@ class LossSpaces:
         source: paper and equation.
         conditions: conditions of the hyperparameters that exist only while another has certain
             values.
-        published_training: training parameters that the source states.
+        published_training: training parameters that publications state for the loss.
         joint: what is searched by default, by hyperparameter.
         thesis: the space of the thesis; None if it has none for the loss.
         reality_check: the space of "A Metric Learning Reality Check"; None as for ``thesis``.
@@ -156,7 +170,7 @@ class LossSpaces:
     kind: str
     source: str
     conditions: Mapping[str, Condition] = field(default_factory=dict)
-    published_training: Mapping[str, Value] = field(default_factory=dict)
+    published_training: Mapping[str, Published] = field(default_factory=dict)
     joint: Mapping[str, Real | Int | Choice | Every] = field(default_factory=dict)
     thesis: Mapping[str, Real | Int | Choice | Every] | None = None
     reality_check: Mapping[str, Real | Int | Choice | Every] | None = None

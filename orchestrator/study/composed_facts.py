@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from orchestrator.study.training_parameters import TRAINING_PARAMETERS, space_around
 from search_spaces.composed_losses import MEMORY_SPACE, PRETRAINING_SPACE, WEIGHT_SPACE
-from search_spaces.parameters import Choice, Condition, Int, Real, Space, Value
+from search_spaces.parameters import Choice, Condition, Int, Published, Real, Space, Value
 from search_spaces.training_parameters import PROXY_PARAMETERS, TRAINING_SPACES
 from trainables.settings.legal_ranges import Parameter
 from trainables.settings.loss_expression import MEMORY, PRETRAINING, WEIGHT
@@ -29,7 +29,7 @@ class LossFacts:
         spaces: search spaces by name; ``joint`` is always there.
         conditions: conditions of the hyperparameters that exist only while another has certain
             values.
-        published_training: training parameters that the source states.
+        published_training: training parameters that publications state for the loss.
     """
 
     name: str
@@ -39,11 +39,11 @@ class LossFacts:
     parameters: Mapping[str, Parameter]
     spaces: Mapping[str, Space]
     conditions: Mapping[str, Condition] = field(default_factory=dict)
-    published_training: Mapping[str, Value] = field(default_factory=dict)
+    published_training: Mapping[str, Published] = field(default_factory=dict)
 
     @property
     def defaults(self) -> dict[str, Value]:
-        """Published values of its own hyperparameters, leaving out those without a default."""
+        """Defaults of its own hyperparameters, leaving out those without one."""
         return {
             name: parameter.default
             for name, parameter in self.parameters.items()
@@ -178,7 +178,7 @@ def _merged(name: str, kind: str, parts: Sequence[LossFacts]) -> LossFacts:
     """The facts of all parts together; only the spaces that all of them have."""
     parameters: dict[str, Parameter] = {}
     conditions: dict[str, Condition] = {}
-    published: dict[str, Value] = {}
+    published: dict[str, Published] = {}
     for part in parts:
         parameters |= part.parameters
         conditions |= part.conditions

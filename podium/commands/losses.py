@@ -1,6 +1,7 @@
 """``podium losses``: what losses there are, whose they are and how they differ."""
 
 import textwrap
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -76,6 +77,7 @@ def _rows(loss: LossFacts) -> list[dict[str, object]]:
             "unit": item and item.unit,
             "legal": item and str(item.legal),
             "source": loss.source,
+            "source_of_default": item and item.source,
         }
         for name, item in items
     ]
@@ -89,7 +91,9 @@ def _record(loss: LossFacts) -> dict[str, object]:
         "summary": _summary(loss),
         "source": loss.source,
         "spaces": list(loss.spaces),
-        "published_training": dict(loss.published_training),
+        "published_training": {
+            name: asdict(item) for name, item in loss.published_training.items()
+        },
         "parameters": {
             name: {
                 "default": item.default,

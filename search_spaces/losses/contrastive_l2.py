@@ -6,9 +6,8 @@ SPACES = LossSpaces(
     kind="pair",
     source="Hadsell et al. 2006, Dimensionality Reduction by Learning an Invariant Mapping",
     joint={"positive_margin": Real(0.0, 0.8), "negative_margin": Real(0.1, 1.5)},
-    # The hinges were not squared there.
     reality_check={
-        "positive_margin": Real(-0.2, 2.0, source="reality check (MLRC)"),
-        "negative_margin": Real(-0.2, 2.0, source="reality check (MLRC)"),
+        "positive_margin": Real(-0.2, 2.0, source="reality check (MLRC), hinges not squared"),
+        "negative_margin": Real(-0.2, 2.0, source="reality check (MLRC), hinges not squared"),
     },
 )

@@ -6,6 +6,7 @@ SPACES = LossSpaces(
     kind="proxy",
     source="Zhai and Wu 2019, Classification is a Strong Baseline for Deep Metric Learning",
     joint={"scale": Real(4.0, 128.0, log=True)},
-    # A temperature there, 1 / scale, over the same range.
-    reality_check={"scale": Real(0.01, 100.0, log=True, source="reality check (MLRC)")},
+    reality_check={
+        "scale": Real(0.01, 100.0, log=True, source="reality check (MLRC), of 1/scale")
+    },
 )

@@ -1,10 +1,10 @@
 """Search spaces of the proxy-NCA loss."""
 
-from search_spaces.parameters import LossSpaces, Real
+from search_spaces.parameters import LossSpaces, Published, Real
 
 SPACES = LossSpaces(
     kind="proxy",
     source="Movshovitz-Attias et al. 2017, No Fuss Distance Metric Learning using Proxies",
-    published_training={"proxy_learning_rate": 1e-5},  # thesis table 4
+    published_training={"proxy_learning_rate": Published(1e-5, source="thesis table 4")},
     joint={"scale": Real(1.0, 64.0, log=True)},
 )

@@ -4,7 +4,7 @@ from search_spaces.parameters import LossSpaces, Real
 
 SPACES = LossSpaces(
     kind="tuple",
-    source="Duffner et al. 2021, Similarity Metric Learning, structural loss of Yang et al.",
+    source="Yang et al., as in Duffner et al. 2021, Similarity Metric Learning",
     joint={
         "margin": Real(0.0, 1.0),
         "temperature": Real(0.1, 1.0, log=True),

@@ -6,6 +6,7 @@ SPACES = LossSpaces(
     kind="triplet",
     source="Schroff et al. 2015, FaceNet: A Unified Embedding for Face Recognition and Clustering",
     joint={"margin": Real(0.02, 1.0), "miner": Every()},
-    # The distances were not squared there.
-    reality_check={"margin": Real(-0.2, 2.0, source="reality check (MLRC)")},
+    reality_check={
+        "margin": Real(-0.2, 2.0, source="reality check (MLRC), distances not squared")
+    },
 )

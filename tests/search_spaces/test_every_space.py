@@ -89,8 +89,15 @@ def test_conditions_and_published_training_speak_of_what_exists(loss):
     for condition in facts.conditions.values():
         parameter = facts.parameters[condition.parameter]
         assert all(parameter.problem_with(value) is None for value in condition.values)
-    for name, value in facts.published_training.items():
-        assert TRAINING_PARAMETERS[name].problem_with(value) is None
+    for name, published in facts.published_training.items():
+        assert TRAINING_PARAMETERS[name].problem_with(published.value) is None
+        assert published.source
+
+
+@pytest.mark.parametrize("loss", [*LOSSES, "memory:contrastive", "softmax>contrastive+softmax"])
+def test_every_default_says_where_it_comes_from(loss):
+    sources = {name: item.source for name, item in facts_of(loss).parameters.items()}
+    assert all(sources.values()), sources
 
 
 @pytest.mark.parametrize(("loss", "space"), SPACES)

@@ -1,4 +1,5 @@
 import csv
+import re
 from pathlib import Path
 
 import pytest
@@ -18,15 +19,20 @@ OUR_NAMES = {
 }
 
 
+def rows_of(name):
+    with (DATA / name).open(encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+def our_names():
+    return {row["thesis_name"]: row["name"] for row in rows_of("loss_names.csv")}
+
+
 def thesis_ranges():
-    with (DATA / "loss_names.csv").open() as lines:
-        ours = {row["thesis_name"]: row["name"] for row in csv.DictReader(lines)}
-    with (DATA / "thesis_search_spaces.csv").open() as lines:
-        for row in csv.DictReader(lines):
-            if ours[row["loss"]] in loss_names():
-                yield pytest.param(
-                    ours[row["loss"]], row, id=f"{row['loss']}-{row['hyperparameter']}"
-                )
+    ours = our_names()
+    for row in rows_of("thesis_search_spaces.csv"):
+        if ours[row["loss"]] in loss_names():
+            yield pytest.param(ours[row["loss"]], row, id=f"{row['loss']}-{row['hyperparameter']}")
 
 
 @pytest.mark.parametrize(("loss", "row"), list(thesis_ranges()))
@@ -37,5 +43,37 @@ def test_thesis_spaces_and_defaults_are_those_of_the_thesis(loss, row):
     step = float(row["step"])
     low = float(row["low"]) + (0.0 if row["low_inclusive"] == "true" else step)
     assert (tried.low, tried.high, tried.step) == (low, float(row["high"]), step)
-    published = {**facts.defaults, **facts.published_training}
-    assert published[name] == float(row["published_default"])
+    trained = {name: item.value for name, item in facts.published_training.items()}
+    assert {**facts.defaults, **trained}[name] == float(row["published_default"])
+
+
+def values_of_table_4():
+    """Loss -> the values that the thesis prints for it, in no order."""
+    values = {}
+    for row in rows_of("thesis_loss_defaults.csv"):
+        values.setdefault(our_names()[row["loss"]], []).append(float(row["value"]))
+    return values
+
+
+@pytest.mark.parametrize("loss", loss_names())
+def test_what_is_said_to_be_of_table_4_is_printed_there(loss):
+    facts = facts_of(loss)
+    printed = values_of_table_4().get(loss, [])
+    for item in facts.parameters.values():
+        if item.source.startswith("thesis table 4"):
+            assert item.default in printed
+        for other in re.findall(r"\(thesis table 4: (.*)\)", item.source):
+            assert float(other) in printed
+    for item in facts.published_training.values():
+        assert ("table 4" in item.source) == (item.value in printed)
+
+
+@pytest.mark.parametrize("loss", ["thesis_loss_1", "thesis_loss_2"])
+def test_values_of_the_losses_of_the_thesis_itself_are_ours_for_it_prints_none(loss):
+    facts = facts_of(loss)
+    assert loss not in values_of_table_4()
+    for name in ("alpha", "margin"):
+        assert facts.parameters[name].source == "own: proxy_anchor's"
+        assert facts.defaults[name] == facts_of("proxy_anchor").defaults[name]
+    assert facts.source.startswith("Psomas 2020")
+    assert "thesis" not in facts.spaces

@@ -31,8 +31,12 @@ class BinomialDeviance(Loss):
 
     needs = frozenset({"balanced", "normalised"})
     declared = {
-        "alpha": Parameter(2.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper"),
-        "margin": Parameter(0.5, Interval(-1.0, 1.0), unit="cosine", source="paper"),
+        "alpha": Parameter(
+            2.0, Interval(1e-3, 1e3), unit="1/cosine", source="Opitz et al. 2018 (BIER)"
+        ),
+        "margin": Parameter(
+            0.5, Interval(-1.0, 1.0), unit="cosine", source="Opitz et al. 2018 (BIER)"
+        ),
         "negative_weight": Parameter(25.0, Interval(1e-3, 1e3), source="Opitz et al. 2018 (BIER)"),
     }
     takes_references = True

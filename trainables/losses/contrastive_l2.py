@@ -29,8 +29,12 @@ class ContrastiveL2(Loss):
 
     needs = frozenset({"balanced", "normalised"})
     declared = {
-        "positive_margin": Parameter(0.0, Interval(-2.0, 2.0), unit="distance", source="paper"),
-        "negative_margin": Parameter(1.0, Interval(-2.0, 2.0), unit="distance", source="paper"),
+        "positive_margin": Parameter(
+            0.0, Interval(-2.0, 2.0), unit="distance", source="paper, whose formula has none"
+        ),
+        "negative_margin": Parameter(
+            1.0, Interval(-2.0, 2.0), unit="distance", source="Roth et al. 2020"
+        ),
     }
     takes_references = True
 

@@ -42,12 +42,13 @@ class DRMultiSimilarity(Loss):
 
     needs = frozenset({"balanced", "normalised"})
     declared = {
-        "alpha": Parameter(2.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper"),
-        "beta": Parameter(50.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper"),
-        "margin": Parameter(0.5, Interval(-1.0, 1.0), unit="cosine", source="thesis table 4"),
-        "epsilon": Parameter(0.1, Interval(0.0, 2.0), unit="cosine", source="paper"),
-        # The paper gives no weight of the direction.
-        "gamma": Parameter(0.1, Interval(0.0, 10.0), unit="cosine", source="own"),
+        "alpha": Parameter(2.0, Interval(1e-3, 1e3), unit="1/cosine", source="multi_similarity's"),
+        "beta": Parameter(50.0, Interval(1e-3, 1e3), unit="1/cosine", source="multi_similarity's"),
+        "margin": Parameter(0.5, Interval(-1.0, 1.0), unit="cosine", source="multi_similarity's"),
+        "epsilon": Parameter(0.1, Interval(0.0, 2.0), unit="cosine", source="multi_similarity's"),
+        "gamma": Parameter(
+            0.1, Interval(0.0, 10.0), unit="cosine", source="own: none is published"
+        ),
     }
     takes_references = True
 

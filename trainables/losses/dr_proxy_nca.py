@@ -40,7 +40,9 @@ class DRProxyNCA(ProxyLoss):
 
     needs = frozenset({"normalised", "proxies"})
     declared = {
-        "scale": Parameter(1.0, Interval(1e-3, 1e3), unit="1/squared distance", source="paper"),
+        "scale": Parameter(
+            1.0, Interval(1e-3, 1e3), unit="1/squared distance", source="proxy_nca's"
+        ),
         "gamma": Parameter(0.1, Interval(0.0, 100.0), source="own: none is published"),
     }
 

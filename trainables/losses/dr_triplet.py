@@ -43,10 +43,13 @@ class DRTriplet(MinedLoss):
 
     needs = frozenset({"balanced", "normalised"})
     declared = {
-        "margin": Parameter(0.2, Interval(-4.0, 4.0), unit="squared distance", source="paper"),
-        # The paper gives no weight of the direction.
-        "gamma": Parameter(0.1, Interval(0.0, 10.0), unit="squared distance", source="own"),
-        "miner": Parameter("semihard_hardest", entry_of("miners"), source="thesis equation 2.20"),
+        "margin": Parameter(
+            0.2, Interval(-4.0, 4.0), unit="squared distance", source="triplet_l2's"
+        ),
+        "gamma": Parameter(
+            0.1, Interval(0.0, 10.0), unit="squared distance", source="own: none is published"
+        ),
+        "miner": Parameter("semihard_hardest", entry_of("miners"), source="triplet_l2's"),
     }
 
     @staticmethod

@@ -29,7 +29,12 @@ class MultiSimilarity(Loss):
     declared = {
         "alpha": Parameter(2.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper"),
         "beta": Parameter(50.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper"),
-        "margin": Parameter(0.5, Interval(-1.0, 1.0), unit="cosine", source="thesis table 4"),
+        "margin": Parameter(
+            0.5,
+            Interval(-1.0, 1.0),
+            unit="cosine",
+            source="thesis table 4, authors' code (paper: 1)",
+        ),
         "epsilon": Parameter(0.1, Interval(0.0, 2.0), unit="cosine", source="paper"),
     }
     takes_references = True

@@ -35,7 +35,10 @@ class Nca(Loss):
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "softmax_scale": Parameter(
-            1.0, Interval(1e-3, 1e3), unit="1/squared distance", source="paper"
+            1.0,
+            Interval(1e-3, 1e3),
+            unit="1/squared distance",
+            source="paper, whose formula has no scale",
         )
     }
     takes_references = True

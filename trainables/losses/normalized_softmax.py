@@ -24,7 +24,11 @@ class NormalizedSoftmax(ProxyLoss):
     """
 
     needs = frozenset({"normalised", "proxies"})
-    declared = {"scale": Parameter(20.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper")}
+    declared = {
+        "scale": Parameter(
+            20.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper (a temperature of 0.05)"
+        )
+    }
 
     @staticmethod
     def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:

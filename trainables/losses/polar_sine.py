@@ -40,7 +40,11 @@ class PolarSine(Loss):
     """
 
     needs = frozenset({"balanced", "normalised"})
-    declared = {"negative_weight": Parameter(1.0, Interval(1e-3, 1e3), source="paper")}
+    declared = {
+        "negative_weight": Parameter(
+            1.0, Interval(1e-3, 1e3), source="paper, whose formula has no weight"
+        )
+    }
     invariances = frozenset({"rotation", "scale"})
 
     @staticmethod

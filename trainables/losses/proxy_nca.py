@@ -18,10 +18,11 @@ class ProxyNCA(ProxyLoss):
 
     D2_c is the squared distance of the sample to proxy c, both normalised, so 2 - 2 S_c.
 
-    Source: Movshovitz-Attias et al. 2017; Psomas 2020, equation 2.27. As there, the
-    own class is left out of the sum, so the value may be negative: it is log(exp(L) - 1) of each
-    sample's L in `ProxyNCAPP`, the form that most code calls Proxy-NCA. The scale is 1 in the
-    paper, where the logits span no more than [-4, 0].
+    Source: Movshovitz-Attias et al. 2017, whose formula has no scale: it is 1, where the logits
+    span no more than [-4, 0]. Psomas 2020, equation 2.27, has the cosine S_c in place of -D2_c.
+    That is half of it, up to a constant that cancels: a scale of 0.5, which the recipe ``thesis``
+    sets. In both the own class is left out of the sum, so the value may be negative: it is
+    log(exp(L) - 1) of each sample's L in `ProxyNCAPP`, the form that most code calls Proxy-NCA.
 
     Every sample is active; with a single class there are no negatives, and the value is 0 with
     gradient 0.
@@ -32,7 +33,12 @@ class ProxyNCA(ProxyLoss):
 
     needs = frozenset({"normalised", "proxies"})
     declared = {
-        "scale": Parameter(1.0, Interval(1e-3, 1e3), unit="1/squared distance", source="paper")
+        "scale": Parameter(
+            1.0,
+            Interval(1e-3, 1e3),
+            unit="1/squared distance",
+            source="paper, whose formula has no scale (thesis equation 2.27: 0.5)",
+        )
     }
 
     @staticmethod

@@ -28,7 +28,12 @@ class ProxyNCAPP(ProxyLoss):
 
     needs = frozenset({"normalised", "proxies"})
     declared = {
-        "scale": Parameter(9.0, Interval(1e-3, 1e3), unit="1/squared distance", source="paper")
+        "scale": Parameter(
+            9.0,
+            Interval(1e-3, 1e3),
+            unit="1/squared distance",
+            source="paper (a temperature of 1/9)",
+        )
     }
 
     @staticmethod

@@ -48,7 +48,9 @@ class SoftTriple(CentresLoss):
     declared = {
         "centres": Parameter(10, Whole(1, 100), source="paper"),
         "scale": Parameter(20.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper"),
-        "gamma": Parameter(10.0, Interval(0.0, 1e3), unit="1/cosine", source="paper"),
+        "gamma": Parameter(
+            10.0, Interval(0.0, 1e3), unit="1/cosine", source="paper (its inverse, 0.1)"
+        ),
         "margin": Parameter(
             0.1, Interval(0.0, 1.0), unit="cosine", source="thesis table 4 (paper: 0.01)"
         ),

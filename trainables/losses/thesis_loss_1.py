@@ -21,9 +21,9 @@ class ThesisLoss1(ProxyLoss):
     + mean over all classes c of log(1 + sum_{v != c} exp(alpha (w_c . w_v + margin))),
     w = proxies of length 1.
 
-    Source: Psomas 2020, equation 6.1. No sample is pushed: negatives of the batch have no part in
-    it. The cosines between proxies take time and memory with the square of the classes: about
-    1.6 GB for 11 318.
+    Source: Psomas 2020, equation 6.1; it prints no values, the defaults are those of
+    `ProxyAnchor`. No sample is pushed: negatives of the batch have no part in it. The cosines
+    between proxies take time and memory with the square of the classes: about 1.6 GB for 11 318.
 
     Every sample is active. With a single class the second term is 0 with gradient 0.
 
@@ -34,8 +34,10 @@ class ThesisLoss1(ProxyLoss):
 
     needs = frozenset({"normalised", "proxies"})
     declared = {
-        "alpha": Parameter(32.0, Interval(1e-3, 1e3), unit="1/cosine", source="thesis"),
-        "margin": Parameter(0.1, Interval(0.0, 1.0), unit="cosine", source="thesis"),
+        "alpha": Parameter(
+            32.0, Interval(1e-3, 1e3), unit="1/cosine", source="own: proxy_anchor's"
+        ),
+        "margin": Parameter(0.1, Interval(0.0, 1.0), unit="cosine", source="own: proxy_anchor's"),
     }
 
     @staticmethod

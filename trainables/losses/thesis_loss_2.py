@@ -21,10 +21,11 @@ class ThesisLoss2(ProxyLoss):
     + mean over all classes c of log(1 + sum_{v != c} exp(alpha (G_cv + margin))),
     G_cv = sum over samples i of S_ic S_iv.
 
-    Source: Psomas 2020, equation 6.2. G is not divided by the batch there, so that alpha means
-    something else for each batch size; ``mean_over_batch`` divides it. The thesis's code takes the
-    exponentials as they stand and overflows in float32 where embeddings are alike, as those of a
-    pretrained network are; here they cannot. G takes time and memory with the square of the
+    Source: Psomas 2020, equation 6.2; it prints no values, the defaults are those of
+    `ProxyAnchor`. G is not divided by the batch there, so that alpha means something else for each
+    batch size; ``mean_over_batch`` divides it. The thesis's code takes the exponentials as they
+    stand and overflows in float32 where embeddings are alike, as those of a pretrained network
+    are; here they cannot. G takes time and memory with the square of the
     classes: about 1.6 GB for 11 318.
 
     Every sample is active. With a single class the second term is 0 with gradient 0.
@@ -37,9 +38,11 @@ class ThesisLoss2(ProxyLoss):
 
     needs = frozenset({"normalised", "proxies"})
     declared = {
-        "alpha": Parameter(32.0, Interval(1e-3, 1e3), unit="1/cosine", source="thesis"),
-        "margin": Parameter(0.1, Interval(0.0, 1.0), unit="cosine", source="thesis"),
-        "mean_over_batch": Parameter(False, Flag(), source="thesis"),
+        "alpha": Parameter(
+            32.0, Interval(1e-3, 1e3), unit="1/cosine", source="own: proxy_anchor's"
+        ),
+        "margin": Parameter(0.1, Interval(0.0, 1.0), unit="cosine", source="own: proxy_anchor's"),
+        "mean_over_batch": Parameter(False, Flag(), source="thesis equation 6.2"),
     }
 
     @staticmethod

@@ -26,11 +26,15 @@ class TuplePairwise(Loss):
     every tuple is active.
 
     Args:
-        norm_weight: weight of the pull to length 1; 1 in the source.
+        norm_weight: weight of the pull to length 1.
     """
 
     needs = frozenset({"balanced"})
-    declared = {"norm_weight": Parameter(1.0, Interval(0.0, 1e3), source="paper")}
+    declared = {
+        "norm_weight": Parameter(
+            1.0, Interval(0.0, 1e3), source="paper, whose formula has no weight"
+        )
+    }
     invariances = frozenset({"permutation", "rotation"})
 
     @staticmethod

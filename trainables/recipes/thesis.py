@@ -63,7 +63,11 @@ THESIS = Recipe(
         "triplet": {"margin": 0.1, "miner": "semihard_hardest"},
         "lifted_structure": {"margin": 0.5},
         "n_pair": {"norm_weight": 0.02},
-        "proxy_nca": {"proxy_learning_rate": 1e-5, "sampler": "random"},
+        "proxy_nca": {
+            "scale": 0.5,  # equation 2.27: cosines in place of squared distances
+            "proxy_learning_rate": 1e-5,
+            "sampler": "random",
+        },
         "margin": {
             "margin": 0.5,
             "beta": 1.2,
@@ -86,8 +90,6 @@ THESIS = Recipe(
             "sampler": "random",
         },
         "proxy_anchor": {"margin": 0.1, "alpha": 32.0, "sampler": "random"},
-        "thesis_loss_1": {"margin": 0.1, "alpha": 32.0, "sampler": "random"},  # chapter 6
-        "thesis_loss_2": {"margin": 0.1, "alpha": 32.0, "sampler": "random"},  # chapter 6
     },
     reasons={
         "sampler": "losses with proxies draw batches at random, as in Proxy-Anchor's train.py; "

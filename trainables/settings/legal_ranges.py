@@ -133,10 +133,10 @@ class Parameter:
     """What is known of a hyperparameter, wherever it is searched.
 
     Attributes:
-        default: published value; None where it has to be given.
+        default: the value that ``source`` prints, or ours; None where it has to be given.
         legal: the values it may take.
         unit: unit of a value (``cosine``, ``degrees``, ``1/cosine``); empty for plain numbers.
-        source: paper, table or code that the default comes from.
+        source: paper, table or code that the default comes from; ``own`` where none prints one.
     """
 
     default: bool | int | float | str | None

@@ -19,14 +19,16 @@ from trainables.settings.legal_ranges import Interval, Parameter, Whole
 from trainables.settings.training_settings import HyperparameterValue
 
 MEMORY = {
-    "memory_size": Parameter(1024, Whole(1, 10_000_000), unit="images"),
-    "memory_weight": Parameter(1.0, Interval(0.0, 1e6)),
-    "memory_start_epoch": Parameter(2, Whole(1, 1_000_000), unit="epoch"),
+    "memory_size": Parameter(1024, Whole(1, 10_000_000), unit="images", source="own"),
+    "memory_weight": Parameter(1.0, Interval(0.0, 1e6), source="own"),
+    "memory_start_epoch": Parameter(2, Whole(1, 1_000_000), unit="epoch", source="own"),
 }
 """Hyperparameters of a cross-batch memory."""
-WEIGHT = {"weight": Parameter(1.0, Interval(0.0, 1e6))}
+WEIGHT = {"weight": Parameter(1.0, Interval(0.0, 1e6), source="own")}
 """Hyperparameter of a term of a sum."""
-PRETRAINING = {"pretraining_epochs": Parameter(1, Whole(0, 1_000_000), unit="epochs")}
+PRETRAINING = {
+    "pretraining_epochs": Parameter(1, Whole(0, 1_000_000), unit="epochs", source="own")
+}
 """Hyperparameter of a pre-training."""
 
 _MEMORY = "memory:"

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from tests.trainables.losses.loss_cases import BATCHES, prepared_loss, run
+from trainables.recipes import loss_values
 
 X, LABELS, NUM_CLASSES = BATCHES["clustered"]
 
@@ -56,6 +57,14 @@ def test_proxy_nca_of_a_sample_is_proxy_nca_pp_without_the_own_class(scale):
         with_own, _ = value_and_gradients("proxy_nca_pp", **alone)
         without_own, _ = value_and_gradients("proxy_nca", **alone)
         torch.testing.assert_close(without_own, with_own.expm1().log(), rtol=1e-9, atol=1e-12)
+
+
+def test_proxy_nca_in_the_recipe_of_the_thesis_is_its_equation_2_27_on_cosines():
+    scale = loss_values("thesis", "proxy_nca")["scale"]
+    cosines = [math.cos(math.radians(angle)) for angle in (10.0, 80.0, 140.0)]
+    value, _ = in_plane("proxy_nca", 0.0, (10.0, 80.0, 140.0), scale=scale)
+    others = sum(math.exp(cosine) for cosine in cosines[1:])
+    assert value.item() == pytest.approx(-math.log(math.exp(cosines[0]) / others))
 
 
 def test_proxy_nca_is_negative_where_one_class_wins_clearly():

@@ -119,6 +119,7 @@ def test_random_batches_are_for_all_losses_that_need_no_partners_in_the_batch():
             "proxy_nca+arcface",
             {
                 "sampler": "random",
+                "proxy_nca.scale": 0.5,
                 "proxy_learning_rate": 1e-5,
                 "arcface.margin_degrees": 28.6,
                 "arcface.scale": 64.0,
