@@ -22,7 +22,7 @@ from orchestrator.search_samplers.suggester import Outcome, SearchTask
 from search_spaces.parameters import Real, Space, Value
 
 _SAMPLERS: tuple[SamplerName, ...] = (
-    *("random", "qmc", "grid", "coordinate", "cma-es", "tpe", "gp"),
+    *("random", "qmc", "grid", "coordinate", "coordinate-descent", "cma-es", "tpe", "gp"),
 )
 _SLOW: dict[SamplerName, int] = {"gp": 10, "tpe": 20}
 _NOISE = 0.01
@@ -93,7 +93,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=40)
     parser.add_argument("--workers", type=int, default=4)
     asked = parser.parse_args()
-    print(f"{'sampler':12}" + "".join(f"{name:>18}" for name in SURFACES) + f"{'ms':>8}")
+    print(f"{'sampler':18}" + "".join(f"{name:>18}" for name in SURFACES) + f"{'ms':>8}")
     for name in _SAMPLERS:
         texts, times = [], []
         for dims, make in SURFACES.values():
@@ -109,7 +109,7 @@ def main() -> None:
             error = statistics.stdev(found) / len(found) ** 0.5
             texts.append(f"{statistics.mean(found):.3f} +- {error:.3f}")
         row = "".join(f"{text:>18}" for text in texts)
-        print(f"{name:12}{row}{statistics.mean(times) * 1000:8.1f}", flush=True)
+        print(f"{name:18}{row}{statistics.mean(times) * 1000:8.1f}", flush=True)
 
 
 if __name__ == "__main__":

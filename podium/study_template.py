@@ -37,7 +37,8 @@ losses:                          # podium losses lists them, podium spaces LOSS 
 protocol: {{kind: fixed, val_fraction: 0.25, split_seed: 0}}
 
 search:
-  sampler: tpe                   # or random, qmc, grid, coordinate, cma-es, gp, nsga-ii
+  # Or random, qmc, grid, coordinate, coordinate-descent, cma-es, gp, nsga-ii.
+  sampler: tpe
   objectives: [recall]           # nsga-ii: [recall, seconds]
   trials: 20                     # per search: block x loss x repeat; the published default first
   space: joint                   # or thesis, where a loss has it

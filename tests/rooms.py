@@ -146,8 +146,9 @@ ROOMS: dict[str, set[str]] = {
     },
     "orchestrator/planning": {
         "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results/trial_files", "orchestrator/study", "orchestrator/study_parser",
-        "orchestrator/trials", "trainables/dataset_interface", "trainables/settings",
+        "orchestrator/results/trial_files", "orchestrator/search_samplers", "orchestrator/study",
+        "orchestrator/study_parser", "orchestrator/trials", "trainables/dataset_interface",
+        "trainables/settings",
     },
     "orchestrator/scheduling": {
         "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from orchestrator.planning.block_plan import BlockPlan, block_plan, missing
 from orchestrator.planning.budget_plan import BudgetPlan, EpochCost, budget_plan
 from orchestrator.planning.leakage_check import LeakageCheck, check_leakage
+from orchestrator.planning.sweep_plan import SweepPlan, sweep_plans
 from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.study.blocks import (
     NUM_FINALISTS,
@@ -98,6 +99,7 @@ class StudyPlan:
         blocks: blocks within which the losses are ranked.
         trainings: one plan for each block.
         searches: one plan for each search.
+        sweeps: one plan for each block and loss, if hyperparameters are tuned one at a time.
         datasets: one plan for each data set and protocol.
         stages: trials and epochs of ``search``, ``final`` and ``baseline``.
         fairness: what is equal between the losses and what is not.
@@ -111,6 +113,7 @@ class StudyPlan:
     blocks: tuple[Block, ...]
     trainings: tuple[BlockPlan, ...]
     searches: tuple[SearchPlan, ...]
+    sweeps: tuple[SweepPlan, ...]
     datasets: tuple[DatasetPlan, ...]
     stages: Mapping[str, StageCounts]
     fairness: Fairness
@@ -161,6 +164,7 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
         blocks=crossed,
         trainings=tuple(block_plan(study, block) for block in crossed),
         searches=searched,
+        sweeps=sweep_plans(study, crossed),
         datasets=tuple(
             _dataset_plan(dataset, protocol)
             for dataset in study.datasets

@@ -8,8 +8,8 @@ hyperparameters are not found: the sampler serves to compare with, and to reprod
 import math
 from collections.abc import Mapping
 
-from orchestrator.search_samplers.evenly_spaced import spaced_values
 from orchestrator.search_samplers.suggester import Outcome, SearchTask, Suggester
+from orchestrator.search_samplers.sweeps import independent_sweeps
 from search_spaces.parameters import Value
 
 
@@ -25,14 +25,12 @@ def max_configs(task: SearchTask) -> int:
 
 def _sweeps(task: SearchTask) -> list[tuple[str, Value, dict[str, Value]]]:
     """Hyperparameter, its value and the config, of each suggestion before the combination."""
-    default, parameters = task.config({}), task.space.parameters
-    swept = {name: tried for name, tried in parameters.items() if name in default}
-    share = max(1, (task.trials - 2) // max(1, len(swept)))
+    default = task.config({})
     return [
-        (name, value, task.config({name: value}))
-        for name, tried in swept.items()
-        for value in spaced_values(tried, share)
-        if value != default[name]
+        (sweep.name, value, task.config({sweep.name: value}))
+        for sweep in independent_sweeps(task).each
+        for value in sweep.values
+        if value != default[sweep.name]
     ]
 
 
@@ -40,8 +38,8 @@ class CoordinateSuggester(Suggester):
     """Sweeps, then their best values; see `Suggester`.
 
     A hyperparameter whose condition does not hold at the unsearched values is not swept. Configs
-    that were set (the default, those given by the study) are not suggested again. Each sweep gets
-    an equal share of the budget without default and combination; a range with steps is thinned
+    that were set (the default, those given by the study) are not suggested again. Sweeps share the
+    budget without default and combination as in `fair_shares`; a range with steps is thinned
     evenly if it has more.
     """
 

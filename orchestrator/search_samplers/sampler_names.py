@@ -2,7 +2,17 @@
 
 from typing import Literal, get_args
 
-SamplerName = Literal["tpe", "random", "grid", "coordinate", "cma-es", "gp", "qmc", "nsga-ii"]
+SamplerName = Literal[
+    "tpe",
+    "random",
+    "grid",
+    "coordinate",
+    "coordinate-descent",
+    "cma-es",
+    "gp",
+    "qmc",
+    "nsga-ii",
+]
 
 SAMPLERS: tuple[SamplerName, ...] = get_args(SamplerName)
 

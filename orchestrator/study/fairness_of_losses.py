@@ -5,7 +5,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from orchestrator.results.records.fairness_record import DeclarationStatus, Disparity
-from orchestrator.search_samplers.coordinate import max_configs
+from orchestrator.search_samplers import coordinate, coordinate_descent
 from orchestrator.search_samplers.evenly_spaced import spaced_values
 from orchestrator.search_samplers.factorial import points_within, trials_needed
 from orchestrator.study.configs import recipe_values, search_task, space_of, warm_start_key
@@ -111,7 +111,9 @@ def num_tried_configs(study: Study, block: Block, loss: str) -> int:
     """
     task, sampler = search_task(study, block, loss), study.search.sampler
     if sampler == "coordinate":
-        return min(task.trials, max_configs(task))
+        return min(task.trials, coordinate.max_configs(task))
+    if sampler == "coordinate-descent":
+        return min(task.trials, coordinate_descent.max_configs(task))
     if sampler == "grid":
         points = points_within(task)
     else:

@@ -29,6 +29,7 @@ from podium.plan.statistical_power import (
     measured_in,
     study_power,
 )
+from podium.plan.sweep_text import sweep_records
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -178,6 +179,7 @@ def _record(
         "trainings": block_records(planned),
         "losses": study.loss_names,
         "searches": list(search_rows(planned)),
+        "sweeps": sweep_records(planned.sweeps),
         "datasets": list(map(asdict, planned.datasets)),
         "stages": {name: asdict(stage) for name, stage in planned.stages.items()},
         "trials": planned.trials,

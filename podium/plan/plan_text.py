@@ -12,6 +12,7 @@ from orchestrator.results.records.expected_values import Expected
 from podium.plan.power_text import power_notes, power_rows
 from podium.plan.primary_test import verdict_note
 from podium.plan.statistical_power import StudyPower
+from podium.plan.sweep_text import sweep_notes
 from podium.terminal.fairness_text import fairness_notes
 from podium.terminal.printing import table_text
 from trainables.settings.training_settings import TrainingSettings
@@ -144,6 +145,7 @@ def _notes(
     else:
         yield f"Retrieved by label distance and scored by nDCG, not by class. {finals}"
     yield from power_notes(planned, power)
+    yield from sweep_notes(planned.sweeps)
     yield from _training_notes(planned)
     yield from planned.missing
     yield f"Statistics: {verdict_note(planned)}"

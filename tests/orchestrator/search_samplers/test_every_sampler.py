@@ -16,7 +16,7 @@ from tests.orchestrator.search_samplers.searching import (
     rebuilt,
 )
 
-SEEDED = [name for name in MAKERS if name != "coordinate"]
+SEEDED = [name for name in MAKERS if not name.startswith("coordinate")]
 # Gaussian processes take their time; a grid of the space has more points than other budgets.
 TRIALS = {**dict.fromkeys(MAKERS, 24), "gp": 14, "grid": 400}
 SUGGESTIONS = {**TRIALS, "gp": 9, "grid": 24}

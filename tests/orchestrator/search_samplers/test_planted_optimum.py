@@ -30,6 +30,7 @@ def mean_error(name, *, num_trials, num_seeds):
         ("cma-es", 26, 20, 0.75),
         ("tpe", 26, 12, 0.75),
         ("coordinate", 26, 60, 0.6),
+        ("coordinate-descent", 26, 60, 0.6),
         ("gp", 12, 2, 0.3),
     ],
 )

@@ -76,6 +76,25 @@ def test_a_coordinate_search_knows_every_sweep_before_it_puts_them_together(tmp_
     assert len(asks) == 5  # the best margin alone is the combination
 
 
+def test_a_coordinate_descent_goes_on_from_the_same_values_after_an_interruption(tmp_path):
+    study = study_of(
+        "coordinate-descent",
+        trials=9,
+        order="asynchronous",
+        tune=(),
+        early_stopping=EarlyStopping(kind="none"),
+    )
+    space = Space({"alpha": Real(2.0, 6.0, step=2.0), "margin": Real(0.1, 0.9, step=0.2)})
+    study = replace(study, losses=(StudyLoss("multi_similarity", space=space),))
+    run_here(study, tmp_path / "undisturbed")
+    for step in (4, 13):
+        run_here(study, tmp_path / "disturbed", InterruptedAfter(step))
+    run_here(study, tmp_path / "disturbed")
+    (asks,) = asks_of(tmp_path / "undisturbed").values()
+    assert len(asks) == 1 + 2 + 4
+    assert asks_of(tmp_path / "disturbed") == asks_of(tmp_path / "undisturbed")
+
+
 TWO = study_of(
     "nsga-ii",
     trials=8,

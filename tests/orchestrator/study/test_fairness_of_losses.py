@@ -151,7 +151,7 @@ def num_drawn_configs(study):
 
 
 @pytest.mark.parametrize("trials", [9, 40])
-@pytest.mark.parametrize("sampler", ["random", "grid", "coordinate"])
+@pytest.mark.parametrize("sampler", ["random", "grid", "coordinate", "coordinate-descent"])
 @pytest.mark.parametrize("space", SPACES)
 def test_as_many_are_counted_as_a_search_comes_to(tmp_path, space, sampler, trials):
     study = study_of_search(tmp_path, SPACES[space], sampler, trials)
