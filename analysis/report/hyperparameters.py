@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from analysis.estimates.confidence_intervals import FEWEST_VALUES
 from analysis.figures.estimate import Estimate
 from analysis.figures.importance_bars import ImportanceBar, draw_importances
 from analysis.figures.style import Series
@@ -194,7 +195,7 @@ def _tunability(
         table=Table(
             name="ease-table",
             caption=f"Configs within so many points of the best of their search, mean over"
-            f" {blocks} with 95 % t intervals over blocks",
+            f" {blocks}; 95 % t intervals over blocks, from {FEWEST_VALUES} on",
             columns=(
                 *Column.texts("Loss"),
                 *Column.numbers(*within_labels, "Configs", "Pruned", "Failed"),

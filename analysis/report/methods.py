@@ -55,9 +55,8 @@ def _scores(results: StudyResults) -> tuple[str, ...]:
     seeds = finals["seed_index"].n_unique()
     return (
         f"{results.metric} is shown as a percentage; differences of percentages are points.",
-        "A block is one data set, backbone and embedding dimension. Only blocks count as"
-        f" independent: folds and the {counted(seeds, 'seed')} of a final are averaged within a"
-        " cell.",
+        "A block is one data set, backbone and embedding dimension. Folds and the"
+        f" {counted(seeds, 'seed')} of a final are averaged within a cell.",
         "Test classes are scored by finals only, at the epoch that validation selected.",
         "Standard deviations are sample standard deviations; of a single value there is none.",
         f"The {BASELINE} network is shown beside the losses and is never ranked.",

@@ -174,7 +174,8 @@ def _summary(results: StudyResults, rows: list[TuningRow], series: Mapping[str, 
     return Table(
         name="tuning-summary",
         caption=f"{results.metric} in %, mean over blocks; gains on test in points, paired by"
-        f" block, with 95 % t intervals over blocks below them, from {FEWEST_VALUES} blocks on",
+        " block, with 95 % t intervals over groups of blocks below them, from"
+        f" {FEWEST_VALUES} groups on",
         columns=(*Column.texts("Loss"), *Column.numbers(*_LEVEL_LABELS, *gains)),
         rows=tuple(lines),
         note="“Default won” counts the blocks whose search found nothing better than the published"
