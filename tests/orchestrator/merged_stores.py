@@ -67,8 +67,8 @@ def change_rows(folder, column, value, *, where=lambda row: True):
     assert changed
 
 
-def two_stores(folder):
+def two_stores(folder, **changes):
     """Two groups with other losses of one study."""
-    ours = write_store(folder / "ours" / "synthetic", part(*LOSSES[:2]))
-    theirs = write_store(folder / "theirs" / "synthetic", part(*LOSSES[2:]))
+    ours = write_store(folder / "ours" / "synthetic", part(*LOSSES[:2], **changes))
+    theirs = write_store(folder / "theirs" / "synthetic", part(*LOSSES[2:], **changes))
     return [ours, theirs]

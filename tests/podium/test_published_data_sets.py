@@ -1,4 +1,4 @@
-"""Studies on data sets as they lie on disk, with the networks of the field, one through real Ray.
+"""Studies on data sets as they lie on disk, with the networks of the field.
 
 The trees are small and the images tiny; formats, readers, cache, networks and store are real.
 Weights come from files, as they do where there is no internet.
@@ -51,12 +51,7 @@ def save_weights(name, path):
     torch.save(backbone.network.state_dict(), path)
 
 
-# One of them through Ray, the smallest; what Ray does is the same for all.
-ON_RAY = "in_shop"
-PARAMS = [pytest.param(it, marks=pytest.mark.ray) if it == ON_RAY else it for it in NETWORKS]
-
-
-@pytest.fixture(scope="module", params=PARAMS)
+@pytest.fixture(scope="module", params=NETWORKS)
 def finished_study(request, tmp_path_factory):
     name = request.param
     folder = tmp_path_factory.mktemp(name)
@@ -66,7 +61,7 @@ def finished_study(request, tmp_path_factory):
     backbones = ", ".join(f"{{name: {one}, weights: {one}.pth}}" for one in NETWORKS[name])
     study = folder / "study.yaml"
     study.write_text(STUDY.format(name=name, root=root, backbones=backbones))
-    done = podium("run", study, *([] if name == ON_RAY else ["--local"]), cwd=folder)
+    done = podium("run", study, "--local", cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return name, folder
 

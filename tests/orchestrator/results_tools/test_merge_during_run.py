@@ -14,6 +14,7 @@ from tests.orchestrator.merged_stores import bytes_of, trials, two_stores
 from tests.orchestrator.results.file_operations import FileOperations
 
 MOMENTS = 10
+FEW_TRIALS = {"scripts": ("greek",), "search_trials": 4, "seeds": 1}
 REFUSAL = "was changed while it was merged, by a run or a compaction: let that end, then merge"
 
 
@@ -21,7 +22,7 @@ REFUSAL = "was changed while it was merged, by a run or a compaction: let that e
 def stores(tmp_path_factory):
     """Folder with the sources, which each merge gets a copy of, and how long a merge is."""
     folder = tmp_path_factory.mktemp("groups")
-    sources = two_stores(folder / "whole")
+    sources = two_stores(folder / "whole", **FEW_TRIALS)
     with pytest.MonkeyPatch.context() as patch:
         operations = FileOperations(patch)
         merge_studies(sources, folder / "both")

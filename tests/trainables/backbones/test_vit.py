@@ -1,17 +1,45 @@
+"""Vision transformers against torchvision: positions, files, sizes.
+
+On a narrow, shallow one, since the code is the same for all; `test_torchvision.py` has those that
+are published.
+"""
+
 import pytest
 import torch
 import torchvision
 from torchvision.models.vision_transformer import interpolate_embeddings
 
-from trainables.backbones._vit import _positions
-from trainables.backbones.vit_b_32 import ViTB32
+from trainables.backbones._vit import VisionTransformer, _positions
 from trainables.errors import TrialInputError
+
+FEATURES, LAYERS = 48, 3
+
+
+def published(image_size):
+    return torchvision.models.VisionTransformer(
+        image_size=image_size,
+        patch_size=32,
+        num_layers=LAYERS,
+        num_heads=4,
+        hidden_dim=FEATURES,
+        mlp_dim=2 * FEATURES,
+    )
+
+
+class Small(VisionTransformer):
+    has_map = False
+    published_weights = ()
+    side_multiple = 32
+    num_features = FEATURES
+
+    def make_network(self):
+        return published(224)
 
 
 @pytest.fixture(scope="module")
 def weights():
     torch.manual_seed(0)
-    model = torchvision.models.vit_b_32(image_size=96)
+    model = published(96)
     torch.nn.init.normal_(model.encoder.pos_embedding)
     return model.state_dict()
 
@@ -20,10 +48,7 @@ def weights():
 def backbone(weights, tmp_path_factory):
     file = tmp_path_factory.mktemp("weights") / "vit.pt"
     torch.save(weights, file)
-    return ViTB32(str(file)).eval()
-
-
-# These two come first: the networks of the others take as much memory again.
+    return Small(str(file)).eval()
 
 
 def test_published_files_name_the_mlp_as_torchvision_once_did(weights, tmp_path):
@@ -33,16 +58,16 @@ def test_published_files_name_the_mlp_as_torchvision_once_did(weights, tmp_path)
     }
     assert old.keys() != weights.keys()
     torch.save(old, tmp_path / "old.pth")
-    found = ViTB32(str(tmp_path / "old.pth")).network.state_dict()
-    name = "encoder.layers.encoder_layer_5.mlp.3.weight"
+    found = Small(str(tmp_path / "old.pth")).network.state_dict()
+    name = "encoder.layers.encoder_layer_2.mlp.3.weight"
     assert torch.equal(found[name], weights[name])
 
 
 def test_positions_that_are_no_square_are_refused(weights, tmp_path):
-    wrong = {**weights, "encoder.pos_embedding": torch.zeros(1, 12, 768)}
+    wrong = {**weights, "encoder.pos_embedding": torch.zeros(1, 12, FEATURES)}
     torch.save(wrong, tmp_path / "wrong.pth")
-    with pytest.raises(TrialInputError, match=r"pos_embedding has shape \(1, 12, 768\) in place"):
-        ViTB32(str(tmp_path / "wrong.pth"))
+    with pytest.raises(TrialInputError, match=r"pos_embedding has shape \(1, 12, 48\) in place"):
+        Small(str(tmp_path / "wrong.pth"))
 
 
 def images(height, width):
@@ -55,7 +80,7 @@ def test_images_of_another_size_see_positions_as_torchvision_resamples_them(
     backbone, weights, side
 ):
     resampled = interpolate_embeddings(side, 32, dict(weights))
-    model = torchvision.models.vit_b_32(image_size=side).eval()
+    model = published(side).eval()
     model.load_state_dict(resampled)
     model.heads = torch.nn.Identity()
     with torch.no_grad():
@@ -66,7 +91,7 @@ def test_images_of_another_size_see_positions_as_torchvision_resamples_them(
 
 def test_images_may_be_wider_than_high(backbone):
     with torch.no_grad():
-        assert backbone(images(64, 128)).shape == (2, 768)
+        assert backbone(images(64, 128)).shape == (2, FEATURES)
 
 
 def test_positions_of_a_plane_are_a_plane_at_any_size():
