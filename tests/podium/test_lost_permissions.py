@@ -95,6 +95,6 @@ def test_a_run_whose_permission_is_lost_stops_and_is_continued_to_equal_tables(
     assert "Permission denied" in printed
     assert "Traceback" not in printed
 
-    assert called(*words, folder.parent).returncode == 0
+    assert podium(*words, folder.parent, cwd=tmp_path).returncode == 0
     assert podium("verify", folder, cwd=tmp_path).stdout.endswith("No problems.\n")
     assert_frame_equal(tables(folder.parent), undisturbed)

@@ -8,7 +8,8 @@ from polars.testing import assert_frame_equal
 
 from orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.small_study import STUDY, tables
-from tests.podium.real_runs import TINY_STUDY, command, ended, run_with_first_trial
+from tests.podium.calling import podium
+from tests.podium.real_runs import TINY_STUDY, command, run_with_first_trial
 
 YEARS_LATER = (
     "unshare",
@@ -32,16 +33,16 @@ def _needs_time_namespaces():
 def test_a_run_is_continued_by_a_younger_clock_to_equal_tables_and_plausible_hours(tmp_path):
     file = tmp_path / "tiny.yaml"
     file.write_text(TINY_STUDY)
-    words = command("run", file, "--local", "--no-report", "--storage")
+    words = ("run", file, "--local", "--no-report", "--storage")
     folder = tmp_path / "moved" / STUDY.name
-    running = run_with_first_trial([*YEARS_LATER, *words, str(folder.parent)], folder)
+    running = run_with_first_trial([*YEARS_LATER, *command(*words, folder.parent)], folder)
     running.send_signal(signal.SIGKILL)  # unshare ends, and its process with it
     running.communicate(timeout=280)
 
     for storage in (folder.parent, tmp_path / "undisturbed"):
-        assert ended([*words, str(storage)]).returncode == 0
+        assert podium(*words, storage, cwd=tmp_path).returncode == 0
     assert_frame_equal(tables(folder.parent), tables(tmp_path / "undisturbed"))
-    assert ended(command("verify", folder)).stdout.endswith("No problems.\n")
+    assert podium("verify", folder, cwd=tmp_path).stdout.endswith("No problems.\n")
     spent = Reader(folder).spending().collect()
     assert spent["seconds"].min() > 0
     assert spent["seconds"].max() < 1_000

@@ -225,7 +225,7 @@ def tried(trials):
 
 @pytest.mark.parametrize("sampler", sorted(DO_NOT_LEARN))
 def test_shared_configs_are_the_same_for_all_protocols_and_repeats_of_a_loss(tmp_path, sampler):
-    search = replace(CROSSED.search, sampler=sampler, trials=6)
+    search = replace(CROSSED.search, sampler=sampler, trials=4)
     found = tried(rows(run_planted(replace(SHORT, search=search), tmp_path), SHORT))
     for loss in SHORT.loss_names:
         of_loss = [configs for (of, _, _), configs in found.items() if of == loss]
