@@ -161,6 +161,8 @@ class LossSpaces:
         source: paper and equation.
         conditions: conditions of the hyperparameters that exist only while another has certain
             values.
+        proxies_if: condition of the parameters that the loss trains itself; None if its ``needs``
+            alone decide.
         published_training: training parameters that publications state for the loss.
         joint: what is searched by default, by hyperparameter.
         thesis: the space of the thesis; None if it has none for the loss.
@@ -170,6 +172,7 @@ class LossSpaces:
     kind: str
     source: str
     conditions: Mapping[str, Condition] = field(default_factory=dict)
+    proxies_if: Condition | None = None
     published_training: Mapping[str, Published] = field(default_factory=dict)
     joint: Mapping[str, Real | Int | Choice | Every] = field(default_factory=dict)
     thesis: Mapping[str, Real | Int | Choice | Every] | None = None

@@ -29,6 +29,8 @@ class LossFacts:
         spaces: search spaces by name; ``joint`` is always there.
         conditions: conditions of the hyperparameters that exist only while another has certain
             values.
+        proxies_if: conditions, one of which holds where the loss trains parameters of its own;
+            empty if ``needs`` alone decide.
         published_training: training parameters that publications state for the loss.
     """
 
@@ -39,6 +41,7 @@ class LossFacts:
     parameters: Mapping[str, Parameter]
     spaces: Mapping[str, Space]
     conditions: Mapping[str, Condition] = field(default_factory=dict)
+    proxies_if: tuple[Condition, ...] = ()
     published_training: Mapping[str, Published] = field(default_factory=dict)
 
     @property
@@ -54,6 +57,16 @@ class LossFacts:
     def legal_parameters(self) -> dict[str, Parameter]:
         """Everything a config may set: its own hyperparameters and those of training."""
         return {**self.parameters, **TRAINING_PARAMETERS}
+
+    def has_proxies(self, configs: Iterable[Mapping[str, Value]]) -> bool:
+        """Whether the loss trains parameters of its own in one of these configs.
+
+        Args:
+            configs: values of all hyperparameters.
+        """
+        if "proxies" not in self.needs or not self.proxies_if:
+            return "proxies" in self.needs
+        return any(condition.holds(config) for config in configs for condition in self.proxies_if)
 
     def joined_space(
         self, space: str | Space, tune: Sequence[str], training: Mapping[str, Value] | None = None
@@ -171,6 +184,10 @@ def _prefixed(prefix: str, facts: LossFacts) -> LossFacts:
             named(name): replace(condition, parameter=named(condition.parameter))
             for name, condition in facts.conditions.items()
         },
+        proxies_if=tuple(
+            replace(condition, parameter=named(condition.parameter))
+            for condition in facts.proxies_if
+        ),
     )
 
 
@@ -192,8 +209,16 @@ def _merged(name: str, kind: str, parts: Sequence[LossFacts]) -> LossFacts:
         parameters=parameters,
         spaces={space: _merged_space([part.spaces[space] for part in parts]) for space in shared},
         conditions=conditions,
+        proxies_if=_merged_proxies_if(parts),
         published_training=published,
     )
+
+
+def _merged_proxies_if(parts: Sequence[LossFacts]) -> tuple[Condition, ...]:
+    of_parts = [part.proxies_if for part in parts if "proxies" in part.needs]
+    if not all(of_parts):  # a part has proxies in each config
+        return ()
+    return tuple(condition for conditions in of_parts for condition in conditions)
 
 
 def _merged_space(spaces: Sequence[Space]) -> Space:

@@ -1,6 +1,6 @@
 """Search spaces, configs and training of a study's losses in its blocks."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -9,6 +9,7 @@ from orchestrator.study.blocks import blocks, dataset_of
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Block, Study
 from search_spaces.parameters import Choice, Int, Real, Space, Value, existing
+from search_spaces.training_parameters import PROXY_PARAMETERS
 from trainables.recipes import loss_values, training_for
 from trainables.settings.legal_ranges import (
     Flag,
@@ -57,9 +58,27 @@ def space_of(
         values: `unsearched_values` of a block; ranges of learning rates are centred on them. None
             if only the names of parameters matter.
     """
-    own = study.loss(loss).space
+    facts, own = facts_of(loss), study.loss(loss).space
     space = study.search.space if own is None else own
-    return facts_of(loss).joined_space(space, study.search.tune, values)
+    joined = facts.joined_space(space, study.search.tune, values)
+    fixed = _values_in_every_block(study, loss) if values is None else values
+    if facts.has_proxies(extreme_configs(fixed, joined)):
+        return joined
+    tune = [name for name in study.search.tune if name not in PROXY_PARAMETERS]
+    return facts.joined_space(space, tune, values)
+
+
+def extreme_configs(values: Mapping[str, Value], space: Space) -> Iterator[Mapping[str, Value]]:
+    """The first config, then it with one parameter at an end of what is searched.
+
+    Args:
+        values: value of every hyperparameter outside of searches.
+        space: what is searched.
+    """
+    yield values
+    for name, tried in space.parameters.items():
+        for end in tried.ends():
+            yield {**values, name: end}
 
 
 def training_of(study: Study, block: Block) -> TrainingSettings:
@@ -94,6 +113,12 @@ def recipe_values(study: Study, block: Block, loss: str) -> dict[str, Hyperparam
     """The recipe's values for this loss, without settings that the study file overrides."""
     given = loss_values(study.training.recipe, loss, dataset=dataset_of(study, block).name)
     return {name: value for name, value in given.items() if name not in study.training.overrides}
+
+
+def _values_in_every_block(study: Study, loss: str) -> dict[str, HyperparameterValue]:
+    """The values of its own hyperparameters that a loss has outside of searches."""
+    of_recipe = loss_values(study.training.recipe, loss)
+    return {**facts_of(loss).defaults, **of_recipe, **study.loss(loss).values}
 
 
 def default_config(study: Study, block: Block, loss: str) -> dict[str, HyperparameterValue]:

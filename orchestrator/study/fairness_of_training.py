@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from orchestrator.results.records.fairness_record import Side
 from orchestrator.study.blocks import dataset_of
 from orchestrator.study.configs import (
+    extreme_configs,
     recipe_values,
     space_of,
     training_of,
@@ -66,14 +67,19 @@ def _settings(study: Study, block: Block, loss: str) -> dict[str, str]:
     """Training settings that this loss uses, as texts that are equal iff the settings are."""
     values = unsearched_values(study, block, loss)
     training = training_of(study, block).with_values(values)
-    searched = space_of(study, loss, values).parameters
+    space = space_of(study, loss, values)
     dataset = dataset_of(study, block)
     texts = {}
     for name, value in asdict(training).items():
         if name in TRAINING_TYPES and not why_unused_training(
-            name, training, dataset=dataset, backbone=block.backbone, loss=loss
+            name,
+            training,
+            dataset=dataset,
+            backbone=block.backbone,
+            loss=loss,
+            configs=extreme_configs(values, space),
         ):
-            texts[name] = _setting_text(value, searched, name)
+            texts[name] = _setting_text(value, space.parameters, name)
     return texts
 
 

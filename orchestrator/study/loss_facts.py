@@ -96,6 +96,7 @@ def _joined(name: str) -> LossFacts:
             if (ranges := getattr(spaces, space)) is not None
         },
         conditions=spaces.conditions,
+        proxies_if=(spaces.proxies_if,) if spaces.proxies_if else (),
         published_training=spaces.published_training,
     )
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.loss_facts import facts_of
 from search_spaces.parameters import Value
-from search_spaces.training_parameters import PROXY_PARAMETERS
 from trainables.network.backbone_facts import backbone_facts
 from trainables.settings.loss_expression import parse_loss
 from trainables.settings.training_settings import TrainingSettings
@@ -21,11 +20,9 @@ def why_unused(loss: str, name: str, configs: Iterable[Mapping[str, Value]]) -> 
 
     Args:
         loss: name of the loss in a study.
-        name: name of the hyperparameter.
+        name: name of the hyperparameter; for one of training see `why_unused_training`.
         configs: values of all hyperparameters; the hyperparameter must exist in one config.
     """
-    if name in PROXY_PARAMETERS and not _has_proxies(loss):
-        return f"changes nothing: {loss} has no proxies"
     condition = facts_of(loss).conditions.get(name)
     if condition is not None and not any(condition.holds(config) for config in configs):
         return f"changes nothing: it exists only if {condition}"
@@ -39,6 +36,7 @@ def why_unused_training(
     dataset: DatasetSettings,
     backbone: str,
     loss: str | None,
+    configs: Iterable[Mapping[str, Value]],
 ) -> str | None:
     """Why a setting changes nothing, in words; None if it changes something.
 
@@ -48,6 +46,7 @@ def why_unused_training(
         dataset: data set that is trained on.
         backbone: name of the backbone.
         loss: name of the loss in a study; None if it is not known.
+        configs: values of all its hyperparameters; the setting must act in one config.
 
     Raises:
         TrialInputError: there is no such data set or backbone.
@@ -63,7 +62,8 @@ def why_unused_training(
         backbone=backbone,
         has_map=network is None or network.has_map,
         loss=loss or "",
-        has_proxies=loss is None or _has_proxies(loss),
+        has_proxies=loss is None or _has_proxies(loss, configs),
+        proxies_if=" or ".join(map(str, facts_of(loss).proxies_if)) if loss else "",
     )
     return why_unused_setting(name, surroundings)
 
@@ -90,10 +90,10 @@ def start_epoch_problem(name: str, earliest: Value, epochs: int) -> str | None:
     )
 
 
-def _has_proxies(loss: str) -> bool:
-    """Whether a loss uses `PROXY_PARAMETERS`.
+def _has_proxies(loss: str, configs: Iterable[Mapping[str, Value]]) -> bool:
+    """Whether a loss uses the settings of proxies in one of these configs.
 
     A loss of another library may train parameters that its constructor does not show.
     """
     is_external = any(term.is_external for term in parse_loss(loss).all_terms)
-    return is_external or "proxies" in facts_of(loss).needs
+    return is_external or facts_of(loss).has_proxies(configs)

@@ -4,8 +4,6 @@ Facts come without torch: from search_spaces, from the data sets' `facts`, from 
 on values that were found wrong already is skipped.
 """
 
-from collections.abc import Iterator, Mapping
-
 from orchestrator.folder_names import NAME, NAME_RULE
 from orchestrator.study.configs import space_of
 from orchestrator.study.dataset_facts import dataset_facts
@@ -27,9 +25,9 @@ from orchestrator.study_validation.loss_needs import check_needs
 from orchestrator.study_validation.task import check_task
 from orchestrator.study_validation.training import (
     check_training_section,
+    configs_of,
     why_unused_by_all,
 )
-from search_spaces.parameters import Value
 from search_spaces.training_parameters import RATES, TRAINING_SPACES
 from trainables.dataset_interface.class_splits import validation_counts
 from trainables.errors import TrialInputError
@@ -145,7 +143,7 @@ def _check_used(study: Study, problems: Problems) -> None:
     for index, loss in enumerate(study.losses):
         path: Path = ("losses", index)
         of_loss = [item for item in items if item.loss == loss.name]
-        configs = [config for item in of_loss for config in _extreme_configs(study, item)]
+        configs = [config for item in of_loss for config in configs_of(study, item)]
         for section, names in (("values", loss.values), ("space", loss.own_parameters)):
             for name in names:
                 key_path = (*path, section, name)
@@ -159,20 +157,11 @@ def _check_used(study: Study, problems: Problems) -> None:
             _check_epochs(study, loss, item, path, problems)
 
 
-def _extreme_configs(study: Study, item: TrainedLoss) -> Iterator[Mapping[str, Value]]:
-    """The first config, and it with one parameter at an end of what is searched."""
-    assert item.loss is not None
-    yield item.values
-    for name, tried in space_of(study, item.loss, item.values).parameters.items():
-        for end in tried.ends():
-            yield {**item.values, name: end}
-
-
 def _check_epochs(
     study: Study, loss: StudyLoss, item: TrainedLoss, path: Path, problems: Problems
 ) -> None:
     """Note memories and main losses that would start after the last epoch in every config."""
-    configs = [{**config, **loss.values} for config in _extreme_configs(study, item)]
+    configs = [{**config, **loss.values} for config in configs_of(study, item)]
     for name in filter(is_start_epoch, item.values):
         key_path: Path = (*path, "values", name)
         earliest = min(config[name] for config in configs)

@@ -1,13 +1,15 @@
 """Checks the training settings of a study: each alone, and all together."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from orchestrator.study.blocks import dataset_of
+from orchestrator.study.configs import extreme_configs, space_of
 from orchestrator.study.study import Study
 from orchestrator.study.unused_settings import why_unused_training
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.trained_losses import TrainedLoss, trained_losses
 from orchestrator.study_parser.yaml_section import label
+from search_spaces.parameters import Value
 from trainables.registry import names
 from trainables.settings.training_settings import LEGAL_VALUES
 
@@ -37,6 +39,14 @@ def why_unused_by_all(
     reasons = [_why(study, item, name) for item in items]
     text = "; ".join(dict.fromkeys(reason for reason in reasons if reason))
     return None if None in reasons else f"changes nothing: {text}"
+
+
+def configs_of(study: Study, item: TrainedLoss) -> Iterable[Mapping[str, Value]]:
+    """The first config of a loss, and it with one parameter at an end of what is searched."""
+    if item.loss is None:
+        return (item.values,)
+    # Without values: around an impossible learning rate there is no range.
+    return extreme_configs(item.values, space_of(study, item.loss))
 
 
 def _check_ranges(study: Study, problems: Problems) -> None:
@@ -107,4 +117,5 @@ def _why(study: Study, item: TrainedLoss, name: str) -> str | None:
         dataset=dataset_of(study, item.block),
         backbone=item.block.backbone,
         loss=item.loss,
+        configs=configs_of(study, item),
     )

@@ -123,6 +123,7 @@ def _check_used(settings: TrialSettings, given: Mapping[str, HyperparameterValue
                 dataset=settings.dataset,
                 backbone=settings.backbone.name,
                 loss=loss,
+                configs=[config],
             )
             reason = f"changes nothing: {why}" if why else None
         if reason is not None:

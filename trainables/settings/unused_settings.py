@@ -20,6 +20,7 @@ class Surroundings:
         has_map: whether the backbone has a map of features to pool.
         loss: name of the loss in a study.
         has_proxies: whether the loss has parameters of its own.
+        proxies_if: when it has them, in words; empty if it always or never has.
     """
 
     training: TrainingSettings
@@ -30,11 +31,19 @@ class Surroundings:
     has_map: bool = True
     loss: str = ""
     has_proxies: bool = True
+    proxies_if: str = ""
 
     @property
     def is_frozen(self) -> bool:
         """Whether features of images are computed once."""
         return self.training.mode == FROZEN_FEATURES and not self.has_vectors
+
+    @property
+    def why_no_proxies(self) -> str:
+        """Why settings of proxies change nothing, where the loss has none."""
+        if self.proxies_if:
+            return f"{self.loss} trains parameters of its own only if {self.proxies_if}"
+        return f"{self.loss} has no proxies"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +89,14 @@ CONDITIONS = (  # of several that hold the first is the reason
     Condition(
         "proxy_learning_rate proxy_weight_decay",
         lambda it: not it.has_proxies,
-        "{it.loss} has no proxies",
+        "{it.why_no_proxies}",
     ),
     Condition(
         "clip_value clipped",
         lambda it: (
             not it.has_proxies and it.training.clip_value > 0 and it.training.clipped == "loss"
         ),
-        "{it.loss} has no proxies",
+        "{it.why_no_proxies}",
     ),
     Condition(
         "precision warm_up_epochs batch_norm",

@@ -82,6 +82,23 @@ def test_a_sum_prefixes_names_and_searches_all_weights_but_the_first():
     assert list(facts.spaces) == ["joint"]  # contrastive has no other
 
 
+@pytest.mark.parametrize(
+    ("loss", "learn_beta", "expected"),
+    [
+        ("margin", True, True),
+        ("margin", False, False),
+        ("margin+contrastive", False, False),
+        ("margin+contrastive", True, True),
+        ("softmax>margin", False, True),
+        ("contrastive", True, False),
+    ],
+)
+def test_a_loss_has_proxies_where_one_of_its_terms_trains_some(loss, learn_beta, expected):
+    facts = facts_of(loss)
+    flag = {name: learn_beta for name in facts.parameters if name.endswith("learn_beta")}
+    assert facts.has_proxies([{**facts.defaults, **flag}]) is expected
+
+
 def test_a_memory_adds_its_own_parameters():
     facts = facts_of("memory:multi_similarity")
     assert facts.name == "memory:multi_similarity"

@@ -108,7 +108,12 @@ def test_a_setting_changes_what_is_learned_or_is_said_not_to(learned, place, mod
     settings, usual, _ = learned(place, base)
     _, changed, messages = learned(place, other)
     reason = why_unused_training(
-        name, other, dataset=settings.dataset, backbone=settings.backbone.name, loss=LOSS
+        name,
+        other,
+        dataset=settings.dataset,
+        backbone=settings.backbone.name,
+        loss=LOSS,
+        configs=[settings.hyperparameters],
     )
     assert set(usual) == set(changed)
     if reason is None and not any("changes nothing" in text for text in messages):

@@ -160,6 +160,16 @@ def test_settings_of_proxies_need_a_loss_with_proxies(tmp_path, text, place):
     assert_matches(found, [f"s.yaml:3: {place} changes nothing: {reason}"])
 
 
+def test_the_rate_of_proxies_joins_no_search_of_a_loss_that_trains_none(tmp_path):
+    text = "study: x\nlosses: [{loss: margin, values: {learn_beta: %s}}, proxy_anchor]\n"
+    tune = "search: {tune: [proxy_learning_rate]}"
+    for flag, is_searched in (("true", True), ("false", False)):
+        study = load(tmp_path, text % flag + tune)
+        config = default_config(study, blocks(study)[0], "margin")
+        assert ("proxy_learning_rate" in space_of(study, "margin").parameters) is is_searched
+        assert ("proxy_learning_rate" in config) is is_searched
+
+
 def test_steps_of_learning_rates_have_to_come_before_the_end(tmp_path):
     steps = "training: {epochs: 4, step_epochs: 3}\nsearch: {tune: [step_factor]}"
     assert load(tmp_path, HEAD + steps).training.overrides["step_epochs"] == 3

@@ -8,7 +8,21 @@ from search_spaces.parameters import Choice
 from tests.orchestrator.study_files import assert_matches, load, problems_of
 
 HEAD = "study: x\nlosses: "  # line 2
+FIXED_BETA = "changes nothing: margin trains parameters of its own only if learn_beta is True"
 UNUSED = [
+    (
+        "{loss: margin, values: {learn_beta: false, proxy_learning_rate: 0.1}}",
+        f"values.proxy_learning_rate {FIXED_BETA}",
+    ),
+    (
+        "{loss: margin, values: {learn_beta: false}, space: {proxy_learning_rate: [0.1, 0.2]}}",
+        f"space.proxy_learning_rate {FIXED_BETA}",
+    ),
+    (
+        "{loss: margin+nca, values: {margin.learn_beta: false, proxy_weight_decay: 0.1}}",
+        "values.proxy_weight_decay changes nothing: margin+nca trains parameters of its own only "
+        "if margin.learn_beta is True",
+    ),
     (
         "{loss: contrastive, values: {proxy_learning_rate: 0.1}}",
         "values.proxy_learning_rate changes nothing: contrastive has no proxies",
@@ -32,6 +46,10 @@ UNUSED = [
     ),
 ]
 USED = [
+    "{loss: margin, values: {proxy_learning_rate: 0.1}}",
+    "{loss: margin, values: {learn_beta: false, proxy_learning_rate: 0.1}, "
+    "space: {learn_beta: [true, false]}}",
+    "{loss: margin+softmax, values: {margin.learn_beta: false, proxy_learning_rate: 0.1}}",
     "{loss: proxy_anchor, values: {proxy_learning_rate: 0.1}}",
     "{loss: contrastive+softmax, values: {proxy_learning_rate: 0.1}}",
     "{loss: 'pytorch_metric_learning.losses:CircleLoss', values: {proxy_learning_rate: 0.1}}",

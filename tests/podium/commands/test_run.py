@@ -189,6 +189,11 @@ def test_train_prints_a_line_an_epoch(tmp_path):
     ("loss", "options", "rule"),
     [
         ("contrastive", ["proxy_learning_rate=0.1"], "proxy_learning_rate changes nothing"),
+        (
+            "margin",
+            ["learn_beta=false", "proxy_learning_rate=0.1"],
+            "proxy_learning_rate changes nothing: margin trains parameters of its own only if",
+        ),
         ("soft_triple", ["centres=1", "tau=0.3"], "tau changes nothing: it exists only if cent"),
         ("contrastive", ["step_factor=0.3"], "step_factor changes nothing: step_epochs is 0"),
         ("contrastive", ["pooling=max"], "pooling changes nothing: conv_small has no map"),
