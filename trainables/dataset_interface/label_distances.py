@@ -7,6 +7,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,12 @@ from trainables.errors import TrialInputError
 
 Indices = npt.NDArray[np.int64]
 Distances = npt.NDArray[np.float64]
+
+# The distance of two label vectors.
+LabelMetric = Literal["euclidean", "squared_euclidean"]
+
+# All of them; the first is used where none is named.
+LABEL_METRICS: tuple[LabelMetric, ...] = get_args(LabelMetric)
 
 _CHUNK_ROWS = 1024
 
@@ -106,15 +113,24 @@ class MatrixDistances(LabelDistances):
 
 
 class VectorDistances(LabelDistances):
-    """Euclidean distances between vectors: shape (N, V), or (N,) for labels that are numbers.
+    """Distances between vectors: shape (N, V), or (N,) for labels that are numbers.
 
     Vectors nearer than about 1e-8 of their distance from the mean of all count as equal.
+
+    Args:
+        vectors_NV: the vectors, in any unit.
+        metric: Euclidean distances, in the unit of the vectors, or their squares. Ranks are the
+            same, ratios and gains of nDCG are not. Kim et al. 2019 define the log-ratio loss by
+            squares; their code squares neither distance.
 
     Raises:
         TrialInputError: a number is not finite.
     """
 
-    def __init__(self, vectors_NV: npt.NDArray[np.generic]) -> None:
+    def __init__(
+        self, vectors_NV: npt.NDArray[np.generic], metric: LabelMetric = "euclidean"
+    ) -> None:
+        self._metric = metric
         vectors_NV = np.asarray(vectors_NV, dtype=np.float64).reshape(len(vectors_NV), -1)
         for rows in _chunks(len(vectors_NV)):
             block_RV = vectors_NV[rows]
@@ -135,13 +151,17 @@ class VectorDistances(LabelDistances):
         found_RC = squares_RC - 2.0 * centred_RV @ centred_CV.T
         # What is left of equal vectors is rounding, whose root would be no small distance.
         rounding = self._vectors_NV.shape[1] * np.finfo(np.float64).eps
-        found_RC = np.sqrt(np.where(found_RC > rounding * squares_RC, found_RC, 0.0))
+        found_RC = np.where(found_RC > rounding * squares_RC, found_RC, 0.0)
+        if self._metric == "euclidean":
+            found_RC = np.sqrt(found_RC)
         return _without_own(found_RC, rows_R, columns_C)
 
     def fingerprint(self, indices: Indices) -> str:
         """See `LabelDistances.fingerprint`."""
         vectors = np.ascontiguousarray(self._vectors_NV[indices])
-        return hashlib.sha256(b"vectors" + vectors.tobytes()).hexdigest()
+        # Without the name of the first metric, which was the only one once.
+        kind = b"" if self._metric == LABEL_METRICS[0] else self._metric.encode()
+        return hashlib.sha256(kind + b"vectors" + vectors.tobytes()).hexdigest()
 
 
 class MaskDistances(LabelDistances):
@@ -173,32 +193,45 @@ class MaskDistances(LabelDistances):
         return f"1 - IoU of pixels >= {_MASK_LEVEL}"
 
 
-def read_label_distances(path: Path, num_images: int) -> LabelDistances:
+def read_label_distances(
+    path: Path, num_images: int, metric: LabelMetric | None = None
+) -> LabelDistances:
     """The distances in a ``.npy`` file whose row i belongs to image i of a data set.
 
     A square array of shape (N, N) holds the distances themselves; one of shape (N, V) or (N,)
-    holds vectors or numbers whose Euclidean distance counts.
+    holds vectors or numbers.
+
+    Args:
+        path: the file.
+        num_images: N.
+        metric: distance of two vectors; None: Euclidean, or the array holds distances.
 
     Raises:
-        TrialInputError: there is no such file, or it does not hold distances of these images.
+        TrialInputError: there is no such file, it does not hold distances of these images, or a
+            metric is given for what are distances already.
     """
-    array = _open(path, num_images)
+    array = _open(path, num_images, metric)
     try:
-        return MatrixDistances(array) if _is_matrix(array) else VectorDistances(array)
+        if _is_matrix(array):
+            return MatrixDistances(array)
+        return VectorDistances(array, metric or LABEL_METRICS[0])
     except TrialInputError as error:
         raise TrialInputError(f"label_distances: {path}: {error}") from error
 
 
-def check_label_distance_file(path: Path, num_images: int) -> None:
+def check_label_distance_file(
+    path: Path, num_images: int, metric: LabelMetric | None = None
+) -> None:
     """The checks of `read_label_distances` that need no more than the file's header.
 
     Raises:
-        TrialInputError: there is no such file, or its shape or type is wrong.
+        TrialInputError: there is no such file, its shape or type is wrong, or a metric is given
+            for what are distances already.
     """
-    _open(path, num_images)
+    _open(path, num_images, metric)
 
 
-def _open(path: Path, num_images: int) -> npt.NDArray[np.floating]:
+def _open(path: Path, num_images: int, metric: LabelMetric | None) -> npt.NDArray[np.floating]:
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
@@ -212,6 +245,11 @@ def _open(path: Path, num_images: int) -> npt.NDArray[np.floating]:
             f"label_distances: {path} must have one row for each of the {num_images} images, in "
             f"their order, of distances ({num_images}, {num_images}) or label vectors "
             f"({num_images}, V); got shape {array.shape}"
+        )
+    if metric is not None and _is_matrix(array):
+        raise TrialInputError(
+            f"label_metric is the distance of label vectors, but {path} holds distances already: "
+            f"leave it out; got {metric!r}"
         )
     return array
 

@@ -1,7 +1,8 @@
 """Data sets by their settings.
 
 Two files may go with any data set: ``label_distances``, by which images are retrieved instead of
-by class, and ``class_text``, vectors for the names of classes.
+by class (of vectors in it ``label_metric`` is the distance), and ``class_text``, vectors for the
+names of classes.
 """
 
 import json
@@ -13,10 +14,12 @@ from typing import NamedTuple
 from trainables.dataset_interface.class_text import read_class_text
 from trainables.dataset_interface.dataset import Dataset, DatasetFacts
 from trainables.dataset_interface.label_distances import (
+    LABEL_METRICS,
+    LabelMetric,
     check_label_distance_file,
     read_label_distances,
 )
-from trainables.errors import TrialInputError
+from trainables.errors import TrialInputError, unknown_name
 from trainables.file_caches.array_cache import cache_folder_at
 from trainables.registry import load
 from trainables.settings.trial_settings import DatasetSettings
@@ -40,9 +43,10 @@ def load_dataset(settings: DatasetSettings, cache_folder: str | None) -> Dataset
     folder = cache_folder_at(cache_folder)
     options = json.dumps(settings.own_options, sort_keys=True)
     distances, text = _file(settings, "label_distances"), _file(settings, "class_text")
+    metric = _label_metric(settings)
     if distances is None and text is None:
         return _load(settings.name, options, folder)
-    return _load_with_files(settings.name, options, folder, distances, text)
+    return _load_with_files(settings.name, options, folder, distances, metric, text)
 
 
 def dataset_facts(settings: DatasetSettings) -> DatasetFacts:
@@ -52,11 +56,15 @@ def dataset_facts(settings: DatasetSettings) -> DatasetFacts:
         TrialInputError: no such data set, or an option is unknown or out of range.
     """
     distances, _ = _file(settings, "label_distances"), _file(settings, "class_text")
+    metric = _label_metric(settings)
     facts: DatasetFacts = load("datasets", settings.name).facts(settings.own_options)
     if distances is None:
         return facts
-    check_label_distance_file(distances.path, facts.num_images)
-    description = f"{facts.description}; retrieved by the label distances in {distances.path}"
+    check_label_distance_file(distances.path, facts.num_images, metric)
+    kind = f" ({metric})" if metric else ""
+    description = (
+        f"{facts.description}; retrieved by the label distances in {distances.path}{kind}"
+    )
     return replace(facts, task="continuous", description=description)
 
 
@@ -80,6 +88,21 @@ def _file(settings: DatasetSettings, option: str) -> _File | None:
             )
 
 
+def _label_metric(settings: DatasetSettings) -> LabelMetric | None:
+    """The distance of label vectors that the settings name; None if they name none."""
+    metric = settings.options.get("label_metric")
+    if metric is None:
+        return None
+    if metric not in LABEL_METRICS:
+        raise unknown_name("label_metric", str(metric), LABEL_METRICS)
+    if settings.options.get("label_distances") is None:
+        raise TrialInputError(
+            f"data set {settings.name}: label_metric is the distance of the vectors in a file of "
+            f"label_distances, and there is none; got {metric!r}"
+        )
+    return metric
+
+
 def _state_of(file: Path) -> tuple[int, int] | None:
     try:
         status = file.stat()
@@ -96,11 +119,16 @@ def _load(name: str, options: str, cache_folder: Path) -> Dataset:
 
 @lru_cache(maxsize=_NUM_KEPT)
 def _load_with_files(
-    name: str, options: str, cache_folder: Path, distances: _File | None, text: _File | None
+    name: str,
+    options: str,
+    cache_folder: Path,
+    distances: _File | None,
+    metric: LabelMetric | None,
+    text: _File | None,
 ) -> Dataset:
     dataset = _load(name, options, cache_folder)
     if distances is not None:
-        labels = read_label_distances(distances.path, len(dataset.labels))
+        labels = read_label_distances(distances.path, len(dataset.labels), metric)
         dataset = dataset.with_label_distances(labels)
     if text is not None:
         vectors = read_class_text(text.path, dataset.train_class_names)

@@ -26,6 +26,7 @@ LOG_RATIO_PAPER = Recipe(
     ),
     image_size=224,
     rows=ON_GLYPHS,
-    # The paper and the slides square the distances, the code does not: set squared to false.
+    # The paper squares both distances, the code neither. So of label vectors this goes with
+    # label_metric: squared_euclidean, and false without it.
     losses={"log_ratio": {"squared": True}, "dense_triplet": {"margin": 0.03}},
 )

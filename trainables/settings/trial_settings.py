@@ -14,6 +14,7 @@ TestScores = Literal["all", "recall"]
 
 _CLASS_TEXT = "class_text"
 _LABEL_DISTANCES = "label_distances"
+_LABEL_METRIC = "label_metric"
 _LABEL = "label"
 
 # Options of data sets that are paths. Files are part of a trial's identity by their content, so
@@ -33,18 +34,19 @@ class DatasetSettings:
     """Name of its reader (`trainables.datasets`)."""
 
     options: Mapping[str, HyperparameterValue] = field(default_factory=dict)
-    """Its own (root, script, ...) and three of any data set.
+    """Its own (root, script, ...) and four of any data set.
 
     ``class_text`` is a file of vectors for the names of its classes
     (`trainables.dataset_interface.class_text`), for losses that need them. ``label_distances`` is
     a ``.npy`` file that says how far the labels of its images are apart; it makes the task
-    continuous (`trainables.tasks`). ``label`` is what tables call it; it changes no number.
+    continuous (`trainables.tasks`); ``label_metric`` is the distance of label vectors in it.
+    ``label`` is what tables call the data set; it changes no number.
     """
 
     @property
     def own_options(self) -> dict[str, HyperparameterValue]:
         """The options that the data set's constructor takes."""
-        of_any = (_CLASS_TEXT, _LABEL_DISTANCES, _LABEL)
+        of_any = (_CLASS_TEXT, _LABEL_DISTANCES, _LABEL_METRIC, _LABEL)
         return {name: value for name, value in self.options.items() if name not in of_any}
 
     @property

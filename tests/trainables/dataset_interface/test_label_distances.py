@@ -1,5 +1,6 @@
 """Distances of labels: of masks, vectors and matrices, in memory and from files."""
 
+import hashlib
 import math
 
 import numpy as np
@@ -48,6 +49,22 @@ def test_vector_distances_are_euclidean_and_those_of_numbers_are_differences():
     np.testing.assert_allclose(between_all(VectorDistances(vectors)), expected, rtol=1e-9)
     numbers = np.array([3, 1, 7])
     np.testing.assert_allclose(between_all(VectorDistances(numbers)), matrix_of(numbers))
+
+
+def test_squared_distances_of_vectors_are_squares_that_rank_alike():
+    vectors = GENERATOR.normal(size=(7, 3)) + 1e6
+    plain, squared = VectorDistances(vectors), VectorDistances(vectors, "squared_euclidean")
+    expected = [[math.dist(a, b) ** 2 for b in vectors] for a in vectors]
+    np.testing.assert_allclose(between_all(squared), expected, rtol=1e-9)
+    ranks = [between_all(distances).argsort(axis=1) for distances in (plain, squared)]
+    np.testing.assert_array_equal(*ranks)
+
+
+def test_the_metric_is_part_of_the_fingerprint_and_euclidean_keeps_the_one_it_had():
+    vectors, every = GENERATOR.normal(size=(7, 3)), np.arange(7)
+    plain, squared = VectorDistances(vectors), VectorDistances(vectors, "squared_euclidean")
+    before = hashlib.sha256(b"vectors" + vectors.tobytes()).hexdigest()
+    assert plain.fingerprint(every) == before != squared.fingerprint(every)
 
 
 def test_equal_vectors_are_at_distance_zero_whatever_rounding_leaves():
@@ -118,6 +135,18 @@ def test_a_file_holds_a_matrix_or_vectors(tmp_path, array, expected):
     path = saved(tmp_path, array)
     check_label_distance_file(path, 4)
     np.testing.assert_allclose(between_all(read_label_distances(path, 4)), expected)
+
+
+def test_a_metric_is_for_vectors_and_refused_for_what_are_distances(tmp_path):
+    path = saved(tmp_path, np.arange(8.0).reshape(4, 2))
+    found = between_all(read_label_distances(path, 4, "squared_euclidean"))
+    np.testing.assert_allclose(found, 8.0 * matrix_of(np.arange(4.0)) ** 2)
+    saved(tmp_path, matrix_of(np.arange(4.0)))
+    for check in (check_label_distance_file, read_label_distances):
+        with pytest.raises(
+            TrialInputError, match="holds distances already: leave it out; got 'eu"
+        ):
+            check(path, 4, "euclidean")
 
 
 def broken(row, column, value):

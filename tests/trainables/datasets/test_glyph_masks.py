@@ -62,6 +62,31 @@ def test_a_file_of_label_distances_makes_any_data_set_continuous(cache_folder, t
     assert changed.test_hash != dataset.test_hash
 
 
+def test_the_distance_of_label_vectors_is_squared_on_request(cache_folder, tmp_path):
+    path = tmp_path / "poses.npy"
+    np.save(path, np.random.default_rng(0).normal(size=(48, 3)))
+    plain = small("glyphs", label_distances=str(path))
+    squared = small("glyphs", label_distances=str(path), label_metric="squared_euclidean")
+    assert dataset_facts(squared).description.endswith("poses.npy (squared_euclidean)")
+    found = [load_dataset(settings, cache_folder) for settings in (plain, squared)]
+    one, others = np.array([3]), np.arange(48)
+    plain_C, squared_C = (it.label_distances.between(one, others)[0] for it in found)
+    np.testing.assert_allclose(squared_C, plain_C**2)
+    assert found[0].test_hash != found[1].test_hash
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"label_metric": "euclidean"}, "glyphs: label_metric is the distance of the vectors in"),
+        ({"label_metric": "squared", "label_distances": "poses.npy"}, "unknown label_metric"),
+    ],
+)
+def test_a_metric_of_labels_that_is_unknown_or_without_vectors_is_refused(options, problem):
+    with pytest.raises(TrialInputError, match=problem):
+        dataset_facts(small("glyphs", **options))
+
+
 def test_a_file_that_does_not_fit_is_reported_before_anything_is_rendered(tmp_path):
     path = tmp_path / "poses.npy"
     np.save(path, np.zeros((47, 47)))
