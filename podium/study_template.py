@@ -91,7 +91,7 @@ resources:                       # of one trial; fractions share a GPU
   stuck_minutes: 60              # attempts without any sign for so long are repeated; null: never
   backbones: {{}}                  # such as {{resnet50: {{gpus_per_trial: 0.5}}}}
 seed: 0
-storage: podium-results          # a folder, or s3://bucket/folder; --storage overrides it
+storage: podium-results          # beside this file, or s3://bucket/folder; --storage overrides it
 """
 
 

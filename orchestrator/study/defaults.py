@@ -1,9 +1,7 @@
 """Defaults that depend on data sets and backbones, for studies and for `podium train`."""
 
 from collections.abc import Iterable
-from pathlib import Path
 
-from orchestrator.results.storage.locations import has_scheme
 from orchestrator.study.dataset_facts import dataset_facts
 from trainables.errors import TrialInputError
 from trainables.network.backbone_facts import TIMM, backbone_facts
@@ -43,10 +41,3 @@ def has_image_files(dataset: DatasetSettings) -> bool:
         return not dataset_facts(dataset).has_own_size
     except TrialInputError:  # reported where data sets are checked
         return False
-
-
-def absolute(place: str) -> str:
-    """The absolute path: workers run in other folders. A URI is returned as it is."""
-    if has_scheme(place):
-        return place
-    return str(Path.cwd() / Path(place).expanduser())

@@ -3,7 +3,8 @@
 import os
 import pathlib
 
-from orchestrator.study.defaults import absolute, default_weights
+from orchestrator.study.defaults import default_weights
+from orchestrator.study_parser.file_paths import read_path
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.yaml_section import MAX_CROSSED, Section, label
 from orchestrator.study_parser.yaml_tree import Node
@@ -47,7 +48,7 @@ def _backbone(node: Node, path: Path, problems: Problems) -> BackboneSettings | 
     elif isinstance(node.value, dict) and "name" in node.value:
         section = Section(node, path, problems, _KEYS)
         name, weights_path = section.text("name", ""), (*path, "weights")
-        weights = section.text("weights", RANDOM_WEIGHTS) if "weights" in section else None
+        weights = _given_weights(section, problems)
     else:
         rule = f"{label(path)} must be a name, or a mapping with a name and weights"
         problems.add(path, rule, got=node.plain())
@@ -55,7 +56,7 @@ def _backbone(node: Node, path: Path, problems: Problems) -> BackboneSettings | 
     if problems.concern(path):
         return None
     try:
-        backbone = BackboneSettings(name=name, weights=_weights(name, weights))
+        backbone = BackboneSettings(name=name, weights=weights or default_weights(name))
         problem = None if is_missing(backbone) else weights_problem(backbone)
     except TrialInputError as error:
         problems.add(path, str(error))
@@ -66,8 +67,10 @@ def _backbone(node: Node, path: Path, problems: Problems) -> BackboneSettings | 
     return backbone
 
 
-def _weights(name: str, given: str | None) -> str:
-    if given is None:
-        return default_weights(name)
+def _given_weights(section: Section, problems: Problems) -> str | None:
+    """The name of the weights, or the absolute path of their file; None if they are not given."""
+    if "weights" not in section:
+        return None
+    given = section.text("weights", RANDOM_WEIGHTS)
     is_file = os.sep in given or given.startswith("~") or pathlib.Path(given).suffix
-    return absolute(given) if is_file else given
+    return read_path(section, "weights", problems) if is_file else given

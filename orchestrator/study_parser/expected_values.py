@@ -9,13 +9,13 @@ import io
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path as FilePath
 from typing import get_args
 
 from orchestrator.results.records.expected_values import Expected, ExpectedValue
 from orchestrator.study.blocks import blocks
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Study, TrainOn
+from orchestrator.study_parser.file_paths import read_path
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.text_files import MAX_TABLE_BYTES, UnreadableError, read_text
 from orchestrator.study_parser.yaml_section import MAX_ITEMS, Section, label
@@ -294,21 +294,16 @@ def _report_table(
 
 
 def _table(section: Section, key: Path, problems: Problems) -> list[dict[str, str]] | None:
-    given = section.text("file", "")
-    if section.is_wrong("file"):
+    path = read_path(section, "file", problems)
+    if path is None:
         return None
-    node = section.node("file")
-    assert node is not None, "the file was given"
-    # A published table lies beside the study file that names it.
-    folder = FilePath() if node.position.line is None else FilePath(node.position.source).parent
-    path = folder / FilePath(given).expanduser()
     try:
         return list(csv.DictReader(io.StringIO(read_text(path, MAX_TABLE_BYTES), newline="")))
     except UnreadableError as error:
         reason = str(error)
     except csv.Error as error:
         reason = f"it is no CSV file: {error}"
-    problems.add(key, f"{label(key)} cannot be read: {reason}", got=str(path))
+    problems.add(key, f"{label(key)} cannot be read: {reason}", got=path)
     return None
 
 

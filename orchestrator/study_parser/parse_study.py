@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from orchestrator.results.storage.locations import parse_place
 from orchestrator.search_samplers.sampler_names import SAMPLERS
-from orchestrator.study.defaults import absolute, default_image_size, default_recipe
+from orchestrator.study.defaults import default_image_size, default_recipe
 from orchestrator.study.study import (
     SECONDS,
     FinalSettings,
@@ -26,6 +26,7 @@ from orchestrator.study.study import (
 from orchestrator.study_parser.backbones import read_backbones
 from orchestrator.study_parser.declared_differences import DECLARED, read_declared
 from orchestrator.study_parser.expected_values import EXPECT
+from orchestrator.study_parser.file_paths import read_path
 from orchestrator.study_parser.losses import read_losses
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.protocols import read_final_protocol, read_protocols
@@ -80,8 +81,9 @@ def read_study(root: Node, problems: Problems) -> Study:
     search = _search(top.section("search", _names(SearchSettings)), datasets, problems)
     training = _read_training(top.section("training", _TRAINING_KEYS), datasets)
     backbones = read_backbones(top, problems)
+    name = top.text("study", "study")
     return Study(
-        name=top.text("study", "study"),
+        name=name,
         datasets=datasets,
         backbones=backbones,
         embedding_dims=top.integers("embedding_dims", _DEFAULT_DIMS, low=_MIN_DIM, high=MAX_DIM),
@@ -99,7 +101,7 @@ def read_study(root: Node, problems: Problems) -> Study:
         quarantine=top.choice("quarantine", "none", get_args(Quarantine)),
         ks=metrics.integers("k", (1, 2, 4, 8), low=1, high=_MAX_K),
         seed=top.integer("seed", 0, low=0, high=MAX_SEED),
-        storage=_storage_location(top, "storage", "podium-results", problems),
+        storage=_storage_location(top, "storage", "podium-results", problems, holds=name),
     )
 
 
@@ -130,18 +132,20 @@ def _dataset(node: Node, path: Path, problems: Problems) -> DatasetSettings:
             problems.add(
                 (*path, key), f"{label((*path, key))} must be one value", got=value.plain()
             )
+        elif key in LOCATION_OPTIONS and isinstance(value.value, str):
+            options[key] = read_path(section, key, problems) or value.value
         elif key != "name":
-            options[key] = _with_absolute_path(key, value.value)
+            options[key] = value.value
     return DatasetSettings(name=section.text("name", ""), options=options)
 
 
-def _with_absolute_path(option: str, value: HyperparameterValue) -> HyperparameterValue:
-    return absolute(value) if option in LOCATION_OPTIONS and isinstance(value, str) else value
-
-
-def _storage_location(section: Section, key: str, default: str, problems: Problems) -> str:
+def _storage_location(
+    section: Section, key: str, default: str, problems: Problems, *, holds: str = ""
+) -> str:
     """A folder or a URI; a problem of a URI does not show it, since it may hold a password."""
-    given = section.text(key, default)
+    given = read_path(section, key, problems, holds=holds)
+    if given is None:
+        return default
     try:
         parse_place(given)
     except StoreError as error:
@@ -197,7 +201,7 @@ def _warm_start(search: Section, problems: Problems) -> WarmStart | None:
     if "from" not in section and not problems.concern(section.path):
         problems.add(section.path, f"{label((*section.path, 'from'))} must be given")
     return WarmStart(
-        folder=absolute(_storage_location(section, "from", "", problems)),
+        folder=_storage_location(section, "from", "", problems),
         top=section.integer("top", WarmStart(folder="").top, low=1, high=_MAX_TRIALS),
     )
 

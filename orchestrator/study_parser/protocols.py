@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import get_args
 
 from orchestrator.folder_names import NAME, NAME_RULE
-from orchestrator.study.defaults import absolute
 from orchestrator.study.study import Study
+from orchestrator.study_parser.file_paths import read_path
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.protocol_crossing import without_labels
 from orchestrator.study_parser.text_files import MAX_TABLE_BYTES, UnreadableError, read_text
@@ -150,10 +150,9 @@ def _published(section: Section, problems: Problems) -> ProtocolSettings:
             section.path, f"{label(key)} must be given: kind published validates its classes"
         )
         return ProtocolSettings()
-    given = section.text("classes_file", "")
-    if section.is_wrong("classes_file"):
+    path = read_path(section, "classes_file", problems)
+    if path is None:
         return ProtocolSettings()
-    path = absolute(given)
     try:
         lines = read_text(path, MAX_TABLE_BYTES).splitlines()
     except UnreadableError as error:

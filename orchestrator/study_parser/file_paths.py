@@ -1,0 +1,62 @@
+"""Where the paths of a study file begin: data, weights, tables, lists of classes and results.
+
+A relative path begins at the folder of the study file, so that a study runs from anywhere and
+moves together with its files. One that is given on the command line (``--set``) begins at the
+current folder, and so does one of a study that is read from a pipe. ``~`` is the home folder; URIs
+and absolute paths are what they are.
+"""
+
+from pathlib import Path
+
+from orchestrator.results.storage.locations import has_scheme
+from orchestrator.study_parser.problems import Problems
+from orchestrator.study_parser.yaml_section import Section, label
+from orchestrator.study_parser.yaml_tree import SourcePosition
+
+
+def read_path(section: Section, key: str, problems: Problems, *, holds: str = "") -> str | None:
+    """The absolute path that a text names, since workers run in other folders; a URI as it is.
+
+    Nothing need be there. But what is missing there and lies below the current folder was meant to
+    begin at the current folder, which is a problem.
+
+    Args:
+        section: mapping of the study file.
+        key: key of the text in it.
+        problems: collects what is wrong.
+        holds: what a folder must hold to be the one that is meant; empty: nothing.
+
+    Returns:
+        The path; None if it is not given, or wrong, which is noted.
+    """
+    node, given = section.node(key), section.text(key, "")
+    if node is None or section.is_wrong(key) or has_scheme(given):
+        return given or None
+    path = (*section.path, key)
+    try:
+        expanded = Path(given).expanduser()
+    except RuntimeError:  # ~name, where there is no such user
+        problems.add(path, f"{label(path)}: there is no such home folder", got=given)
+        return None
+    meant, elsewhere = _base(node.position) / expanded, Path.cwd() / expanded
+    if _exists(elsewhere / holds) and not _exists(meant / holds):
+        rule = (
+            f"{label(path)} is relative to the study file, and there is no {meant / holds}: if "
+            f"{elsewhere / holds} is meant, move it there or give its absolute path"
+        )
+        problems.add(path, rule, got=given)
+        return None
+    return str(meant)
+
+
+def _base(given_at: SourcePosition) -> Path:
+    file = Path(given_at.source)
+    is_in_file = given_at.line is not None and file.is_file()
+    return Path.cwd() / file.parent if is_in_file else Path.cwd()
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # such as a name that is too long: whoever reads it will say so
+        return False
