@@ -3,6 +3,7 @@ import torch
 
 from tests.trainables.losses.loss_cases import BATCHES, embeddings
 from trainables.loss_composition.batch import Batch
+from trainables.losses.csml import CSML
 from trainables.losses.gradml import GradML
 
 
@@ -29,6 +30,32 @@ def test_at_power_two_it_is_the_difference_of_mean_cosines():
     output = GradML(k=2.0, w=0.7)(Batch.of(x.double(), labels))
     torch.testing.assert_close(output.value, 2.0 * within - 0.7 * 4.0 * between)
     assert output.active_fraction == 1.0
+
+
+@pytest.mark.parametrize("w", [0.5, 1.0, 2.3])
+def test_on_balanced_batches_it_is_at_power_two_four_times_csml_and_a_constant(w):
+    x, labels, _ = BATCHES["balanced"]
+    x = x.double().requires_grad_()
+    ours = GradML(k=2.0, w=w)(Batch.of(x, labels)).value
+    theirs = 4.0 * CSML(negative_weight=2.0 * w)(Batch.of(x, labels)).value + 4.0 - 8.0 * w
+    torch.testing.assert_close(ours, theirs)
+    gradients = [torch.autograd.grad(value, x)[0] for value in (ours, theirs)]
+    torch.testing.assert_close(*gradients)
+
+
+@pytest.mark.parametrize(("k", "expected"), [(1.5, 1), (2.0, 0), (2.5, -1), (3.0, -1)])
+def test_two_opposite_points_are_worse_than_even_classes_below_power_two_and_better_above(
+    k, expected
+):
+    corners = [[1, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]]  # of a tetrahedron
+    poles = [[1, 0, 0], [1, 0, 0], [-1, 0, 0], [-1, 0, 0]]
+    labels = torch.arange(4).repeat_interleave(2)
+    even, collapsed = (
+        GradML(k=k)(Batch.of(torch.tensor(places).double().repeat_interleave(2, 0), labels)).value
+        for places in (corners, poles)
+    )
+    difference = (collapsed - even).item()
+    assert (difference > 1e-6) - (difference < -1e-6) == expected
 
 
 def test_without_weight_on_negatives_images_of_a_class_collapse_to_zero_loss():
