@@ -92,8 +92,9 @@ _MEANINGS = {
     "class_hits": "Validation hits of every class: at every epoch for the primary K, at the"
     " selected epoch for all K. Empty for continuous labels.",
     "test_scores": "As `scores`, on the test classes, at the selected epoch; final and baseline"
-    " stages, and with `quarantine: record` the search, where a fold whose test embeddings diverged"
-    " or collapsed has none. In the final and baseline stages classes also have `r_precision`, `map_at_r`, `nmi` and `f1`, with `k` null"
+    " stages, and with `quarantine: record` or `record_all` the search, where a fold whose test"
+    " embeddings diverged or collapsed has none. In the final and baseline stages, and with"
+    " `record_all` in the search, classes also have `r_precision`, `map_at_r`, `nmi` and `f1`, with `k` null"
     " ([how they are computed](statistics.md#metrics-cells-and-blocks)).",
     "test_class_hits": "As `class_hits`, on the test classes.",
     "test_retrievals": "A few queries with their nearest test images, as PNG. `similarity` is a"
@@ -155,7 +156,7 @@ there instead and what to do (`--json` for programs); 4: the folder cannot be re
 - What follows from something else must follow: objectives, selected epochs and counts from scores,
   hits from those of single classes, winners from their search, copies from their originals.
 - Trials that are compared share test images, weights and classes; no search has more trials than its
-  budget, a trial without its record in `asks/`, or a test score (unless `quarantine: record`).
+  budget, a trial without its record in `asks/`, or a test score (unless `quarantine` records it).
 - With `--replay` every suggestion is drawn again and must come out the same. In asynchronous order
   that is so for `random`, `grid` and `qmc` alone: of the others the store does not say which trials
   had ended when a suggestion was drawn.

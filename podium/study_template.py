@@ -80,7 +80,7 @@ tournament:
 # Published values in percent, to be shown beside the results: docs/study-file.md.
 expect: null                     # or {{source: PAPER, tolerance: 1.0, file: table.csv}}
 
-quarantine: none                 # record: score searches on test classes, which none of them reads
+quarantine: none                 # record, record_all: score searches on test classes too, unread
 metrics: {{k: [1, 2, 4, 8]}}       # Recall@K; the first K decides
 keep: {{models: true, embeddings: true}}  # what final trials leave beside their scores
 budget: {{gpu_hours: null, wall_hours: null, trials: null}}  # of all runs: docs/budgets.md

@@ -53,9 +53,7 @@ _MOST_MARKS = 2_000  # of all panels together
 def protocols(results: StudyResults, losses: Mapping[str, Series]) -> Section | None:
     """The section; None before a search trial, or where the study does not vary its protocol."""
     trained_on = results.trials["train_on"].drop_nulls().n_unique()
-    varies = (
-        len(results.protocols) > 1 or results.study["quarantine"] == "record" or trained_on > 1
-    )
+    varies = len(results.protocols) > 1 or results.study["quarantine"] != "none" or trained_on > 1
     if not varies or results.trials.filter(pl.col("stage") == "search").is_empty():
         return None
     study = read_protocols(results.folder)

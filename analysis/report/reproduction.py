@@ -134,7 +134,8 @@ def _value_row(
     results: StudyResults, value: Comparison, series: Mapping[str, Series]
 ) -> tuple[Cell, ...]:
     expected = value.expected
-    of = " ".join(filter(None, (expected.finalist, expected.train_on, expected.protocol)))
+    of_what = expected.config or expected.finalist
+    of = " ".join(filter(None, (of_what, expected.train_on, expected.protocol)))
     width = value.half_width
     seeds = counted(value.num_seeds, "seed") if value.num_seeds else ""
     failed = f"{value.num_failed} failed" if value.num_failed else ""
@@ -143,7 +144,10 @@ def _value_row(
         Cell.word(expected.block),
         Cell.named(expected.loss, series),
         Cell.word(of),
-        Cell(text=short_label(results.objective, expected.k), order=float(expected.k)),
+        Cell(
+            text=short_label(expected.metric or results.objective, expected.k),
+            order=float(expected.k),
+        ),
         Cell(text=f"{expected.value:g}", order=expected.value),
         Cell.number(value.ours, detail=detail),
         Cell.signed(value.difference),

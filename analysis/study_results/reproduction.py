@@ -14,6 +14,8 @@ from analysis.scores.protocol_runs import protocols_of
 from analysis.study_results.study_results import PERCENT, StudyResults
 from orchestrator.results.records.expected_values import Expected, ExpectedValue
 
+_ROUNDING = 1e-9  # of a hyperparameter, relative to its value
+
 Verdict = Literal["reproduced", "compatible", "differs", "not run"]
 
 
@@ -83,7 +85,7 @@ def compare_values(results: StudyResults, expected: Expected) -> tuple[Compariso
     The interval is that of a mean over seeds by Student's t: seeds of one config on one split, so
     it covers other seeds, but no other splits or searches.
     """
-    found = _cells(results, expected)
+    found = _found_cells(results, expected)
     return tuple(_comparison(value, found.get(_key(value))) for value in expected.values)
 
 
@@ -100,30 +102,78 @@ def compare_ranks(results: StudyResults, expected: Expected) -> tuple[RankCompar
 
 
 def _key(value: ExpectedValue) -> tuple[object, ...]:
-    requested = (value.protocol, value.train_on, value.block, value.loss, value.finalist)
-    return (*requested, value.k)
+    requested = (value.protocol, value.train_on, value.metric)
+    return (*requested, value.block, value.loss, value.config or value.finalist, value.k)
 
 
-def _cells(
+def _found_cells(
     results: StudyResults, expected: Expected
 ) -> dict[tuple[object, ...], dict[str, object]]:
-    """The cells of every protocol and training part that a value names."""
-    requested = sorted({(value.protocol, value.train_on) for value in expected.values})
-    return {
-        (protocol, train_on, row["block"], row["loss"], row["finalist"], row["k"]): row
-        for protocol, train_on in requested
-        for row in _cells_of(results, protocol, train_on)
+    """The cells of every protocol, training part, metric and config that a value names."""
+    requested = sorted(
+        {(it.protocol, it.train_on, it.metric) for it in expected.values if not it.config}
+    )
+    of_finalists: dict[tuple[object, ...], dict[str, object]] = {
+        (*request, row["block"], row["loss"], row["finalist"], row["k"]): row
+        for request in requested
+        for row in _cells_of(results, *request)
     }
+    of_configs = {
+        _key(value): row
+        for value in expected.values
+        if value.config and (row := _config_cell(results, value)) is not None
+    }
+    return {**of_finalists, **of_configs}
 
 
-def _cells_of(results: StudyResults, protocol: str, train_on: str) -> Iterator[dict[str, object]]:
-    # Of a protocol that is not named: the study's own, whichever the page was requested for.
-    label = compared_protocol(protocols_of(results.study), protocol or None).label
-    trials = trials_of(results.trials, label)
+def _cells_of(
+    results: StudyResults, protocol: str, train_on: str, metric: str
+) -> Iterator[dict[str, object]]:
+    trials = _trials_under(results, protocol)
     finals = final_trials(trials.lazy(), train_on or None)
     finals = finals.filter(pl.col("stage") == "final")
-    scores = final_scores(finals, results.reader.test_scores(), results.objective)
-    yield from cells(finals, scores).iter_rows(named=True)
+    yield from _cells(finals, results, metric)
+
+
+def _config_cell(results: StudyResults, value: ExpectedValue) -> dict[str, object] | None:
+    """The cell of one config of the searches, whose repeats count as seeds; None without one."""
+    columns = {f"hp.{name}": text for name, text in value.hyperparameters.items()}
+    trials = _trials_under(results, value.protocol)
+    if not columns.keys() <= set(trials.columns):
+        return None
+    searched = trials.filter(
+        pl.col("stage") == "search",
+        pl.col("state") != "PRUNED",  # such a trial was not tested
+        pl.col("block") == value.block,
+        pl.col("loss") == value.loss,
+        *(_is_near(trials, name, text) for name, text in columns.items()),
+    ).with_columns(pl.lit(value.config).alias("finalist"), pl.col("repeat").alias("seed_index"))
+    rows = _cells(searched, results, value.metric)
+    return next((row for row in rows if row["k"] == value.k), None)
+
+
+def _is_near(trials: pl.DataFrame, column: str, text: str) -> pl.Expr:
+    """Whether a hyperparameter has the value that a text says, up to rounding of numbers."""
+    if not trials[column].dtype.is_numeric():
+        return pl.col(column).cast(pl.String) == text
+    try:
+        number = float(text)
+    except ValueError:
+        return pl.lit(False)
+    return (pl.col(column) - number).abs() <= _ROUNDING * max(1.0, abs(number))
+
+
+def _trials_under(results: StudyResults, protocol: str) -> pl.DataFrame:
+    # Of a protocol that is not named: the study's own, whichever the page was requested for.
+    label = compared_protocol(protocols_of(results.study), protocol or None).label
+    return trials_of(results.trials, label)
+
+
+def _cells(runs: pl.DataFrame, results: StudyResults, metric: str) -> Iterator[dict[str, object]]:
+    """One row for each cell and K of these trials; K is 0 where the metric has none."""
+    scores = final_scores(runs, results.reader.test_scores(), metric or results.objective)
+    scores = scores.with_columns(pl.col("k").fill_null(0))
+    yield from cells(runs, scores).iter_rows(named=True)
 
 
 def _comparison(value: ExpectedValue, row: dict[str, object] | None) -> Comparison:

@@ -14,7 +14,7 @@ from trainables.settings.trial_settings import BackboneSettings, DatasetSettings
 SECONDS = "seconds"
 """The objective that is not a score: time of training and validation, to be minimised."""
 
-Quarantine = Literal["none", "record"]
+Quarantine = Literal["none", "record", "record_all"]
 Splits = Literal["same", "fresh"]
 Stopping = Literal["asha", "hyperband", "median", "folds", "none"]
 TrainOn = Literal["part", "all"]
@@ -215,8 +215,9 @@ class Study:
         image_sizes: height and width in pixels of the network's input, for data sets of image
             files; empty if all images have a size of their own.
         protocols: how configs are validated; no two of one label. Each has searches of its own.
-        quarantine: ``record`` scores the test classes in trials of searches too. No search reads
-            these scores: they serve to study protocols.
+        quarantine: ``record`` scores the test classes in trials of searches too, by Recall@K;
+            ``record_all`` by all metrics. No search reads these scores: they serve to study
+            protocols and to compare configs with published ones.
         warm_starts: configs by block and loss (`orchestrator.study.configs.warm_start_key`) that
             were found in ``search.warm_start`` when the study first started: tried after
             ``try_first``. From then on nothing is read there.
@@ -253,6 +254,11 @@ class Study:
     ks: tuple[int, ...] = (1, 2, 4, 8)
     seed: int = 0
     storage: str = "podium-results"
+
+    @property
+    def tests_searches(self) -> bool:
+        """Whether trials of searches are scored on test classes."""
+        return self.quarantine != "none"
 
     @property
     def loss_names(self) -> tuple[str, ...]:

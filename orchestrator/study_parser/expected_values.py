@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import get_args
 
 from orchestrator.results.records.expected_values import Expected, ExpectedValue
+from orchestrator.results.records.metric_columns import METRICS_WITHOUT_K
 from orchestrator.study.blocks import blocks
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Study, TrainOn
@@ -37,8 +38,9 @@ _DEPENDS_ON = (
 
 _EXPECTED_COLUMNS = (
     *("dataset", "backbone", "embedding_dim", "image_size", "loss", "protocol", "finalist"),
-    *("train_on", "k", "value", "tolerance"),
+    *("train_on", "metric", "k", "value", "tolerance"),
 )
+_HYPERPARAMETER = "hp."  # what columns of hyperparameters begin with, as in tables of trials
 
 _FACTORS = ("dataset", "backbone", "embedding_dim", "image_size")
 _FINALISTS = ("winner", "default")
@@ -150,17 +152,23 @@ class _ExpectedRows:
         labels = {name: cells.get(name) or given for name, given in self._defaults.items()}
         protocols = [protocol.label for protocol in self._study.protocols]
         _check_choice("finalist", labels["finalist"], _FINALISTS)
+        loss, metric = self._loss(cells), self._metric(cells)
+        config = self._config(cells, loss, metric)
+        if config:
+            labels = {**labels, "finalist": "config", "train_on": ""}
         if labels["protocol"]:
             _check_choice("protocol", labels["protocol"], protocols)
         if labels["train_on"]:
             _check_choice("train_on", labels["train_on"], get_args(TrainOn))
             self._check_of_study("train_on", labels["train_on"], self._study.final.train_on)
         return ExpectedValue(
-            loss=self._loss(cells),
+            loss=loss,
             block=self._block(cells),
-            k=self._k(cells),
+            k=self._k(cells, metric),
             value=number,
             tolerance=tolerance,
+            metric=metric,
+            config=config,
             **labels,
         )
 
@@ -194,9 +202,40 @@ class _ExpectedRows:
             )
         return candidates[0].label
 
-    def _k(self, cells: Mapping[str, str]) -> int:
+    def _metric(self, cells: Mapping[str, str]) -> str:
+        """The metric; empty for the study's own."""
+        given = self._translated(cells, "metric")
+        own = self._study.search.objectives[0]
+        if not given or _plain_name(given) == _plain_name(own):
+            return ""
+        without_k = METRICS_WITHOUT_K if own == "recall" else ()
+        if (found := _match(given, without_k)) is None:
+            raise _InvalidRow("metric", "unknown metric", given, (own, *without_k))
+        return found
+
+    def _config(self, cells: Mapping[str, str], loss: str, metric: str) -> str:
+        """Hyperparameters of one config of the searches, as text; empty without any."""
+        given = {name: text for name, text in cells.items() if _is_hyperparameter(name) and text}
+        known = facts_of(loss).legal_parameters
+        for column in given:
+            if column.removeprefix(_HYPERPARAMETER) not in known:
+                rule = f"{loss} has no such hyperparameter"
+                raise _InvalidRow(column, rule, column.removeprefix(_HYPERPARAMETER), known)
+        needed = ("record_all",) if metric else ("record", "record_all")
+        if given and self._study.quarantine not in needed:
+            rule = f"scores of single configs need quarantine: {needed[0]}"
+            raise _InvalidRow(next(iter(given)), rule, self._study.quarantine)
+        return " ".join(
+            f"{column.removeprefix(_HYPERPARAMETER)}={text}" for column, text in given.items()
+        )
+
+    def _k(self, cells: Mapping[str, str], metric: str) -> int:
         ks = self._study.ks
         given = cells.get("k")
+        if metric:
+            if given:
+                raise _InvalidRow("k", f"{metric} has no K", given)
+            return 0
         if not given:
             return ks[0]
         number = _number(cells, "k", low=1)
@@ -227,12 +266,14 @@ def _of_values(
     section: Section, rows: _ExpectedRows, problems: Problems
 ) -> Iterator[ExpectedValue]:
     for path, item in section.items("values", most=_MAX_VALUES):
-        row = Section(item, path, problems, _EXPECTED_COLUMNS)
+        given = item.value if isinstance(item.value, dict) else {}
+        columns = (*_EXPECTED_COLUMNS, *filter(_is_hyperparameter, given))
+        row = Section(item, path, problems, columns)
         if problems.concern(path):
             continue
         cells = {
             key: "" if node.value is None else str(node.value)
-            for key in _EXPECTED_COLUMNS
+            for key in columns
             if (node := row.node(key)) is not None
         }
         try:
@@ -311,7 +352,8 @@ def _columns(section: Section, table: list[dict[str, str]], problems: Problems) 
     """Name of each known column -> its header in the table."""
     known = [name for name in table[0] if name is not None] if table else []
     given = section.section("columns", _EXPECTED_COLUMNS)
-    columns = {name: name for name in _EXPECTED_COLUMNS if name in known}
+    hyperparameters = filter(_is_hyperparameter, known)
+    columns = {name: name for name in (*_EXPECTED_COLUMNS, *hyperparameters) if name in known}
     for name in _EXPECTED_COLUMNS:
         if name in given:
             columns[name] = given.text(name, name)
@@ -367,10 +409,15 @@ def _check_twice(values: tuple[ExpectedValue, ...], section: Section, problems: 
     for value in values:
         cell = replace(value, value=0.0, tolerance=0.0)
         if cell in seen:
-            rule = f"{EXPECT} has two values of {value.loss} in {value.block} at k = {value.k}"
+            what = value.metric or f"k = {value.k}"
+            rule = f"{EXPECT} has two values of {value.loss} in {value.block} at {what}"
             problems.add(section.path, rule)
             return
         seen.add(cell)
+
+
+def _is_hyperparameter(column: str) -> bool:
+    return column.startswith(_HYPERPARAMETER)
 
 
 def _plain_name(name: str) -> str:

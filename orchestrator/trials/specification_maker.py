@@ -67,8 +67,8 @@ class TrialSpecMaker:
         draw = draw_of_config(protocol, config)
         settings = replace(
             self._settings(search, protocol, folds, config, seed, draw),
-            test_scores="recall",
-            evaluate_test=study.quarantine == "record",
+            test_scores="metrics" if study.quarantine == "record_all" else "recall",
+            evaluate_test=study.tests_searches,
         )
         spec = self._spec("search", search, index, settings)
         if search.protocol != study.protocols[0].label:

@@ -112,7 +112,7 @@ def _trials(
         schema=schema,
         objective=store[0].name,
         primary_k=known_columns(schema.names)[1][0],
-        tests_searches=study is None or study.quarantine == "record",
+        tests_searches=study is None or study.tests_searches,
     )
     with findings.reading(paths.manifest):
         return read_trials(paths, name, schema, rules.violations, findings)

@@ -10,7 +10,7 @@ ProtocolKind = Literal[
     "fixed", "kfold", "random_splits", "repeated_kfold", "published", "test_tuned", "refit"
 ]
 
-TestScores = Literal["all", "recall"]
+TestScores = Literal["all", "metrics", "recall"]
 
 _CLASS_TEXT = "class_text"
 _LABEL_DISTANCES = "label_distances"
@@ -185,9 +185,10 @@ class TrialSettings:
     """Whether the test classes are read, once, after the epoch is selected."""
 
     test_scores: TestScores = "all"
-    """Metrics of the test: ``all``, or ``recall`` alone, without the metrics that have no K and
-    without images of retrievals, and without failing where test embeddings diverge or collapse:
-    no choice may depend on them. A continuous task has its metrics either way."""
+    """What the test computes: ``all``; ``metrics``, which leaves out images of retrievals and does
+    not fail where test embeddings diverge or collapse, since no choice may depend on them; or of
+    these ``recall`` alone, without the metrics that have no K. A continuous task has its metrics
+    in any case."""
 
     stop_epoch: int | None = None
     """The last epoch that is trained, from 1; None for all that are planned. Schedules stay as

@@ -185,7 +185,7 @@ class FoldRun:
             embeddings_ND, direction = evaluation.embeddings_ND, self._evaluator.by_direction
             found = (
                 ()
-                if self._evaluator.recall_only
+                if setup.settings.test_scores != "all"
                 else retrievals(setup.dataset, test, embeddings_ND, by_direction=direction)
             )
         report = TestReport(

@@ -55,7 +55,7 @@ def run_trial(
             (`trainables.batches.leakage_guard`).
         CheckpointError: ``resume`` is damaged or of another trial.
         Diverged: a loss, gradient or embedding is not finite.
-        Collapsed: all embeddings coincide. Where ``settings.test_scores`` are ``recall`` alone,
+        Collapsed: all embeddings coincide. Where ``settings.test_scores`` are not ``all``,
             embeddings of test classes raise neither: the test has no scores then.
     """
     setup = set_up(settings)

@@ -19,11 +19,14 @@ class ExpectedValue:
         loss: name of the loss in the study.
         protocol: label of the search protocol; empty means the one that losses are compared
             under.
-        finalist: ``winner`` or ``default``.
+        finalist: ``winner`` or ``default``, or ``config``: the trials of searches with one config,
+            as scored on test classes out of quarantine.
         train_on: ``part`` or ``all``; empty means ``part`` where the study has it.
-        k: K of Recall@K or nDCG@K.
+        k: K of Recall@K or nDCG@K; 0 for metrics without K.
         value: score in percent, as printed.
         tolerance: by how many percentage points a reproduction may differ.
+        metric: name of the metric; empty means the study's own, Recall@K or nDCG@K.
+        config: hyperparameters that tell the config, such as ``k=2 w=0.5``; empty for finalists.
     """
 
     block: str
@@ -34,6 +37,13 @@ class ExpectedValue:
     k: int
     value: float
     tolerance: float
+    metric: str = ""
+    config: str = ""
+
+    @property
+    def hyperparameters(self) -> dict[str, str]:
+        """The config as names and texts; empty for finalists."""
+        return dict(part.split("=", 1) for part in self.config.split())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +66,7 @@ class Expected:
 
 
 _COLUMNS = tuple(item.name for item in fields(ExpectedValue))
+_LATER_COLUMNS = {"metric", "config"}  # which snapshots from before do not have
 
 
 def expected_record(expected: Expected) -> dict[str, Any]:
@@ -80,7 +91,7 @@ def expected_of(study: Mapping[str, Any]) -> Expected | None:
     if record is None:
         return None
     columns = next(csv.reader([record["columns"]]))
-    if sorted(columns) != sorted(_COLUMNS):
+    if {*columns} | _LATER_COLUMNS != {*_COLUMNS}:
         raise ValueError(f"expected values have the columns {record['columns']}")
     return Expected(
         source=record["source"],

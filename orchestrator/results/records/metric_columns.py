@@ -16,6 +16,8 @@ _WORDS = {
     "nmi": "NMI",
     "f1": "F1",
 }
+# Of test classes, without K.
+METRICS_WITHOUT_K = ("r_precision", "map_at_r", "nmi", "f1")
 _SHORT = {"recall": "R", "mean_label_distance": "distance"}
 
 
@@ -54,5 +56,7 @@ def metric_label(metric: str, k: int) -> str:
 
 
 def short_label(metric: str, k: int) -> str:
-    """``R@1``, ``nDCG@1``: the same where there is little room."""
+    """``R@1``, ``nDCG@1``: the same where there is little room; ``NMI``, which has no K."""
+    if metric in METRICS_WITHOUT_K:
+        return metric_word(metric)
     return f"{_SHORT.get(metric, metric_word(metric))}@{k}"

@@ -1,6 +1,7 @@
 """What a study file expects: read strictly, kept whole in the snapshot, and free to change."""
 
 import csv
+import itertools
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from orchestrator.results.records.expected_values import ExpectedValue, expected
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_study
 from orchestrator.run.snapshot_study import check_startable, write_snapshot
+from orchestrator.study.blocks import blocks
+from orchestrator.study.configs import search_task
 from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
 from orchestrator.study.study_changes import compare
 from orchestrator.study_validation.load_study import load_study
@@ -47,6 +50,14 @@ Latin letters,ConvSmall,16,Margin,1,61.5
 Latin letters,ConvSmall,64,Contrastive,1,62.5
 Latin letters,ResNet50,16,Contrastive,1,63.5
 Greek letters,ConvSmall,32,ProxyAnchor,1,
+"""
+
+GRID = "quarantine: record_all\n"
+ONLY = "dataset: glyphs-latin, embedding_dim: 16, loss: contrastive"
+CONFIGS = """\
+expect:
+  source: Someone 2020, table 5
+  values:
 """
 
 FILE = """\
@@ -236,9 +247,17 @@ def test_a_plan_says_how_many_values_the_study_covers(load, capsys, tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "count"),
-    [("thesis-cub", 480), ("fixed-validation", 3), ("cross-validation", 3), ("split-ratio", 4)],
+    [
+        ("thesis-cub", 480),
+        ("fixed-validation", 3),
+        ("cross-validation", 3),
+        ("split-ratio", 4),
+        ("gradml-grid", 45),
+        ("gradml-powers", 40),
+        ("gradml-learning-rate", 5),
+    ],
 )
-def test_the_studies_of_the_thesis_ship_with_what_it_prints(name, count):
+def test_studies_of_published_tables_ship_with_what_is_printed(name, count):
     expected = load_study(ROOT / "studies" / f"{name}.yaml").expect
     assert (len(expected.values), expected.num_elsewhere) == (count, 0)
 
@@ -253,6 +272,61 @@ def test_the_thesis_trained_what_it_searched_on_the_classes_that_validation_left
     }
     assert {it.loss.replace("_", ""): it.value for it in expected.values} == published
     assert {(it.finalist, it.train_on) for it in expected.values} == {("winner", "part")}
+
+
+@pytest.mark.parametrize("name", ["gradml-grid", "gradml-powers"])
+def test_the_configs_of_a_published_grid_are_those_that_its_study_searches(name):
+    study = load_study(ROOT / "studies" / f"{name}.yaml")
+    task = search_task(study, blocks(study)[0], "gradml")
+    names = list(task.space.parameters)
+    tried = (task.space.parameters[key].values for key in names)
+    searched = {
+        (config["k"], config["w"])
+        for point in itertools.product(*tried)
+        if (config := {**task.values, **dict(zip(names, point, strict=True))})
+    }
+    printed = [value.hyperparameters for value in study.expect.values]
+    assert searched == {(float(config["k"]), float(config["w"])) for config in printed}
+    assert study.search.trials == len(searched)
+
+
+def test_values_of_one_config_name_its_hyperparameters_and_any_metric(load):
+    rows = ("hp.margin: 0.5, metric: NMI, value: 50", "hp.margin: 0.5, k: 4, value: 70")
+    text = "".join(f"    - {{{ONLY}, {row}}}\n" for row in rows)
+    first, second = load(GRID + CONFIGS + text).expect.values
+    assert (first.metric, first.k, first.config) == ("nmi", 0, "margin=0.5")
+    assert (second.metric, second.k, second.finalist) == ("", 4, "config")
+
+
+@pytest.mark.parametrize(
+    ("row", "quarantine", "message"),
+    [
+        ("hp.margin: 0.5", "none", "scores of single configs need quarantine: record; got"),
+        ("hp.margin: 0.5, metric: f1", "record", "need quarantine: record_all"),
+        ("hp.margins: 0.5", "record", "contrastive has no such hyperparameter"),
+        ("metric: accuracy", "record", "unknown metric; got"),
+        ("metric: nmi, k: 1", "record", "nmi has no K"),
+    ],
+)
+def test_a_config_or_metric_that_the_study_does_not_score_is_refused(
+    load, row, quarantine, message
+):
+    text = (
+        GRID.replace("record_all", quarantine) + CONFIGS + f"    - {{{ONLY}, {row}, value: 50}}\n"
+    )
+    assert message in problems(load, text)
+
+
+def test_a_snapshot_from_before_metrics_and_configs_is_read(load):
+    record = resolved_dict(load(VALUES))
+    lines = list(csv.DictReader([record["expect"]["columns"], *record["expect"]["values"]]))
+    kept = [name for name in lines[0] if name not in ("metric", "config")]
+    old = {
+        **record["expect"],
+        "columns": ",".join(kept),
+        "values": [",".join(line[name] for name in kept) for line in lines],
+    }
+    assert expected_of({**record, "expect": old}) == load(VALUES).expect
 
 
 def test_the_shipped_table_is_the_one_that_tests_compare_with():

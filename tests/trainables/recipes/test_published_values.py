@@ -166,3 +166,13 @@ def test_image_sizes_are_those_of_the_sources():
     assert sizes.pop("fast") is None
     assert sizes.pop("reality_check") == 227
     assert set(sizes.values()) == {224}
+
+
+def test_gradml_trains_as_its_paper_says():
+    training = training_for("gradml_paper", dataset="cub200", backbone="resnet50")
+    assert (training.optimiser, training.learning_rate) == ("adam", 1e-7)
+    assert (training.batch_size, training.weight_decay) == (32, 4e-4)
+    assert training.batch_norm == "frozen"
+    assert training.augmentation == "random_resized_crop"
+    assert training.evaluation_crop < 1.0
+    assert RECIPES["gradml_paper"].image_size == 224

@@ -86,13 +86,14 @@ def test_poisoned_test_vectors_change_nothing_but_test_scores(clean, tmp_path, p
     assert all(a[0].value != b[0].value for a, b in zip(scores, other_scores, strict=True))
 
 
+@pytest.mark.parametrize("scored", ["recall", "metrics"])
 @pytest.mark.parametrize("poison", [all_the_same, too_large])
 @pytest.mark.parametrize("of", [tiny_trial, two_folds])
 def test_a_network_that_cannot_be_tested_has_no_test_scores_and_fails_nothing(
-    clean, tmp_path, poison, of, caplog
+    clean, tmp_path, poison, of, scored, caplog
 ):
     epochs, chosen, _ = told(on_vectors(clean, of))
-    poisoned = on_vectors(folder_of_vectors(tmp_path, poison), of)
+    poisoned = replace(on_vectors(folder_of_vectors(tmp_path, poison), of), test_scores=scored)
     with caplog.at_level(logging.WARNING):
         same, chosen_again, scores = told(poisoned)
     assert (same, chosen_again) == (epochs, chosen)
@@ -100,6 +101,16 @@ def test_a_network_that_cannot_be_tested_has_no_test_scores_and_fails_nothing(
     assert "no test scores: " in caplog.text
     with pytest.raises((Collapsed, Diverged), match="test embeddings"):
         list(run_trial(replace(poisoned, test_scores="all")))
+
+
+def test_all_metrics_in_quarantine_change_nothing_else_and_come_without_images(clean):
+    recall, metrics = on_vectors(clean), replace(on_vectors(clean), test_scores="metrics")
+    *same, _ = told(recall)
+    *told_with_all, (scores,) = told(metrics)
+    assert told_with_all == same
+    assert {score.metric for score in scores} == {"recall", "r_precision", "map_at_r", "nmi", "f1"}
+    *_, test = run_trial(metrics)
+    assert test.retrievals == ()
 
 
 def test_tuning_on_test_does_depend_on_test_vectors(clean, tmp_path):
