@@ -30,7 +30,7 @@ from analysis.wording import MISSING, counted, listed, p_equals, range_of
 from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.results.records.tournament_rules import TEST_LABELS
 
-_NO_DIAGRAM = "A critical difference needs at least three competitors and two blocks."
+_NO_DIAGRAM = "A critical difference needs at least three competitors and two"
 
 
 def pairwise_comparisons(results: StudyResults, series: Mapping[str, Series]) -> Section:
@@ -66,7 +66,7 @@ def pair_parts(
     """
     pairs = _pair_list(tournament, series, fairness=fairness)
     return (
-        _diagram(tournament, series) or Paragraph(text=_NO_DIAGRAM),
+        _diagram(tournament, series) or Paragraph(text=f"{_NO_DIAGRAM} {tournament.units.noun}s."),
         _pair_figure(tournament, series),
         *aside,
         Fold(summary="Every pair, with wins and the other tests", parts=(pairs,)),

@@ -27,7 +27,6 @@ from analysis.wording import counted, in_percent, range_below, range_of
 
 _LEVELS = ("val_default", "val_winner", "test_default", "test_winner")
 _GROUP = ("dataset", "backbone")
-_NO_INTERVALS = f"none, since an interval takes {FEWEST_VALUES} of them,"
 _LEVEL_LABELS = ("Default, val", "Tuned, val", "Default, test", "Tuned, test")
 
 
@@ -47,18 +46,24 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
     num_blocks = selection["block"].n_unique()
     blocks, metric = counted(num_blocks, "block"), results.metric
     groups = _groups(selection)
-    intervals = "95 % t intervals" if groups.number >= FEWEST_VALUES else _NO_INTERVALS
+    has_intervals = groups.number >= FEWEST_VALUES
+    lines = (
+        f"Lines: 95 % t intervals over {groups.counted}"
+        if has_intervals
+        else f"No intervals: they take {FEWEST_VALUES} {groups.noun}s"
+    )
+    below = "; 95 % t intervals below" if has_intervals else ""
     levels = Illustration(
         name="tuning-levels",
         plots=(draw_tuning(with_untrained, metric=metric, name="tuning-levels-plot"),),
         caption=f"{metric}, mean over {blocks}. Hollow: published default; filled: tuned; bar:"
         " the untrained network. Validation is the search's own, test the mean of"
-        f" fresh seeds on classes that no search used. Lines: {intervals} over"
-        f" {groups.counted}, cut at 0 and 100; they mostly show how blocks differ, so compare"
-        f" losses by their paired gaps.{_missing_note(selection)}",
+        f" fresh seeds on classes that no search used. {lines}"
+        f"{', cut at 0 and 100' if has_intervals else ''}. Levels mostly show how blocks differ,"
+        f" so compare losses by their paired gaps.{_missing_note(selection)}",
         table=_estimates(
             "tuning-levels",
-            f"{metric} in %, mean over {blocks}; {intervals} below",
+            f"{metric} in %, mean over {blocks}{below}",
             {r.name: dict(zip(_LEVEL_LABELS, r.levels, strict=True)) for r in with_untrained},
             series,
         ),
@@ -67,10 +72,10 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
         name="tuning-gains",
         plots=(draw_gains(rows, name="tuning-gains-plot"),),
         caption="Gain of tuning: tuned minus published default on test, same seeds and"
-        f" blocks. Lines: {intervals} over {groups.counted}.",
+        f" blocks. {lines}.",
         table=_estimates(
             "tuning-gains",
-            f"Gain on test in points, mean over {blocks}; {intervals} below",
+            f"Gain on test in points, mean over {blocks}{below}",
             {row.name: {"Gain on test": row.gain} for row in rows},
             series,
         ),
