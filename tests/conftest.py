@@ -1,3 +1,4 @@
+import ctypes
 import os
 import shutil
 from pathlib import Path
@@ -38,7 +39,30 @@ settings.register_profile("unhurried", deadline=None, suppress_health_check=[Hea
 settings.load_profile("unhurried")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _memory_is_given_back():
+    """What a file let go of in small pieces would stay with the process, file after file."""
+    yield
+    give_back = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
+    if give_back is not None:
+        give_back(0)
+
+
+@pytest.hookimpl(tryfirst=True)  # while those are there that are not asked for
 def pytest_collection_modifyitems(items):
+    _assert_make_finds_ray(items)
+    _skip_without_gpu(items)
+
+
+def _assert_make_finds_ray(items):
+    """`make test-clusters` looks for tests that start Ray where the marker is written."""
+    files = {item.path for item in items if item.get_closest_marker("ray")}
+    hidden = [str(file) for file in files if "mark.ray" not in file.read_text(encoding="utf-8")]
+    if hidden:
+        raise pytest.UsageError(f"mark tests that start Ray in their own file: {hidden}")
+
+
+def _skip_without_gpu(items):
     """Tests that need a GPU are skipped where there is none."""
     on_gpu = [item for item in items if item.get_closest_marker("gpu")]
     if not on_gpu:
