@@ -66,7 +66,7 @@ def test_pixels_weights_and_pooled_features_are_those_its_classifier_expects(nam
     torch.save(model.state_dict(), file)
     with torch.no_grad():
         expected, classify = model(inputs), classifier_of(model)
-    del model  # the largest ones take 350 MB, and there will be two more of each
+    del model  # the largest ones take 100 MB, and there will be two more of each
     embedder = Embedder(load("backbones", name)(str(file)), 2, TrainingSettings()).eval()
     with torch.no_grad():
         found = classify(embedder.features(images))
