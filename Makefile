@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 RESULTS := podium-results/quickstart
 
-.PHONY: demo test test-clusters test-rest check format benchmark clean
+.PHONY: demo test test-clusters test-rest check style types format benchmark clean
 
 demo: .venv/installed
 	$(BIN)/podium run studies/quickstart.yaml
@@ -17,9 +17,9 @@ TEST_ENVIRONMENT := OMP_NUM_THREADS=1 MALLOC_MMAP_THRESHOLD_=8388608 PYTHONDONTW
 
 # Tests that start Ray clusters run one after the other, beside all others: several clusters at once
 # would starve each other. Only files that mark such tests are looked through, which saves the wait
-# for all the others.
-test: check
-	$(MAKE) -j2 --output-sync=line test-clusters test-rest
+# for all the others. Types are checked meanwhile, which takes one core a minute.
+test: style
+	$(MAKE) -j3 --output-sync=line types test-clusters test-rest
 
 test-clusters: .venv/installed-dev
 	$(TEST_ENVIRONMENT) $(BIN)/pytest -m "ray and not soak" \
@@ -29,9 +29,13 @@ test-clusters: .venv/installed-dev
 test-rest: .venv/installed-dev
 	$(TEST_ENVIRONMENT) $(BIN)/pytest -m "not ray and not soak" -n auto --dist worksteal
 
-check: .venv/installed-dev
+check: style types
+
+style: .venv/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: .venv/installed-dev
 	$(BIN)/mypy
 
 format: .venv/installed-dev
