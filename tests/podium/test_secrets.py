@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.podium.calling import podium
+
 _KEY_LINES = ("MIIEvQIBADANBgkqhkiG9w0BAQEFAASC", "BKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj")
 _PRIVATE_KEY = (
     "-----BEGIN PRIVATE KEY-----\n" + "\n".join(_KEY_LINES) + "\n-----END PRIVATE KEY-----\n"
@@ -124,7 +126,7 @@ def _told(folder: Path, *texts: str, secrets: Set[str] = _SECRETS) -> set[str]:
 def test_a_study_that_tells_its_secrets_leaves_none(tmp_path):
     done = _run(tmp_path, "run", "leaky.yaml", "--local")
     assert done.returncode == 1, done.stderr
-    listed = _run(tmp_path, "trials", "leaky.yaml", "--failed")
+    listed = podium("trials", "leaky.yaml", "--failed", cwd=tmp_path)
     assert "and *** and" in listed.stdout
     report = (tmp_path / "podium-results" / "leaky" / "report.html").read_text()
     assert _told(tmp_path, done.stdout, done.stderr, listed.stdout, report) == set()

@@ -140,7 +140,7 @@ def test_a_grown_study_is_the_one_that_had_the_protocol_from_the_beginning(undis
     assert_frame_equal(tables(tmp_path, CROSSED), tables(undisturbed, CROSSED))
 
 
-@pytest.mark.parametrize("step", [20, 70, *soak(4, 43)])
+@pytest.mark.parametrize("step", [20, *soak(4, 43, 70)])
 def test_growing_may_be_interrupted_too(undisturbed, tmp_path, step):
     run_planted(replace(CROSSED, protocols=PROTOCOLS[:2]), tmp_path)
     assert run_here(CROSSED, tmp_path, InterruptedAfter(step, PlantedTrial(hashed))).interrupted
