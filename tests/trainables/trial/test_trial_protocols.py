@@ -217,7 +217,7 @@ def test_a_test_after_each_fold_changes_nothing_of_the_folds_to_come(cache_folde
 def test_unknown_test_scores_are_refused(cache_folder):
     settings = tiny_trial(cache_folder, test_scores="everything")
     with pytest.raises(
-        TrialInputError, match="test_scores must be one of all, recall; got 'everything'"
+        TrialInputError, match="test_scores must be one of all, metrics, recall; got 'everything'"
     ):
         next(run_trial(settings))
 
