@@ -27,18 +27,21 @@ def headline(tournament: Tournament, stability: RankStability | None, *, metric:
     """What is known of the order, then who leads and by how much.
 
     Where the design cannot support any ranking that comes first; where blocks lack scores, the
-    order over all of them comes before that of the complete ones.
+    order over all of them comes before that of the complete ones. A question about these blocks
+    alone is named.
 
     Args:
         tournament: the tournament.
         stability: stability of its ranks; None with a single block.
         metric: what the scores are.
     """
+    leader = _leader(tournament, stability, metric=metric)
+    asks_here = tournament.question == "these_blocks"
     return " ".join(
         (
             *_nothing_known(tournament),
             *all_blocks_sentences(tournament),
-            _leader(tournament, stability, metric=metric),
+            f"On these blocks alone, {leader}" if asks_here else leader,
         )
     )
 

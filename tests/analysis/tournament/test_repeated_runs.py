@@ -8,6 +8,7 @@ import pytest
 
 from analysis.estimates.ranks import average_ranks
 from analysis.hypothesis_tests.nemenyi import nemenyi_p_value
+from analysis.report.verdict import headline
 from analysis.tournament.medals import medals
 from analysis.tournament.rank_stability import rank_stability
 from analysis.tournament.repeated_runs import RepeatedRuns, shared_runs
@@ -142,6 +143,8 @@ def test_the_probability_of_superiority_is_over_runs_with_an_interval_from_them(
 def test_what_is_asked_is_said_first():
     held, runs = hold_by_rules(table_of(scores(gain=5.0)), HERE)
 
+    leads = headline(held, rank_stability(held, runs), metric="recall")
+    assert leads.startswith("On these blocks alone, a is first of 3 over 2 blocks")
     question, *_ = verdict_sentences(held, rank_stability(held, runs))
     assert question.startswith("Would the order hold on these blocks, were the runs repeated?")
     assert "8 runs of 2 blocks" in question
