@@ -17,7 +17,7 @@ SMALLER = {
     "fixed-validation-glyphs": ("search.trials=3",),
     "protocols-glyphs": ("search.repeats=2", "search.trials=2", "losses=[contrastive]"),
     "gradml-grid-glyphs": ("search.repeats=2",),
-    "gradml-powers-glyphs": ("search.repeats=2",),
+    "gradml-powers-glyphs": ("search.repeats=1", "search.splits=same"),
     "gradml-learning-rate-glyphs": ("search.trials=3",),
 }
 ONE_DATASET = "datasets=[{name: glyphs, script: latin, classes: 80, instances_per_class: 6}]"
