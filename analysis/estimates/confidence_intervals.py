@@ -57,14 +57,7 @@ def t_interval(values: Sequence[float]) -> Interval:
     if len(array) < 2:
         return Interval(estimate=mean, low=None, high=None, standard_error=None, num=1)
     error = float(array.std(ddof=1)) / math.sqrt(len(array))
-    reach = t_reach(len(array) - 1) * error if len(array) >= FEWEST_VALUES else None
-    return Interval(
-        estimate=mean,
-        low=None if reach is None else mean - reach,
-        high=None if reach is None else mean + reach,
-        standard_error=error,
-        num=len(array),
-    )
+    return _student(mean, error, len(array))
 
 
 def grouped_interval(values: Sequence[float], groups: Sequence[Hashable]) -> Interval:
@@ -87,13 +80,18 @@ def grouped_interval(values: Sequence[float], groups: Sequence[Hashable]) -> Int
         return Interval(estimate=mean, low=None, high=None, standard_error=None, num=1)
     without = np.array([array[of_group != g].mean() for g in range(len(names))])
     error = math.sqrt((len(names) - 1) * float(without.var()))
-    reach = t_reach(len(names) - 1) * error if len(names) >= FEWEST_VALUES else None
+    return _student(mean, error, len(names))
+
+
+def _student(mean: float, error: float, num: int) -> Interval:
+    """Student's t interval of a mean of so many independent pieces, from 3 of them on."""
+    reach = t_reach(num - 1) * error if num >= FEWEST_VALUES else None
     return Interval(
         estimate=mean,
         low=None if reach is None else mean - reach,
         high=None if reach is None else mean + reach,
         standard_error=error,
-        num=len(names),
+        num=num,
     )
 
 

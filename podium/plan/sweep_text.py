@@ -8,7 +8,7 @@ from orchestrator.planning.sweep_plan import SweepPlan
 def sweep_notes(plans: Sequence[SweepPlan]) -> Iterator[str]:
     """What is tried of each hyperparameter; nothing if nothing is swept.
 
-    Blocks in which a loss has the same sweeps are not told apart.
+    Blocks in which a loss has the same sweeps are named once.
     """
     if not plans:
         return
