@@ -69,15 +69,11 @@ def test_the_sign_flips_are_those_of_all_runs_of_all_blocks():
     rules = TournamentRules(question="these_blocks", test="permutation_holm")
     held, _ = hold_by_rules(table_of(found), rules)
 
-    gaps = np.concatenate([block[:, 0] - block[:, 1] for block in found])
-    flipped = [abs(np.dot(signs, gaps)) for signs in product((-1, 1), repeat=len(gaps))]
-    p = np.mean([one >= abs(gaps.sum()) - 1e-9 for one in flipped])
     raw = {}
     for a, b in combinations(range(3), 2):
         gaps = np.concatenate([block[:, a] - block[:, b] for block in found])
         sums = [abs(np.dot(signs, gaps)) for signs in product((-1, 1), repeat=len(gaps))]
         raw["abc"[a] + "abc"[b]] = np.mean([one >= abs(gaps.sum()) - 1e-9 for one in sums])
-    assert raw["ab"] == p
     step = sorted(raw, key=raw.get)
     holm, largest = {}, 0.0
     for position, pair in enumerate(step):
