@@ -41,7 +41,7 @@ search:
   sampler: tpe
   objectives: [recall]           # nsga-ii: [recall, seconds]
   trials: 20                     # per search: block x loss x repeat; the published default first
-  space: joint                   # or thesis, where a loss has it
+  space: joint                   # or psomas2020, where a loss has it
   tune: [learning_rate]          # also proxy_learning_rate, weight_decay, warm_up_epochs
   # Or none, hyperband, folds, {{kind: median, grace_epochs: 1, min_trials: 5}}.
   early_stopping: {{kind: asha, grace_epochs: 1, reduction_factor: 3}}
@@ -63,7 +63,7 @@ final:
 declared_differences: {{}}
 
 training:
-  recipe: fast                   # sets all that is not said here; for image files: thesis, ...
+  recipe: fast                   # sets all that is not said here; for image files: psomas2020, ...
   epochs: 8
   batch_size: 32
   samples_per_class: 4

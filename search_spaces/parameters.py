@@ -165,8 +165,8 @@ class LossSpaces:
             alone decide.
         published_training: training parameters that publications state for the loss.
         joint: what is searched by default, by hyperparameter.
-        thesis: the space of the thesis; None if it has none for the loss.
-        reality_check: the space of "A Metric Learning Reality Check"; None as for ``thesis``.
+        psomas2020: the space of the thesis; None if it has none for the loss.
+        reality_check: the space of "A Metric Learning Reality Check"; None as for ``psomas2020``.
     """
 
     kind: str
@@ -175,7 +175,7 @@ class LossSpaces:
     proxies_if: Condition | None = None
     published_training: Mapping[str, Published] = field(default_factory=dict)
     joint: Mapping[str, Real | Int | Choice | Every] = field(default_factory=dict)
-    thesis: Mapping[str, Real | Int | Choice | Every] | None = None
+    psomas2020: Mapping[str, Real | Int | Choice | Every] | None = None
     reality_check: Mapping[str, Real | Int | Choice | Every] | None = None
 
 

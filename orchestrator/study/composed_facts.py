@@ -11,7 +11,7 @@ from search_spaces.training_parameters import PROXY_PARAMETERS, TRAINING_SPACES
 from trainables.settings.legal_ranges import Parameter
 from trainables.settings.loss_expression import MEMORY, PRETRAINING, WEIGHT
 
-SPACE_NAMES = ("joint", "thesis", "reality_check")
+SPACE_NAMES = ("joint", "psomas2020", "reality_check")
 
 _MEMORY_SOURCE = "Wang et al. 2020, Cross-Batch Memory for Embedding Learning"
 
@@ -74,7 +74,7 @@ class LossFacts:
         """A space of its own hyperparameters together with training parameters.
 
         Args:
-            space: name of a space (``joint``, ``thesis``, ``reality_check``), or a space.
+            space: name of a space (``joint``, ``psomas2020``, ``reality_check``), or a space.
             tune: names of training parameters. Those of proxies join only where the loss has
                 some, so one list serves all losses of a study.
             training: training parameters of the loss where no search varies them; ranges lie

@@ -9,11 +9,11 @@ from trainables.network.initial_weights import IMAGENET_WEIGHTS
 from trainables.recipes import RECIPES
 from trainables.settings.trial_settings import RANDOM_WEIGHTS, DatasetSettings
 
-_OF_FILES, _OF_OTHERS = "thesis", "fast"
+_OF_FILES, _OF_OTHERS = "psomas2020", "fast"
 
 
 def default_recipe(datasets: Iterable[DatasetSettings]) -> str:
-    """``thesis`` for image files, which ``fast`` is not made for."""
+    """``psomas2020`` for image files, which ``fast`` is not made for."""
     return _OF_FILES if any(map(has_image_files, datasets)) else _OF_OTHERS
 
 

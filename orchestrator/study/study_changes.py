@@ -11,6 +11,7 @@ from typing import Any
 
 from orchestrator.results.records.tournament_rules import rules_of
 from orchestrator.study.foreign_code import import_paths_of
+from orchestrator.study.former_names import with_present_names
 from trainables.settings.trial_settings import LOCATION_OPTIONS
 
 # Changes of these change no number.
@@ -67,7 +68,8 @@ class Change:
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Change:
     """What changed between two resolved studies, and whether it may."""
     before, after = (
-        _flat(_with_single_protocol(_with_rules(values), old, new)) for values in (old, new)
+        _flat(_with_single_protocol(_with_rules(with_present_names(values)), old, new))
+        for values in (old, new)
     )
     known = {*old["losses"], *import_paths_of(old)}
     harmless: list[Difference] = []

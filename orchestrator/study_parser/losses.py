@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping
 
 from orchestrator.study.composed_facts import LossFacts
+from orchestrator.study.former_names import FORMER_SPACES
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import StudyLoss
 from orchestrator.study_parser.hyperparameters import read_space, read_value, read_values
@@ -99,7 +100,7 @@ def _read_own_space(section: Section, facts: LossFacts, problems: Problems) -> S
     if node is None:
         return None
     if isinstance(node.value, str):
-        return facts.spaces[section.choice("space", "joint", sorted(facts.spaces))]
+        return facts.spaces[section.choice("space", "joint", sorted(facts.spaces), FORMER_SPACES)]
     return read_space(node, (*section.path, "space"), facts.legal_parameters, problems)
 
 

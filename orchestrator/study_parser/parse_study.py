@@ -11,6 +11,7 @@ from typing import Literal, get_args
 from orchestrator.results.storage.locations import parse_place
 from orchestrator.search_samplers.sampler_names import SAMPLERS
 from orchestrator.study.defaults import default_image_size, default_recipe
+from orchestrator.study.former_names import FORMER_RECIPES, FORMER_SPACES
 from orchestrator.study.study import (
     SECONDS,
     FinalSettings,
@@ -179,7 +180,7 @@ def _search(
         sampler=sampler,
         objectives=objectives,
         trials=section.integer("trials", base.trials, low=1, high=_MAX_TRIALS),
-        space=section.text("space", base.space),
+        space=section.text("space", base.space, FORMER_SPACES),
         tune=section.texts("tune", base.tune, may_be_empty=True),
         early_stopping=read_early_stopping(
             section, problems, default="none" if SECONDS in objectives else "asha"
@@ -227,7 +228,7 @@ def _keep(section: Section) -> KeepSettings:
 
 def _read_training(section: Section, datasets: Sequence[DatasetSettings]) -> StudyTraining:
     """Recipe and overrides, each of its type. Ranges are checked together with the recipe."""
-    recipe = section.choice("recipe", default_recipe(datasets), sorted(RECIPES))
+    recipe = section.choice("recipe", default_recipe(datasets), sorted(RECIPES), FORMER_RECIPES)
     overrides: dict[str, HyperparameterValue] = {}
     for name, kind in TRAINING_TYPES.items():
         if name not in section:

@@ -1,9 +1,11 @@
 """Reads a mapping of the study file key by key; wrong values are noted and get defaults."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeVar
 
+from orchestrator.study.former_names import present_name
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.yaml_tree import Node
 
@@ -14,6 +16,8 @@ MAX_CROSSED = 100
 
 Name = TypeVar("Name", bound=str)
 Item = TypeVar("Item", str, int)
+
+NOTHING_FORMER: Mapping[str, str] = MappingProxyType({})
 
 
 class Section:
@@ -62,23 +66,32 @@ class Section:
         node = self.node(key)
         return node is None or node.value is None
 
-    def text(self, key: str, default: str) -> str:
-        """A text that is not blank."""
+    def text(self, key: str, default: str, former: Mapping[str, str] = NOTHING_FORMER) -> str:
+        """A text that is not blank; a former name is noted on standard error."""
         node = self.node(key)
         if node is None:
             return default
         if isinstance(node.value, str) and node.value.strip():
-            return node.value
+            return self._present_name(key, node, node.value, former)
         self._wrong(key, "must be text", node)
         return default
 
-    def choice(self, key: str, default: Name, choices: Sequence[Name]) -> Name:
-        """One of ``choices``."""
+    def choice(
+        self,
+        key: str,
+        default: Name,
+        choices: Sequence[Name],
+        former: Mapping[str, str] = NOTHING_FORMER,
+    ) -> Name:
+        """One of ``choices``, perhaps by a former name, which is noted on standard error."""
         node = self.node(key)
         if node is None:
             return default
+        given = node.value
+        if isinstance(given, str):
+            given = self._present_name(key, node, given, former)
         for choice in choices:
-            if choice == node.value:
+            if choice == given:
                 return choice
         self._wrong(key, "must be one of the choices", node, choices)
         return default
@@ -219,6 +232,9 @@ class Section:
             else:
                 values.append(value)
         return tuple(values or default)
+
+    def _present_name(self, key: str, node: Node, given: str, former: Mapping[str, str]) -> str:
+        return present_name(given, former, f"{node.position}: {label((*self.path, key))}")
 
     def _wrong(
         self, key: str, rule: str, node: Node, choices: Sequence[str] | None = None

@@ -91,7 +91,7 @@ def _check_augmentation(
                 key_path,
                 "augmentation shift moves images of one size by a pixel, and "
                 f"{dataset.label} has files of many sizes: choose a recipe for them, such as "
-                "thesis, or set training.augmentation",
+                "psomas2020, or set training.augmentation",
                 got=study.training.recipe if key_path[-1] == "recipe" else kind,
             )
         elif kind == "random_resized_crop" and not has_image_files(dataset):

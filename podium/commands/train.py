@@ -10,6 +10,7 @@ from orchestrator.study.defaults import (
     default_recipe,
     default_weights,
 )
+from orchestrator.study.former_names import FORMER_RECIPES, present_name
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.unused_settings import (
     is_start_epoch,
@@ -61,7 +62,7 @@ def command(
     ] = None,
     recipe: Annotated[
         str | None,
-        typer.Option(help="Training recipe; default: fast, or thesis for image files."),
+        typer.Option(help="Training recipe; default: fast, or psomas2020 for image files."),
     ] = None,
     val_fraction: Annotated[
         float, typer.Option(help="Part of the training classes kept for validation.")
@@ -82,7 +83,9 @@ def command(
         },
     )
     own = {name: value for name, value in values.items() if not name.startswith(_DATASET_PREFIX)}
-    chosen = recipe or default_recipe([data])
+    chosen = default_recipe([data])
+    if recipe:
+        chosen = present_name(recipe, FORMER_RECIPES, "--recipe")
     training = training_for(chosen, dataset=dataset, backbone=backbone)
     of_loss = {} if loss == UNTRAINED else loss_values(chosen, loss, dataset=dataset)
     settings = TrialSettings(

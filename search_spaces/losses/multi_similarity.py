@@ -11,7 +11,7 @@ SPACES = LossSpaces(
         "margin": Real(0.0, 1.0),
         "epsilon": Real(0.0, 1.0),
     },
-    thesis={
+    psomas2020={
         "alpha": Real(2.0, 100.0, step=2.0, source="thesis table 15"),
         "beta": Real(2.0, 100.0, step=2.0, source="thesis table 15"),
         "margin": Real(0.0, 1.0, step=0.1, source="thesis table 15"),

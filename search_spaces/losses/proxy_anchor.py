@@ -6,7 +6,7 @@ SPACES = LossSpaces(
     kind="proxy",
     source="Kim et al. 2020, Proxy Anchor Loss for Deep Metric Learning, equation 4",
     joint={"alpha": Real(4.0, 100.0, log=True), "margin": Real(0.0, 0.5)},
-    thesis={
+    psomas2020={
         "alpha": Real(2.0, 100.0, step=2.0, source="thesis table 15"),
         "margin": Real(0.0, 1.0, step=0.1, source="thesis table 15"),
     },

@@ -16,7 +16,7 @@ SPACES = LossSpaces(
         "margin": Real(0.0, 1.0),
         "tau": Real(0.01, 1.0, log=True),
     },
-    thesis={
+    psomas2020={
         "scale": Real(2.0, 100.0, step=2.0, source="thesis table 15"),
         "gamma": Real(
             10.0, 100.0, step=10.0, source="thesis table 15 (its best, 58, is no such step)"

@@ -86,7 +86,9 @@ def test_a_plan_tells_blocks_training_and_what_is_missing(capsys, birds_file, tm
     assert "data set backbone weights px batch step embedding dims" in printed
     assert "cub200 resnet50 imagenet 224 100 5 64, 512" in printed
     assert "cub200 bn_inception a file 224 180 10 64, 512" in printed
-    assert "Training: recipe thesis; in all blocks epochs 100, learning_rate 0.0001." in printed
+    assert (
+        "Training: recipe psomas2020; in all blocks epochs 100, learning_rate 0.0001." in printed
+    )
     assert "The recipe gives values of their own to proxy_anchor (sampler random)." in printed
     assert f"data: cub200 not found at {tmp_path}/cub; needed before the run" in printed
     assert f"weights: bn_inception not found at {tmp_path}/bn.pth;" in printed
@@ -124,7 +126,7 @@ def test_results_of_an_older_podium_are_reported_and_left_alone(capsys, tmp_path
 
 
 def test_what_blocks_differ_in_besides_is_named(capsys, birds_file):
-    planned = call(capsys, "plan", birds_file, "--set", "training.recipe=thesis_code")
+    planned = call(capsys, "plan", birds_file, "--set", "training.recipe=psomas2020_code")
     printed = " ".join(planned.out.split())
     assert "in all blocks batch_size 150, epochs 100, learning_rate 0.0001;" in printed
     assert "blocks also differ in warm_up_epochs." in printed

@@ -33,7 +33,7 @@ losses: [multi_similarity]
 protocol: {{kind: fixed, val_fraction: 0.4}}
 search: {{trials: 2, sampler: random, early_stopping: none, tune: []}}
 final: {{seeds: 1}}
-training: {{recipe: thesis, epochs: 1, warm_up_epochs: 0, batch_size: 8, samples_per_class: 2}}
+training: {{recipe: psomas2020, epochs: 1, warm_up_epochs: 0, batch_size: 8, samples_per_class: 2}}
 metrics: {{k: [1, 2]}}
 resources: {{cpus_per_trial: 1}}
 """
@@ -93,7 +93,7 @@ def test_every_choice_of_the_recipe_is_in_the_results(finished_study):
     files = {str(folder / f"{network}.pth") for network in NETWORKS[name]}
     assert {one["backbone"]["weights"] for one in settings} == files
     training = settings[0]["training"]
-    assert (training["recipe"], training["augmentation"]) == ("thesis", "random_resized_crop")
+    assert (training["recipe"], training["augmentation"]) == ("psomas2020", "random_resized_crop")
     assert (training["pooling"], training["optimiser"]) == ("average+max", "adamw")
 
 

@@ -39,7 +39,7 @@ def thesis_ranges():
 def test_thesis_spaces_and_defaults_are_those_of_the_thesis(loss, row):
     facts = facts_of(loss)
     name = OUR_NAMES.get((row["loss"], row["hyperparameter"]), row["hyperparameter"])
-    tried = facts.spaces["thesis"].parameters[name]
+    tried = facts.spaces["psomas2020"].parameters[name]
     step = float(row["step"])
     low = float(row["low"]) + (0.0 if row["low_inclusive"] == "true" else step)
     assert (tried.low, tried.high, tried.step) == (low, float(row["high"]), step)
@@ -76,4 +76,4 @@ def test_values_of_the_losses_of_the_thesis_itself_are_ours_for_it_prints_none(l
         assert facts.parameters[name].source == "own: proxy_anchor's"
         assert facts.defaults[name] == facts_of("proxy_anchor").defaults[name]
     assert facts.source.startswith("Psomas 2020")
-    assert "thesis" not in facts.spaces
+    assert "psomas2020" not in facts.spaces

@@ -20,9 +20,10 @@ class ProxyNCA(ProxyLoss):
 
     Source: Movshovitz-Attias et al. 2017, whose formula has no scale: it is 1, where the logits
     span no more than [-4, 0]. Psomas 2020, equation 2.27, has the cosine S_c in place of -D2_c.
-    That is half of it, up to a constant that cancels: a scale of 0.5, which the recipe ``thesis``
-    sets. In both the own class is left out of the sum, so the value may be negative: it is
-    log(exp(L) - 1) of each sample's L in `ProxyNCAPP`, the form that most code calls Proxy-NCA.
+    That is half of it, up to a constant that cancels: a scale of 0.5, which the recipe
+    ``psomas2020`` sets. In both the own class is left out of the sum, so the value may be
+    negative: it is log(exp(L) - 1) of each sample's L in `ProxyNCAPP`, the form that most code
+    calls Proxy-NCA.
 
     Every sample is active; with a single class there are no negatives, and the value is 0 with
     gradient 0.

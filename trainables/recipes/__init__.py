@@ -13,9 +13,9 @@ from trainables.recipes.gradml_paper import GRADML_PAPER
 from trainables.recipes.log_ratio_paper import LOG_RATIO_PAPER
 from trainables.recipes.proxy_anchor_paper import PROXY_ANCHOR_PAPER
 from trainables.recipes.proxy_gml_paper import PROXY_GML_PAPER
+from trainables.recipes.psomas2020 import PSOMAS2020
+from trainables.recipes.psomas2020_code import PSOMAS2020_CODE
 from trainables.recipes.reality_check import REALITY_CHECK
-from trainables.recipes.thesis import THESIS
-from trainables.recipes.thesis_code import THESIS_CODE
 from trainables.settings.loss_expression import parse_loss
 from trainables.settings.training_settings import (
     TRAINING_TYPES,
@@ -28,8 +28,8 @@ RECIPES: Mapping[str, Recipe] = MappingProxyType(
         recipe.base.recipe: recipe
         for recipe in (
             FAST,
-            THESIS,
-            THESIS_CODE,
+            PSOMAS2020,
+            PSOMAS2020_CODE,
             PROXY_ANCHOR_PAPER,
             GRADML_PAPER,
             PROXY_GML_PAPER,

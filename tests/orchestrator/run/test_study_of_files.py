@@ -78,7 +78,7 @@ def test_rows_tell_image_size_and_weights(tmp_path, finished):
     for row in trials.iter_rows(named=True):
         settings = json.loads(row["settings"])
         assert settings["image_size"] == row["image_size"]
-        assert settings["training"]["recipe"] == "thesis"
+        assert settings["training"]["recipe"] == "psomas2020"
         is_baseline = row["stage"] == "baseline"
         assert settings["training"]["epochs"] == (0 if is_baseline else 2)
 

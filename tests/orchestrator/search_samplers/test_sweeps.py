@@ -15,7 +15,7 @@ TABLE_15 = Path(__file__).parents[2] / "data/thesis_search_spaces.csv"
 def thesis_task(loss, trials):
     facts = facts_of(loss)
     values = {**facts.defaults, "proxy_learning_rate": 1e-4}
-    return task_of(facts.spaces["thesis"], values, facts.conditions, trials=trials)
+    return task_of(facts.spaces["psomas2020"], values, facts.conditions, trials=trials)
 
 
 def steps_of_table_15(thesis_name):

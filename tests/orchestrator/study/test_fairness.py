@@ -115,20 +115,20 @@ def test_a_value_that_equals_the_recipe_is_no_difference(tmp_path):
 
 def test_what_the_recipe_gives_single_losses_is_reported_with_its_reason(tmp_path):
     record = fairness(
-        study_of_losses(tmp_path, "contrastive", "arcface", "training: {recipe: thesis}")
+        study_of_losses(tmp_path, "contrastive", "arcface", "training: {recipe: psomas2020}")
     )
     assert "sampler" not in record.settings
     found = {item.name: item for item in record.disparities}
     sampler = found["sampler"]
     assert sides(sampler) == {"balanced": ("contrastive",), "random": ("arcface",)}
     assert sampler.standing == "recipe"
-    assert sampler.reason == RECIPES["thesis"].reasons["sampler"]
+    assert sampler.reason == RECIPES["psomas2020"].reasons["sampler"]
     assert "samples_per_class" not in found  # which random batches have none of
     assert "proxy_learning_rate" not in found  # which contrastive does not heed
 
 
 def test_the_study_file_may_give_a_reason_of_its_own_for_what_the_recipe_does(tmp_path):
-    more = "training: {recipe: thesis}\ndeclared_differences: {sampler: as everybody does}"
+    more = "training: {recipe: psomas2020}\ndeclared_differences: {sampler: as everybody does}"
     sampler = differences(study_of_losses(tmp_path, "contrastive", "arcface", more))["sampler"]
     assert (sampler.standing, sampler.reason) == ("declared", "as everybody does")
 
@@ -137,19 +137,19 @@ def test_what_the_study_file_does_is_not_excused_by_the_recipes_reason(tmp_path)
     first = "{loss: proxy_anchor, values: {proxy_learning_rate: 0.5}}"
     declared = "declared_differences: {proxy_learning_rate: b}"
     study = study_of_losses(
-        tmp_path, first, "arcface", f"training: {{recipe: thesis}}\n{declared}"
+        tmp_path, first, "arcface", f"training: {{recipe: psomas2020}}\n{declared}"
     )
     item = differences(replace(study, declared_differences={}))["proxy_learning_rate"]
     assert (item.standing, item.reason) == ("undeclared", "")
 
 
 def test_what_the_study_states_for_all_takes_the_recipes_difference_away(tmp_path):
-    more = "training: {recipe: thesis, sampler: balanced}"
+    more = "training: {recipe: psomas2020, sampler: balanced}"
     assert "sampler" not in differences(study_of_losses(tmp_path, "contrastive", "arcface", more))
 
 
 def test_a_range_of_a_published_space_is_noted(tmp_path):
-    more = "search: {space: thesis, tune: []}"
+    more = "search: {space: psomas2020, tune: []}"
     found = differences(study_of_losses(tmp_path, "proxy_anchor", "soft_triple", more))
     item = found["proxy_learning_rate"]
     assert (item.standing, item.reason) == ("noted", "")
@@ -159,7 +159,7 @@ def test_a_range_of_a_published_space_is_noted(tmp_path):
 def test_a_difference_in_some_blocks_names_them(tmp_path):
     text = (
         "study: x\ndatasets: [cub200, sop]\nbackbones: [resnet50]\nembedding_dims: [64, 128]\n"
-        "losses: [proxy_anchor, proxy_nca]\ntraining: {recipe: thesis}"
+        "losses: [proxy_anchor, proxy_nca]\ntraining: {recipe: psomas2020}"
     )
     items = [
         item
@@ -173,7 +173,9 @@ def test_a_difference_in_some_blocks_names_them(tmp_path):
 
 
 def test_a_setting_that_blocks_differ_in_is_equal_within_each(tmp_path):
-    text = "study: x\ndatasets: [cub200, sop]\nlosses: [contrastive]\ntraining: {recipe: thesis}"
+    text = (
+        "study: x\ndatasets: [cub200, sop]\nlosses: [contrastive]\ntraining: {recipe: psomas2020}"
+    )
     assert fairness(load(tmp_path, text)).settings["learning_rate"].startswith("by block: ")
 
 
@@ -227,7 +229,7 @@ def test_protocols_differ_in_what_a_config_costs_and_what_its_search_sees(tmp_pa
 
 
 def test_settings_come_first_and_everything_can_be_declared(tmp_path):
-    more = "training: {recipe: thesis}"
+    more = "training: {recipe: psomas2020}"
     study = study_of_losses(tmp_path, "contrastive, margin", "arcface, soft_triple, n_pair", more)
     names = [item.name for item in fairness(study).disparities]
     assert names == sorted(names, key=DECLARABLE.index)

@@ -63,8 +63,12 @@ def test_a_published_default_that_is_written_out_is_still_one(tmp_path):
     ("first", "more", "value"),
     [
         ("{loss: contrastive, values: {margin: 0.9}}", "", "the study's values"),
-        ("margin", "training: {recipe: thesis}", "the recipe's values"),
-        ("{loss: margin, values: {margin: 0.3}}", "training: {recipe: thesis}", "the study's "),
+        ("margin", "training: {recipe: psomas2020}", "the recipe's values"),
+        (
+            "{loss: margin, values: {margin: 0.3}}",
+            "training: {recipe: psomas2020}",
+            "the study's ",
+        ),
     ],
 )
 def test_a_first_config_that_is_not_published_is_reported(tmp_path, first, more, value):

@@ -39,9 +39,9 @@ def test_the_proxy_learning_rate_joins_only_losses_with_proxies():
 
 
 def test_an_unknown_space_or_training_parameter_is_answered_with_what_exists():
-    message = "unknown space of contrastive 'thesis'; known: joint"
+    message = "unknown space of contrastive 'psomas2020'; known: joint"
     with pytest.raises(ValueError, match=re.escape(message)):
-        facts_of("contrastive").joined_space("thesis", [])
+        facts_of("contrastive").joined_space("psomas2020", [])
     message = "unknown training parameter to tune 'learning_rates' (did you mean 'learning_rate'"
     with pytest.raises(ValueError, match=re.escape(message)):
         facts_of("contrastive").joined_space("joint", ["learning_rates"])

@@ -97,7 +97,8 @@ def test_every_difference_is_asked_for_at_once(tmp_path):
 )
 def test_a_reason_is_text_for_something_that_differs(tmp_path, line, problem):
     text = (
-        "study: x\nlosses: [contrastive, arcface]\ntraining: {recipe: thesis, batch_size: 20}\n"
+        "study: x\nlosses: [contrastive, arcface]\n"
+        "training: {recipe: psomas2020, batch_size: 20}\n"
         f"declared_differences: {line}\n"
     )
     assert_matches(problems_of(tmp_path, text), [problem])

@@ -31,8 +31,8 @@ ONE_LINE = [
         "did you mean joint? choices: joint.*",
     ),
     (
-        "search: {space: thesis}",
-        'search.space must be a space of contrastive; got "thesis"; choices: joint.*',
+        "search: {space: psomas2020}",
+        'search.space must be a space of contrastive; got "psomas2020"; choices: joint.*',
     ),
     ("search: {tune: [lr]}", 'unknown parameter to tune; got "lr"; choices: .*learning_rate, .*'),
     ("search: {tune: learning_rate}", "search.tune must be a list with at least one item; .*"),

@@ -41,7 +41,7 @@ def test_what_the_study_says_holds_in_every_block(tmp_path):
 
 @pytest.mark.parametrize(
     ("datasets", "recipe"),
-    [("[glyphs]", "fast"), ("[cub200]", "thesis"), ("[glyphs, cub200]", "thesis")],
+    [("[glyphs]", "fast"), ("[cub200]", "psomas2020"), ("[glyphs, cub200]", "psomas2020")],
 )
 def test_the_recipe_suits_the_images_unless_one_is_given(tmp_path, datasets, recipe):
     assert load(tmp_path, f"{HEAD}datasets: {datasets}\n").training.recipe == recipe
@@ -199,7 +199,7 @@ def test_a_setting_that_one_block_uses_is_accepted(tmp_path):
     text = f"{HEAD}datasets: [glyphs, cub200]\nbackbones: [conv_small, resnet50]\n"
     settings = {"pooling": "max", "cache": "none", "crop_scale_min": 0.2}
     inner = ", ".join(f"{name}: {value}" for name, value in settings.items())
-    study = load(tmp_path, f"{text}training: {{recipe: thesis, {inner}}}")
+    study = load(tmp_path, f"{text}training: {{recipe: psomas2020, {inner}}}")
     assert study.training.overrides == settings
 
 
@@ -210,7 +210,7 @@ def test_early_stopping_waits_no_longer_than_the_shortest_training(tmp_path):
 
 
 def test_a_loss_may_take_one_of_its_spaces_by_name(tmp_path):
-    text = "study: x\nlosses: [contrastive, {loss: proxy_anchor, space: thesis}]\n"
+    text = "study: x\nlosses: [contrastive, {loss: proxy_anchor, space: psomas2020}]\n"
     study = load(tmp_path, text + "search: {tune: [weight_decay]}")
     parameters = space_of(study, "proxy_anchor").parameters
     assert set(parameters) == {"alpha", "margin", "weight_decay"}

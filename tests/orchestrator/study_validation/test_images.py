@@ -120,7 +120,7 @@ def test_image_sizes_go_with_data_and_networks(tmp_path, text, problem):
 def test_the_recipe_of_glyphs_is_refused_for_image_files_with_a_way_out(tmp_path):
     found = problems_of(tmp_path, f"{CUB}image_sizes: [224]\ntraining: {{recipe: fast}}")
     assert_matches(
-        found, ['s.yaml:5: augmentation shift moves .*, such as thesis, .*; got "fast"']
+        found, ['s.yaml:5: augmentation shift moves .*, such as psomas2020, .*; got "fast"']
     )
 
 

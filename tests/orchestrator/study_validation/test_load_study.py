@@ -90,7 +90,7 @@ def test_a_space_of_its_own_is_joined_by_the_training_parameters(tmp_path):
 
 def test_rates_are_tried_around_those_of_the_recipe(tmp_path):
     text = "study: x\nlosses: [proxy_anchor]\nsearch: {tune: [learning_rate, weight_decay]}"
-    for recipe, low, high in (("fast", 1e-4, 3e-2), ("thesis", 1e-5, 3e-3)):
+    for recipe, low, high in (("fast", 1e-4, 3e-2), ("psomas2020", 1e-5, 3e-3)):
         study = load(tmp_path, f"{text}\ntraining: {{recipe: {recipe}}}")
         values = unsearched_values(study, blocks(study)[0], "proxy_anchor")
         tried = space_of(study, "proxy_anchor", values).parameters

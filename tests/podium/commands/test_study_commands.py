@@ -229,7 +229,7 @@ def test_losses_as_json_say_what_is_legal(capsys):
 
 def test_spaces_show_what_is_tried(capsys):
     out = call(capsys, "spaces", "proxy_anchor").out
-    assert "proxy_anchor, space thesis:" in out
+    assert "proxy_anchor, space psomas2020:" in out
     assert "2..100 step 2" in out
     assert "4..100 log" in out
     assert "proxy_learning_rate" in out

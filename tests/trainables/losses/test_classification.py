@@ -60,7 +60,7 @@ def test_proxy_nca_of_a_sample_is_proxy_nca_pp_without_the_own_class(scale):
 
 
 def test_proxy_nca_in_the_recipe_of_the_thesis_is_its_equation_2_27_on_cosines():
-    scale = loss_values("thesis", "proxy_nca")["scale"]
+    scale = loss_values("psomas2020", "proxy_nca")["scale"]
     cosines = [math.cos(math.radians(angle)) for angle in (10.0, 80.0, 140.0)]
     value, _ = in_plane("proxy_nca", 0.0, (10.0, 80.0, 140.0), scale=scale)
     others = sum(math.exp(cosine) for cosine in cosines[1:])

@@ -19,8 +19,8 @@ BACKBONES = ("resnet50", "bn_inception", "googlenet", "resnet18", "conv_small")
 def test_the_recipes_are_those_that_a_study_may_name():
     assert set(RECIPES) == {
         "fast",
-        "thesis",
-        "thesis_code",
+        "psomas2020",
+        "psomas2020_code",
         "proxy_anchor_paper",
         "gradml_paper",
         "proxy_gml_paper",
@@ -132,16 +132,17 @@ def test_random_batches_are_for_all_losses_that_need_no_partners_in_the_batch():
     ],
 )
 def test_terms_of_a_sum_keep_their_values_and_agree_on_the_sampler(loss, expected):
-    assert loss_values("thesis", loss) == expected
+    assert loss_values("psomas2020", loss) == expected
 
 
 def test_an_unknown_recipe_is_answered_with_the_choices():
     for ask in (
-        lambda: training_for("thesys", dataset="cub200", backbone="resnet50"),
-        lambda: loss_values("thesys", "contrastive"),
-        lambda: reasons_of("thesys"),
+        lambda: training_for("psomas", dataset="cub200", backbone="resnet50"),
+        lambda: loss_values("psomas", "contrastive"),
+        lambda: reasons_of("psomas"),
     ):
         with pytest.raises(
-            TrialInputError, match=r"unknown recipe 'thesys' .did you mean 'thesis'.*known: fast, "
+            TrialInputError,
+            match=r"unknown recipe 'psomas' .did you mean 'psomas2020'.*known: fast, ",
         ):
             ask()

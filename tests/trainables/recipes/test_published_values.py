@@ -39,7 +39,7 @@ def loss_named(thesis_name):
 )
 def test_the_thesis_trains_as_its_table_3_says(row):
     training = training_for(
-        "thesis", dataset=DATASETS[row["dataset"]], backbone=BACKBONES[row["backbone"]]
+        "psomas2020", dataset=DATASETS[row["dataset"]], backbone=BACKBONES[row["backbone"]]
     )
     assert training.learning_rate == float(row["learning_rate"])
     assert training.step_epochs == int(row["step_size_epochs"])
@@ -52,7 +52,7 @@ def test_the_thesis_trains_as_its_table_3_says(row):
     "row", rows("thesis_loss_defaults.csv"), ids=lambda row: " ".join(row.values())
 )
 def test_the_thesis_gives_losses_what_its_table_4_says(row):
-    values = loss_values("thesis", loss_named(row["loss"]))
+    values = loss_values("psomas2020", loss_named(row["loss"]))
     name = row["hyperparameter"]
     name = HYPERPARAMETERS.get((row["loss"], name), HYPERPARAMETERS.get(name, name))
     assert values[name] == float(row["value"])
@@ -63,14 +63,14 @@ def test_the_thesis_gives_its_losses_nothing_beyond_its_tables():
     table = [row["loss"] for row in rows("thesis_loss_defaults.csv")]
     of_equation_2_27 = {"ProxyNCA": ["scale"]}
     for loss in set(table):
-        values = loss_values("thesis", loss_named(loss))
+        values = loss_values("psomas2020", loss_named(loss))
         own = [name for name in values if name not in ("miner", "sampler")]
         assert len(own) == table.count(loss) + len(of_equation_2_27.get(loss, []))
 
 
 @pytest.mark.parametrize("loss", ["thesis_loss_1", "thesis_loss_2"])
 def test_the_thesis_gives_the_losses_of_its_chapter_6_no_values(loss):
-    assert loss_values("thesis", loss) == {"sampler": "random"}
+    assert loss_values("psomas2020", loss) == {"sampler": "random"}
 
 
 # Where the text and the code of the thesis differ: docs/recipes.md has the numbers.
@@ -92,13 +92,13 @@ def test_the_thesis_gives_the_losses_of_its_chapter_6_no_values(loss):
     ],
 )
 def test_text_and_code_of_the_thesis_are_two_recipes(loss, name, text, code):
-    assert loss_values("thesis", loss)[name] == text
-    assert loss_values("thesis_code", loss)[name] == code
+    assert loss_values("psomas2020", loss)[name] == text
+    assert loss_values("psomas2020_code", loss)[name] == code
 
 
 def test_text_and_code_of_the_thesis_differ_in_batch_step_and_length():
-    text = training_for("thesis", dataset="cub200", backbone="resnet50")
-    code = training_for("thesis_code", dataset="cub200", backbone="resnet50")
+    text = training_for("psomas2020", dataset="cub200", backbone="resnet50")
+    code = training_for("psomas2020_code", dataset="cub200", backbone="resnet50")
     assert (text.batch_size, text.step_factor, text.l2) == (100, 0.1, False)
     assert (code.batch_size, code.step_factor, code.l2) == (150, 0.5, True)
     assert code.step_epochs == text.step_epochs == 5
@@ -108,8 +108,8 @@ def test_text_and_code_of_the_thesis_differ_in_batch_step_and_length():
 @pytest.mark.parametrize("dataset", ["cub200", "cars196", "sop", "in_shop"])
 @pytest.mark.parametrize("loss", ["proxy_anchor", "soft_triple"])
 def test_the_code_of_the_thesis_trains_proxies_at_100_times_the_networks_rate(dataset, loss):
-    training = training_for("thesis_code", dataset=dataset, backbone="bn_inception")
-    values = loss_values("thesis_code", loss, dataset=dataset)
+    training = training_for("psomas2020_code", dataset=dataset, backbone="bn_inception")
+    values = loss_values("psomas2020_code", loss, dataset=dataset)
     rate = values.get("proxy_learning_rate", training.proxy_learning_rate)
     assert rate == pytest.approx(100 * training.learning_rate)
     assert values.get("tau") == (0.4 if loss == "soft_triple" else None)

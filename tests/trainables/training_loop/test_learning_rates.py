@@ -18,7 +18,7 @@ from trainables.training_loop.learning_rates import learning_rates
     ],
 )
 def test_the_thesis_steps_down_after_these_epochs(dataset, backbone, first_epochs, rates):
-    training = training_for("thesis", dataset=dataset, backbone=backbone)
+    training = training_for("psomas2020", dataset=dataset, backbone=backbone)
     found = {epoch: learning_rates(training, epoch)["backbone"] for epoch in range(1, 101)}
     for first, rate in zip(first_epochs, rates, strict=True):
         assert found[first] == pytest.approx(rate, rel=1e-12)
@@ -45,7 +45,7 @@ def test_the_thesis_steps_down_after_these_epochs(dataset, backbone, first_epoch
 def test_the_thesis_trains_the_whole_network_from_the_first_epoch_at_the_rates_of_table_3(
     dataset, backbone, rates
 ):
-    training = training_for("thesis", dataset=dataset, backbone=backbone)
+    training = training_for("psomas2020", dataset=dataset, backbone=backbone)
     for epoch, rate in zip((1, 5, 6, 11), rates, strict=True):
         assert rates_of_what_trains(training, epoch) == pytest.approx(
             {"backbone": rate, "embedding": rate, "loss": 100 * rate}
@@ -53,7 +53,7 @@ def test_the_thesis_trains_the_whole_network_from_the_first_epoch_at_the_rates_o
 
 
 def test_the_code_of_the_thesis_first_trains_its_resnet50_on_cub_after_a_step_down():
-    training = training_for("thesis_code", dataset="cub200", backbone="resnet50")
+    training = training_for("psomas2020_code", dataset="cub200", backbone="resnet50")
     found = [rates_of_what_trains(training, epoch)["backbone"] for epoch in (1, 5, 6, 11)]
     assert found == pytest.approx([0.0, 0.0, 5e-5, 2.5e-5])
 

@@ -150,7 +150,7 @@ def test_every_optimiser_that_may_be_named_is_made():
 
 
 def test_the_thesis_divides_all_learning_rates_by_ten_every_five_epochs_on_cub_with_resnet50():
-    training = training_for("thesis", dataset="cub200", backbone="resnet50")
+    training = training_for("psomas2020", dataset="cub200", backbone="resnet50")
     optimiser = make_optimiser(tiny_embedder(), prepared("proxy_anchor"), training)
     expected = {
         1: (1e-4, 1e-4, 1e-2),

@@ -47,21 +47,21 @@ def of(recipe, dataset="cub200", backbone="bn_inception", **changes):
 
 
 CASES = {
-    "thesis": of("thesis", warm_up_epochs=2, step_epochs=1, learning_rate=1e-2),
-    "thesis, clipped": of("thesis", clip_value=1e-3, step_epochs=3),
-    "thesis, network clipped": of("thesis", clip_value=1e-3, clipped="network"),
-    "thesis, loss clipped": of("thesis", clip_value=1e-3, clipped="loss"),
-    "thesis, head": of("thesis", head_learning_rate_factor=30.0, weight_decay=0.5),
-    "thesis on sop": of("thesis", dataset="sop", step_epochs=2),
-    "affine frozen": of("thesis", batch_norm="frozen", warm_up_epochs=1, step_epochs=2),
-    "affine frozen, no warm-up": of("thesis", batch_norm="frozen", warm_up_epochs=0),
-    "warm-up of all epochs": of("thesis", batch_norm="train", warm_up_epochs=9),
+    "psomas2020": of("psomas2020", warm_up_epochs=2, step_epochs=1, learning_rate=1e-2),
+    "thesis, clipped": of("psomas2020", clip_value=1e-3, step_epochs=3),
+    "thesis, network clipped": of("psomas2020", clip_value=1e-3, clipped="network"),
+    "thesis, loss clipped": of("psomas2020", clip_value=1e-3, clipped="loss"),
+    "thesis, head": of("psomas2020", head_learning_rate_factor=30.0, weight_decay=0.5),
+    "thesis on sop": of("psomas2020", dataset="sop", step_epochs=2),
+    "affine frozen": of("psomas2020", batch_norm="frozen", warm_up_epochs=1, step_epochs=2),
+    "affine frozen, no warm-up": of("psomas2020", batch_norm="frozen", warm_up_epochs=0),
+    "warm-up of all epochs": of("psomas2020", batch_norm="train", warm_up_epochs=9),
     "proxy-anchor": of("proxy_anchor_paper", step_epochs=2, proxy_weight_decay=0.3),
     "proxy-gml": of("proxy_gml_paper", step_epochs=2, weight_decay=0.1),
     "log-ratio": of("log_ratio_paper", step_epochs=3, step_factor=0.25),
     "reality check": of("reality_check", learning_rate=1e-4, step_epochs=2),
     "gradml": of("gradml_paper", learning_rate=1e-3, warm_up_epochs=1),
-    "random batches": of("thesis", sampler="random", batch_size=15),
+    "random batches": of("psomas2020", sampler="random", batch_size=15),
 }
 
 

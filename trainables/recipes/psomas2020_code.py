@@ -9,16 +9,16 @@ its proxy-anchor (D13), ``contrastive_l2`` and ``triplet_l2`` for its distances 
 from dataclasses import replace
 
 from trainables.recipes._base import ANY, PROXY_LOSSES, Recipe
-from trainables.recipes.thesis import THESIS
+from trainables.recipes.psomas2020 import PSOMAS2020
 
 _RANDOM = {"sampler": "random"}
 _UNTRAINED = {"proxy_learning_rate": 0.0}  # D1: the optimiser never gets them
 _LARGE = {"soft_triple": {"proxy_learning_rate": 6e-2}}  # D5: 100 times the network's
 
-THESIS_CODE = Recipe(
+PSOMAS2020_CODE = Recipe(
     base=replace(
-        THESIS.base,
-        recipe="thesis_code",
+        PSOMAS2020.base,
+        recipe="psomas2020_code",
         batch_size=150,  # D10: the default of --batch-size
         step_factor=0.5,  # D2: the default of --lr-decay-gamma
         warm_up_epochs=1,  # D20: Proxy-Anchor, train.py
@@ -33,7 +33,7 @@ THESIS_CODE = Recipe(
                 for name, value in row.items()
                 if name not in ("batch_size", "step_factor")
             }
-            for place, row in THESIS.rows.items()
+            for place, row in PSOMAS2020.rows.items()
         },
         (ANY, "resnet50"): {"warm_up_epochs": 5},  # D20: Proxy-Anchor, README
     },

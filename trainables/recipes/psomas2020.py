@@ -17,9 +17,9 @@ _LARGE: Values = {
 }
 _LARGE_RESNET50: Values = {"step_epochs": 10}  # table 3
 
-THESIS = Recipe(
+PSOMAS2020 = Recipe(
     base=TrainingSettings(
-        recipe="thesis",
+        recipe="psomas2020",
         epochs=100,  # table 3
         batch_size=180,  # table 3: all but ResNet50
         sampler="balanced",
