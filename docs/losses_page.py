@@ -37,7 +37,7 @@ A loss *needs*:
 *Traits*: `vmap` losses run under `torch.func.vmap` over their real-valued hyperparameters; `memory`
 losses can meet earlier batches as well; `random` losses draw from the trial's seed.
 
-[All losses at their defaults](all-losses.md) shows that each of them trains.
+[All losses at their defaults](all-losses.md) shows how they train.
 [Add a loss](add-a-loss.md) of your own with one file, and make it tunable with a second.
 
 ## Composed losses
@@ -63,7 +63,14 @@ def losses_page() -> str:
     """The text of the page."""
     facts = [facts_of(name) for name in loss_names()]
     return "\n".join(
-        [_OPENING, _overview(facts), *map(_loss, facts), _memory_parameters(), _training()]
+        [
+            _OPENING,
+            _overview(facts),
+            _families(facts),
+            *map(_loss, facts),
+            _memory_parameters(),
+            _training(),
+        ]
     )
 
 
@@ -82,6 +89,15 @@ def _overview(facts: Iterable[LossFacts]) -> str:
     return f"## All of them\n\n{table(head, rows)}\n"
 
 
+def _families(facts: Iterable[LossFacts]) -> str:
+    """Losses of similar names or formulas beside each other, family by family."""
+    of_family = sorted(
+        (item.family.name, item.name, item.family.differs) for item in facts if item.family
+    )
+    rows = [(family, f"[{name}](#{name})", differs) for family, name, differs in of_family]
+    return f"## Families\n\n{table(('family', 'loss', 'differs by'), rows)}\n"
+
+
 def _traits(name: str) -> list[str]:
     loss = load("losses", name)
     traits = (("vmap", loss.is_vmappable), ("memory", loss.takes_references))
@@ -96,6 +112,8 @@ def _loss(facts: LossFacts) -> str:
         " ".join(summary.split()) + "\n",
         f"Kind: {facts.kind}. Needs: {needs}. Source: {facts.source}.\n",
     ]
+    if facts.family:
+        parts.append(f"Among {facts.family.name} losses: {facts.family.differs}.\n")
     if facts.parameters:
         parts.append(_parameters(facts.parameters, facts.conditions))
     if facts.published_training:

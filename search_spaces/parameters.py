@@ -152,6 +152,20 @@ class Every:
     """Every legal value of a name or a flag."""
 
 
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Losses of similar names or formulas, and what makes one of them another than the rest.
+
+    Attributes:
+        name: the same for all of them.
+        differs: how the loss differs from its siblings, in one line.
+    """
+
+    name: str
+    _: KW_ONLY
+    differs: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LossSpaces:
     """What is searched of a loss; its hyperparameters are declared by the loss itself.
@@ -159,6 +173,7 @@ class LossSpaces:
     Attributes:
         kind: group of losses: ``pair``, ``proxy``, ...
         source: paper and equation.
+        family: losses it could be taken for; None if there are none.
         conditions: conditions of the hyperparameters that exist only while another has certain
             values.
         proxies_if: condition of the parameters that the loss trains itself; None if its ``needs``
@@ -171,6 +186,7 @@ class LossSpaces:
 
     kind: str
     source: str
+    family: Family | None = None
     conditions: Mapping[str, Condition] = field(default_factory=dict)
     proxies_if: Condition | None = None
     published_training: Mapping[str, Published] = field(default_factory=dict)

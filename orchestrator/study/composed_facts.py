@@ -6,7 +6,16 @@ from dataclasses import dataclass, field, replace
 
 from orchestrator.study.training_parameters import TRAINING_PARAMETERS, space_around
 from search_spaces.composed_losses import MEMORY_SPACE, PRETRAINING_SPACE, WEIGHT_SPACE
-from search_spaces.parameters import Choice, Condition, Int, Published, Real, Space, Value
+from search_spaces.parameters import (
+    Choice,
+    Condition,
+    Family,
+    Int,
+    Published,
+    Real,
+    Space,
+    Value,
+)
 from search_spaces.training_parameters import PROXY_PARAMETERS, TRAINING_SPACES
 from trainables.settings.legal_ranges import Parameter
 from trainables.settings.loss_expression import MEMORY, PRETRAINING, WEIGHT
@@ -32,6 +41,7 @@ class LossFacts:
         proxies_if: conditions, one of which holds where the loss trains parameters of its own;
             empty if ``needs`` alone decide.
         published_training: training parameters that publications state for the loss.
+        family: losses it could be taken for; None if there are none, and of a composed loss.
     """
 
     name: str
@@ -43,6 +53,7 @@ class LossFacts:
     conditions: Mapping[str, Condition] = field(default_factory=dict)
     proxies_if: tuple[Condition, ...] = ()
     published_training: Mapping[str, Published] = field(default_factory=dict)
+    family: Family | None = None
 
     @property
     def defaults(self) -> dict[str, Value]:

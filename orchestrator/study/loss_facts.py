@@ -98,6 +98,7 @@ def _joined(name: str) -> LossFacts:
         conditions=spaces.conditions,
         proxies_if=(spaces.proxies_if,) if spaces.proxies_if else (),
         published_training=spaces.published_training,
+        family=spaces.family,
     )
 
 

@@ -43,6 +43,8 @@ def _text(loss: LossFacts) -> str:
     needs = f"; needs {', '.join(sorted(loss.needs))}" if loss.needs else ""
     spaces = ", ".join(name for name, space in loss.spaces.items() if space.parameters)
     lines = [f"{loss.name}  {loss.kind}{needs}", *_wrapped(_summary(loss))]
+    if loss.family:
+        lines += _wrapped(f"among {loss.family.name} losses: {loss.family.differs}")
     lines += _wrapped(f"source: {loss.source}")
     parameters = [_parameter(name, item) for name, item in loss.parameters.items()]
     if parameters:
@@ -78,6 +80,7 @@ def _rows(loss: LossFacts) -> list[dict[str, object]]:
             "legal": item and str(item.legal),
             "source": loss.source,
             "source_of_default": item and item.source,
+            **_family(loss),
         }
         for name, item in items
     ]
@@ -89,6 +92,7 @@ def _record(loss: LossFacts) -> dict[str, object]:
         "kind": loss.kind,
         "needs": sorted(loss.needs),
         "summary": _summary(loss),
+        **_family(loss),
         "source": loss.source,
         "spaces": list(loss.spaces),
         "published_training": {
@@ -105,6 +109,13 @@ def _record(loss: LossFacts) -> dict[str, object]:
             for name, item in loss.parameters.items()
         },
     }
+
+
+def _family(loss: LossFacts) -> dict[str, str | None]:
+    """The family of a loss that has one, and what makes it another than its siblings."""
+    if loss.family is None:
+        return {"family": None, "differs": None}
+    return {"family": loss.family.name, "differs": loss.family.differs}
 
 
 def _short(default: HyperparameterValue | None) -> str:

@@ -1,10 +1,11 @@
 """Search spaces of the multi-similarity loss with its miner."""
 
-from search_spaces.parameters import LossSpaces, Real
+from search_spaces.parameters import Family, LossSpaces, Real
 
 SPACES = LossSpaces(
     kind="pair",
     source="Wang et al. 2019, Multi-Similarity Loss, equation 15 with the mining of 12 and 13",
+    family=Family("multi_similarity", differs="mined pairs, soft weights; the original"),
     joint={
         "alpha": Real(0.5, 64.0, log=True),
         "beta": Real(10.0, 200.0, log=True),

@@ -1,4 +1,6 @@
+import csv
 import importlib
+import io
 import json
 import subprocess
 import sys
@@ -59,6 +61,23 @@ def test_losses_are_listed_with_whose_they_are_and_how_they_differ(capsys):
     (record,) = json.loads(call(capsys, "losses", "triplet", "--json").out)
     assert record["summary"] in " ".join(call(capsys, "losses", "triplet").out.split())
     assert "`triplet_l2` is on squared distances" in record["summary"]
+
+
+@pytest.mark.parametrize("loss", ["contrastive", "dense_triplet", "lifted_song", "margin_cosine"])
+def test_a_loss_with_siblings_says_how_it_differs_from_them(capsys, loss):
+    (record,) = json.loads(call(capsys, "losses", loss, "--json").out)
+    text = " ".join(call(capsys, "losses", loss).out.split())
+    assert f"among {record['family']} losses: {record['differs']}" in text
+    rows = list(csv.DictReader(io.StringIO(call(capsys, "losses", loss, "--csv").out)))
+    assert {(row["family"], row["differs"]) for row in rows} == {
+        (record["family"], record["differs"])
+    }
+
+
+def test_a_loss_without_siblings_has_no_family(capsys):
+    (record,) = json.loads(call(capsys, "losses", "circle", "--json").out)
+    assert record["family"] is record["differs"] is None
+    assert "among" not in call(capsys, "losses", "circle").out
 
 
 def test_a_plan_loads_nothing_heavy(tmp_path):

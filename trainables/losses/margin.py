@@ -1,25 +1,17 @@
 """Margin loss (Wu et al. 2017): each distance against a trained boundary, not another distance.
 
-D_BB = distances, S_BB = cosines, B = batch, C = training classes.
+S_BB = cosines, B = batch.
 """
-
-import torch
-from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
+from trainables.losses._boundaries import BoundaryLoss, boundaries, mean_open_side
 from trainables.losses._pairs import cosines, distances
-from trainables.losses._triplets import (
-    MinedLoss,
-    all_triplets,
-    count_pairs,
-    mine_triplets,
-    num_triplets,
-)
+from trainables.losses._triplets import all_triplets, count_pairs, mine_triplets, num_triplets
 from trainables.settings.legal_ranges import Flag, Interval, Parameter, entry_of
 
 
-class Margin(MinedLoss):
+class Margin(BoundaryLoss):
     """Positives nearer than a boundary, negatives farther; the boundary of each class is trained.
 
     (sum over mined triplets of [D_ap - beta_a + margin]+ + [beta_a - D_an + margin]+
@@ -29,7 +21,8 @@ class Margin(MinedLoss):
     Source: Wu et al. 2017, section 4, with the sums of their code; boundaries of single images
     are left out. The triplets are those of distance-weighted sampling by default;
     `SemihardBand` takes the margin for one of cosines. Without an open hinge the value is 0 with
-    gradient 0. Psomas 2020, table 4, has a margin of 0.5, and trains beta at a rate of 5e-5.
+    gradient 0. Psomas 2020, table 4, has a margin of 0.5, and trains beta at a rate of 5e-5;
+    `MarginCosine` is his equation.
 
     Args:
         margin: distance a pair has to keep from the boundary (alpha in the paper).
@@ -50,18 +43,6 @@ class Margin(MinedLoss):
         "nu": Parameter(0.0, Interval(0.0, 1e3), source="authors' code"),
         "miner": Parameter("distance_weighted", entry_of("miners"), source="paper"),
     }
-    # The batch's random numbers belong to places, and equal images have an order.
-    invariances = frozenset({"rotation", "scale"})
-    is_random = True
-
-    def make_parameters(
-        self, num_classes: int, embedding_dim: int, generator: torch.Generator
-    ) -> dict[str, Tensor]:
-        """See `Loss.make_parameters`: ``beta`` of shape (C,), if it is trained."""
-        if not self.hyperparameters["learn_beta"]:
-            return {}
-        beta = float(self.hyperparameters["beta"])
-        return {"beta": torch.full((num_classes,), beta, device=generator.device)}
 
     @staticmethod
     def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
@@ -72,19 +53,11 @@ class Margin(MinedLoss):
         mined = mine_triplets(candidates, hyperparameters, margin)
         counts = count_pairs(candidates, mined)
 
-        if hyperparameters["learn_beta"]:
-            beta_B1 = parameters["beta"][batch.labels_B][:, None]
-        else:
-            beta_B1 = torch.zeros_like(S_BB[:, :1]) + hyperparameters["beta"]
+        beta_B1 = boundaries(batch, parameters, hyperparameters)
         beyond_BB = distances(2.0 - 2.0 * S_BB) - beta_B1
-        num_pulls_BB = counts.positive_BB * (beyond_BB + margin > 0.0)
-        num_pushes_BB = counts.negative_BB * (margin - beyond_BB > 0.0)
-        num_open = num_pulls_BB.sum() + num_pushes_BB.sum()
-
-        total = num_pulls_BB * (beyond_BB + margin) + num_pushes_BB * (margin - beyond_BB)
-        value = total.sum() / num_open.clamp(min=1.0)
-        if hyperparameters["learn_beta"]:
-            share_B1 = counts.positive_BB.sum(1, keepdim=True) / num_open.clamp(min=1.0)
-            kept_beta = (share_B1 * beta_B1).sum() * (num_open > 0.0).to(S_BB.dtype)
-            value = value + hyperparameters["nu"] * kept_beta
-        return LossOutput(value, num_open / (2 * num_triplets(candidates)))
+        output, num_open = mean_open_side(beyond_BB, counts, margin, num_triplets(candidates))
+        if not hyperparameters["learn_beta"]:
+            return output
+        share_B1 = counts.positive_BB.sum(1, keepdim=True) / num_open.clamp(min=1.0)
+        kept_beta = (share_B1 * beta_B1).sum() * (num_open > 0.0).to(S_BB.dtype)
+        return output._replace(value=output.value + hyperparameters["nu"] * kept_beta)

@@ -3,13 +3,11 @@
 P_BR = dot products, B = batch, R = references.
 """
 
-import torch
-from torch.nn.functional import logsigmoid
-
 from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
 from trainables.loss_composition.miner_base import pair_masks
-from trainables.losses._pairs import dot_products, log_sum_exp, masked_mean
+from trainables.losses._pairs import dot_products
+from trainables.losses._tuplets import against_all_negatives, mean_length
 from trainables.settings.legal_ranges import Interval, Parameter
 
 
@@ -49,10 +47,7 @@ class NPair(Loss):
     def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`. A pair is active if its anchor has negatives."""
         P_BR = dot_products(batch)
-        positive_BR, negative_BR = pair_masks(batch)
-        pair_BR = positive_BR & negative_BR.any(1, keepdim=True)
-        ahead_BR = P_BR - log_sum_exp(P_BR, negative_BR, dim=1)[:, None]
-        value = -masked_mean(logsigmoid(ahead_BR), pair_BR)
-        lengths_B = torch.linalg.vector_norm(batch.embeddings_BD, dim=1)
-        value = value + hyperparameters["norm_weight"] * masked_mean(lengths_B, pair_BR.any(1))
-        return LossOutput(value, pair_BR.sum() / positive_BR.sum().clamp(min=1))
+        pairs = pair_masks(batch)
+        output = against_all_negatives(P_BR, P_BR, pairs)
+        penalty = hyperparameters["norm_weight"] * mean_length(batch, pairs)
+        return output._replace(value=output.value + penalty)
