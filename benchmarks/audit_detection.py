@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -30,13 +30,14 @@ from analysis.typed_tables.table_file import read_table_file
 from analysis.typed_tables.table_layout import GivenColumns, Layout
 from podium.errors import PodiumError
 
-# Files, and the column that says of each row in which printed table it is; None of a single one.
-_DATA = Path(__file__).parent / "data"
+# Name, files, and the column that says of each row in which printed table it is; None of a single
+# one. What is drawn goes by the name.
+_STUDIES = Path(__file__).parents[1] / "studies"
 PUBLISHED = (
-    (Path("studies/thesis_cub200.csv"), "table"),
-    (_DATA / "thesis_cars_sop.csv", "table"),
-    (_DATA / "thesis_own_loss.csv", "dataset"),
-    (_DATA / "gradml.csv", None),
+    ("thesis_cub200", ("thesis_cub200.csv",), "table"),
+    ("thesis_cars_sop", ("thesis_cars196.csv", "thesis_sop.csv"), "table"),
+    ("thesis_own_loss", ("thesis_own_loss.csv",), "dataset"),
+    ("gradml", ("gradml_table3.csv",), None),
 )
 COPIES = 30
 _TENS, _UNITS, _TENTHS = 0, 1, 3  # places of digits in 63.61
@@ -91,25 +92,32 @@ def grows(scores: Sequence[float]) -> bool:
 
 def published_tables() -> Iterator[Published]:
     """The tables as they are printed, one by one."""
-    for path, column in PUBLISHED:
-        layout = read_scores(read_table_file(path), GivenColumns()).layout
+    for file, paths, column in PUBLISHED:
+        layout = layout_of(paths)
         names = layout.frame[column].unique(maintain_order=True) if column else [None]
         for name in names:
             rows = layout.frame.filter(pl.col(column) == name) if column else layout.frame
-            shown = path.stem if name is None else f"{path.stem}, {name}"
+            shown = file if name is None else f"{file}, {name}"
             yield Published(name=shown, cells=printed_cells(layout, rows))
 
 
 def mixed_tables() -> Iterator[Published]:
     """Tables of one embedding dimension over data sets, whose K differ, and whole files."""
-    for path, column in PUBLISHED:
-        layout = read_scores(read_table_file(path), GivenColumns()).layout
+    for file, paths, column in PUBLISHED:
+        layout = layout_of(paths)
         if column:
-            yield Published(name=path.stem, cells=printed_cells(layout, layout.frame))
+            yield Published(name=file, cells=printed_cells(layout, layout.frame))
         if "embedding_dim" in layout.by:
             for dim, rows in layout.frame.group_by("embedding_dim", maintain_order=True):
-                name = f"{path.stem}, {dim[0]}-d"
+                name = f"{file}, {dim[0]}-d"
                 yield Published(name=name, cells=printed_cells(layout, rows))
+
+
+def layout_of(paths: Sequence[str]) -> Layout:
+    """The layout of the first file, with the rows of all."""
+    tables = [read_table_file(_STUDIES / path) for path in paths]
+    layouts = [read_scores(table, GivenColumns()).layout for table in tables]
+    return replace(layouts[0], frame=pl.concat([layout.frame for layout in layouts]))
 
 
 def printed_cells(layout: Layout, rows: pl.DataFrame) -> dict[Key, str]:

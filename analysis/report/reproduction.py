@@ -25,7 +25,12 @@ _PHRASES: Mapping[Verdict, tuple[str, str]] = {
     "compatible": ("is compatible within both uncertainties", "are compatible within both"),
     "differs": ("differs", "differ"),
     "not run": ("was not run", "were not run"),
+    "impossible": ("is impossible as printed", "are impossible as printed"),
 }
+_OF_IMPOSSIBLE = (
+    " Impossible as printed: recall falls as K grows, so that some value of the row is misprinted"
+    " and none of it is compared."
+)
 
 
 def reproduction(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
@@ -125,7 +130,8 @@ def _value_table(
         rows=tuple(_value_row(results, value, series) for value in values),
         note="Reproduced: the difference is within the tolerance. Compatible: beyond it, but not"
         " beyond the tolerance and our interval together; what is published has an uncertainty of"
-        " its own, rarely printed. The interval is over seeds of one config on one split.",
+        " its own, rarely printed. The interval is over seeds of one config on one split."
+        f"{_OF_IMPOSSIBLE if any(it.is_impossible for it in values) else ''}",
         is_sortable=True,
     )
 
@@ -159,8 +165,7 @@ def _value_row(
 def _rank_table(ranks: Sequence[RankComparison], series: Mapping[str, Series]) -> Table:
     return Table(
         name="reproduced-ranks",
-        caption=f"{counted(len(ranks), 'published average rank')} beside those of the tournament"
-        " of the tuned losses.",
+        caption=f"{counted(len(ranks), 'published average rank')} beside those of the tournament.",
         columns=(
             *Column.texts("Loss"),
             *Column.numbers("Published", "Ours", "Difference", "Tolerance"),
@@ -185,6 +190,8 @@ def _rank_row(rank: RankComparison, series: Mapping[str, Series]) -> tuple[Cell,
 
 def _verdict_text(verdict: Verdict, gap: float | None) -> str:
     """``differs by 1.20``."""
+    if verdict == "impossible":
+        return "impossible as printed"
     if verdict != "differs" or gap is None:
         return verdict or MISSING
     return f"differs by {number(abs(gap))}"

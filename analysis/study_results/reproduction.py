@@ -16,7 +16,7 @@ from orchestrator.results.records.expected_values import Expected, ExpectedValue
 
 _ROUNDING = 1e-9  # of a hyperparameter, relative to its value
 
-Verdict = Literal["reproduced", "compatible", "differs", "not run"]
+Verdict = Literal["reproduced", "compatible", "differs", "not run", "impossible"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +29,7 @@ class Comparison:
         half_width: half-width of the 95 % t interval of our mean over seeds; None with one seed.
         num_seeds: number of seeds with a score.
         num_failed: number of final runs of the cell that failed.
+        is_impossible: whether what is printed cannot be right (`Expected.impossible`).
     """
 
     expected: ExpectedValue
@@ -36,15 +37,20 @@ class Comparison:
     half_width: float | None
     num_seeds: int
     num_failed: int
+    is_impossible: bool = False
 
     @property
     def difference(self) -> float | None:
-        """Ours minus the published value, in points; None if ours is missing."""
-        return None if self.ours is None else self.ours - self.expected.value
+        """Ours minus the published value, in points; None if ours is missing or it impossible."""
+        if self.ours is None or self.is_impossible:
+            return None
+        return self.ours - self.expected.value
 
     @property
     def verdict(self) -> Verdict:
         """``compatible``: beyond the tolerance, but not beyond it and our interval together."""
+        if self.is_impossible:
+            return "impossible"
         if self.difference is None:
             return "not run"
         gap = _rounded(abs(self.difference))
@@ -86,7 +92,11 @@ def compare_values(results: StudyResults, expected: Expected) -> tuple[Compariso
     it covers other seeds, but no other splits or searches.
     """
     found = _found_cells(results, expected)
-    return tuple(_comparison(value, found.get(_key(value))) for value in expected.values)
+    impossible = {*expected.impossible(results.objective)}
+    return tuple(
+        _comparison(value, found.get(_key(value)), value in impossible)
+        for value in expected.values
+    )
 
 
 def compare_ranks(results: StudyResults, expected: Expected) -> tuple[RankComparison, ...]:
@@ -176,7 +186,9 @@ def _cells(runs: pl.DataFrame, results: StudyResults, metric: str) -> Iterator[d
     yield from cells(runs, scores).iter_rows(named=True)
 
 
-def _comparison(value: ExpectedValue, row: dict[str, object] | None) -> Comparison:
+def _comparison(
+    value: ExpectedValue, row: dict[str, object] | None, is_impossible: bool
+) -> Comparison:
     ours, seed_std = (_percent(row, name) for name in ("score", "seed_std"))
     num_seeds, num_failed = (_count(row, name) for name in ("num_seeds", "num_failed"))
     half_width = None
@@ -189,6 +201,7 @@ def _comparison(value: ExpectedValue, row: dict[str, object] | None) -> Comparis
         half_width=half_width,
         num_seeds=num_seeds,
         num_failed=num_failed,
+        is_impossible=is_impossible,
     )
 
 

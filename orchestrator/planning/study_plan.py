@@ -10,15 +10,14 @@ from orchestrator.planning.leakage_check import LeakageCheck, check_leakage
 from orchestrator.planning.sweep_plan import SweepPlan, sweep_plans
 from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.study.blocks import (
-    NUM_FINALISTS,
     blocks,
+    most_finals,
     num_baseline_runs,
-    num_final_runs,
     protocol_of,
     searches,
 )
 from orchestrator.study.budget import SECONDS_PER_HOUR, with_trials_per_search
-from orchestrator.study.configs import loss_training, space_of
+from orchestrator.study.configs import loss_training, num_searched
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.fairness import fairness
 from orchestrator.study.study import Block, Search, Study
@@ -45,7 +44,8 @@ class SearchPlan:
         search: the search.
         dimensions: number of searched hyperparameters.
         search_trials: number of configs that are trained, fewer only in an exhausted space.
-        final_trials: largest number of finals; half if the published default wins its search.
+        final_trials: largest number of finals; half if the published default wins its search of
+            several trials.
         epochs: epochs of both stages together, if no trial is stopped early.
         final_epochs: epochs of the final stage alone.
     """
@@ -149,7 +149,7 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
     # Resolving a loss's training takes a while, and protocols and repeats share it.
     sizes = {
         (block, loss): (
-            len(space_of(study, loss).parameters),
+            num_searched(study, loss),
             loss_training(study, block, loss).epochs,
         )
         for block in crossed
@@ -186,7 +186,7 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
 
 def _search_plan(study: Study, search: Search, dimensions: int, epochs: int) -> SearchPlan:
     search_trials = study.search.trials
-    final_trials = NUM_FINALISTS * num_final_runs(study, search)
+    final_trials = most_finals(study, search)
     num_folds = protocol_of(study, search).num_folds
     return SearchPlan(
         search=search,

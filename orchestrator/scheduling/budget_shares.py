@@ -20,7 +20,7 @@ from operator import attrgetter
 
 from orchestrator.scheduling.resource_usage import Spent, SpentOn
 from orchestrator.scheduling.run_accounting import RunAccount
-from orchestrator.study.blocks import NUM_FINALISTS, num_final_runs, protocol_of, searches
+from orchestrator.study.blocks import most_finals, protocol_of, searches
 from orchestrator.study.budget import SECONDS_PER_HOUR, trials_per_search
 from orchestrator.study.configs import loss_training
 from orchestrator.study.resource_demand import demand_of
@@ -101,7 +101,7 @@ class TrialCosts:
         trials = trials_per_search(study)
         searched = sum(trials * self._planned_epochs(search, "search") for search in planned)
         finals = sum(
-            NUM_FINALISTS * num_final_runs(study, search) * self._planned_epochs(search, "final")
+            most_finals(study, search) * self._planned_epochs(search, "final")
             for search in planned
         )
         return finals / (finals + searched)

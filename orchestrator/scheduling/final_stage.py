@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from orchestrator.ids_and_seeds import copy_id
 from orchestrator.scheduling.committed_outcomes import Committed
 from orchestrator.scheduling.running_search import SearchRun
-from orchestrator.study.blocks import NUM_FINALISTS, num_final_runs, searches
+from orchestrator.study.blocks import most_finals, searches
 from orchestrator.study.study import Search, Study
 from orchestrator.trials.specification import Finalist, TrialSpec
 from orchestrator.trials.specification_maker import TrialSpecMaker
@@ -77,10 +77,7 @@ class FinalStage:
         self._to_train: deque[TrialSpec] = deque()
         self._waiting: dict[str, list[TrialSpec]] = {}  # by the id of their original
         self._due: list[TrialSpec] = []
-        self.of = {
-            search.id: Finals(NUM_FINALISTS * num_final_runs(study, search))
-            for search in searches(study)
-        }
+        self.of = {search.id: Finals(most_finals(study, search)) for search in searches(study)}
         self.baselines = Finals(len(baselines))
         self._set(self.baselines, baselines)
 

@@ -56,10 +56,14 @@ def final_protocol_of(study: Study, search: Search) -> ProtocolSettings:
     return _of_repeat(study, study.final.protocol, search.repeat)
 
 
-def num_final_runs(study: Study, search: Search) -> int:
-    """Trials of one finalist: seeds x folds on part of the classes, seeds on all of them."""
+def most_finals(study: Study, search: Search) -> int:
+    """Finals of a search at most; of a search of one trial those of the published default alone.
+
+    Each finalist has seeds x folds on part of the classes, and seeds on all of them.
+    """
     folds = {"part": final_protocol_of(study, search).num_folds, "all": 1}
-    return study.final.seeds * sum(folds[train_on] for train_on in study.final.train_on)
+    runs = study.final.seeds * sum(folds[train_on] for train_on in study.final.train_on)
+    return min(NUM_FINALISTS, study.search.trials) * runs
 
 
 def num_baseline_runs(study: Study, search: Search) -> int:

@@ -3,13 +3,7 @@
 from dataclasses import replace
 
 from orchestrator.results.records.runs import HOURS
-from orchestrator.study.blocks import (
-    NUM_FINALISTS,
-    blocks,
-    num_baseline_runs,
-    num_final_runs,
-    searches,
-)
+from orchestrator.study.blocks import blocks, most_finals, num_baseline_runs, searches
 from orchestrator.study.study import BudgetSettings, Study
 
 SECONDS_PER_HOUR = 3600.0
@@ -18,7 +12,7 @@ SECONDS_PER_HOUR = 3600.0
 def num_reserved_trials(study: Study) -> int:
     """Upper bound on trials of the final stage and its baselines: no default wins its search."""
     searched = searches(study)
-    finals = sum(NUM_FINALISTS * num_final_runs(study, search) for search in searched)
+    finals = sum(most_finals(study, search) for search in searched)
     return finals + len(blocks(study)) * num_baseline_runs(study, searched[0])
 
 

@@ -68,6 +68,11 @@ def space_of(
     return facts.joined_space(space, tune, values)
 
 
+def num_searched(study: Study, loss: str) -> int:
+    """Hyperparameters that searches of ``loss`` vary; a search of one trial has the default."""
+    return len(space_of(study, loss).parameters) if study.search.trials > 1 else 0
+
+
 def extreme_configs(values: Mapping[str, Value], space: Space) -> Iterator[Mapping[str, Value]]:
     """The first config, then it with one parameter at an end of what is searched.
 

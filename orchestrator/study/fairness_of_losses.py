@@ -8,7 +8,7 @@ from orchestrator.results.records.fairness_record import DeclarationStatus, Disp
 from orchestrator.search_samplers import coordinate, coordinate_descent
 from orchestrator.search_samplers.evenly_spaced import spaced_values
 from orchestrator.search_samplers.factorial import points_within, trials_needed
-from orchestrator.study.configs import recipe_values, search_task, space_of, warm_start_key
+from orchestrator.study.configs import num_searched, recipe_values, search_task, warm_start_key
 from orchestrator.study.fairness_of_training import group_by_value
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Block, Study
@@ -74,7 +74,7 @@ def property_disparities(study: Study) -> Iterator[Disparity]:
 
 def space_size_disparity(study: Study) -> Disparity:
     """How many hyperparameters each loss searches, those of training included."""
-    sizes = {loss: len(space_of(study, loss).parameters) for loss in study.loss_names}
+    sizes = {loss: num_searched(study, loss) for loss in study.loss_names}
     found = [(loss, str(size)) for loss, size in sorted(sizes.items(), key=lambda pair: pair[1])]
     return Disparity(name=SEARCHED, area="space", sides=group_by_value(found))
 

@@ -136,6 +136,9 @@ def _notes(
     finals = (
         "Final trials: the winner and the published default of each search, over all seeds and "
         "folds; half as many where the default wins."
+        if planned.study.search.trials > 1
+        else "Final trials: the published default, which nothing competes with, over all seeds "
+        "and folds."
     )
     if any(item.standard_error is not None for item in planned.datasets):
         yield (
@@ -149,8 +152,8 @@ def _notes(
     yield from _training_notes(planned)
     yield from planned.missing
     yield f"Statistics: {verdict_note(planned)}"
-    if planned.study.expect is not None:
-        yield f"Expected: {_expected(planned.study.expect)}"
+    if (expected := planned.study.expect) is not None:
+        yield f"Expected: {_expected(expected, planned.study.search.objectives[0])}"
     yield from fairness_notes(planned.fairness, planned.study.loss_names)
     yield f"Leakage: {_leakage(planned)}"
     yield f"Cost: {_cost(planned)}"
@@ -164,13 +167,26 @@ def _notes(
         )
 
 
-def _expected(expected: Expected) -> str:
+def _expected(expected: Expected, metric: str) -> str:
     """How many published values the results will be compared with."""
     ranks = f" and {_count(len(expected.ranks), 'average rank')}" if expected.ranks else ""
     elsewhere = expected.num_elsewhere
     rest = f"; {_count(elsewhere, 'further value')} there not" if elsewhere else ""
     covered = _count(len(expected.values), "published value")
-    return f"the study covers {covered}{ranks} of {expected.source}{rest}."
+    impossible = _impossible(expected, metric)
+    return f"the study covers {covered}{ranks} of {expected.source}{rest}.{impossible}"
+
+
+def _impossible(expected: Expected, metric: str) -> str:
+    """Which values are compared with nothing, as they cannot all be right."""
+    values = expected.impossible(metric)
+    if not values:
+        return ""
+    cells = dict.fromkeys(f"{it.loss} in {it.block}" for it in values)
+    return (
+        f" Recall cannot fall as K grows, as it does in {_count(len(values), 'value')} of "
+        f"{'; '.join(cells)}: these are compared with nothing."
+    )
 
 
 def _leakage(planned: StudyPlan) -> str:

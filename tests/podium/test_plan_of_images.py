@@ -33,6 +33,10 @@ def birds_file(tmp_path):
         ("thesis-cub", 12, 12 * (10 * (50 + 20) + 10)),
         ("thesis-cars", 12, 12 * (10 * (50 + 20) + 10)),
         ("thesis-sop", 4, 4 * (10 * (50 + 20) + 10)),
+        # Per block: ten losses, each the one trial of its search and one final, and one baseline.
+        ("thesis-tables-cub", 12, 12 * (10 * (1 + 1) + 1)),
+        ("thesis-tables-cars", 12, 12 * (10 * (1 + 1) + 1)),
+        ("thesis-tables-sop", 4, 4 * (10 * (1 + 1) + 1)),
     ],
 )
 def test_the_grid_of_the_thesis_is_planned_whole(capsys, tmp_path, name, num_blocks, num_trials):

@@ -6,7 +6,8 @@ file and hundreds of values stay readable.
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
 from typing import Any
 
 
@@ -63,6 +64,26 @@ class Expected:
     num_elsewhere: int = 0
     ranks: Mapping[str, float] = field(default_factory=dict)
     rank_tolerance: float = 0.5
+
+    def impossible(self, metric: str) -> tuple[ExpectedValue, ...]:
+        """Values of rows whose Recall@K falls as K grows: at least one of each row is misprinted.
+
+        Which one is unknown, so that all K of such a row are compared with nothing.
+
+        Args:
+            metric: the study's own; any other than recall may fall.
+        """
+        if metric != "recall":
+            return ()
+        rows: dict[ExpectedValue, list[ExpectedValue]] = {}
+        for value in self.values:
+            rows.setdefault(replace(value, k=0, value=0.0, tolerance=0.0), []).append(value)
+        return tuple(value for row in rows.values() if _falls(row) for value in row)
+
+
+def _falls(row: Sequence[ExpectedValue]) -> bool:
+    scores = [value.value for value in sorted(row, key=lambda value: value.k)]
+    return any(later < earlier for earlier, later in pairwise(scores))
 
 
 _COLUMNS = tuple(item.name for item in fields(ExpectedValue))

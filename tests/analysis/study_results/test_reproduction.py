@@ -157,7 +157,7 @@ def test_the_page_says_what_is_reproduced(tmp_path, reproduced_results):
         source="Someone 2020, table <3>",
         values=(
             expected_value(round(plain.ours, 1)),
-            expected_value(round(plain.ours - 20, 1), k=2),
+            expected_value(round(plain.ours - 20, 1), k=2, protocol="fixed"),
             expected_value(block="glyphs-latin/conv_small/16", loss="contrastive"),
         ),
         num_elsewhere=7,
@@ -177,6 +177,36 @@ def test_the_page_says_what_is_reproduced(tmp_path, reproduced_results):
     assert [row[-1].split(" by")[0] for row in rows] == ["reproduced", "differs", "not run"]
     assert "3 seeds" in rows[0][5]
     assert "3 failed" in rows[2][5]
+
+
+def test_a_printed_row_whose_recall_falls_is_compared_with_nothing(tmp_path, reproduced_results):
+    (plain,) = compare(reproduced_results, expected_value())
+    row = [expected_value(plain.ours + more, k=k) for k, more in ((4, 8.0), (1, 0.0), (2, -0.01))]
+    other = expected_value(0.0, k=4, finalist="default")
+    found = compare(reproduced_results, *row, other)
+    assert [value.verdict for value in found] == ["impossible"] * 3 + ["differs"]
+    assert [value.difference for value in found[:3]] == [None] * 3
+    assert found[1].ours == plain.ours
+
+    expected = Expected(source="Someone 2020, table 3", values=(*row, expected_value(60.0, k=8)))
+    folder = expecting(write_store(tmp_path / "synthetic", TRUTH), expected)
+    page = page_of(read_results(folder), reproduction)
+    text = text_of(page)
+    assert "Of 4 published values, 0 are reproduced and 4 are impossible as printed" in text
+    assert "some value of the row is misprinted and none of it is compared" in text
+    assert {row[-1] for row in rows_of(page, "reproduction")} == {"impossible as printed"}
+
+
+def test_equal_recalls_are_possible_and_other_scores_may_fall():
+    values = [
+        expected_value(60.0),
+        expected_value(60.0, k=2),
+        expected_value(59.0, k=2, config="k=2"),
+    ]
+    assert Expected(source="s", values=tuple(values)).impossible("recall") == ()
+    falling = Expected(source="s", values=(expected_value(60.0), expected_value(59.0, k=2)))
+    assert falling.impossible("ndcg") == ()
+    assert falling.impossible("recall") == falling.values
 
 
 def test_a_study_that_expects_nothing_has_no_such_chapter(reproduced_results):

@@ -7,6 +7,7 @@ import pytest
 from orchestrator.planning.budget_plan import EpochCost
 from orchestrator.planning.study_plan import plan
 from orchestrator.study.blocks import blocks, searches
+from orchestrator.study.fairness_of_losses import SEARCHED
 from orchestrator.study.study import StudyLoss
 from tests.orchestrator.study_files import load
 from trainables.settings.trial_settings import ProtocolSettings
@@ -35,6 +36,14 @@ def test_searches_are_blocks_x_losses_x_repeats(study):
     assert found[0].id == "glyphs-latin.conv_small.16.contrastive.fixed.0"
     assert found[1].id == "glyphs-latin.conv_small.16.contrastive.fixed.1"
     assert found[-1].id == "glyphs-greek.conv_small.32.proxy_anchor.fixed.1"
+
+
+def test_a_search_of_one_trial_has_nothing_but_the_published_default(study):
+    of_one = plan(replace(study, search=replace(study.search, trials=1)))
+    assert {search.final_trials for search in of_one.searches} == {3 * 5}
+    assert {search.dimensions for search in of_one.searches} == {0}
+    assert SEARCHED not in {disparity.name for disparity in of_one.fairness.disparities}
+    assert of_one.stages["final"].trials == plan(study).stages["final"].trials / 2
 
 
 def test_every_trial_is_counted(study):

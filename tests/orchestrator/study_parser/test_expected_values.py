@@ -249,17 +249,36 @@ def test_a_plan_says_how_many_values_the_study_covers(load, capsys, tmp_path):
     ("name", "count"),
     [
         ("thesis-cub", 480),
+        ("thesis-cars", 480),
+        ("thesis-sop", 160),
+        ("thesis-tables-cub", 480),
+        ("thesis-tables-cars", 480),
+        ("thesis-tables-sop", 160),
+        ("thesis-own-loss", 132),
         ("fixed-validation", 3),
         ("cross-validation", 3),
         ("split-ratio", 4),
         ("gradml-grid", 45),
         ("gradml-powers", 40),
         ("gradml-learning-rate", 5),
+        ("gradml-data-sets", 15),
     ],
 )
 def test_studies_of_published_tables_ship_with_what_is_printed(name, count):
     expected = load_study(ROOT / "studies" / f"{name}.yaml").expect
     assert (len(expected.values), expected.num_elsewhere) == (count, 0)
+
+
+def test_a_row_that_is_impossible_as_printed_is_named_in_the_plan(capsys):
+    expected = load_study(ROOT / "studies/thesis-tables-sop.yaml").expect
+    cells = {(value.block, value.loss, value.k) for value in expected.impossible("recall")}
+    row = ("sop/bn_inception/128/224px", "arcface")
+    assert cells == {(*row, k) for k in (1, 10, 100, 1000)}
+    text = " ".join(call(capsys, "plan", ROOT / "studies/thesis-tables-sop.yaml").out.split())
+    assert (
+        "Recall cannot fall as K grows, as it does in 4 values of arcface in"
+        " sop/bn_inception/128/224px: these are compared with nothing." in text
+    )
 
 
 def test_the_thesis_trained_what_it_searched_on_the_classes_that_validation_left():

@@ -8,8 +8,8 @@ from trainables.losses.lifted_structure import LiftedStructure
 MARGIN = 0.3
 
 
-def lifted(x, labels, margin=MARGIN):
-    return LiftedStructure(margin=margin)(Batch.of(x, labels))
+def lifted(x, labels, margin=MARGIN, epsilon=2.0):
+    return LiftedStructure(margin=margin, epsilon=epsilon)(Batch.of(x, labels))
 
 
 def test_with_one_positive_and_one_negative_it_is_the_triplet_loss_on_cosines():
@@ -42,3 +42,24 @@ def test_a_margin_that_all_anchors_meet_or_miss_moves_the_value_by_itself(margin
     else:
         beyond = lifted(x.double(), labels, margin - 1.0).value
         torch.testing.assert_close(output.value - beyond, torch.tensor(1.0).double())
+
+
+def test_hard_pairs_alone_are_those_that_the_multi_similarity_miner_keeps():
+    x, labels, _ = BATCHES["balanced"]
+    S = torch.nn.functional.cosine_similarity(x.double()[:, None], x.double()[None], dim=-1)
+    same = labels[:, None] == labels
+    other = same & ~torch.eye(len(labels), dtype=torch.bool)
+    least = S.masked_fill(~other, 1.0).amin(1, keepdim=True)
+    most = S.masked_fill(same, -1.0).amax(1, keepdim=True)
+    pull = (MARGIN - S).exp().where(other & (most > S - 0.1), 0.0).sum(1)
+    push = S.exp().where(~same & (least < S + 0.1), 0.0).sum(1)
+    expected = (pull * push).clamp(min=1.0).log().mean()
+    torch.testing.assert_close(lifted(x.double(), labels, epsilon=0.1).value, expected)
+
+
+def test_where_every_class_is_apart_no_pair_is_hard():
+    x = torch.eye(3).repeat_interleave(2, dim=0)
+    labels = torch.arange(3).repeat_interleave(2)
+    assert lifted(x, labels, margin=2.0).active_fraction == 1.0
+    output = lifted(x, labels, margin=2.0, epsilon=0.5)
+    assert output.value == output.active_fraction == 0.0
