@@ -41,8 +41,8 @@ the same value, and above k = 2 `gradml` rewards the two points. So embeddings c
 5.9 untrained to 1.8 with `gradml` and 1.6 with `csml`, where `contrastive` raises it to 11.2. Their recall does not
 rise after the first epoch, as the learning curves of the report show. The source of `gradml` trains at a rate of 1e-7.
 
-`language_guidance` is a term to be added to another loss and needs texts; `log_ratio` and
-`dense_triplet` learn from label distances: see `studies/glyph-masks.yaml`.
+`language_guidance` and `intra_pair_variance` are terms to be added to another loss, the first needs texts;
+`log_ratio` and `dense_triplet` learn from label distances: see `studies/glyph-masks.yaml`.
 """
 
 

@@ -10,9 +10,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from trainables.loss_composition.loss_base import LossOutput
-
-# Nearer to 1 the derivative of the arc cosine is endless.
-_LARGEST_COSINE = 1.0 - 1e-7
+from trainables.losses._pairs import angles
 
 
 def classify(logits_BC: Tensor, labels_B: Tensor) -> LossOutput:
@@ -38,7 +36,7 @@ def angular_margin(S_BC: Tensor, labels_B: Tensor, margin_degrees: float | Tenso
     margin in radians, as in the authors' code.
     """
     own_B = own_class(S_BC, labels_B)
-    angle_B = own_B.clamp(-_LARGEST_COSINE, _LARGEST_COSINE).acos()
+    angle_B = angles(own_B)
     margin_B = torch.zeros_like(own_B) + margin_degrees * (math.pi / 180.0)
     widened_B = torch.where(
         angle_B + margin_B <= math.pi,

@@ -15,6 +15,9 @@ _NEGLIGIBLE = -80.0
 # Below this a squared distance has no digit left, and the root's gradient would be endless.
 _SMALLEST_SQUARE = 1e-12
 
+# Nearer to 1 the derivative of the arc cosine is endless.
+_LARGEST_COSINE = 1.0 - 1e-7
+
 
 def cosines(batch: Batch) -> Tensor:
     """S_BR: the cosine of every anchor to every reference."""
@@ -39,6 +42,11 @@ def squared_distances(x_BD: Tensor, y_RD: Tensor) -> Tensor:
 def distances(squared: Tensor) -> Tensor:
     """Roots of squared distances; at least 1e-6, where the gradient is 0."""
     return squared.clamp(min=_SMALLEST_SQUARE).sqrt()
+
+
+def angles(cosines: Tensor) -> Tensor:
+    """Angles in radians. Of cosines within 1e-7 of 1 or -1 they are cut, and have no gradient."""
+    return cosines.clamp(-_LARGEST_COSINE, _LARGEST_COSINE).acos()
 
 
 def log_sum_exp(exponents: Tensor, mask: Tensor, dim: int) -> Tensor:

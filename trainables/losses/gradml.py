@@ -21,6 +21,10 @@ class GradML(Loss):
     lengths the value has no minimum. A pair occurs in many quadruplets, so they are counted
     instead of visited. All are active; without two classes of two images the value is 0.
 
+    The mean takes every distance in every role, so weights of their own for the six distances,
+    a1 and a2 within the classes and a3 to a6 between them, would give no other loss: it is
+    (a1 + a2) / 2 times this one at w = -(a3 + a4 + a5 + a6) / (2 (a1 + a2)).
+
     On balanced batches gradml(k = 2, w) = 4 csml(2 w) + 4 - 8 w. So at k = 2 classes are apart by
     their mean cosine alone: spread evenly, or on two opposite points, they have the same value.
     Above 2 distances 0 and 2 have a larger mean power than equal ones, and the two points win.
