@@ -1,45 +1,11 @@
 """What a study's search budget allows, before anything runs."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from orchestrator.study.budget import SECONDS_PER_HOUR
+from orchestrator.planning.study_hours import BlockHours, NeededHours, total
 from orchestrator.study.resource_demand import demand_of
-from orchestrator.study.study import BudgetSettings, Search, Study
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EpochCost:
-    """Seconds of an epoch over trials so far, evaluation included.
-
-    Attributes:
-        low: 10th percentile.
-        median: 50th percentile.
-        high: 90th percentile.
-        trials: number of trials.
-    """
-
-    low: float
-    median: float
-    high: float
-    trials: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NeededHours:
-    """Hours that all planned epochs take at what epochs cost so far.
-
-    Attributes:
-        low: hours at the 10th percentile of the cost of an epoch.
-        median: hours at its median.
-        high: hours at its 90th percentile.
-        finals: hours of the final stage alone, at the median.
-    """
-
-    low: float
-    median: float
-    high: float
-    finals: float
+from orchestrator.study.study import BudgetSettings, Study
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,40 +35,23 @@ class BudgetPlan:
 
 
 def budget_plan(
-    study: Study,
-    epochs: Iterable[tuple[Search, int, int]],
-    trials_per_search: int,
-    cost: EpochCost | None,
+    study: Study, trials_per_search: int, num_searches: int, hours: Sequence[BlockHours]
 ) -> BudgetPlan:
-    """Compare the budget of ``study`` with its epochs.
+    """Compare the budget of ``study`` with its hours.
 
     Args:
         study: the study as it was given, before its budget of trials is applied.
-        epochs: (search, its epochs at most, those of its final stage alone).
-        trials_per_search: number of trials of each search in these epochs.
-        cost: seconds of an epoch in earlier results; None without any.
+        trials_per_search: number of trials of each search in these hours.
+        num_searches: number of its searches.
+        hours: hours of each block; empty if they are not known.
     """
-    of_searches = list(epochs)
-    gpus = {search: demand_of(study, search.block).gpus for search, _, _ in of_searches}
-    on_gpus = [(gpus[search] * of_all, gpus[search] * of) for search, of_all, of in of_searches]
+    gpus = {of.block: demand_of(study, of.block).gpus for of in hours}
+    on_gpus = [of.hours.times(gpus[of.block]) for of in hours]
     return BudgetPlan(
         limits=study.budget,
         wanted_trials=study.search.trials,
         trials_per_search=trials_per_search,
-        num_searches=len(of_searches),
-        gpu_hours=_needed(on_gpus, cost) if any(gpus.values()) else None,
-        slot_hours=_needed([(of_all, of) for _, of_all, of in of_searches], cost),
-    )
-
-
-def _needed(epochs: Iterable[tuple[float, float]], cost: EpochCost | None) -> NeededHours | None:
-    if cost is None:
-        return None
-    pairs = list(epochs)
-    total, finals = (sum(column) / SECONDS_PER_HOUR for column in zip(*pairs, strict=True))
-    return NeededHours(
-        low=total * cost.low,
-        median=total * cost.median,
-        high=total * cost.high,
-        finals=finals * cost.median,
+        num_searches=num_searches,
+        gpu_hours=total(on_gpus) if any(gpus.values()) else None,
+        slot_hours=total([of.hours for of in hours]) if hours else None,
     )

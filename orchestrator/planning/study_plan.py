@@ -1,26 +1,28 @@
 """What a study will do, counted before anything runs. Pure: reads no data and no results."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from orchestrator.planning.block_plan import BlockPlan, block_plan, missing
-from orchestrator.planning.budget_plan import BudgetPlan, EpochCost, budget_plan
+from orchestrator.planning.budget_plan import BudgetPlan, budget_plan
+from orchestrator.planning.image_cost import ImageCost
 from orchestrator.planning.leakage_check import LeakageCheck, check_leakage
+from orchestrator.planning.search_plan import SearchPlan, search_plan
+from orchestrator.planning.study_hours import (
+    BlockHours,
+    EpochCost,
+    hours_by_epochs,
+    hours_by_images,
+)
 from orchestrator.planning.sweep_plan import SweepPlan, sweep_plans
 from orchestrator.results.records.fairness_record import Fairness
-from orchestrator.study.blocks import (
-    blocks,
-    most_finals,
-    num_baseline_runs,
-    protocol_of,
-    searches,
-)
-from orchestrator.study.budget import SECONDS_PER_HOUR, with_trials_per_search
+from orchestrator.study.blocks import blocks, num_baseline_runs, searches
+from orchestrator.study.budget import with_trials_per_search
 from orchestrator.study.configs import loss_training, num_searched
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.fairness import fairness
-from orchestrator.study.study import Block, Search, Study
+from orchestrator.study.study import Block, Study
 from trainables.dataset_interface.class_splits import validation_counts
 from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
 
@@ -34,28 +36,6 @@ class StageCounts:
 
     trials: int
     epochs: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SearchPlan:
-    """One search with its final stage.
-
-    Attributes:
-        search: the search.
-        dimensions: number of searched hyperparameters.
-        search_trials: number of configs that are trained, fewer only in an exhausted space.
-        final_trials: largest number of finals; half if the published default wins its search of
-            several trials.
-        epochs: epochs of both stages together, if no trial is stopped early.
-        final_epochs: epochs of the final stage alone.
-    """
-
-    search: Search
-    dimensions: int
-    search_trials: int
-    final_trials: int
-    epochs: int
-    final_epochs: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +86,8 @@ class StudyPlan:
         leakage: which splits were checked.
         missing: sentences on what is needed before the run and not on this machine.
         epoch_cost: seconds of an epoch in earlier results; None without any.
+        hours: hours of each block, by ``epoch_cost`` if there is one, else by what images cost;
+            empty if that is not known either.
         budget: the budget compared with what is planned.
     """
 
@@ -120,6 +102,7 @@ class StudyPlan:
     leakage: LeakageCheck
     missing: tuple[str, ...]
     epoch_cost: EpochCost | None
+    hours: tuple[BlockHours, ...]
     budget: BudgetPlan
 
     @property
@@ -132,17 +115,16 @@ class StudyPlan:
         """Number of epochs of all stages, if no trial is stopped early."""
         return sum(stage.epochs for stage in self.stages.values())
 
-    def hours(self, seconds_per_epoch: float) -> float:
-        """Hours of all epochs on one worker slot."""
-        return self.epochs * seconds_per_epoch / SECONDS_PER_HOUR
 
-
-def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
+def plan(
+    study: Study, *, epoch_cost: EpochCost | None = None, known: Sequence[ImageCost] = ()
+) -> StudyPlan:
     """Count what ``study`` will do.
 
     Args:
         study: the resolved study.
         epoch_cost: seconds of an epoch in earlier results; None without any.
+        known: what images cost elsewhere, the best source first; not read with ``epoch_cost``.
     """
     given, study = study, with_trials_per_search(study)
     crossed = blocks(study)
@@ -156,8 +138,12 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
         for loss in study.loss_names
     }
     searched = tuple(
-        _search_plan(study, search, *sizes[search.block, search.loss])
-        for search in searches(study)
+        search_plan(study, search, *sizes[search.block, search.loss]) for search in searches(study)
+    )
+    hours = (
+        hours_by_images(study, searched, known)
+        if epoch_cost is None
+        else hours_by_epochs(searched, epoch_cost)
     )
     return StudyPlan(
         study=study,
@@ -175,26 +161,8 @@ def plan(study: Study, *, epoch_cost: EpochCost | None = None) -> StudyPlan:
         leakage=check_leakage(study),
         missing=missing(study),
         epoch_cost=epoch_cost,
-        budget=budget_plan(
-            given,
-            [(item.search, item.epochs, item.final_epochs) for item in searched],
-            study.search.trials,
-            epoch_cost,
-        ),
-    )
-
-
-def _search_plan(study: Study, search: Search, dimensions: int, epochs: int) -> SearchPlan:
-    search_trials = study.search.trials
-    final_trials = most_finals(study, search)
-    num_folds = protocol_of(study, search).num_folds
-    return SearchPlan(
-        search=search,
-        dimensions=dimensions,
-        search_trials=search_trials,
-        final_trials=final_trials,
-        epochs=(search_trials * num_folds + final_trials) * epochs,
-        final_epochs=final_trials * epochs,
+        hours=hours,
+        budget=budget_plan(given, study.search.trials, len(searched), hours),
     )
 
 

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.planning.budget_plan import EpochCost
+from orchestrator.planning.cost_tables import own_costs, shipped_costs
+from orchestrator.planning.image_cost import ImageCost
+from orchestrator.planning.study_hours import EpochCost
 from orchestrator.planning.study_plan import StudyPlan, plan
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import exists
@@ -20,6 +22,7 @@ from podium.arguments.study_argument import (
     given_place,
 )
 from podium.errors import PodiumError
+from podium.plan.hours_text import hours_record
 from podium.plan.plan_text import block_records, plan_text, search_rows
 from podium.plan.primary_test import verdict_record
 from podium.plan.statistical_power import (
@@ -70,11 +73,12 @@ def command(
 ) -> None:
     """Show what a study will do and cost, and what it can show. Stores nothing.
 
-    The cost is estimated once there are results, or by --probe. --csv prints one line for each
-    search.
+    Hours are estimated by the study's own results; before there are any, by --probe, by earlier
+    runs from this machine, or by figures that podium ships. --csv prints one line for each search.
     """
     resolved, folder = _study_and_folder(study, storage, overrides or [])
-    planned = plan(resolved, epoch_cost=_epoch_cost(folder))
+    epoch_cost, known = _epoch_cost(folder), _known_costs()
+    planned = plan(resolved, epoch_cost=epoch_cost, known=known)
     refusal = None if folder == study else _refusal(resolved, StudyPaths(folder))
     measured = None if like is None else measured_in(like)
     power = study_power(planned, assumptions_from(assume or [], measured), difference)
@@ -83,6 +87,8 @@ def command(
         from podium.plan.measured_epoch import measure_epoch
 
         measured_epoch = measure_epoch(resolved, planned)
+        known = (measured_epoch.image_cost, *known)
+        planned = plan(resolved, epoch_cost=epoch_cost, known=known)
     if as_json:
         record = _record(planned, power, measured_epoch)
         print_json({**record, "measured": measured, "refusal": refusal})
@@ -167,6 +173,15 @@ def _epoch_cost(folder: Place) -> EpochCost | None:
     return EpochCost(low=low, median=median, high=high, trials=trials) if trials else None
 
 
+def _known_costs() -> tuple[ImageCost, ...]:
+    """What images cost earlier runs from this machine and where podium was measured."""
+    try:
+        return (*own_costs(), *shipped_costs())
+    except PodiumError as error:
+        say(f"note: {error}", err=True)
+        return shipped_costs()
+
+
 def _record(
     planned: StudyPlan, power: StudyPower, measured_epoch: "MeasuredEpoch | None"
 ) -> dict[str, object]:
@@ -191,10 +206,9 @@ def _record(
         "missing": planned.missing,
         "seeds": study.final.seeds,
         "epoch_cost": asdict(cost) if cost else None,
-        "hours": planned.hours(cost.median) if cost else None,
-        "hours_interval": [planned.hours(cost.low), planned.hours(cost.high)] if cost else None,
+        **hours_record(planned),
         "budget": asdict(planned.budget),
         "smallest_p": verdict["smallest_p"],
         "power": asdict(power),
-        "probe": None if measured_epoch is None else asdict(measured_epoch),
+        "probe": measured_epoch and asdict(measured_epoch),
     }

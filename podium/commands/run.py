@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,7 @@ from podium.terminal.printing import say
 if TYPE_CHECKING:
     from orchestrator.results.records.store_paths import StudyPaths
     from orchestrator.results.storage.locations import Place
+    from orchestrator.results.trial_files.reader import Reader
     from orchestrator.scheduling.executor_interface import Executor
     from orchestrator.scheduling.study_scheduler import StudyScheduler
     from orchestrator.study.study import Study
@@ -134,6 +136,7 @@ def _run(call: _Call, signals: StopSignals) -> int:
     from orchestrator.results.trial_files.reader import Reader
     from orchestrator.run.run_study import Console, run_study
 
+    started = datetime.now(UTC)
     end = run_study(
         resolved,
         paths,
@@ -146,6 +149,7 @@ def _run(call: _Call, signals: StopSignals) -> int:
         trains_here=call.address is None,
         retried_causes=list(call.causes) if call.retry_failed else None,  # empty: all
     )
+    _remember_costs(resolved, Reader(paths.folder), started)
     if end.progress.budget:
         say(f"Spent: {', '.join(map(str, end.progress.budget))}", err=True)
     if end.out_of_budget is not None:
@@ -169,6 +173,20 @@ def _run(call: _Call, signals: StopSignals) -> int:
         say("Once the cause is fixed, the same command with --retry-failed retries them", err=True)
         return _SOME_FAILED
     return _DONE
+
+
+def _remember_costs(study: "Study", reader: "Reader", started: datetime) -> None:
+    """Keep what images cost this run, from which `podium plan` estimates hours of other studies.
+
+    What goes wrong is no error of the run: its results are stored.
+    """
+    from orchestrator.planning.cost_tables import add_own_costs
+    from orchestrator.planning.measured_costs import measured_costs
+
+    try:
+        add_own_costs(measured_costs(study, reader, started))
+    except (OSError, PodiumError) as error:
+        say(f"note: what images cost was not kept for plans: {one_line(str(error))}", err=True)
 
 
 def _executor(call: _Call, study: "Study", paths: "StudyPaths") -> "Callable[[], Executor]":

@@ -1,15 +1,22 @@
 """One measured epoch, to estimate what a study costs before it runs. Nothing is stored."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator.ids_and_seeds import draw_of_config, seed_for
+from orchestrator.planning.image_cost import ImageCost, conditions_of
+from orchestrator.planning.image_counts import images_of
 from orchestrator.planning.study_plan import StudyPlan
 from orchestrator.study.blocks import dataset_of, protocol_of
+from orchestrator.study.budget import SECONDS_PER_HOUR
 from orchestrator.study.configs import default_config, training_of
+from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.resource_demand import demand_of
 from orchestrator.study.study import Study
 from trainables.settings.trial_settings import TrialSettings
 from trainables.trial_reports import EpochReport
+
+# The least that later epochs take, by the first one, in which libraries load.
+_LATER_EPOCHS = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +32,7 @@ class MeasuredEpoch:
         peak_memory_mb: peak memory in MB, as trials record it.
         hours_of_block: hours of all epochs of that block at this cost.
         hours: hours of all epochs of the study at this cost.
+        image_cost: what an image of that block costs by this epoch.
     """
 
     block: str
@@ -34,6 +42,7 @@ class MeasuredEpoch:
     peak_memory_mb: float
     hours_of_block: float
     hours: float
+    image_cost: ImageCost
 
 
 def measure_epoch(study: Study, planned: StudyPlan) -> MeasuredEpoch:
@@ -75,6 +84,25 @@ def measure_epoch(study: Study, planned: StudyPlan) -> MeasuredEpoch:
         device=trial_device().type,
         seconds=first.seconds,
         peak_memory_mb=first.peak_memory_mb,
-        hours_of_block=of_block * first.seconds / 3600,
-        hours=planned.hours(first.seconds),
+        hours_of_block=of_block * first.seconds / SECONDS_PER_HOUR,
+        hours=planned.epochs * first.seconds / SECONDS_PER_HOUR,
+        image_cost=_image_cost(study, planned, first.seconds, trial_device().type),
+    )
+
+
+def _image_cost(study: Study, planned: StudyPlan, seconds: float, device: str) -> ImageCost:
+    search = planned.searches[0].search
+    facts = dataset_facts(dataset_of(study, search.block))
+    of_image = seconds / images_of(facts, protocol_of(study, search)).per_epoch
+    conditions = conditions_of(study, search.block, "gpu" if device == "cuda" else "cpu")
+    if device == "cuda":
+        conditions = replace(conditions, share=1.0)  # no other trial was there
+    return ImageCost(
+        conditions=conditions,
+        low=of_image * _LATER_EPOCHS,
+        median=of_image,
+        high=of_image,
+        tested=None,
+        trials=1,
+        source="probe",
     )

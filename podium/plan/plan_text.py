@@ -6,9 +6,11 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.planning.block_plan import BlockPlan
-from orchestrator.planning.budget_plan import BudgetPlan, NeededHours
+from orchestrator.planning.budget_plan import BudgetPlan
+from orchestrator.planning.study_hours import NeededHours
 from orchestrator.planning.study_plan import StudyPlan
 from orchestrator.results.records.expected_values import Expected
+from podium.plan.hours_text import cost_sentence
 from podium.plan.power_text import power_notes, power_rows
 from podium.plan.primary_test import verdict_note
 from podium.plan.statistical_power import StudyPower
@@ -156,7 +158,7 @@ def _notes(
         yield f"Expected: {_expected(expected, planned.study.search.objectives[0])}"
     yield from fairness_notes(planned.fairness, planned.study.loss_names)
     yield f"Leakage: {_leakage(planned)}"
-    yield f"Cost: {_cost(planned)}"
+    yield f"Cost: {cost_sentence(planned)}"
     yield from _budget_notes(planned.budget)
     if measured is not None:
         yield (
@@ -200,18 +202,6 @@ def _leakage(planned: StudyPlan) -> str:
     if check.leaking:
         parts.append(f"{', '.join(check.leaking)} is scored on the test classes and marked so")
     return f"{'; '.join(parts)}."
-
-
-def _cost(planned: StudyPlan) -> str:
-    cost = planned.epoch_cost
-    if cost is None:
-        return "not known before the first trial is done."
-    low, median, high = map(planned.hours, (cost.low, cost.median, cost.high))
-    return (
-        f"at most {median:.2g} hours of computation on one slot, by the median epoch of "
-        f"{_count(cost.trials, 'trial')} so far ({cost.median:.2g} s); {low:.2g} to {high:.2g} "
-        "hours by their fastest and slowest tenth. Early stopping makes it less."
-    )
 
 
 def _count(number: int, noun: str) -> str:

@@ -77,6 +77,7 @@ class BNInception(Backbone):
         "(http://data.lip6.fr/cadene/pretrainedmodels/bn_inception-52deb4733.pth)"
     )
     num_features = 1024
+    giga_multiply_adds = 2.03
 
     def __init__(self, weights: str = RANDOM_WEIGHTS) -> None:
         super().__init__(weights)

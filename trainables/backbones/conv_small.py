@@ -30,6 +30,7 @@ class ConvSmall(Backbone):
     has_map = False
     side_multiple = 32  # _GRID * _STRIDE ** len(_CHANNELS)
     num_features = _CHANNELS[-1] * _GRID * _GRID
+    giga_multiply_adds = 0.034
 
     def __init__(self, weights: str = RANDOM_WEIGHTS) -> None:
         super().__init__(weights)

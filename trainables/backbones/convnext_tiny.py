@@ -16,6 +16,7 @@ class ConvNeXtTiny(TorchvisionBackbone):
     side_multiple = 4
     min_side = 32
     num_features = 768
+    giga_multiply_adds = 4.45
     classifier = ("avgpool", "classifier.2")
 
     def of_input(self, inputs_B3HW: Tensor) -> Tensor:

@@ -9,3 +9,4 @@ class EfficientNetB0(FeatureNetwork):
     has_map = True
     published_weights = ("IMAGENET1K_V1",)
     num_features = 1280
+    giga_multiply_adds = 0.385

@@ -22,6 +22,7 @@ class GoogLeNet(TorchvisionBackbone):
     min_side = 15
     published_weights = ("IMAGENET1K_V1",)
     num_features = 1024
+    giga_multiply_adds = 1.5
     classifier = ("aux1", "aux2", "avgpool", "dropout", "fc")
 
     def make_network(self) -> Any:

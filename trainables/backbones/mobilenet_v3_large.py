@@ -9,3 +9,4 @@ class MobileNetV3Large(FeatureNetwork):
     has_map = True
     published_weights = ("IMAGENET1K_V1", "IMAGENET1K_V2")
     num_features = 960
+    giga_multiply_adds = 0.214

@@ -9,3 +9,4 @@ class MobileNetV3Small(FeatureNetwork):
     has_map = True
     published_weights = ("IMAGENET1K_V1",)
     num_features = 576
+    giga_multiply_adds = 0.055

@@ -9,3 +9,4 @@ class ResNet18(ResNet):
     has_map = True
     published_weights = ("IMAGENET1K_V1",)
     num_features = 512
+    giga_multiply_adds = 1.81

@@ -16,6 +16,7 @@ class SwinT(TorchvisionBackbone):
     published_weights = ("IMAGENET1K_V1",)
     side_multiple = 4
     num_features = 768
+    giga_multiply_adds = 4.49
     classifier = ("avgpool", "flatten", "head")
 
     def of_input(self, inputs_B3HW: Tensor) -> Tensor:

@@ -10,3 +10,4 @@ class ViTB16(VisionTransformer):
     published_weights = ("IMAGENET1K_V1", "IMAGENET1K_SWAG_E2E_V1", "IMAGENET1K_SWAG_LINEAR_V1")
     side_multiple = 16
     num_features = 768
+    giga_multiply_adds = 17.6

@@ -10,3 +10,4 @@ class ViTB32(VisionTransformer):
     published_weights = ("IMAGENET1K_V1",)
     side_multiple = 32
     num_features = 768
+    giga_multiply_adds = 4.41

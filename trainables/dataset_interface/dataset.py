@@ -39,6 +39,7 @@ class DatasetFacts:
         num_features: length of its vectors; None if it has images.
         has_own_size: whether what it has is of one size already, so that a study gives no image
             size for it.
+        side: height and width in pixels of images of one size; None of vectors and of files.
     """
 
     num_train_classes: int
@@ -49,6 +50,7 @@ class DatasetFacts:
     task: Task = "classes"
     num_features: int | None = None
     has_own_size: bool = True
+    side: int | None = None
 
 
 class Dataset(ABC):

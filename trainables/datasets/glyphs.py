@@ -57,6 +57,7 @@ class Glyphs(Dataset):
                 f"(script {chosen.script}), {chosen.instances_per_class} images of each in "
                 "matplotlib's typefaces; a data set for trying and testing"
             ),
+            side=chosen.size,
         )
 
     @classmethod

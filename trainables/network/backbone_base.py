@@ -19,7 +19,7 @@ class Backbone(nn.Module):
     How pixels become network input (scale, mean, channels) goes with the weights, so a backbone
     takes images as the data set holds them.
 
-    A class states the first eight attributes as literals in its own body, or leaves them as they
+    A class states the first nine attributes as literals in its own body, or leaves them as they
     are here: plans read them from the source, without torch (`trainables.network.backbone_facts`).
 
     Args:
@@ -38,6 +38,8 @@ class Backbone(nn.Module):
         min_side: the least height and width of images.
         takes_features: whether it takes float32 vectors of shape (B, ``num_inputs``) in place of
             images. Its constructor then has a second argument ``num_inputs``.
+        giga_multiply_adds: multiplications of one RGB image of 224 x 224 in one forward pass, in
+            10^9, by which plans compare the cost of networks; 0 of a network on vectors.
         num_features: F.
     """
 
@@ -48,6 +50,7 @@ class Backbone(nn.Module):
     side_slack: int = 0
     min_side: int = 1
     takes_features: bool = False
+    giga_multiply_adds: float = 0.0
     num_features: int
 
     @abstractmethod

@@ -23,6 +23,7 @@ class BackboneFacts:
     side_slack: int
     min_side: int
     takes_features: bool
+    giga_multiply_adds: float
 
     def size_problem(self, name: str, image_size: int) -> str | None:
         """Why the network called ``name`` does not take square images of this side, or None."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from orchestrator.planning.budget_plan import EpochCost
+from orchestrator.planning.study_hours import EpochCost
 from orchestrator.planning.study_plan import plan
 from orchestrator.study.resolved_study import resolved_dict
 from orchestrator.study_parser.parse_study import read_study
@@ -88,7 +88,8 @@ def test_a_plan_fits_80_columns_and_says_what_matters(capsys, tmp_path):
     printed = " ".join(planned.out.split())
     assert "Study quickstart: 8 blocks x 3 losses = 24 searches" in printed
     assert "and 3 losses the smallest p of a pair is 0.38: no difference" in printed
-    assert "Cost: not known before the first trial is done." in printed
+    assert "hours of computation on one slot" in printed
+    assert "not known before the first trial" not in printed
     for word in ("contrastive", "glyphs-greek", "baseline", "Fairness", "1 s.e. of R@1"):
         assert word in printed
 
@@ -102,7 +103,10 @@ def test_a_plan_as_json_holds_all_counts(capsys, tmp_path):
     assert len(record["searches"]) == len(planned.searches)
     assert record["searches"][0]["search"] == planned.searches[0].search.id
     assert record["blocks"] == [block.label for block in planned.blocks]
-    assert record["hours"] is None
+    low, high = record["hours_interval"]
+    assert 0 < low < record["hours"] < high
+    assert set(record["hours_sources"]) <= {"machine", "shipped"}
+    assert len(record["hours_of_blocks"]) == len(record["blocks"])
 
 
 def test_a_plan_as_csv_has_a_line_a_search(capsys, study_file):
@@ -186,8 +190,10 @@ def test_a_plan_of_a_results_folder_tells_the_cost_by_its_results(capsys, tmp_pa
     )
     planned = plan(truth.study_file, epoch_cost=cost)
     record = json.loads(call(capsys, "plan", folder, "--json").out)
-    assert record["hours"] == pytest.approx(planned.hours(cost.median))
-    assert record["hours_interval"] == pytest.approx([planned.hours(low), planned.hours(high)])
+    hours = planned.budget.slot_hours
+    assert record["hours"] == pytest.approx(hours.median)
+    assert record["hours_interval"] == pytest.approx([hours.low, hours.high])
+    assert record["hours_sources"] == ["results"]
     assert record["epoch_cost"]["trials"] == len(trained)
     assert low <= cost.median <= high
     assert record["trials"] == planned.trials

@@ -212,7 +212,10 @@ def test_a_probe_measures_an_epoch_and_stores_nothing(capsys, tmp_path):
     assert 0 < probed["seconds"] < 60
     assert probed["hours"] == pytest.approx(record["epochs"] * probed["seconds"] / 3600)
     assert probed["hours_of_block"] == pytest.approx(probed["hours"] / 2)
-    assert record["hours"] is None
+    assert record["hours_sources"] == ["probe"]
+    low, high = record["hours_interval"]
+    assert low < record["hours"] < high
+    assert probed["hours"] / 2 < record["hours"] < probed["hours"] * 2
     assert not (tmp_path / "results").exists()
     assert power_of(capsys, file) == record["power"]
     text = plan_output(capsys, file, "--probe")
