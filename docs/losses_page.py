@@ -9,7 +9,8 @@ from orchestrator.study.training_parameters import TRAINING_PARAMETERS
 from search_spaces.catalogue import loss_names
 from search_spaces.parameters import Choice, Condition, Int, Real
 from search_spaces.training_parameters import TRAINING_SPACES
-from trainables.registry import load
+from trainables.loss_composition.miner_base import TripletMiner
+from trainables.registry import load, names
 from trainables.settings.legal_ranges import Parameter
 
 _OPENING = """\
@@ -27,7 +28,7 @@ A loss *needs*:
 
 | need | meaning | what gives it |
 |---|---|---|
-| `balanced` | several images of a class in a batch | `training.sampler: balanced`; a study with another sampler is refused |
+| `balanced` | several images of a class in a batch | `training.sampler: balanced` or [`hard_neighbours`](study-file.md#batches); a study with another sampler is refused |
 | `normalised` | embeddings of length 1 | always available |
 | `proxies` | parameters of the loss itself | always available; they train with `proxy_learning_rate` |
 | `several_views` | several shifted views of each image | made when needed, at the cost of as many forward passes |
@@ -65,6 +66,7 @@ def losses_page() -> str:
     return "\n".join(
         [
             _OPENING,
+            _miners(facts),
             _overview(facts),
             _families(facts),
             *map(_loss, facts),
@@ -72,6 +74,25 @@ def losses_page() -> str:
             _training(),
         ]
     )
+
+
+def _miners(facts: Iterable[LossFacts]) -> str:
+    mined = ", ".join(
+        f"[{item.name}](#{item.name})" for item in facts if "miner" in item.parameters
+    )
+    rows = [(f"`{name}`", *_choice_and_source(load("miners", name))) for name in names("miners")]
+    return (
+        f"## Miners\n\nThe hyperparameter `miner` of {mined} says which triplets of a batch count. The sampler"
+        " [`hard_neighbours`](study-file.md#batches) chooses what is in a batch.\n\n"
+        f"{table(('miner', 'triplets', 'source'), rows)}\n"
+    )
+
+
+def _choice_and_source(miner: type[TripletMiner]) -> tuple[str, str]:
+    """The first sentence of its docstring and what it says of its source, if anything."""
+    paragraphs = inspect.cleandoc(miner.__doc__ or "").split("\n\n")
+    sources = (item.removeprefix("Source: ") for item in paragraphs if item.startswith("Source: "))
+    return paragraphs[0].rstrip("."), " ".join(next(sources, "").split()).rstrip(".")
 
 
 def _overview(facts: Iterable[LossFacts]) -> str:

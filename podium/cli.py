@@ -43,6 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "compact": ("Results", "Gather the trial files of a study into a few large ones."),
     "datasets": ("Facts", "Check a data set on disk, or resize its images beforehand."),
     "text": ("Facts", "Write vectors for class names, for losses guided by language."),
+    "layouts": ("Facts", "Write label distances of layouts: 1 - mean IoU of their classes."),
     "losses": ("Facts", "List the losses: kind, needs, parameters."),
     "spaces": ("Facts", "Show the search spaces of a loss and where they come from."),
 }

@@ -213,8 +213,9 @@ ROOMS: dict[str, set[str]] = {
         "trainables/settings",
     },
     "trainables/training_loop": {
-        "trainables", "trainables/batches", "trainables/loss_composition", "trainables/metrics",
-        "trainables/network", "trainables/settings",
+        "trainables", "trainables/batches", "trainables/dataset_interface",
+        "trainables/loss_composition", "trainables/metrics", "trainables/network",
+        "trainables/settings",
     },
     # 4
     "analysis/tournament": {

@@ -42,7 +42,8 @@ the same value, and above k = 2 `gradml` rewards the two points. So embeddings c
 rise after the first epoch, as the learning curves of the report show. The source of `gradml` trains at a rate of 1e-7.
 
 `language_guidance` and `intra_pair_variance` are terms to be added to another loss, the first needs texts;
-`log_ratio` and `dense_triplet` learn from label distances: see `studies/glyph-masks.yaml`.
+`log_ratio`, `dense_triplet`, `neighbour_triplet` and `threshold_triplet` learn from label distances: see
+`studies/glyph-masks.yaml`.
 """
 
 

@@ -7,6 +7,7 @@ from orchestrator.study.study import Study
 from orchestrator.study_parser.problems import Problems
 from orchestrator.study_parser.trained_losses import trained_losses
 from trainables.settings.frozen_feature_rules import mode_problem
+from trainables.settings.training_settings import balanced_samplers
 
 
 def check_needs(study: Study, problems: Problems) -> None:
@@ -21,16 +22,16 @@ def check_needs(study: Study, problems: Problems) -> None:
 def _check_batches(study: Study, problems: Problems) -> None:
     if problems.concern(("training", "sampler"), ("search", "space"), ("search", "tune")):
         return
-    samplers = {item.loss: item.training.sampler for item in trained_losses(study, problems)}
+    trainings = {item.loss: item.training for item in trained_losses(study, problems)}
     for loss in study.loss_names:
-        sampler = samplers.get(loss, "balanced")
-        if sampler != "balanced" and "balanced" in facts_of(loss).needs:
+        training = trainings.get(loss)
+        if training and not training.is_balanced and "balanced" in facts_of(loss).needs:
             rule = (
-                f"training.sampler must be balanced: {loss} compares images of a class, and with "
-                "many classes a random batch has hardly any (1.3 % of the anchors of a batch of "
-                "180 on Stanford Online Products)"
+                f"training.sampler must be {' or '.join(balanced_samplers())}: {loss} compares "
+                "images of a class, and with many classes a random batch has hardly any (1.3 % of "
+                "the anchors of a batch of 180 on Stanford Online Products)"
             )
-            problems.add(("training", "sampler"), rule, got=sampler)
+            problems.add(("training", "sampler"), rule, got=training.sampler)
 
 
 def _check_mode(study: Study, problems: Problems) -> None:

@@ -82,7 +82,7 @@ def _check_batches(items: tuple[TrainedLoss, ...], problems: Problems) -> None:
     batches = dict.fromkeys(
         (item.training.batch_size, item.training.samples_per_class)
         for item in items
-        if item.training.sampler == "balanced"
+        if item.training.is_balanced
     )
     for size, per_class in batches:
         if per_class < 2:

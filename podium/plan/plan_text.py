@@ -17,6 +17,7 @@ from podium.plan.statistical_power import StudyPower
 from podium.plan.sweep_text import sweep_notes
 from podium.terminal.fairness_text import fairness_notes
 from podium.terminal.printing import table_text
+from trainables.registry import literals
 from trainables.settings.training_settings import TrainingSettings
 from trainables.settings.trial_settings import RANDOM_WEIGHTS
 
@@ -300,6 +301,19 @@ def _training_notes(planned: StudyPlan) -> Iterator[str]:
     yield f"Training: {'; '.join(parts)}."
     if special := _special(planned.trainings):
         yield f"The recipe gives values of their own to {special}."
+    if embedding := _samplers_with_embeddings(planned.trainings):
+        yield (
+            f"The sampler {', '.join(embedding)} embeds all training images before each epoch: "
+            "one more forward pass over them."
+        )
+
+
+def _samplers_with_embeddings(trainings: Sequence[BlockPlan]) -> list[str]:
+    samplers = {item.training.sampler for item in trainings}
+    given = (values for item in trainings for values in item.of_losses.values())
+    samplers |= {str(values["sampler"]) for values in given if "sampler" in values}
+    package = "batch_samplers"
+    return sorted(name for name in samplers if literals(package, name).get("needs_embeddings"))
 
 
 def _varying(trainings: Sequence[BlockPlan]) -> list[str]:

@@ -5,13 +5,12 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from trainables.dataset_interface.batch_sampler import Sampler
+from trainables.batch_samplers._nearest_by_label import nearest_by_label
+from trainables.dataset_interface.batch_sampler import Embeddings, Sampler
 from trainables.dataset_interface.label_distances import LabelDistances
 from trainables.errors import TrialInputError
 
 _NUM_NEIGHBOURS = 5
-
-_CHUNK_ROWS = 512
 
 
 class LabelNeighbours(Sampler):
@@ -52,9 +51,11 @@ class LabelNeighbours(Sampler):
                     f"an anchor with {_NUM_NEIGHBOURS} neighbours and another image need {what} "
                     f"of at least {self.smallest_batch}; got {number}"
                 )
-        self._neighbours_NK = _nearest_by_label(label_distances)
+        self._neighbours_NK = nearest_by_label(label_distances, _NUM_NEIGHBOURS)
 
-    def _batches(self, generator: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
+    def _batches(
+        self, generator: np.random.Generator, embeddings_ND: Embeddings | None
+    ) -> Iterator[npt.NDArray[np.int64]]:
         num_images = len(self._labels)
         size = min(self._batch_size, num_images)
         for anchor in generator.permutation(num_images)[: num_images // size]:
@@ -62,23 +63,3 @@ class LabelNeighbours(Sampler):
             others = np.delete(np.arange(num_images), first)
             drawn = generator.choice(others, size - len(first), replace=False)
             yield np.concatenate([first, drawn])
-
-
-def _nearest_by_label(label_distances: LabelDistances) -> npt.NDArray[np.int64]:
-    """Indices of each image's nearest others, nearest first: shape (N, 5)."""
-    every = np.arange(len(label_distances))
-    found = []
-    for start in range(0, len(every), _CHUNK_ROWS):
-        rows = every[start : start + _CHUNK_ROWS]
-        distances_RN = label_distances.between(rows, every)
-        distances_RN[np.arange(len(rows)), rows] = np.inf
-        last = _NUM_NEIGHBOURS - 1
-        fifth_R = np.partition(distances_RN, last, axis=1)[:, last]
-        found += [_first(row_N, fifth) for row_N, fifth in zip(distances_RN, fifth_R, strict=True)]
-    return np.stack(found)
-
-
-def _first(distances_N: npt.NDArray[np.float64], fifth: float) -> npt.NDArray[np.int64]:
-    """The five nearest; a partition alone would choose among ties as the processor likes."""
-    near = np.flatnonzero(distances_N <= fifth)
-    return near[distances_N[near].argsort(kind="stable")[:_NUM_NEIGHBOURS]]

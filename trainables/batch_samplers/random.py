@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from trainables.dataset_interface.batch_sampler import Sampler
+from trainables.dataset_interface.batch_sampler import Embeddings, Sampler
 
 
 class Random(Sampler):
@@ -16,7 +16,9 @@ class Random(Sampler):
     Online Products at batch size 180: 98.7 %).
     """
 
-    def _batches(self, generator: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
+    def _batches(
+        self, generator: np.random.Generator, embeddings_ND: Embeddings | None
+    ) -> Iterator[npt.NDArray[np.int64]]:
         order = generator.permutation(len(self._labels))
         size = min(self._batch_size, len(order))
         for start in range(0, len(order) - size + 1, size):

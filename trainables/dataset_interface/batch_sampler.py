@@ -1,4 +1,4 @@
-"""What every sampler offers."""
+"""What every sampler offers. N = images, D = embedding dimension."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -9,6 +9,8 @@ import numpy.typing as npt
 
 from trainables.errors import TrialInputError
 
+Embeddings = npt.NDArray[np.float32]
+
 
 class Sampler(ABC):
     """Batches of image indices, epoch by epoch.
@@ -17,6 +19,8 @@ class Sampler(ABC):
     were drawn before, so that a resumed trial sees what an undisturbed one sees.
 
     A sampler that needs more than that takes it as a keyword argument, and says so in ``needs``.
+    One that chooses by what the network makes of the training images says so too, and then gets
+    their embeddings at the start of each epoch; they count as an argument of the epoch.
 
     Args:
         labels: class of each training image, shape (N,), any integers.
@@ -26,6 +30,10 @@ class Sampler(ABC):
 
     Attributes:
         needs: what the data set has to provide besides classes: ``label_distances``.
+        needs_embeddings: whether `epoch` needs the embeddings of the training images, which cost
+            a forward pass over all of them.
+        is_balanced: whether batches hold ``samples_per_class`` images of each of their classes; a
+            literal, for `trainables.registry.literals`.
         smallest_batch: the fewest images that make a batch.
 
     Raises:
@@ -33,6 +41,8 @@ class Sampler(ABC):
     """
 
     needs: ClassVar[frozenset[str]] = frozenset()
+    needs_embeddings: ClassVar[bool] = False
+    is_balanced: ClassVar[bool] = False
     smallest_batch: ClassVar[int] = 2
 
     def __init__(
@@ -51,12 +61,22 @@ class Sampler(ABC):
         self._samples_per_class = samples_per_class
         self._seed = seed
 
-    def epoch(self, epoch: int) -> Iterator[npt.NDArray[np.int64]]:
-        """The batches of one epoch, each an array of indices into ``labels``; at least one."""
-        return self._batches(np.random.default_rng((self._seed, epoch)))
+    def epoch(
+        self, epoch: int, embeddings_ND: Embeddings | None = None
+    ) -> Iterator[npt.NDArray[np.int64]]:
+        """The batches of one epoch, each an array of indices into ``labels``; at least one.
+
+        Args:
+            epoch: its number.
+            embeddings_ND: of the images, finite, of any length, by the network as it is before the
+                epoch; for samplers that need them.
+        """
+        return self._batches(np.random.default_rng((self._seed, epoch)), embeddings_ND)
 
     @abstractmethod
-    def _batches(self, generator: np.random.Generator) -> Iterator[npt.NDArray[np.int64]]:
+    def _batches(
+        self, generator: np.random.Generator, embeddings_ND: Embeddings | None
+    ) -> Iterator[npt.NDArray[np.int64]]:
         """The batches of one epoch, from that epoch's own generator."""
 
 

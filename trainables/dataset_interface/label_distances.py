@@ -18,7 +18,7 @@ Indices = npt.NDArray[np.int64]
 Distances = npt.NDArray[np.float64]
 
 # The distance of two label vectors.
-LabelMetric = Literal["euclidean", "squared_euclidean"]
+LabelMetric = Literal["euclidean", "squared_euclidean", "cosine"]
 
 # All of them; the first is used where none is named.
 LABEL_METRICS: tuple[LabelMetric, ...] = get_args(LabelMetric)
@@ -121,10 +121,11 @@ class VectorDistances(LabelDistances):
         vectors_NV: the vectors, in any unit.
         metric: Euclidean distances, in the unit of the vectors, or their squares. Ranks are the
             same, ratios and gains of nDCG are not. Kim et al. 2019 define the log-ratio loss by
-            squares; their code squares neither distance.
+            squares; their code squares neither distance. Or 1 - cosine, from 0 to 2, whatever
+            the lengths: of texts such as captions, whose vectors have a direction alone.
 
     Raises:
-        TrialInputError: a number is not finite.
+        TrialInputError: a number is not finite, or of ``cosine`` a vector is 0.
     """
 
     def __init__(
@@ -135,6 +136,12 @@ class VectorDistances(LabelDistances):
         for rows in _chunks(len(vectors_NV)):
             block_RV = vectors_NV[rows]
             _refuse(~np.isfinite(block_RV), rows, block_RV, "must be finite", "label vectors")
+            if metric == "cosine":
+                is_zero_R1 = (block_RV == 0.0).all(axis=1)[:, None]
+                rule = "must have a direction where label_metric is cosine"
+                _refuse(is_zero_R1, rows, block_RV, rule, "label vectors")
+        if metric == "cosine":
+            vectors_NV = vectors_NV / np.linalg.norm(vectors_NV, axis=1, keepdims=True)
         self._vectors_NV = vectors_NV
         self._mean_V = vectors_NV.mean(axis=0)
         self._squares_N = np.square(vectors_NV - self._mean_V).sum(axis=1)
@@ -154,6 +161,8 @@ class VectorDistances(LabelDistances):
         found_RC = np.where(found_RC > rounding * squares_RC, found_RC, 0.0)
         if self._metric == "euclidean":
             found_RC = np.sqrt(found_RC)
+        elif self._metric == "cosine":
+            found_RC = 0.5 * found_RC  # of vectors of length 1
         return _without_own(found_RC, rows_R, columns_C)
 
     def fingerprint(self, indices: Indices) -> str:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from torch import Tensor
 
 from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.loss_base import LossOutput
 
 
 class Anchored(NamedTuple):
@@ -30,3 +31,20 @@ def anchored(batch: Batch, embeddings_BD: Tensor) -> Anchored:
         squared_P=(embeddings_BD[1:] - embeddings_BD[0]).square().sum(1),
         label_distances_P=batch.label_distances_BB[0, 1:],
     )
+
+
+def mean_hinge(squared_P: Tensor, is_triplet_PP: Tensor, margin: float | Tensor) -> LossOutput:
+    """Mean over triplets (i, j) of max(0, D2_ai - D2_aj + margin), satisfied ones included.
+
+    Without an open hinge it is 0 with gradient 0. Active are the open hinges, among the triplets.
+
+    Args:
+        squared_P: D2_ai, squared distances of the partners from the anchor.
+        is_triplet_PP: whether partner i, in the rows, has to be nearer than partner j.
+        margin: squared distance.
+    """
+    behind_PP = squared_P[:, None] - squared_P + margin
+    is_open_PP = is_triplet_PP & (behind_PP > 0.0)
+    num_triplets = is_triplet_PP.sum().clamp(min=1)
+    value = behind_PP.where(is_open_PP, 0.0).sum() / num_triplets
+    return LossOutput(value, is_open_PP.sum() / num_triplets)

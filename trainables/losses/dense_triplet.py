@@ -5,7 +5,7 @@ P = partners of the anchor: all but row 0.
 
 from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, Loss, LossOutput, Tensors
-from trainables.losses._anchored import anchored
+from trainables.losses._anchored import anchored, mean_hinge
 from trainables.settings.legal_ranges import Interval, Parameter
 
 
@@ -39,8 +39,4 @@ class DenseTriplet(Loss):
         """See `Loss.compute`. A triplet is active where its hinge is open."""
         D2_P, label_distances_P = anchored(batch, batch.normalised_BD)
         is_triplet_PP = label_distances_P[:, None] < label_distances_P
-        behind_PP = D2_P[:, None] - D2_P + hyperparameters["margin"]
-        is_open_PP = is_triplet_PP & (behind_PP > 0.0)
-        num_triplets = is_triplet_PP.sum().clamp(min=1)
-        value = behind_PP.where(is_open_PP, 0.0).sum() / num_triplets
-        return LossOutput(value, is_open_PP.sum() / num_triplets)
+        return mean_hinge(D2_P, is_triplet_PP, hyperparameters["margin"])

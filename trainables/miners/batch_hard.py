@@ -10,9 +10,10 @@ from trainables.loss_composition.miner_base import Candidates, Runs, TripletMine
 class BatchHard(TripletMiner):
     """For each anchor its least similar positive and its most similar negative.
 
-    Source: Hermans et al. 2017, In Defense of the Triplet Loss. An image is never its own
-    positive; an anchor without positives or without negatives keeps nothing. Of equally similar
-    ones all are kept.
+    Source: Hermans et al. 2017, In Defense of the Triplet Loss.
+
+    An image is never its own positive; an anchor without positives or without negatives keeps
+    nothing. Of equally similar ones all are kept.
     """
 
     @staticmethod

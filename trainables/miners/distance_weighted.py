@@ -21,10 +21,11 @@ class DistanceWeighted(TripletMiner):
     Drawn with weight 1 / q(max(D, 0.5)) for D < 1.4, else 0, where q(D) = D^(d-2)
     (1 - D^2 / 4)^((d-3)/2) is the density of distances on the unit sphere in d dimensions.
 
-    Source: Wu et al. 2017, section 4, and their code. There the weights are scaled by the
-    largest of the batch; in 512 dimensions a single close pair then leaves most other anchors
-    without any weight. Here they are scaled by the largest of the anchor, and an anchor whose
-    negatives are all 1.4 away or farther draws any of them.
+    Source: Wu et al. 2017, Sampling Matters in Deep Embedding Learning, section 4, and their code.
+
+    There the weights are scaled by the largest of the batch; in 512 dimensions a single close pair
+    then leaves most other anchors without any weight. Here they are scaled by the largest of the
+    anchor, and an anchor whose negatives are all 1.4 away or farther draws any of them.
     """
 
     is_random = True

@@ -8,7 +8,9 @@ from trainables.loss_composition.miner_base import Candidates, Runs, TripletMine
 class SemihardBand(TripletMiner):
     """All negatives behind the positive, but by no more than the margin.
 
-    Kept where 0 < S_ap - S_an <= margin, as in pytorch-metric-learning.
+    Kept where 0 < S_ap - S_an <= margin.
+
+    Source: pytorch-metric-learning.
     """
 
     @staticmethod

@@ -8,9 +8,10 @@ from trainables.loss_composition.miner_base import Candidates, Runs, TripletMine
 class SemihardHardest(TripletMiner):
     """For each anchor and positive the hardest negative that is easier than the positive.
 
-    n = argmax of S_an subject to S_an < S_ap: Psomas 2020, equation 2.20, which has no margin.
-    Equally similar negatives are all kept. Where every negative is harder than the positive
-    nothing is kept.
+    n = argmax of S_an subject to S_an < S_ap, without a margin. Equally similar negatives are all
+    kept. Where every negative is harder than the positive nothing is kept.
+
+    Source: Psomas 2020, Metric Learning: A Deep Dive, equation 2.20.
     """
 
     @staticmethod

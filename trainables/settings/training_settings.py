@@ -6,13 +6,22 @@ a name in code is the key of ``training`` in a study file. No torch.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any, get_args, get_type_hints
 
 from trainables.errors import TrialInputError
+from trainables.registry import literals, names
 from trainables.settings.legal_ranges import Flag, Interval, OneOf, Range, Whole
 
 HyperparameterValue = bool | int | float | str
+
+
+@cache
+def balanced_samplers() -> tuple[str, ...]:
+    """The samplers whose batches hold several images of each of their classes, sorted."""
+    package = "batch_samplers"
+    return tuple(name for name in names(package) if literals(package, name).get("is_balanced"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,10 +51,15 @@ class BatchSettings:
     all the same."""
 
     samples_per_class: Annotated[int, Whole(1, 100_000)] = 4
-    """Images of each class in a batch of the sampler ``balanced``."""
+    """Images of each class in a batch of a sampler that is balanced."""
 
     sampler: str = "balanced"
     """Name of the batch sampler (`trainables.batch_samplers`); checked where it is loaded."""
+
+    @property
+    def is_balanced(self) -> bool:
+        """Whether batches hold ``samples_per_class`` images of each of their classes."""
+        return self.sampler in balanced_samplers()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -110,7 +110,7 @@ CONDITIONS = (  # of several that hold the first is the reason
     ),
     Condition(
         "samples_per_class",
-        lambda it: it.training.sampler != "balanced",
+        lambda it: not it.training.is_balanced,
         "the sampler is {it.training.sampler}",
     ),
     Condition(

@@ -47,6 +47,29 @@ def embed(embedder: Embedder | Network, images: LabelledImages) -> Tensor:
         return torch.cat([embedder(chunk) for chunk in images.batches.evaluation()])
 
 
+def embed_finite(
+    embedder: Embedder | Network, images: LabelledImages, role: str, fold: int, epoch: int
+) -> Tensor:
+    """`embed`, where every embedding has to be finite.
+
+    Args:
+        embedder: the network.
+        images: images of one role.
+        role: ``train``, ``val`` or ``test``, for messages as are fold and epoch.
+        fold: index of the fold.
+        epoch: number of the epoch.
+
+    Raises:
+        Diverged: an embedding is not finite.
+    """
+    embeddings_ND = embed(embedder, images)
+    num_bad = int((~embeddings_ND.isfinite().all(dim=1)).sum())
+    if num_bad:
+        what = f"{num_bad} of {len(images)} {role} embeddings are NaN or infinite"
+        raise Diverged(what, fold, epoch)
+    return embeddings_ND
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluator:
     """Embeds and scores images as one fold of a trial does.
@@ -79,11 +102,7 @@ class Evaluator:
             Diverged: an embedding is not finite.
             Collapsed: all embeddings have one direction; their ranks would be arbitrary.
         """
-        embeddings_ND = embed(self.network, images)
-        num_bad = int((~embeddings_ND.isfinite().all(dim=1)).sum())
-        if num_bad:
-            what = f"{num_bad} of {len(images)} {role} embeddings are NaN or infinite"
-            raise Diverged(what, self.fold, epoch)
+        embeddings_ND = embed_finite(self.network, images, role, self.fold, epoch)
         if is_collapsed(embeddings_ND):
             what = f"all {len(images)} {role} embeddings coincide"
             raise Collapsed(what, self.fold, epoch)

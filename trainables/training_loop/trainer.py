@@ -13,6 +13,7 @@ from torch import Generator, Tensor, nn
 from torch.nn.utils import get_total_norm
 
 from trainables.batches.labelled_images import LabelledImages
+from trainables.dataset_interface.batch_sampler import Embeddings, Sampler
 from trainables.device import sent
 from trainables.errors import Diverged
 from trainables.loss_composition.batch import Batch
@@ -21,6 +22,7 @@ from trainables.network.network import Network
 from trainables.registry import load
 from trainables.reproducibility import derive_seed
 from trainables.settings.training_settings import TrainingSettings
+from trainables.training_loop.evaluation import embed_finite
 from trainables.training_loop.frozen_layers import let_rest, warn_of_batch_norm, warn_of_warm_up
 from trainables.training_loop.micro_batches import backpropagate
 from trainables.training_loop.optimisers import clip_gradients, make_optimiser, set_learning_rates
@@ -59,7 +61,7 @@ class Trainer:
         self._training = training
         warn_of_batch_norm(embedder.backbone, training)
         warn_of_warm_up(embedder.backbone, training)
-        self._images = images.batches
+        self._images = images
         device = images.labels_N.device
         # Proxies are indexed by training class, counted from 0.
         classes, labels_N = np.unique(images.labels_N.cpu().numpy(), return_inverse=True)
@@ -76,7 +78,7 @@ class Trainer:
         self._label_distances = images.label_distances
         sampler = load("batch_samplers", training.sampler)
         known = {"label_distances": images.label_distances}
-        self._sampler = sampler(
+        self._sampler: Sampler = sampler(
             labels=labels_N,
             batch_size=training.batch_size,
             samples_per_class=training.samples_per_class,
@@ -98,13 +100,15 @@ class Trainer:
         """One epoch; its mean ``loss`` and ``active_fraction`` as scores of role ``train``.
 
         Raises:
-            Diverged: the loss or a gradient was not finite at some step. The epoch is run to its
-                end first, since looking at each step would make CUDA wait for it.
+            Diverged: the loss or a gradient was not finite at some step, or an embedding that the
+                sampler needs. The epoch is run to its end first, since looking at each step would
+                make CUDA wait for it.
         """
+        embeddings_ND = self._embeddings(fold, epoch) if self._sampler.needs_embeddings else None
         self._start_epoch(epoch)
         tuples = torch.Generator().manual_seed(derive_seed(self._seed, "tuples", epoch))
-        batches = list(self._sampler.epoch(epoch))
-        images = self._images.training(
+        batches = list(self._sampler.epoch(epoch, embeddings_ND))
+        images = self._images.batches.training(
             batches, derive_seed(self._seed, "shifts", epoch), self._num_views
         )
         steps = [
@@ -118,6 +122,12 @@ class Trainer:
             Score(role="train", metric="loss", value=losses_S.mean().item()),
             Score(role="train", metric="active_fraction", value=active_S.mean().item()),
         )
+
+    def _embeddings(self, fold: int, epoch: int) -> Embeddings:
+        """Of the training images, as they are evaluated, by the network before the epoch."""
+        embeddings_ND = embed_finite(self._network, self._images, "train", fold, epoch)
+        found: Embeddings = embeddings_ND.float().cpu().numpy()
+        return found
 
     def _start_epoch(self, epoch: int) -> None:
         self._network.train()

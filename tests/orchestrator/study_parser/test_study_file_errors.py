@@ -97,8 +97,8 @@ ONE_LINE = [
     ("training: {sampler: balance}", 'unknown sampler; got "balance"; did you mean balanced? .*'),
     (
         "training: {sampler: random}",
-        "training.sampler must be balanced: contrastive compares images of a class, and .*"
-        '; got "random"',
+        "training.sampler must be balanced or hard_neighbours: contrastive compares images of a "
+        'class, and .*; got "random"',
     ),
     ("training: {samples_per_class: 1}", "training.samples_per_class must be at least 2: .*"),
     (

@@ -89,7 +89,18 @@ def test_losses_on_pairs_may_be_compared_with_losses_on_random_batches(tmp_path)
     """The recipe draws the batches of each loss in its way; a study that says random does not."""
     assert load(tmp_path, CUB).loss_names == ("contrastive", "proxy_anchor")
     (problem,) = problems_of(tmp_path, CUB + "training: {sampler: random}")
-    assert problem.startswith("s.yaml:5: training.sampler must be balanced: contrastive compares")
+    assert problem.startswith(
+        "s.yaml:5: training.sampler must be balanced or hard_neighbours: contrastive compares"
+    )
+
+
+def test_batches_of_hard_neighbours_are_balanced(tmp_path):
+    """Losses on pairs take them, and they hold as many images of a class as the study says."""
+    text = "study: x\nlosses: [contrastive]\ntraining: {{sampler: hard_neighbours, {}}}\n"
+    settings = trainings(load(tmp_path, text.format("batch_size: 30, samples_per_class: 6")))
+    assert {item.samples_per_class for item in settings.values()} == {6}
+    (problem,) = problems_of(tmp_path, text.format("batch_size: 30, samples_per_class: 4"))
+    assert "batch_size must be a multiple of samples_per_class (4)" in problem
 
 
 def test_without_a_word_a_block_is_trained_as_the_recipe_says(tmp_path):

@@ -26,4 +26,6 @@ def test_the_place_of_a_file_is_made_absolute(tmp_path, monkeypatch):
 def test_a_loss_that_compares_within_a_class_refuses_random_batches(tmp_path, loss):
     text = f"study: x\nlosses: [proxy_anchor, '{loss}']\ntraining: {{sampler: random}}"
     (problem,) = problems_of(tmp_path, text)
-    assert f"training.sampler must be balanced: {loss} compares images" in problem
+    assert (
+        f"training.sampler must be balanced or hard_neighbours: {loss} compares images" in problem
+    )

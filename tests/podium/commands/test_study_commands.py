@@ -119,6 +119,13 @@ def test_a_plan_follows_overrides(capsys, study_file):
     assert json.loads(out)["stages"]["search"]["trials"] == 5
 
 
+def test_a_plan_says_what_batches_by_embeddings_cost(capsys, study_file):
+    note = "The sampler hard_neighbours embeds all training images before each epoch"
+    with_them = call(capsys, "plan", study_file, "--set", "training.sampler=hard_neighbours").out
+    assert note in " ".join(with_them.split())
+    assert "before each epoch" not in call(capsys, "plan", study_file).out
+
+
 def test_a_plan_says_all_that_is_wrong(capsys, study_file):
     wrong = call(capsys, "plan", study_file, "--set", "search.trials=no", "--set", "seed=no")
     assert wrong.code == 2

@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trainables.batch_samplers.balanced import Balanced
+from trainables.batch_samplers.drawn_label_neighbours import DrawnLabelNeighbours
+from trainables.batch_samplers.hard_neighbours import HardNeighbours
 from trainables.batch_samplers.label_neighbours import LabelNeighbours
 from trainables.batch_samplers.random import Random
 from trainables.dataset_interface.batch_sampler import Deck
@@ -38,6 +40,13 @@ def made(name, labels, **arguments):
     needed = {"label_distances": VectorDistances(np.arange(len(labels)) ** 2)}
     given_to_it = {need: needed[need] for need in sampler.needs}
     return sampler(labels=labels, **arguments, **given_to_it)
+
+
+def epoch_of(sampler, number, labels):
+    """The batches of an epoch, by embeddings that are the same for all epochs."""
+    shape = (len(labels), 8)
+    embeddings_ND = np.random.default_rng(7).normal(size=shape).astype(np.float32)
+    return list(sampler.epoch(number, embeddings_ND if sampler.needs_embeddings else None))
 
 
 @given(balanced_cases(), st.integers(0, 1000))
@@ -73,14 +82,15 @@ def test_balanced_epochs_draw_classes_and_images_evenly(case):
     assert len(drawn) // batch == max(1, remaining // batch)
 
 
-def test_smaller_batches_and_classes_left_out_are_warned_of():
+@pytest.mark.parametrize("sampler", [Balanced, HardNeighbours])
+def test_smaller_batches_and_classes_left_out_are_warned_of(sampler):
     labels = np.repeat(np.arange(5), [4, 4, 4, 1, 1])
     with pytest.warns(UserWarning, match="batches hold 6 images instead of 8: there are only 3"):
-        Balanced(labels, 8, 2, 0)
+        sampler(labels, 8, 2, 0)
     with pytest.warns(UserWarning, match="2 classes have a single image and are left out"):
-        Balanced(labels, 6, 2, 0)
+        sampler(labels, 6, 2, 0)
     with pytest.warns(UserWarning, match=r"batches hold 4 images .* 5, which is no multiple of"):
-        Balanced(labels[:12], 5, 2, 0)
+        sampler(labels[:12], 5, 2, 0)
 
 
 @given(st.integers(2, 60), st.integers(2, 80), st.integers(0, 2**63 - 1))
@@ -98,21 +108,22 @@ def test_an_epoch_follows_from_seed_and_number_alone(name):
     labels = np.repeat(np.arange(12), 7)
 
     def drawn(seed, epoch):
-        return [batch.tolist() for batch in sampler(seed).epoch(epoch)]
+        return [batch.tolist() for batch in epoch_of(sampler(seed), epoch, labels)]
 
     def sampler(seed):
         return made(name, labels, batch_size=16, samples_per_class=4, seed=seed)
 
     resumed = sampler(5)
-    list(resumed.epoch(1))
-    assert [batch.tolist() for batch in resumed.epoch(2)] == drawn(5, 2)
+    epoch_of(resumed, 1, labels)
+    assert [batch.tolist() for batch in epoch_of(resumed, 2, labels)] == drawn(5, 2)
     assert drawn(5, 1) != drawn(5, 2) != drawn(6, 2)
 
 
 @pytest.mark.parametrize("name", names("batch_samplers"))
 def test_batches_are_whole_numbers_that_torch_can_index_with(name):
-    sampler = made(name, np.repeat([7, 9], 5), batch_size=8, samples_per_class=2, seed=0)
-    assert {batch.dtype for batch in sampler.epoch(1)} == {np.dtype(np.int64)}
+    labels = np.repeat([7, 9], 20)
+    sampler = made(name, labels, batch_size=8, samples_per_class=2, seed=0)
+    assert {batch.dtype for batch in epoch_of(sampler, 1, labels)} == {np.dtype(np.int64)}
 
 
 @given(st.integers(1, 20), st.data())
@@ -147,8 +158,9 @@ def test_a_small_class_fills_up_with_repeats_and_a_single_image_is_left_out():
     ],
 )
 def test_what_cannot_be_balanced_is_refused(labels, batch_size, samples_per_class, message):
-    with pytest.raises(TrialInputError, match=message):
-        Balanced(np.array(labels), batch_size, samples_per_class, 0)
+    for sampler in (Balanced, HardNeighbours):
+        with pytest.raises(TrialInputError, match=message):
+            sampler(np.array(labels), batch_size, samples_per_class, 0)
 
 
 def test_a_random_batch_of_one_is_refused():
@@ -192,3 +204,38 @@ def test_a_batch_too_small_for_an_anchor_with_neighbours_is_refused(num, batch_s
     distances = VectorDistances(np.arange(num))
     with pytest.raises(TrialInputError, match=f"need {what} of at least 7; got 6"):
         LabelNeighbours(np.zeros(num, np.int64), batch_size, 4, 0, label_distances=distances)
+
+
+@given(st.integers(32, 90), st.integers(7, 120), st.integers(0, 2**32))
+def test_five_of_thirty_neighbours_come_with_others_that_are_none_of_them(num, size, seed):
+    places = np.random.default_rng(seed).random((num, 2))
+    distances = VectorDistances(places)
+    labels = np.zeros(num, np.int64)
+    sampler = DrawnLabelNeighbours(labels, size, 4, seed, label_distances=distances)
+    batches = list(sampler.epoch(1))
+    assert len({batch[0] for batch in batches}) == len(batches)
+    for batch in batches:
+        assert len(batch) == len(set(batch.tolist())) == 6 + min(size - 6, num - 31)
+        apart = np.linalg.norm(places - places[batch[0]], axis=1)
+        nearest = set(apart.argsort()[1:31].tolist())
+        assert set(batch[1:6].tolist()) <= nearest
+        assert not nearest & set(batch[6:].tolist())
+
+
+def test_all_thirty_neighbours_are_drawn_in_time():
+    distances = VectorDistances(np.arange(40) ** 2)
+    labels = np.zeros(40, np.int64)
+    sampler = DrawnLabelNeighbours(labels, 15, 4, 0, label_distances=distances)
+    batches = [batch for epoch in range(1500) for batch in sampler.epoch(epoch)]
+    drawn = {int(image) for batch in batches if batch[0] == 0 for image in batch[1:6]}
+    assert drawn == set(range(1, 31))
+
+
+@pytest.mark.parametrize(
+    ("num", "batch_size", "message"),
+    [(40, 6, "a batch_size of at least 7; got 6"), (31, 40, "images of at least 32; got 31")],
+)
+def test_too_few_images_to_draw_neighbours_from_are_refused(num, batch_size, message):
+    distances = VectorDistances(np.arange(num))
+    with pytest.raises(TrialInputError, match=message):
+        DrawnLabelNeighbours(np.zeros(num, np.int64), batch_size, 4, 0, label_distances=distances)

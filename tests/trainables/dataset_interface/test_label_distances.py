@@ -60,9 +60,33 @@ def test_squared_distances_of_vectors_are_squares_that_rank_alike():
     np.testing.assert_array_equal(*ranks)
 
 
+def cosine_distance(x, y):
+    dot = sum(a * b for a, b in zip(x, y, strict=True))
+    return 1.0 - dot / (math.hypot(*x) * math.hypot(*y))
+
+
+def test_cosine_distances_of_vectors_look_at_directions_alone():
+    vectors = GENERATOR.normal(size=(7, 3))
+    vectors[1] = 4.0 * vectors[0]
+    vectors[2] = -vectors[0]
+    found = between_all(VectorDistances(vectors, "cosine"))
+    expected = [[cosine_distance(x, y) for y in vectors.tolist()] for x in vectors.tolist()]
+    np.testing.assert_allclose(found, expected, atol=1e-14)
+    assert found[0, 1] == 0.0
+    assert found[0, 2] == pytest.approx(2.0)
+
+
+def test_a_vector_without_a_direction_has_no_cosine():
+    vectors = np.ones((4, 3))
+    vectors[2] = 0.0
+    with pytest.raises(TrialInputError, match=r"must have a direction .* got 0 in row 2"):
+        VectorDistances(vectors, "cosine")
+
+
 def test_the_metric_is_part_of_the_fingerprint_and_euclidean_keeps_the_one_it_had():
     vectors, every = GENERATOR.normal(size=(7, 3)), np.arange(7)
     plain, squared = VectorDistances(vectors), VectorDistances(vectors, "squared_euclidean")
+    assert VectorDistances(vectors, "cosine").fingerprint(every) != squared.fingerprint(every)
     before = hashlib.sha256(b"vectors" + vectors.tobytes()).hexdigest()
     assert plain.fingerprint(every) == before != squared.fingerprint(every)
 

@@ -8,6 +8,8 @@ import torch
 from trainables.loss_composition.batch import Batch
 from trainables.losses.dense_triplet import DenseTriplet
 from trainables.losses.log_ratio import LogRatio
+from trainables.losses.neighbour_triplet import NeighbourTriplet
+from trainables.losses.threshold_triplet import ThresholdTriplet
 
 
 def on_a_line(places, label_places):
@@ -40,7 +42,10 @@ def test_the_papers_loss_with_both_distances_squared_is_four_times_the_released_
     assert LogRatio(squared=True)(papers).value.item() == pytest.approx(4 * released.item(), 1e-4)
 
 
-@pytest.mark.parametrize("loss", [LogRatio(), DenseTriplet()])
+@pytest.mark.parametrize(
+    "loss",
+    [LogRatio(), DenseTriplet(), NeighbourTriplet(neighbours=2), ThresholdTriplet(threshold=0.3)],
+)
 def test_the_first_row_is_the_anchor_and_the_order_of_the_others_does_not_matter(loss):
     x = torch.randn(6, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     y = torch.linspace(0.0, 1.0, 6, dtype=torch.float64) ** 2
@@ -66,3 +71,45 @@ def test_a_dense_triplet_by_hand_counts_satisfied_triplets_and_no_ties():
     # Rows 1 and 2 tie; both are nearer by label than row 3, which coincides with the anchor.
     assert output.value.item() == pytest.approx(((2 - 0 + 1) + (4 - 0 + 1)) / 2)
     assert output.active_fraction == 1.0
+
+
+# Squared distances of unit vectors from the anchor: 2, 4, 2 and 0.
+CORNERS = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -3.0], [2.0, 0.0]])
+
+
+def at_label_distances(*from_anchor):
+    label_distances = torch.zeros(5, 5)
+    label_distances[0] = torch.tensor([0.0, *from_anchor])
+    return Batch.of(CORNERS, torch.arange(5), label_distances_BB=label_distances)
+
+
+def test_the_nearest_by_label_are_positives_by_hand():
+    # Rows 1 and 2 are the positives; how near they are is not looked at.
+    output = NeighbourTriplet(margin=1.0, neighbours=2)(at_label_distances(0.1, 5.0, 7.0, 6.0))
+    hinges = [2 - 2 + 1, 2 - 0 + 1, 4 - 2 + 1, 4 - 0 + 1]
+    assert output.value.item() == pytest.approx(sum(hinges) / 4)
+    assert output.active_fraction == 1.0
+
+
+def test_all_as_near_as_the_last_neighbour_are_positives():
+    batch = at_label_distances(1.0, 1.0, 2.0, 2.0)
+    one, two = (NeighbourTriplet(neighbours=number)(batch) for number in (1, 2))
+    assert one.value == two.value > 0.0
+    assert NeighbourTriplet(neighbours=3)(batch).value == 0.0, "without a negative"
+
+
+def test_labels_within_the_threshold_are_positives_by_hand():
+    batch = at_label_distances(0.5, 5.0, 0.6, 0.7)
+    output = ThresholdTriplet(margin=1.0, threshold=0.5)(batch)
+    assert output.value.item() == pytest.approx((0 + (2 - 2 + 1) + (2 - 0 + 1)) / 3)
+    assert output.active_fraction.item() == pytest.approx(2 / 3)
+    assert ThresholdTriplet(threshold=0.4)(batch).value == 0.0, "without a positive"
+
+
+def test_both_baselines_are_one_where_the_threshold_parts_off_the_neighbours():
+    batch = at_label_distances(0.1, 0.3, 0.6, 0.9)
+    neighbour = NeighbourTriplet(neighbours=2)(batch)
+    threshold = ThresholdTriplet(threshold=0.5)(batch)
+    assert neighbour.value == threshold.value
+    # Dense triplets look within the positives and within the negatives too.
+    assert DenseTriplet(margin=0.2)(batch).value != neighbour.value

@@ -54,6 +54,17 @@ def batch_hard(batch, s, a, positives, negatives, margin):
     ]
 
 
+def moderate_positives(batch, s, a, positives, negatives, margin):
+    most = max(s[n] for n in negatives)
+    closer = [p for p in positives if s[p] > most + TIE]
+    moderate = min((s[p] for p in closer), default=max(s[p] for p in positives))
+    return [
+        (p, n)
+        for p, n in itertools.product(positives, negatives)
+        if abs(s[p] - moderate) <= TIE and s[n] >= most - TIE
+    ]
+
+
 def random_negative(batch, s, a, positives, negatives, margin):
     return _draw(batch, s, a, positives, negatives, [1.0] * len(negatives))
 
@@ -99,6 +110,7 @@ CHOICES = {
         all_triplets,
         batch_hard,
         distance_weighted,
+        moderate_positives,
         random_negative,
         semihard_band,
         semihard_hardest,

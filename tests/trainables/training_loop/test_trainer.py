@@ -6,13 +6,19 @@ import numpy as np
 import pytest
 import torch
 
-from tests.trainables.tiny_trials import tiny_trial, untimed
+from tests.trainables.tiny_trials import ON_THE_CPU, tiny_trial, untimed
+from trainables.batch_samplers.hard_neighbours import HardNeighbours
+from trainables.batches.labelled_images import images_of_classes
 from trainables.dataset_interface.class_text import write_class_text
 from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.errors import TrialInputError
+from trainables.errors import Diverged, TrialInputError
+from trainables.loss_composition.loss_base import Criterion, LossOutput
+from trainables.network.network import Network
 from trainables.recipes import RECIPES, loss_values, training_for
-from trainables.reproducibility import reproducible
+from trainables.reproducibility import derive_seed, reproducible
 from trainables.settings.training_settings import TrainingSettings
+from trainables.training_loop.evaluation import embed
+from trainables.training_loop.trainer import Trainer
 from trainables.trial.fold_run import FoldRun
 from trainables.trial.run_trial import run_trial
 from trainables.trial.setup import set_up
@@ -81,6 +87,7 @@ CHANGES = [
     {"micro_batch_size": 10},  # BatchNorm normalises each part by itself
     {"samples_per_class": 8},
     {"sampler": "random"},
+    {"sampler": "hard_neighbours"},
     {"optimiser": "adam"},
     {"optimiser": "rmsprop"},
     {"optimiser": "sgd"},
@@ -156,6 +163,69 @@ def test_a_trial_continues_in_the_middle_of_its_schedule_as_if_undisturbed(cache
             next(interrupted)
         del interrupted
         assert untimed(run_trial(settings, resume=saved[-1])) == undisturbed
+
+
+@pytest.mark.parametrize("mode", ["fine_tune", "frozen_features"])
+def test_a_trial_whose_batches_follow_its_embeddings_continues_as_if_undisturbed(
+    cache_folder, mode
+):
+    training = TrainingSettings(epochs=3, batch_size=32, sampler="hard_neighbours", mode=mode)
+    settings = tiny_trial(cache_folder, training=training, loss="triplet")
+    undisturbed = untimed(run_trial(settings))
+    balanced = replace(settings, training=replace(training, sampler="balanced"))
+    assert untimed(run_trial(balanced)) != undisturbed
+    for num_done in (1, 2, 3):
+        saved = []
+        interrupted = run_trial(settings, save=saved.append)
+        for _ in range(num_done):
+            next(interrupted)
+        del interrupted
+        assert untimed(run_trial(settings, resume=saved[-1])) == undisturbed
+
+
+class Noting(Criterion):
+    """Moves the network, and notes the classes of each batch."""
+
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def forward(self, batch):
+        self.seen.append(batch.labels_B.tolist())
+        return LossOutput(batch.embeddings_BD.square().sum(), torch.ones(()))
+
+
+def test_batches_follow_the_network_as_it_is_before_the_epoch(cache_folder):
+    training = TrainingSettings(epochs=2, batch_size=16, sampler="hard_neighbours")
+    setup = set_up(tiny_trial(cache_folder, training=training))
+    images = images_of_classes(setup.dataset, setup.dataset.train_classes, ON_THE_CPU)
+    criterion = Noting()
+    with reproducible(1, 1):
+        network = Network(setup.make_embedder(), training, torch.device("cpu"))
+        trainer = Trainer(network, criterion, images, training, seed=0)
+        _, labels = np.unique(images.labels_N.numpy(), return_inverse=True)
+        sampler = HardNeighbours(labels, 16, 4, derive_seed(0, "batches"))
+        embeddings = []
+        for epoch in (1, 2):
+            embeddings.append(embed(network, images).numpy())
+            criterion.seen.clear()
+            trainer.train(0, epoch)
+            batches = sampler.epoch(epoch, embeddings[-1])
+            assert criterion.seen == [labels[batch].tolist() for batch in batches]
+    stale = sampler.epoch(2, embeddings[0])
+    assert criterion.seen != [labels[batch].tolist() for batch in stale]
+
+
+def test_embeddings_that_are_not_finite_make_no_batches(cache_folder):
+    training = TrainingSettings(epochs=1, batch_size=16, sampler="hard_neighbours")
+    setup = set_up(tiny_trial(cache_folder, training=training))
+    images = images_of_classes(setup.dataset, setup.dataset.train_classes, ON_THE_CPU)
+    network = Network(setup.make_embedder(), training, torch.device("cpu"))
+    with torch.no_grad():
+        network.embedder.embedding.weight.fill_(torch.nan)
+    trainer = Trainer(network, Noting(), images, training, seed=0)
+    with pytest.raises(Diverged, match=r"160 of 160 train embeddings are NaN or infinite"):
+        trainer.train(0, 1)
 
 
 @pytest.mark.parametrize("recipe", RECIPES)

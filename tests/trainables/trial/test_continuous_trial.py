@@ -35,7 +35,16 @@ def of(report, role, metric):
     return {score.k: score.value for score in found}
 
 
-@pytest.mark.parametrize("loss", ["log_ratio", "dense_triplet", "log_ratio+contrastive"])
+@pytest.mark.parametrize(
+    "loss",
+    [
+        "log_ratio",
+        "dense_triplet",
+        "neighbour_triplet",
+        "threshold_triplet",
+        "log_ratio+contrastive",
+    ],
+)
 def test_a_trial_reports_ndcg_and_label_distance_instead_of_recall(cache_folder, loss):
     *epochs, test = run_trial(masks_trial(cache_folder, loss=loss))
     for report, role in ((epochs[-1], "val"), (test, "test")):
