@@ -95,7 +95,9 @@ _MEANINGS = {
     " stages, and with `quarantine: record` or `record_all` the search, where a fold whose test"
     " embeddings diverged or collapsed has none. In the final and baseline stages, and with"
     " `record_all` in the search, classes also have `r_precision`, `map_at_r`, `nmi` and `f1`, with `k` null"
-    " ([how they are computed](statistics.md#metrics-cells-and-blocks)).",
+    " ([how they are computed](statistics.md#metrics-cells-and-blocks)), and with"
+    " `metrics.verification` the [scores of pairs](statistics.md#verification), of which `tar_at_far`"
+    " has a `k` of its own and `queries` and `gallery` count pairs.",
     "test_class_hits": "As `class_hits`, on the test classes.",
     "test_retrievals": "A few queries with their nearest test images, as PNG. `similarity` is a"
     " cosine, or minus a distance where lengths count; of continuous labels `is_correct` is null.",

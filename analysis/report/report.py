@@ -42,6 +42,7 @@ from analysis.report.tuning_gains import tuning_gains
 from analysis.report.validation_and_test import validation_and_test
 from analysis.report.variance_components import variance_components
 from analysis.report.verdict import answer
+from analysis.report.verification import verification
 from analysis.study_results.study_results import StudyResults, read_results
 from analysis.tournament.table_tournament import TableResults
 from analysis.wording import counted
@@ -97,6 +98,7 @@ _CHAPTERS: tuple[tuple[str, tuple[_StudySection, ...]], ...] = (
             sensitivity_to_test,
             subgroups,
             scores,
+            verification,
             reproduction,
         ),
     ),

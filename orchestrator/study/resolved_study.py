@@ -32,8 +32,10 @@ _KEYS = (
     *("name", "datasets", "backbones", "embedding_dims", "losses", "protocols", "search", "final"),
     *("training", "resources", "budget", "image_sizes", "spaces", "values", "try_first"),
     *("warm_starts", "code", "declared_differences", "tournament", "expect", "keep"),
-    *("quarantine", "ks", "seed", "storage"),
+    *("quarantine", "ks", "verification", "seed", "storage"),
 )
+# Absent where they are false or empty, as in snapshots of versions that did not know them.
+_IF_GIVEN = ("code", "verification")
 
 # Loss -> what the study file states for it.
 _OF_LOSSES = ("spaces", "values", "try_first")
@@ -46,7 +48,8 @@ def resolved_dict(study: Study) -> dict[str, Any]:
     """Every value of the study, for YAML and JSON: no default is left out.
 
     What the study file states for single losses is there by key, and then by loss. Only ``code``
-    is missing where nothing is named by import path, as in older snapshots.
+    is missing where nothing is named by import path, and ``verification`` where it is not asked
+    for, as in older snapshots.
     """
     values = asdict(study) | {
         "losses": study.loss_names,
@@ -56,7 +59,7 @@ def resolved_dict(study: Study) -> dict[str, Any]:
         "training": {"recipe": study.training.recipe, **study.training.overrides},
         "expect": expected_record(study.expect) if study.expect else None,
     }
-    keys = (key for key in _KEYS if key != "code" or study.code)
+    keys = (key for key in _KEYS if key not in _IF_GIVEN or values[key])
     plain: dict[str, Any] = json.loads(json.dumps({key: values[key] for key in keys}))
     return plain
 

@@ -12,7 +12,7 @@ from typing import Any
 from orchestrator.results.records.tournament_rules import rules_of
 from orchestrator.study.foreign_code import import_paths_of
 from orchestrator.study.former_names import with_present_names
-from trainables.settings.trial_settings import LOCATION_OPTIONS
+from trainables.settings.trial_settings import LOCATION_OPTIONS, VERIFICATION_PAIRS
 
 # Changes of these change no number.
 _FREE = (
@@ -165,8 +165,13 @@ def _dataset_anywhere(dataset: Mapping[str, Any]) -> dict[str, Any]:
     options = {
         name: value for name, value in dataset["options"].items() if name not in LOCATION_OPTIONS
     }
-    # Label distances change the task of a data set, wherever their file is.
-    return {**dataset, "options": options, "continuous": "label_distances" in dataset["options"]}
+    # Label distances change the task of a data set, wherever their file is, and pairs its test.
+    return {
+        **dataset,
+        "options": options,
+        "continuous": "label_distances" in dataset["options"],
+        "pairs": VERIFICATION_PAIRS in dataset["options"],
+    }
 
 
 def _protocol_anywhere(protocol: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,10 +5,10 @@ Combinations of values, also with data sets and networks, are checked by
 """
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Literal, get_args
 
-from orchestrator.results.storage.locations import parse_place
+from orchestrator.results.storage.locations import has_scheme, parse_place
 from orchestrator.search_samplers.sampler_names import SAMPLERS
 from orchestrator.study.defaults import default_image_size, default_recipe
 from orchestrator.study.former_names import FORMER_RECIPES, FORMER_SPACES
@@ -40,7 +40,11 @@ from podium.errors import StoreError
 from trainables.recipes import RECIPES
 from trainables.settings.legal_ranges import MAX_DIM, MAX_IMAGE_SIZE, MAX_SEED, OneOf
 from trainables.settings.training_settings import LEGAL_VALUES, TRAINING_TYPES, HyperparameterValue
-from trainables.settings.trial_settings import LOCATION_OPTIONS, DatasetSettings
+from trainables.settings.trial_settings import (
+    LOCATION_OPTIONS,
+    VERIFICATION_PAIRS,
+    DatasetSettings,
+)
 
 _KEYS = (
     *("study", "datasets", "backbones", "embedding_dims", "image_sizes", "losses", "protocol"),
@@ -48,6 +52,7 @@ _KEYS = (
     *("budget", "storage", "tournament", DECLARED, EXPECT),
 )
 
+_VERIFICATION = "verification"
 _TRAINING_KEYS = ("recipe", *TRAINING_TYPES)
 _DEFAULT_DATASETS = (DatasetSettings(name="glyphs"),)
 _DEFAULT_DIMS = (32,)
@@ -77,8 +82,8 @@ def read_study(root: Node, problems: Problems) -> Study:
             problems.add((key,), f"{key} must be given")
     protocols = read_protocols(top, problems)
     losses = read_losses(top, problems)
-    metrics = top.section("metrics", ("k",))
-    datasets = _datasets(top, problems)
+    metrics = top.section("metrics", ("k", _VERIFICATION))
+    datasets = _with_pairs(_datasets(top, problems), metrics, problems)
     search = _search(top.section("search", _names(SearchSettings)), datasets, problems)
     training = _read_training(top.section("training", _TRAINING_KEYS), datasets)
     backbones = read_backbones(top, problems)
@@ -101,6 +106,7 @@ def read_study(root: Node, problems: Problems) -> Study:
         keep=_keep(top.section("keep", _names(KeepSettings))),
         quarantine=top.choice("quarantine", "none", get_args(Quarantine)),
         ks=metrics.integers("k", (1, 2, 4, 8), low=1, high=_MAX_K),
+        verification=_verifies(metrics),
         seed=top.integer("seed", 0, low=0, high=MAX_SEED),
         storage=_storage_location(top, "storage", "podium-results", problems, holds=name),
     )
@@ -133,11 +139,45 @@ def _dataset(node: Node, path: Path, problems: Problems) -> DatasetSettings:
             problems.add(
                 (*path, key), f"{label((*path, key))} must be one value", got=value.plain()
             )
+        elif key == VERIFICATION_PAIRS:
+            problems.add((*path, key), "a file of pairs is named by metrics.verification.pairs")
         elif key in LOCATION_OPTIONS and isinstance(value.value, str):
             options[key] = read_path(section, key, problems) or value.value
         elif key != "name":
             options[key] = value.value
     return DatasetSettings(name=section.text("name", ""), options=options)
+
+
+def _verifies(metrics: Section) -> bool:
+    """``verification``: true, false, or a mapping with a file of pairs."""
+    node = metrics.node(_VERIFICATION)
+    if node is not None and isinstance(node.value, dict):
+        return True
+    return metrics.boolean(_VERIFICATION, False)
+
+
+def _with_pairs(
+    datasets: tuple[DatasetSettings, ...], metrics: Section, problems: Problems
+) -> tuple[DatasetSettings, ...]:
+    """The one data set of a study, with the file of pairs of its images if there is one."""
+    node = metrics.node(_VERIFICATION)
+    if node is None or not isinstance(node.value, dict):
+        return datasets
+    section = metrics.section(_VERIFICATION, ("pairs",))
+    path = (*section.path, "pairs")
+    if "pairs" not in section:
+        problems.add(section.path, f"{label(path)} must be given; without a file it is true")
+    pairs = read_path(section, "pairs", problems)
+    if pairs is None:
+        return datasets
+    if has_scheme(pairs):
+        problems.add(path, f"{label(path)} must be a file of this machine", got=pairs)
+    if len(datasets) > 1:
+        rule = f"{label(path)} names images of one data set, and the study has {len(datasets)}"
+        problems.add(path, rule)
+        return datasets
+    (only,) = datasets
+    return (replace(only, options={**only.options, VERIFICATION_PAIRS: pairs}),)
 
 
 def _storage_location(

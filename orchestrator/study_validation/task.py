@@ -1,13 +1,16 @@
 """Checks that the data sets of a study have one task, and its losses and batches fit it."""
 
+from pathlib import Path
+
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Study
 from orchestrator.study_parser.problems import Problems
 from orchestrator.study_parser.trained_losses import trained_losses
+from trainables.dataset_interface.verification_pairs import check_pairs_file
 from trainables.errors import TrialInputError
 from trainables.registry import load
-from trainables.settings.trial_settings import DatasetSettings
+from trainables.settings.trial_settings import VERIFICATION_PAIRS, DatasetSettings
 from trainables.tasks import METRICS, Task, loss_problem, sampler_problem
 
 
@@ -35,6 +38,7 @@ def check_task(study: Study, problems: Problems) -> None:
         first, task = next(iter(tasks.items()))
         _check_losses(study, study.datasets[first].label, task, problems)
         _check_sampler(study, study.datasets[first].label, task, problems)
+        _check_verification(study, task, problems)
 
 
 def _task(dataset: DatasetSettings) -> Task | None:
@@ -51,6 +55,32 @@ def _check_losses(study: Study, dataset: str, task: Task, problems: Problems) ->
         problem = loss_problem(loss, facts_of(loss).needs, dataset, task)
         if problem is not None:
             problems.add(("losses", index), problem)
+
+
+def _check_verification(study: Study, task: Task, problems: Problems) -> None:
+    """Note tests that cannot verify pairs, and a file of pairs that cannot be read."""
+    path = ("metrics", "verification")
+    if not study.verification or problems.concern(path):
+        return
+    if task == "continuous":
+        problems.add(path, "images can be verified by class only, and these have label distances")
+        return
+    for index, dataset in enumerate(study.datasets):
+        if problems.concern(("datasets", index)):
+            continue
+        facts = dataset_facts(dataset)
+        pairs = dataset.options.get(VERIFICATION_PAIRS)
+        if facts.num_test_classes < 2:
+            rule = f"verification needs 2 test classes, and {dataset.label} has"
+            problems.add(path, rule, got=facts.num_test_classes)
+        elif pairs is not None and facts.has_own_size:
+            rule = f"a file of pairs names image files, and {dataset.label} has none"
+            problems.add((*path, "pairs"), rule)
+        elif pairs is not None:
+            try:
+                check_pairs_file(Path(str(pairs)))
+            except TrialInputError as error:
+                problems.add((*path, "pairs"), str(error))
 
 
 def _check_sampler(study: Study, dataset: str, task: Task, problems: Problems) -> None:

@@ -18,7 +18,13 @@ from trainables.settings.trial_settings import TrialSettings
 _STATES = ("COMPLETE", "PRUNED", "FAILED")
 _STAGES = ("search", "final", "baseline")
 # Metrics in [0, 1].
-_SHARES = ("recall", "ndcg", "r_precision", "map_at_r", "nmi", "f1")
+_SHARES = (
+    *("recall", "ndcg", "r_precision", "map_at_r", "nmi", "f1"),
+    *("verification_accuracy", "verification_accuracy_se", "eer", "verification_auc"),
+    "tar_at_far",
+)
+# Shares of which hits and queries are stored.
+_COUNTED = ("recall", "tar_at_far")
 _TOLERANCE = 1e-9
 
 RuleViolation = tuple[str, object]
@@ -194,7 +200,7 @@ def _values(row: Mapping[str, Any]) -> Iterator[RuleViolation]:
             yield f"{where} must be a finite number", value
         elif metric in _SHARES and not 0 <= value <= 1:
             yield f"{where} must be between 0 and 1", value
-        elif metric == "recall" and score["hits"] is not None and score["queries"]:
+        elif metric in _COUNTED and score["hits"] is not None and score["queries"]:
             expected = score["hits"] / score["queries"]
             if abs(value - expected) > _TOLERANCE:
                 yield f"{where} must be {score['hits']} / {score['queries']}", value

@@ -18,7 +18,7 @@ from podium.arguments.trial_argument import (
 )
 from podium.errors import PodiumError
 from podium.terminal.printing import AsCsv, AsJson, print_table, say
-from trainables.settings.trial_settings import TrialSettings
+from trainables.settings.trial_settings import VERIFICATION_PAIRS, TrialSettings
 
 if TYPE_CHECKING:
     from trainables.dataset_interface.dataset import Dataset
@@ -46,7 +46,11 @@ def command(
     ] = False,
     seed: Annotated[
         int,
-        typer.Option(help="Seed of clusters and of matched galleries.", min=0, max=_MAX_SEED),
+        typer.Option(
+            help="Seed of clusters, matched galleries and folds of verification.",
+            min=0,
+            max=_MAX_SEED,
+        ),
     ] = 0,
     gallery_classes: Annotated[
         int | None, typer.Option(help="Classes of the galleries of matched_recall.", min=1)
@@ -88,6 +92,7 @@ def command(
                 strict=strict,
                 seed=seed,
                 matched_size=size,
+                has_pairs=VERIFICATION_PAIRS in _settings(found).dataset.options,
             ),
             dataset=lambda: _dataset(found),
         )

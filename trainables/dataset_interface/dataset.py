@@ -14,6 +14,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from trainables.dataset_interface.label_distances import LabelDistances
+from trainables.dataset_interface.verification_pairs import VerificationPairs
 from trainables.errors import TrialInputError
 from trainables.file_caches.decoded_pixels import Pixels
 from trainables.file_caches.feature_vectors import FeatureVectors
@@ -71,10 +72,12 @@ class Dataset(ABC):
             all that is known. With them the task is ``continuous``.
         class_text_CT: float32, a vector for the name of each training class, in the order of
             ``train_classes``; None if the study names no file of them.
+        verification_pairs: pairs of test images to be verified, by their indices; None where the
+            study names no file of them.
         fingerprint: hash of everything that can change a number: classes, halves, labels, pixels,
-            label distances, class text.
-        test_hash: hash of the test classes, their images and the distances of their labels; equal
-            exactly for equal tests.
+            label distances, class text, pairs.
+        test_hash: hash of the test classes, their images, the distances of their labels and the
+            pairs; equal exactly for equal tests.
     """
 
     name: str
@@ -101,6 +104,7 @@ class Dataset(ABC):
         self.gallery_N = gallery_N
         self.label_distances: LabelDistances | None = None
         self.class_text_CT: npt.NDArray[np.float32] | None = None
+        self.verification_pairs: VerificationPairs | None = None
         test_names = frozenset(test_class_names)
         is_test = [name in test_names for name in class_names]
         self.train_classes = tuple(index for index, test in enumerate(is_test) if not test)
@@ -199,6 +203,15 @@ class Dataset(ABC):
         dataset.fingerprint = digest(
             [self.fingerprint, class_text_CT.shape, _array_hash(class_text_CT)]
         )
+        return dataset
+
+    def with_verification_pairs(self, pairs: VerificationPairs) -> Self:
+        """The same images, of which the test verifies these pairs."""
+        dataset = copy.copy(self)
+        dataset.verification_pairs = pairs
+        tested = np.flatnonzero(np.isin(self.labels, self.test_classes))
+        dataset.test_hash = digest([self.test_hash, pairs.among(tested).fingerprint])
+        dataset.fingerprint = digest([self.fingerprint, pairs.fingerprint])
         return dataset
 
     def text_of_classes(self, class_ids: Sequence[int]) -> npt.NDArray[np.float32]:

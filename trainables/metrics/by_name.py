@@ -14,7 +14,10 @@ _WITHOUT_K: Mapping[str, Callable[[ClassRetrieval], tuple[Score, ...]]] = {
     "f1": lambda found: found.clustering[1:],
 }
 
-METRIC_NAMES = ("recall", *_WITHOUT_K, "matched_recall")
+# One name for several scores. TAR at FAR has a K of its own, and no other.
+_VERIFICATION = "verification"
+
+METRIC_NAMES = ("recall", *_WITHOUT_K, _VERIFICATION, "matched_recall")
 
 
 def compute(
@@ -44,6 +47,8 @@ def compute(
             raise unknown_name("metric", name, METRIC_NAMES)
         if name == "recall":
             scores += found.recall(ks)
+        elif name == _VERIFICATION:
+            scores += found.verification
         elif name == "matched_recall":
             if matched_size is None:
                 raise TrialInputError(

@@ -6,10 +6,12 @@ from functools import cached_property
 
 from torch import Tensor
 
+from trainables.dataset_interface.verification_pairs import VerificationPairs
 from trainables.metrics.clustering import clustering_scores
 from trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
 from trainables.metrics.precision_at_r import precision_at_r, precision_at_r_scores
 from trainables.metrics.recall_at_k import recall_scores
+from trainables.metrics.verification import verification_scores
 from trainables.trial_reports import Score
 
 
@@ -24,7 +26,9 @@ class ClassRetrieval:
             None where every image is a query against all others.
         role: ``val`` or ``test``, copied to the scores.
         strict: whether a query without any positive counts, with the value 0, or is left out.
-        seed: seed of clustering and of matched galleries; 0 in the reports of trials.
+        seed: seed of clustering, of matched galleries and of folds of verification; 0 in the
+            reports of trials.
+        pairs: the pairs that are verified, by rows of the embeddings; None for all.
     """
 
     embeddings_ND: Tensor
@@ -33,6 +37,7 @@ class ClassRetrieval:
     role: str = "test"
     strict: bool = False
     seed: int = 0
+    pairs: VerificationPairs | None = None
 
     @cached_property
     def ranks(self) -> FirstPositiveRanks:
@@ -53,3 +58,10 @@ class ClassRetrieval:
     def clustering(self) -> tuple[Score, ...]:
         """NMI and F1 of all images, queries and gallery alike."""
         return clustering_scores(self.embeddings_ND, self.labels_N, role=self.role, seed=self.seed)
+
+    @cached_property
+    def verification(self) -> tuple[Score, ...]:
+        """Accuracy, EER, AUC and ROC of pairs of images, queries and gallery alike."""
+        return verification_scores(
+            self.embeddings_ND, self.labels_N, self.pairs, role=self.role, seed=self.seed
+        )

@@ -27,8 +27,9 @@ class AskedScores:
         names: names of metrics, among `known_metrics`.
         ks: the K of metrics that have one.
         strict: see `ClassRetrieval`; without effect where the task is continuous, as the others.
-        seed: seed of clustering and of matched galleries.
+        seed: seed of clustering, of matched galleries and of folds of verification.
         matched_size: size of the galleries of ``matched_recall``.
+        has_pairs: whether the data set says which pairs are verified.
     """
 
     names: Sequence[str]
@@ -36,6 +37,7 @@ class AskedScores:
     strict: bool = False
     seed: int = 0
     matched_size: GallerySize | None = None
+    has_pairs: bool = False
 
 
 def known_metrics(file: EmbeddingsFile) -> tuple[str, ...]:
@@ -54,8 +56,8 @@ def stored_scores(
     Args:
         file: the embeddings.
         asked: metrics and how they are computed.
-        dataset: loads the data set; called only where images are retrieved by label distances,
-            which embeddings do not hold.
+        dataset: loads the data set; called only where images are retrieved by label distances, or
+            given pairs are verified, which embeddings do not hold.
 
     Raises:
         TrialInputError: a metric is unknown for this task or cannot be computed, a K is out of
@@ -68,6 +70,11 @@ def stored_scores(
         raise TrialInputError(f"every K must be at least 1 and at most {_MAX_K}; got {bad[0]}")
     if file.task == "continuous":
         return _by_label_distance(file, asked, dataset())
+    pairs = None
+    if asked.has_pairs and "verification" in asked.names:
+        pairs = _same_test(file, dataset()).verification_pairs
+        assert pairs is not None, "the test hash is that of a data set with pairs"
+        pairs = pairs.among(file.indices_N.numpy())
     try:
         found = ClassRetrieval(
             embeddings_ND=file.embeddings_ND,
@@ -75,6 +82,7 @@ def stored_scores(
             is_gallery_N=file.is_gallery_N,
             strict=asked.strict,
             seed=asked.seed,
+            pairs=pairs,
         )
         return by_name.compute(asked.names, found, asked.ks, asked.matched_size)
     except ValueError as error:
@@ -84,12 +92,9 @@ def stored_scores(
 def _by_label_distance(
     file: EmbeddingsFile, asked: AskedScores, dataset: Dataset
 ) -> tuple[Score, ...]:
-    if dataset.test_hash != file.dataset["test_hash"] or dataset.label_distances is None:
-        raise TrialInputError(
-            f"the test images of {dataset.name} or their label distances are not those of the "
-            f"trial: their hash is {dataset.test_hash}, the trial's {file.dataset['test_hash']}"
-        )
-    distances = dataset.label_distances.among(file.indices_N.numpy())
+    found = _same_test(file, dataset).label_distances
+    assert found is not None, "the test hash is that of a data set with label distances"
+    distances = found.among(file.indices_N.numpy())
     ranking = label_ranking(
         file.embeddings_ND, distances, max(asked.ks), by_direction=file.by_direction
     )
@@ -98,3 +103,13 @@ def _by_label_distance(
         for name in asked.names
         for score in _CONTINUOUS[name](ranking, asked.ks, role="test")
     )
+
+
+def _same_test(file: EmbeddingsFile, dataset: Dataset) -> Dataset:
+    if dataset.test_hash != file.dataset["test_hash"]:
+        raise TrialInputError(
+            f"the test images of {dataset.name} or their label distances or pairs are not those "
+            f"of the trial: their hash is {dataset.test_hash}, the trial's "
+            f"{file.dataset['test_hash']}"
+        )
+    return dataset

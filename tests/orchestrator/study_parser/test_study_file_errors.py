@@ -110,7 +110,7 @@ ONE_LINE = [
     ("metrics: {k: [0]}", "metrics.k[0] must be a whole number of at least 1; got 0"),
     ("metrics: {k: [1, 1]}", "metrics.k[1] is in the list already; got 1"),
     ("metrics: {k: []}", "metrics.k must be a list with at least one item; got []"),
-    ("metrics: {ks: [1]}", 'unknown key in metrics; got "ks"; .*choices: k'),
+    ("metrics: {ks: [1]}", 'unknown key in metrics; got "ks"; .*choices: k, verification'),
     ("resources: {cpus_per_trial: 0}", "resources.cpus_per_trial must be a number > 0; got 0"),
     ("resources: {gpus_per_trial: -1}", "resources.gpus_per_trial must be a number >= 0; got -1"),
     (

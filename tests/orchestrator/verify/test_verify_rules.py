@@ -97,6 +97,8 @@ def is_last(score):
         ({"value": 1.5}, "val recall at 1 of epoch 4 must be between 0 and 1"),
         ({"value": float("nan")}, "must be a finite number"),
         ({"hits": 3}, "must be 3 / 200"),
+        ({"metric": "tar_at_far", "hits": 3}, "val tar_at_far at 1 of epoch 4 must be 3 / 200"),
+        ({"metric": "eer", "value": 1.5}, "val eer at 1 of epoch 4 must be between 0 and 1"),
         ({"hits": 199, "value": 199 / 200}, "must add up to its score"),
     ],
 )

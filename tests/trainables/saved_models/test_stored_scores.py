@@ -63,7 +63,9 @@ def test_label_distances_of_other_images_are_refused(cache_folder, tmp_path):
     masks = DatasetSettings(name="glyph_masks", options=settings.dataset.options)
     _, file = left_by(replace(settings, dataset=masks), tmp_path)
     letters = load_dataset(settings.dataset, settings.cache_folder)
-    with pytest.raises(TrialInputError, match="their label distances are not those of the trial"):
+    with pytest.raises(
+        TrialInputError, match="their label distances or pairs are not those of the trial"
+    ):
         stored_scores(file, AskedScores(names=["ndcg"], ks=[1]), dataset=lambda: letters)
 
 
