@@ -28,11 +28,16 @@ def cost_sentence(planned: StudyPlan) -> str:
         )
     estimates = _estimates(planned)
     by = "; and by ".join(_SOURCES[source] for source in sources_of(estimates))
+    saved = (
+        " The low end counts what early stopping can save, and half of the finals, which are not "
+        "trained where a default wins."
+        if planned.study.search.trials > 1
+        else ""
+    )
     return (
         f"about {_short(slot.median)} hours of computation on one slot{on_gpus}, if no trial is "
         f"stopped early; {_short(slot.low)} to {_short(slot.high)} hours with all that is "
-        f"uncertain, by {by}. Measured: {_measured(estimates)}. The low end counts what early "
-        "stopping can save, and half of the finals, which are not trained where a default wins. "
+        f"uncertain, by {by}. Measured: {_measured(estimates)}.{saved} "
         "Starts of trials and checkpoints come on top."
     )
 

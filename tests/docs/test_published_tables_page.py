@@ -1,0 +1,100 @@
+"""The pages of published tables name every study and table that ships, as they are."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from orchestrator.study_validation.load_study import load_study
+from tests.docs.test_pages import TEXTS, rows_of_table
+from tests.podium.calling import output_of
+from tests.podium.test_protocol_studies import SMALLER as RUN_LOCALLY
+from tests.podium.test_studies_on_ray import SMALLER as RUN_ON_RAY
+
+ROOT = Path(__file__).parents[2]
+PAGE = "docs/published-tables.md"
+HOW_TO = "docs/reproduce-a-table.md"
+STUDIES = sorted((ROOT / "studies").glob("*.yaml"))
+# The columns after the number of a table.
+THESIS = rows_of_table(
+    PAGE, "table | chapter | what it prints | printed values | study | on letters | state"
+)
+GRADML = rows_of_table(
+    PAGE, "table | what it prints | printed values | study | on letters | state"
+)
+TO_RUN = rows_of_table(HOW_TO, "study | reproduces | trials | GPU-hours | on letters")
+
+
+def files(text):
+    return re.findall(r"`((?:studies|tests)/[\w./-]+)`", text)
+
+
+@pytest.mark.parametrize("page", [PAGE, HOW_TO])
+def test_every_file_that_it_names_exists(page):
+    named = files(TEXTS[page])
+    assert len(named) > 10
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_every_study_that_expects_printed_values_is_on_it():
+    expecting = {f"studies/{study.name}" for study in STUDIES if load_study(study).expect}
+    assert expecting - {*files(TEXTS[PAGE])} == set()
+    # The thesis's grids with validation classes reproduce no table.
+    grids = {f"studies/thesis-{name}.yaml" for name in ("cub", "cars", "sop")}
+    assert {name for row in TO_RUN for name in files(row[0])} == expecting - grids
+
+
+def test_every_shipped_table_is_on_it():
+    shipped = {f"studies/{table.name}" for table in (ROOT / "studies").glob("*.csv")}
+    assert shipped - {*files(TEXTS[PAGE])} == set()
+
+
+@pytest.mark.parametrize("row", [*THESIS, *GRADML], ids=lambda row: f"table {row[0]}")
+def test_a_state_is_one_of_those_explained_and_true(row):
+    explained = re.findall(r"^- \*\*(.+)\*\*", TEXTS[PAGE], re.MULTILINE)
+    assert row[-1].startswith(tuple(explained))
+    letters = {Path(name).stem for name in files(row[-2])}
+    assert ("run on letters" in row[-1]) == bool(letters)
+    assert letters <= {*RUN_LOCALLY, *RUN_ON_RAY}
+
+
+def test_every_study_on_letters_is_run():
+    letters = {study.stem for study in STUDIES if study.stem.endswith("-glyphs")}
+    assert letters == {*RUN_LOCALLY, *RUN_ON_RAY}
+
+
+def test_every_table_of_the_thesis_has_its_row():
+    assert sorted(int(number) for row in THESIS for number in row[0].split(", ")) == [
+        *range(1, 22)
+    ]
+    assert [row[0] for row in GRADML] == ["1", "2", "3", "4", "5", "6"]
+
+
+def numbers(text):
+    return [float(number.replace(",", "")) for number in re.findall(r"\d[\d,.]*", text)]
+
+
+@pytest.mark.parametrize("row", TO_RUN, ids=lambda row: row[0])
+def test_trials_and_hours_are_those_of_the_plan(capsys, tmp_path, monkeypatch, row):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # hours by shipped figures
+    (study,) = files(row[0])
+    planned = json.loads(output_of(capsys, "plan", ROOT / study, "--storage", tmp_path, "--json"))
+    assert numbers(row[2]) == [planned["trials"]]
+    hours = [planned["gpu_hours"], *planned["gpu_hours_interval"]]
+    assert numbers(row[3]) == pytest.approx(hours, rel=0.05)  # two digits
+    assert planned["hours_sources"] == ["shipped"]
+
+
+def test_the_walk_counts_what_its_studies_plan(capsys, tmp_path):
+    counts = {
+        "thesis-tables-cub": "252 trials",
+        "thesis-tables-glyphs": "84 trials",
+        "thesis-cub": "8,520 trials",
+    }
+    assert f"the hours: {TO_RUN[0][3].replace(' ', ' GPU-hours ', 1)}" in TEXTS[HOW_TO]
+    for name, text in counts.items():
+        arguments = ("plan", ROOT / f"studies/{name}.yaml", "--storage", tmp_path, "--json")
+        trials = json.loads(output_of(capsys, *arguments))["trials"]
+        assert text == f"{trials:,} trials"
+        assert text in TEXTS[HOW_TO]
