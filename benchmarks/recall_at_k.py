@@ -2,7 +2,9 @@
 
 Half a product is the least a method without an index can do, since cosines are symmetric. The
 rows of pytorch-metric-learning, which gives the hit rate at K = 1 alone, are skipped where it, or
-faiss, is not installed. ``--reference`` compares every rank with plain float64 and counts.
+faiss, is not installed. faiss's lists of the nearest K + 1 rows, the query itself included, are
+timed alone: ranks, ties and what float32 cannot decide would come on top. ``--reference`` compares
+every rank with plain float64 and counts; ``--processor`` counts seconds of the processor.
 
     python -m benchmarks.recall_at_k --size cub --threads 2 --reference
 """
@@ -10,6 +12,7 @@ faiss, is not installed. ``--reference`` compares every rank with plain float64 
 import argparse
 import importlib.util
 import statistics
+import time
 from collections.abc import Callable
 
 import torch
@@ -24,10 +27,12 @@ from benchmarks.synthetic_embeddings import (
     full_product,
     with_peak_memory,
 )
+from trainables.metrics import _faiss
 from trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
 from trainables.metrics.recall_at_k import recall_scores
 
 KS = (1, 2, 4, 8, 10, 100, 1000)
+LISTED = (1, 8, 100, 1000)
 OURS = "first positive rank, every K"
 
 
@@ -50,6 +55,17 @@ def pytorch_metric_learning(embeddings: Tensor, labels: Tensor) -> dict[str, Cal
             embeddings, labels
         )
         for name, calculator in calculators.items()
+    }
+
+
+def faiss_lists(embeddings: Tensor) -> dict[str, Callable[[], object]]:
+    """The least that Recall@K by faiss could take, for some K."""
+    unit = normalize(embeddings, dim=1)
+    return {
+        f"faiss, lists for K = {k} alone": lambda num=k + 1: _faiss.largest_products(
+            unit, unit, num
+        )
+        for k in LISTED
     }
 
 
@@ -80,6 +96,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--reference", action="store_true")
+    parser.add_argument("--processor", action="store_true")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
@@ -104,7 +121,12 @@ def main() -> None:
         ways |= pytorch_metric_learning(embeddings, labels)
     else:
         print("skipped: pytorch-metric-learning is not installed\n")
-    timings = interleaved_seconds(ways, rounds=arguments.rounds, device=arguments.device)
+    if _faiss.can_search(arguments.device):
+        ways |= faiss_lists(embeddings)
+    clock = time.process_time if arguments.processor else time.perf_counter
+    timings = interleaved_seconds(
+        ways, rounds=arguments.rounds, device=arguments.device, clock=clock
+    )
     reference = next(iter(ways))
     print(f"{'method':32} {'seconds':>9} {'/ product':>10} {'/ ours':>8}")
     for name, seconds in timings.items():

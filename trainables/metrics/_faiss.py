@@ -6,6 +6,8 @@ float32 cannot distinguish (`trainables.metrics._screening`).
 Q = queries, N = gallery, K = listed rows, D = dimension.
 """
 
+import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,15 +17,65 @@ from typing import Any
 import torch
 from torch import Tensor
 
+# Run in a process of its own: where libraries or driver do not fit, faiss may end the process
+# instead of raising an error.
+_SEARCH_ON_GPU = """
+import torch, faiss
+torch.zeros(1, device="cuda")
+rows = torch.eye(2).numpy()
+resources = faiss.StandardGpuResources()
+found = faiss.knn_gpu(resources, rows, rows, 1, metric=faiss.METRIC_INNER_PRODUCT)
+assert found[1].tolist() == [[0], [1]], found[1].tolist()
+"""
+_SEARCH_LIMIT_S = 120
+
 
 @cache
 def can_search(device: str) -> bool:
-    """Whether faiss is there and can be loaded, for a ``cuda`` device with its GPU part."""
+    """Whether faiss is there and works, for a ``cuda`` device also on the GPU.
+
+    Where it is not installed, or without its GPU part, torch does the same work. Where it is
+    installed but cannot be loaded, or cannot search on the GPU, torch does it too, and a warning
+    says so, once a process: the package for GPUs brings libraries of CUDA 12, torch those of
+    another version, and both need a driver that is recent enough.
+    """
     try:
         faiss = _faiss()
-    except ImportError:  # not installed, or for another machine: torch does the same work
-        return False
-    return device == "cpu" or (device == "cuda" and hasattr(faiss, "StandardGpuResources"))
+    except ModuleNotFoundError as error:
+        problem = "" if error.name == "faiss" else str(error)
+    except (ImportError, OSError, RuntimeError, AttributeError) as error:
+        problem = str(error)
+    else:
+        if device == "cpu":
+            return True
+        if device != "cuda" or not hasattr(faiss, "StandardGpuResources"):
+            return False
+        problem = _problem_on_gpu()
+        if not problem:
+            return True
+    if problem:
+        warnings.warn(
+            f"faiss is installed but cannot search on this device ({device}), so torch does in its"
+            f" place, with the same scores: {problem}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return False
+
+
+def _problem_on_gpu() -> str:
+    """Why faiss cannot search on the GPU beside torch; empty if it can."""
+    command = [sys.executable, "-c", _SEARCH_ON_GPU]
+    try:
+        subprocess.run(
+            command, capture_output=True, text=True, check=True, timeout=_SEARCH_LIMIT_S
+        )
+    except subprocess.CalledProcessError as error:
+        last = error.stderr.strip().splitlines()[-1:] or [f"exit code {error.returncode}"]
+        return str(last[0])
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return ""
 
 
 def largest_products(queries_QD: Tensor, gallery_ND: Tensor, num: int) -> tuple[Tensor, Tensor]:
