@@ -76,6 +76,8 @@ tournament:
   test: wilcoxon_holm            # or nemenyi, permutation_holm; the others are shown beside it
   alpha: 0.05
   rope_points: null              # smaller differences count as none; null: the sd over seeds
+  score: null                    # or recall@4, nmi, f1, r_precision, map_at_r; null: the first K
+  groups: null                   # or {{GROUP: [LOSS, LOSS], ...}}; null: by kind of loss
 
 # Published values in percent, to be shown beside the results: docs/study-file.md.
 expect: null                     # or {{source: PAPER, tolerance: 1.0, file: table.csv}}

@@ -137,7 +137,8 @@ ROOMS: dict[str, set[str]] = {
     },
     # 7
     "analysis/hyperparameters": {
-        "analysis", "analysis/estimates", "analysis/selection", "orchestrator/results/trial_files",
+        "analysis", "analysis/estimates", "analysis/selection", "orchestrator/results/records",
+        "orchestrator/results/trial_files",
     },
     "analysis/protocols": {
         "analysis", "analysis/estimates", "analysis/hypothesis_tests", "analysis/scores",

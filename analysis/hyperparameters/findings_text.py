@@ -37,6 +37,16 @@ def importance_headline(tuned: TunedHyperparameters) -> str:
     )
 
 
+def compared_by(tuned: TunedHyperparameters) -> list[str]:
+    """By which score configs are compared, if it is another than searches maximised."""
+    if tuned.score == tuned.maximised:
+        return []
+    return [
+        f"Configs are compared by {tuned.score.label} on {tuned.role}, which no search read: they"
+        f" maximised {tuned.maximised.label} on validation."
+    ]
+
+
 def importance_verdict(row: Mapping[str, Any]) -> str:
     """Whether a row of ``importance_table`` is above noise, or why it has no importance."""
     if row["importance"] is None:

@@ -29,7 +29,8 @@ class SearchConfigs:
         repeat: number of the search's repeat, from 0.
         ranges: hyperparameter -> range or values that the search drew from.
         positions: hyperparameter -> position of each config (N,), as `SearchedRange.positions`.
-        scores_N: validation scores, 0 to 1, higher is better.
+        scores_N: scores by which configs are compared, on validation unless another was asked
+            for; 0 to 1, higher is better.
         test_N: test scores of the same trials, NaN where there is none.
         num_trials: number of ended trials, including pruned, failed and left out ones.
         num_pruned: number of pruned trials.
@@ -59,7 +60,7 @@ class SearchConfigs:
 
     @property
     def best(self) -> int | None:
-        """Index of the config with the best validation score, the first of ties; None without."""
+        """Index of the config with the best score, the first of ties; None without."""
         return int(np.argmax(self.scores_N)) if self.num_configs else None
 
 
@@ -97,14 +98,14 @@ def configs_on_test(test_scores: pl.LazyFrame, *, metric: str, k: int) -> pl.Dat
     Args:
         test_scores: long frame of test scores.
         metric: name of the metric.
-        k: value of K of the metric.
+        k: value of K of the metric; 0 if it has none.
 
     Returns:
         ``trial_id`` and ``test``.
     """
     return (
         test_scores.filter(
-            pl.col("stage") == "search", pl.col("metric") == metric, pl.col("k") == k
+            pl.col("stage") == "search", pl.col("metric") == metric, pl.col("k").fill_null(0) == k
         )
         .select("trial_id", "fold", pl.col("value").fill_nan(None))
         .drop_nulls("value")

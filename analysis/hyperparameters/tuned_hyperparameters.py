@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -15,7 +15,10 @@ from analysis.hyperparameters.importance import (
 from analysis.hyperparameters.importance_table import importance_table
 from analysis.hyperparameters.pooled_configs import PooledConfigs, pooled_configs
 from analysis.hyperparameters.search_configs import SearchConfigs, configs_on_test, search_configs
+from orchestrator.results.records.metric_columns import RankedScore, score_column
 from orchestrator.results.trial_files.reader import Reader
+
+Role = Literal["validation", "test"]
 
 _NON_ADAPTIVE = ("random", "grid", "qmc")
 
@@ -26,15 +29,18 @@ class TunedHyperparameters:
 
     Attributes:
         searches: configs of every search that varied something.
-        importances_by_search: importances on validation, search by search.
-        importances: table of importances on validation, from `importance_table`.
+        importances_by_search: importances by ``score``, search by search.
+        importances: table of importances by ``score``, from `importance_table`.
         on_test: table of importances on test scores of the same trials; None if they were not
-            tested.
+            tested, or if ``score`` is itself one of test classes.
         pooled: loss -> its configs of all searches.
         regions: loss -> best region along each hyperparameter.
         sampler: name of the searches' sampler; ``is_adaptive`` if it crowds configs where scores
             are high.
         settings: settings of the importances.
+        score: score by which configs are compared.
+        role: ``validation`` or ``test``: the classes that it is of.
+        maximised: score that the searches maximised on validation.
     """
 
     searches: tuple[SearchConfigs, ...]
@@ -45,6 +51,9 @@ class TunedHyperparameters:
     regions: Mapping[str, tuple[BestRegion, ...]]
     sampler: str
     settings: ImportanceSettings
+    score: RankedScore
+    role: Role
+    maximised: RankedScore
 
     @property
     def is_adaptive(self) -> bool:
@@ -66,7 +75,7 @@ def tuned_hyperparameters(
     reader: Reader,
     *,
     study: Mapping[str, Any],
-    k: int,
+    score: RankedScore,
     losses: Sequence[str] | None = None,
     settings: ImportanceSettings | None = None,
 ) -> TunedHyperparameters | None:
@@ -76,21 +85,29 @@ def tuned_hyperparameters(
         trials: trials of one protocol, one row each.
         reader: reader of the results folder.
         study: the resolved study.
-        k: value of K of the test scores.
+        score: score to compare configs by: on validation where trials have it there, else on test
+            where trials of the searches were tested by it, else the study's own.
         losses: names of the losses to include; None means all.
         settings: settings of the importances; None means the defaults.
     """
     chosen = settings or ImportanceSettings()
     if losses is not None:
         trials = trials.filter(pl.col("loss").is_in(losses))
-    tested = configs_on_test(reader.test_scores(), metric=reader.objective, k=k)
+    tested = configs_on_test(reader.test_scores(), metric=score.metric, k=score.k)
+    own = RankedScore(reader.objective, study["ks"][0])
+    if score.metric != own.metric and tested.is_empty():
+        score = own
+        tested = configs_on_test(reader.test_scores(), metric=score.metric, k=score.k)
+    role: Role = "validation" if score.metric == own.metric else "test"
+    if score != own:
+        trials = _scored(trials, tested, score, role)
     searches = search_configs(trials, provenance=reader.provenance(), tested=tested)
     searches = tuple(item for item in searches if item.ranges and item.num_configs)
     if not searches:
         return None
     importances_by_search = search_importances(searches, settings=chosen)
     on_test = None
-    if len(tested):
+    if len(tested) and role == "validation":
         of_test = search_importances(searches, on="test", settings=chosen)
         on_test = importance_table(of_test)
     pooled = pooled_configs(searches)
@@ -103,4 +120,17 @@ def tuned_hyperparameters(
         regions={loss: best_regions(item) for loss, item in pooled.items()},
         sampler=study["search"]["sampler"],
         settings=chosen,
+        score=score,
+        role=role,
+        maximised=own,
     )
+
+
+def _scored(
+    trials: pl.DataFrame, tested: pl.DataFrame, score: RankedScore, role: Role
+) -> pl.DataFrame:
+    """The trials with that score as their ``objective``."""
+    if role == "test":
+        joined = trials.join(tested, on="trial_id", how="left")
+        return joined.with_columns(pl.col("test").alias("objective")).drop("test")
+    return trials.with_columns(pl.col(score_column(score.metric, score.k)).alias("objective"))

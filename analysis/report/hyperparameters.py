@@ -10,6 +10,7 @@ from analysis.figures.tunability_curves import draw_tunability
 from analysis.hyperparameters.findings_text import (
     bound_warnings,
     caveats,
+    compared_by,
     importance_headline,
     importance_verdict,
     loss_sentences,
@@ -33,6 +34,7 @@ from analysis.page.html_page import (
 from analysis.report.hyperparameters_of_loss import loss_parts
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import counted, in_percent, percent, range_of
+from orchestrator.results.records.metric_columns import RankedScore
 
 _WITHIN = (0.5, 1.0, 2.0, 5.0)
 
@@ -40,20 +42,21 @@ _WITHIN = (0.5, 1.0, 2.0, 5.0)
 def hyperparameters(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
     """The section; None before a search has varied anything."""
     tuned = tuned_hyperparameters(
-        results.search_trials, results.reader, study=results.study, k=results.k
+        results.search_trials, results.reader, study=results.study, score=results.ranked_by
     )
     if tuned is None:
         return None
     warnings = tuple(Paragraph(text=text, style="notice") for text in bound_warnings(tuned))
     parts: list[Part] = [
         Paragraph(text=importance_headline(tuned), style="lead"),
+        *(Paragraph(text=text) for text in _compared_by(tuned, results.ranked_by)),
         Bullets(items=tuple(loss_sentences(tuned))),
         *warnings,
     ]
     if tuned.importances["importance"].is_not_null().any():
         parts.append(_importance(tuned, series))
     if tunabilities := tunability_of(tuned.searches, _WITHIN):
-        parts.append(_tunability(tunabilities, results.metric, series))
+        parts.append(_tunability(tunabilities, tuned, series))
     parts += [Paragraph(text=text, style="note") for text in caveats(tuned)]
     parts += [
         Fold(
@@ -68,6 +71,16 @@ def hyperparameters(results: StudyResults, series: Mapping[str, Series]) -> Sect
         label="Hyperparameters",
         parts=tuple(parts),
     )
+
+
+def _compared_by(tuned: TunedHyperparameters, asked: RankedScore) -> list[str]:
+    """By which score configs are compared, where it is not what was asked for or maximised."""
+    if tuned.score == asked:
+        return compared_by(tuned)
+    return [
+        f"Configs are compared by {tuned.score.label} on validation: no trial of these searches"
+        f" was tested by {asked.label} (quarantine: record_all has them tested, unread)."
+    ]
 
 
 def _importance(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Illustration:
@@ -97,8 +110,9 @@ def _importance(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Il
         name="importance",
         plots=tuple(plots),
         caption="What each hyperparameter alone explains of whether a config is among the best"
-        f" tenth of its search on validation, mean over {_blocks(tuned)}. Dashed: 95th percentile"
-        " for shuffled scores; bars that do not exceed it are hollow and are not above noise."
+        f" tenth of its search on {tuned.role}, mean over {_blocks(tuned)}. Dashed: 95th"
+        " percentile for shuffled scores; bars that do not exceed it are hollow and are not above"
+        " noise."
         f" Lines are 95 % intervals: {_interval_text(tuned)}."
         f" {counted(tuned.total('num_configs'), 'config')};"
         f" {tuned.total('num_pruned')} pruned and {tuned.total('num_failed')} failed left out.",
@@ -166,7 +180,9 @@ def _importance_table(tuned: TunedHyperparameters, series: Mapping[str, Series])
 
 
 def _tunability(
-    tunabilities: tuple[Tunability, ...], metric: str, series: Mapping[str, Series]
+    tunabilities: tuple[Tunability, ...],
+    tuned: TunedHyperparameters,
+    series: Mapping[str, Series],
 ) -> Illustration:
     curves = {
         item.loss: (item.distances.tolist(), (PERCENT * item.shares).tolist())
@@ -189,8 +205,8 @@ def _tunability(
         name="ease",
         plots=(draw_tunability(curves, series=series, name="ease-plot"),),
         caption=f"Tunability of each loss: share of its configs within so many points"
-        f" {metric} of the best of their search, on validation, mean over {blocks}. Pruned and"
-        " failed configs count as never close.",
+        f" {tuned.score.label} of the best of their search, on {tuned.role}, mean over {blocks}."
+        " Pruned and failed configs count as never close.",
         legend=tuple(series[item.loss] for item in tunabilities),
         table=Table(
             name="ease-table",

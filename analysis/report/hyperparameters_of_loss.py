@@ -17,7 +17,7 @@ from analysis.hyperparameters.response_curves import (
     response_grid,
 )
 from analysis.hyperparameters.searched_ranges import SearchedRange, searched_range_text, value_text
-from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
+from analysis.hyperparameters.tuned_hyperparameters import Role, TunedHyperparameters
 from analysis.page.html_page import Cell, Column, Illustration, Part, Table
 from analysis.wording import MISSING, counted, percent, range_of
 
@@ -43,7 +43,7 @@ def loss_parts(
         return ()
     ranked = tuned.importances.filter(loss=loss)["hyperparameter"].to_list()
     names = [name for name in ranked if name in pooled.ranges]
-    parts: list[Part] = [_curves(pooled, names, series, position)]
+    parts: list[Part] = [_curves(pooled, names, series, position, tuned.role)]
     if len(names) > 1:
         cells = response_grid(pooled, names[0], names[1])
         if np.isfinite(cells.medians_YX).any():
@@ -59,7 +59,7 @@ def _over(pooled: PooledConfigs) -> str:
 
 
 def _curves(
-    pooled: PooledConfigs, names: list[str], series: Series, position: int
+    pooled: PooledConfigs, names: list[str], series: Series, position: int, role: Role
 ) -> Illustration:
     found = [response_curve(pooled, name) for name in names]
     low, high = np.quantile(pooled.gains_N, [_LOWEST, 1])
@@ -81,7 +81,7 @@ def _curves(
     return Illustration(
         name=f"slices-{position}",
         plots=tuple(plots),
-        caption=f"{series.name}: validation score along each hyperparameter on its own scale,"
+        caption=f"{series.name}: {role} score along each hyperparameter on its own scale,"
         " most important first, in points above the median config of its search. Thick: median of"
         f" the configs in a bin, with its 95 % bootstrap interval over {unit}s; shaded: their"
         f" quartiles.{dots} The worst twentieth lies below the panels. {_over(pooled)}; other"

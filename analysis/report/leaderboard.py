@@ -28,7 +28,7 @@ def leaderboard(results: StudyResults, series: Mapping[str, Series]) -> Section:
             results.tournament,
             results.stability,
             series,
-            metric=f"{results.metric},\N{NO-BREAK SPACE}%",
+            metric=f"{results.ranked_by.label},\N{NO-BREAK SPACE}%",
             aside=fairness_note(results),
         )
     else:

@@ -53,8 +53,12 @@ def _section(*chapters: tuple[str, tuple[str, ...]]) -> Section:
 def _scores(results: StudyResults) -> tuple[str, ...]:
     finals = results.finals.filter(pl.col("stage") == "final")
     seeds = finals["seed_index"].n_unique()
+    shown = f"{results.metric} is shown as a percentage"
+    if results.ranked_by != results.own_score:
+        label = results.ranked_by.label
+        shown = f"{label}, by which losses are ranked, and {results.metric} are percentages"
     return (
-        f"{results.metric} is shown as a percentage; differences of percentages are points.",
+        f"{shown}; differences of percentages are points.",
         "A block is one data set, backbone and embedding dimension. Folds and the"
         f" {counted(seeds, 'seed')} of a final are averaged within a cell.",
         "Test classes are scored by finals only, at the epoch that validation selected.",

@@ -16,6 +16,7 @@ from analysis.report.fairness import fairness
 from analysis.report.hyperparameters import hyperparameters
 from analysis.report.leaderboard import leaderboard
 from analysis.report.learning_curves import learning_curves
+from analysis.report.loss_groups import loss_groups, table_loss_groups
 from analysis.report.matched_gallery import matched_gallery
 from analysis.report.methods import methods, table_methods
 from analysis.report.missing_cells import missing_cells
@@ -97,6 +98,7 @@ _CHAPTERS: tuple[tuple[str, tuple[_StudySection, ...]], ...] = (
             pairwise_comparisons,
             sensitivity_to_test,
             subgroups,
+            loss_groups,
             scores,
             verification,
             reproduction,
@@ -120,6 +122,7 @@ _TABLE_SECTIONS: tuple[_TableSection, ...] = (
     table_pairwise_comparisons,
     table_sensitivity_to_test,
     table_subgroups,
+    table_loss_groups,
     table_scores,
     table_methods,
 )

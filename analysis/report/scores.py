@@ -1,6 +1,8 @@
-"""Test scores of the tuned losses: Recall@K, or nDCG@K of continuous labels, and figures."""
+"""Test scores of the tuned losses by every stored metric, and figures of the ranked one."""
 
 from collections.abc import Iterator, Mapping
+
+import polars as pl
 
 from analysis.figures.style import Series
 from analysis.page.html_page import Fold, Heading, Illustration, Paragraph, Part, Section, Table
@@ -9,26 +11,29 @@ from analysis.report.score_lines import backbone_figure, dimension_figure
 from analysis.report.score_tables import Scale, arrange, block_tables, k_tables
 from analysis.scores.score_grid import ScoreGrid, study_grid
 from analysis.study_results.study_results import StudyResults
+from analysis.wording import listed
 from orchestrator.results.records.metric_columns import metric_label, metric_word, short_label
 
 _DISTANCE_DIGITS = 4
 
 
 def scores(results: StudyResults, series: Mapping[str, Series]) -> Section:
-    """The section: the primary K by data set, backbone and dimension, its figures, every K."""
-    grid = study_grid(results.cells, results.trials)
-    primary = grid.at_k(results.k)
-    scale = Scale(word=f"{results.metric} in %", heads={})
-    every_k = tuple(_every_k(results, grid, series))
+    """The section: the score that losses are ranked by, its figures, every K, other metrics."""
+    ranked_by = results.ranked_by
+    primary = study_grid(results.ranked_cells, results.trials).at_k(ranked_by.k)
+    scale = Scale(word=f"{ranked_by.label} in %", heads={})
+    every_k = tuple(_every_k(results, study_grid(results.cells, results.trials), series))
+    title = f"{metric_word(ranked_by.metric)}{'@K' if ranked_by.k else ''}"
     return Section(
         name="recall",
-        title=f"{results.metric_word}@K on unseen classes",
-        label=f"{results.metric_word}@K",
+        title=f"{title} on unseen classes",
+        label=title,
         parts=(
             Paragraph(text=_introduction(results)),
             *fairness_note(results),
-            *arrange(block_tables(primary, series, scale, name=results.objective)),
-            *score_figures(primary, series, word=f"{results.metric}, %"),
+            *arrange(block_tables(primary, series, scale, name=_table_name(ranked_by.metric))),
+            *score_figures(primary, series, word=f"{ranked_by.label}, %"),
+            *_without_k(results, series),
             *((Fold(summary="Every K", parts=every_k),) if every_k else ()),
         ),
     )
@@ -66,6 +71,23 @@ def _introduction(results: StudyResults) -> str:
     return text
 
 
+def _without_k(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, ...]:
+    """Tables of the metrics without K, beside each other; nothing if finals have none."""
+    found = results.cells_without_k
+    if not found:
+        return ()
+    words = [metric_word(metric) for metric in found]
+    # Columns of these tables are metrics where those of others are values of K.
+    grids = [study_grid(cells, results.trials) for cells in found.values()]
+    rows = [grid.rows.with_columns(k=pl.lit(column)) for column, grid in enumerate(grids)]
+    scale = Scale(word=f"{listed(words)} in %", heads=dict(enumerate(words)))
+    grid = ScoreGrid(rows=pl.concat(rows), run_noun=grids[0].run_noun)
+    return (
+        Heading(text=listed(words)),
+        *k_tables(grid, series, scale, name="without-k"),
+    )
+
+
 def _every_k(
     results: StudyResults, grid: ScoreGrid, series: Mapping[str, Series]
 ) -> Iterator[Part]:
@@ -96,4 +118,8 @@ def _every_k(
 def _k_tables(
     grid: ScoreGrid, series: Mapping[str, Series], scale: Scale, metric: str
 ) -> tuple[Table, ...]:
-    return k_tables(grid, series, scale, name=f"every-k-{metric.replace('_', '-')}")
+    return k_tables(grid, series, scale, name=f"every-k-{_table_name(metric)}")
+
+
+def _table_name(metric: str) -> str:
+    return metric.replace("_", "-")

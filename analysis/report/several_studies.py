@@ -141,7 +141,7 @@ def _losses(
     columns += [
         Column(label=head, group=label)
         for label, results in zip(labels, studies, strict=True)
-        for head in (f"Mean {results.metric}, %", "Place", "Gain, points")
+        for head in (f"Mean {results.ranked_by.label}, %", "Place", "Gain, points")
     ]
     table = Table(
         name="losses",

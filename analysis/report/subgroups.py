@@ -28,19 +28,20 @@ def subgroups(results: StudyResults, series: Mapping[str, Series]) -> Section | 
     if tournament is None:
         return None
     sizes = results.trials.select("block", "image_size").unique()
-    won = results.cells.filter(pl.col("finalist") == "winner").join(sizes, on="block", how="left")
+    won = results.ranked_cells.filter(pl.col("finalist") == "winner")
+    won = won.join(sizes, on="block", how="left")
     found = tuple(
         one
         for factor in ("k", *_FACTORS)
         for one in _several(
-            won if factor == "k" else won.filter(pl.col("k") == results.k),
+            won if factor == "k" else won.filter(pl.col("k") == results.ranked_by.k),
             factor=factor,
             by=("block",),
             competitor="loss",
             score="score",
         )
     )
-    return _section(found, tournament.names, series, primary=results.metric)
+    return _section(found, tournament.names, series, primary=results.ranked_by.label)
 
 
 def table_subgroups(results: TableResults, series: Mapping[str, Series]) -> Section | None:

@@ -12,6 +12,7 @@ from analysis.page.html_page import Bullets, Paragraph, Section
 from analysis.report.fairness import fairness_sentences
 from analysis.scores.compared_runs import leak_warning
 from analysis.scores.final_scores import BASELINE
+from analysis.scores.ranked_score import chosen_late
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
@@ -110,7 +111,7 @@ def opening(headline: str, sentences: tuple[str, ...], notices: tuple[str, ...])
 def answer_headline(results: StudyResults) -> str:
     """Who won, in one sentence."""
     if results.tournament:
-        return headline(results.tournament, results.stability, metric=results.metric)
+        return headline(results.tournament, results.stability, metric=results.ranked_by.label)
     return f"There is no ranking: {results.no_tournament_reason}."
 
 
@@ -137,13 +138,14 @@ def _gains(results: StudyResults) -> Iterator[str]:
     better = [row for row in rows if row["gain_low"] is not None and row["gain_low"] > 0]
     worse = [row for row in rows if row["gain_high"] is not None and row["gain_high"] < 0]
     unsure = [row for row in rows if row not in (*kept, *better, *worse)]
+    by = _by_own_score(results)
     for opening, group in (
-        ("Tuning beat the published default on test for", better),
-        ("Tuning did worse on test than the published default for", worse),
-        ("It is uncertain whether tuning beat the published default on test for", unsure),
+        ("Tuning beat the published default on test", better),
+        ("Tuning did worse on test than the published default", worse),
+        ("It is uncertain whether tuning beat the published default on test", unsure),
     ):
         if group:
-            yield f"{opening} {listed([_gain(row) for row in group], most=MOST_NAMED)}."
+            yield f"{opening}{by} for {listed([_gain(row) for row in group], most=MOST_NAMED)}."
     searched = set(results.search_trials.filter(~pl.col("is_default"))["loss"])
     for opening, names in (
         (
@@ -157,6 +159,11 @@ def _gains(results: StudyResults) -> Iterator[str]:
     ):
         if names:
             yield f"{opening} {listed(names, most=MOST_NAMED)}."
+
+
+def _by_own_score(results: StudyResults) -> str:
+    """`` by Recall@1`` where losses are ranked by another score than configs; else empty."""
+    return "" if results.ranked_by == results.own_score else f" by {results.metric}"
 
 
 def _gain(row: Mapping[str, Any]) -> str:
@@ -173,12 +180,13 @@ def _untrained(results: StudyResults) -> str:
     if known.is_empty():
         return ""
     below = known.filter(pl.col("above_untrained") <= 0).sort("block", "loss")
+    by = _by_own_score(results)
     if below.is_empty():
-        return f"Every tuned loss beats the {BASELINE} network in every block."
+        return f"Every tuned loss beats the {BASELINE} network{by} in every block."
     places = [f"{row['loss']} in {row['block']}" for row in below.to_dicts()]
     named = listed(places, most=MOST_NAMED)
     do = "does" if len(places) == 1 else "do"
-    return f"Not every tuned loss beats the {BASELINE} network: {named} {do} not."
+    return f"Not every tuned loss beats the {BASELINE} network{by}: {named} {do} not."
 
 
 def _unfinished(results: StudyResults) -> str:
@@ -253,6 +261,8 @@ def _notices(results: StudyResults) -> tuple[str, ...]:
             f"Losses are compared under the protocol {results.protocol.shown}. What it and"
             f" {others} are worth is in the section on protocols."
         )
+    if late := chosen_late(results.ranked_by, results.declared_score):
+        notices.append(f"{late[0].upper()}{late[1:]}.")
     if results.protocol.leaks:
         notices.append(f"{leak_warning(results.protocol)}.")
     return tuple(notices)

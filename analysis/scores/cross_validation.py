@@ -12,7 +12,7 @@ from analysis.scores.epoch_optimism import epoch_optimism
 from analysis.scores.final_scores import CELL_COLUMNS, final_scores, final_trials
 from analysis.scores.fold_tables import cross_validation_pairs, cross_validation_table, fold_table
 from analysis.scores.protocol_runs import chosen_k, protocols_of
-from orchestrator.results.records.metric_columns import metric_label
+from orchestrator.results.records.metric_columns import RankedScore, metric_label
 from orchestrator.results.records.tournament_rules import rules_of
 from orchestrator.results.trial_files.reader import Reader
 
@@ -42,8 +42,8 @@ class CrossValidation:
     """Statistics over the class-disjoint folds of a final stage. Scores are from 0 to 1.
 
     Attributes:
-        k: value of K.
-        metric: label of the objective at that K.
+        k: value of K; 0 of a metric without K.
+        metric: label of the score.
         titles: label of a protocol -> by which protocol its finals were tuned and split.
         cells: from ``cross_validation_table``, with ``class_standard_error``, ``leaks``, and
             ``epoch_optimism`` and ``no_epoch_optimism`` from `epoch_optimism`.
@@ -61,18 +61,21 @@ class CrossValidation:
     notes: tuple[str, ...]
 
 
-def cross_validation(reader: Reader, k: int | None = None) -> CrossValidation:
+def cross_validation(
+    reader: Reader, k: int | None = None, score: RankedScore | None = None
+) -> CrossValidation:
     """Statistics of a results folder.
 
     Args:
         reader: reader of the folder.
-        k: value of K of the scores; None means the study's first.
+        k: value of K of the study's own metric; None means its first.
+        score: score to use instead, from `analysis.scores.ranked_score.chosen_score`.
 
     Raises:
         PodiumError: there is no such K, or the final stage has no trials of several folds.
     """
-    study, metric = reader.study(), reader.objective
-    chosen = chosen_k(study, k)
+    study = reader.study()
+    metric, chosen = score or RankedScore(reader.objective, chosen_k(study, k))
     finals = final_trials(reader.trials())
     folds = fold_table(finals, final_scores(finals, reader.test_scores(), metric), chosen, metric)
     errors = class_intervals(finals, reader.test_class_hits(), chosen).select(
@@ -81,6 +84,7 @@ def cross_validation(reader: Reader, k: int | None = None) -> CrossValidation:
     gaps = epoch_optimism(
         finals, reader.scores(), metric=metric, k=chosen, primary_k=chosen_k(study, None)
     )
+    is_validated = metric == reader.objective
     cells = (
         cross_validation_table(folds)
         .join(errors, on=list(CELL_COLUMNS), how="left")
@@ -103,7 +107,9 @@ def cross_validation(reader: Reader, k: int | None = None) -> CrossValidation:
         notes=(
             FOLD_STD_MEANING,
             f"{_PAIR_MEANING} {_assumption(folds)}",
-            f"{_VAL_MEANING} {_optimism_note(cells)}",
+            f"{_VAL_MEANING} {_optimism_note(cells)}"
+            if is_validated
+            else f"val: {metric_label(metric, chosen)} is measured on test classes only.",
             "% a/=/b: probability that a is better, that the two are practically equivalent and "
             "that b is better, by the same t with a flat prior (Corani and Benavoli 2015); "
             f"equivalent is within {_PERCENT * rope:.2g} points: {why}.",

@@ -3,8 +3,8 @@
 A cell is block x loss x finalist x protocol. Seeds, folds and search repeats are averaged within
 it; only blocks are counted as independent.
 
-The column ``score`` holds the metric of the study: Recall@K, or nDCG@K of continuous labels,
-which has no hits.
+The column ``score`` holds a metric of test classes: Recall@K, another one of classes, which has no
+hits, or nDCG@K of continuous labels, which has none either. K is 0 where the metric has none.
 """
 
 from collections.abc import Sequence
@@ -84,7 +84,8 @@ def final_scores(
         metric: metric whose values become the column ``score``.
     """
     scores = test_scores.filter(pl.col("metric") == metric).select(
-        "trial_id", "fold", "k", pl.col("value").alias("score"), "hits", "queries"
+        *("trial_id", "fold", pl.col("k").fill_null(0)),
+        *(pl.col("value").alias("score"), "hits", "queries"),
     )
     keys = finals.select(*CELL_COLUMNS, "repeat", "seed_index", "trial_id")
     return (

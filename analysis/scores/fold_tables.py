@@ -17,6 +17,7 @@ from analysis.scores.final_scores import CELL_COLUMNS
 from orchestrator.results.records.metric_columns import score_column
 from podium.errors import PodiumError
 
+_NONE = pl.lit(None, pl.Float64)
 _PAIRS = {
     **dict.fromkeys(("block", "finalist", "protocol", "a", "b"), pl.String),
     **dict.fromkeys(("mean_difference", "low", "high", "p_value", "p_holm"), pl.Float64),
@@ -38,7 +39,7 @@ def fold_table(
         finals: final trials, from ``analysis.scores.final_scores.final_trials``.
         scores: scores of the final runs, from ``analysis.scores.final_scores.final_scores``.
         k: K of the scores.
-        metric: metric of the study.
+        metric: metric of the scores; ``val`` is null if it is one of test classes only.
 
     Raises:
         PodiumError: the final stage has no trials of several folds.
@@ -55,7 +56,9 @@ def fold_table(
         "trial_id",
         "num_folds",
         num_parts().alias("num_parts"),
-        pl.col(score_column(metric, k)).alias("val"),
+        (pl.col(column) if (column := score_column(metric, k)) in kfold.columns else _NONE).alias(
+            "val"
+        ),
     )
     tested = scores.filter(pl.col("k") == k).join(validation, on=[*CELL_COLUMNS, "trial_id"])
     if _has_fresh_splits(kfold):
@@ -84,13 +87,15 @@ def cross_validation_table(folds: pl.DataFrame) -> pl.DataFrame:
     Returns:
         ``CELL_COLUMNS``, ``num_folds`` (those with a score), ``num_missing``, ``num_seeds`` (the
         fewest of any fold), ``test_mean``, ``test_std``, ``val_mean``, ``val_std`` and ``tau``
-        (Kendall's, best validation against test over folds; null if undefined).
+        (Kendall's, best validation against test over folds; null if undefined). The last three are
+        null where there are no validation scores.
     """
     rows = []
     for cell, group in folds.group_by(CELL_COLUMNS, maintain_order=True):
         test = fold_statistics(group["test"].to_list())
-        val = fold_statistics(group["val"].to_list())
-        tau = kendall_tau(group["val"].to_list(), group["test"].to_list())
+        has_val = group["val"].is_not_null().any()
+        val = fold_statistics(group["val"].to_list()) if has_val else None
+        tau = kendall_tau(group["val"].to_list(), group["test"].to_list()) if has_val else math.nan
         rows.append(
             {
                 **dict(zip(CELL_COLUMNS, cell, strict=True)),
@@ -99,8 +104,8 @@ def cross_validation_table(folds: pl.DataFrame) -> pl.DataFrame:
                 "num_seeds": group["num_seeds"].min(),
                 "test_mean": test.mean,
                 "test_std": test.std,
-                "val_mean": val.mean,
-                "val_std": val.std,
+                "val_mean": val and val.mean,
+                "val_std": val and val.std,
                 "tau": None if math.isnan(tau) else tau,
             }
         )

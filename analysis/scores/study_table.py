@@ -28,6 +28,7 @@ def study_table(
     *,
     primary_k: int,
     metric: str = "recall",
+    named: str | None = None,
     where: Sequence[str] = (),
     protocols: Sequence[Protocol] = (),
 ) -> ScoreTable:
@@ -36,8 +37,9 @@ def study_table(
     Args:
         trials: trials of the store, one row each.
         test_scores: long frame of test scores.
-        primary_k: K of the scores, unless ``where`` names one.
-        metric: metric of the study; the column of scores has its name.
+        primary_k: K of the scores, unless ``where`` names one; 0 of a metric without K.
+        metric: metric of the scores.
+        named: name of the column of scores; None means that of the metric.
         where: conditions on ``dataset``, ``backbone``, ``embedding_dim``, ``image_size`` (of
             studies that have it), ``block``, ``loss``, ``protocol``, ``k``, on ``finalist``:
             ``winner`` (unless named) or ``default``, and on ``train_on``: ``part`` (unless named,
@@ -50,7 +52,7 @@ def study_table(
     """
     conditions = [parse_condition(text) for text in where]
     given = [condition for condition in conditions if condition[0] != _TRAIN_ON]
-    named = dict(given)
+    stated = dict(given)
     train_on = dict(conditions).get(_TRAIN_ON)
     finals = final_trials(trials, train_on)
     scores = final_scores(finals.filter(pl.col("stage") == "final"), test_scores, metric)
@@ -58,10 +60,10 @@ def study_table(
         which = f" with {_TRAIN_ON} = {train_on}" if train_on else ""
         raise PodiumError(f"this study has no tested final trial yet{which}")
     usual = {"finalist": "winner", "k": str(primary_k)}
-    compared = compared_protocol(protocols, named.get("protocol")) if protocols else None
+    compared = compared_protocol(protocols, stated.get("protocol")) if protocols else None
     if compared is not None:
         usual["protocol"] = compared.label
-    conditions = [*given, *((name, value) for name, value in usual.items() if name not in named)]
+    conditions = [*given, *((name, value) for name, value in usual.items() if name not in stated)]
     sizes = _image_sizes(finals)
     by = (*BLOCK_COLUMNS, *sizes.columns[1:])
     kept = _kept(cells(finals, scores).join(sizes, on="block"), conditions)
@@ -71,14 +73,15 @@ def study_table(
     run_columns = _FOLD if scores.select(_SEED).n_unique() == 1 else _SEED
     single = scores if run_columns is _FOLD else seed_scores(scores)
     runs = _kept(single.join(sizes, on="block"), conditions)
-    named_score = pl.col(_SCORE).alias(metric)
+    score = named or metric
+    named_score = pl.col(_SCORE).alias(score)
     return ScoreTable(
         cells=kept.select(*cell, named_score),
         runs=runs.select(*cell, *run_columns, named_score, "hits", "queries"),
         run_columns=run_columns,
         by=by,
         competitor=_COMPETITOR,
-        score=metric,
+        score=score,
         warnings=(*_protocol_warnings(compared, protocols), *_failures(kept)),
     )
 

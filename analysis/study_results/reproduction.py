@@ -101,7 +101,7 @@ def compare_values(results: StudyResults, expected: Expected) -> tuple[Compariso
 
 def compare_ranks(results: StudyResults, expected: Expected) -> tuple[RankComparison, ...]:
     """Every published average rank beside that of the study's tournament, best first."""
-    held = results.tournament
+    held = results.declared_tournament
     ours = {s.competitor: s.average_rank for s in held.standings} if held else {}
     return tuple(
         RankComparison(
@@ -182,7 +182,6 @@ def _trials_under(results: StudyResults, protocol: str) -> pl.DataFrame:
 def _cells(runs: pl.DataFrame, results: StudyResults, metric: str) -> Iterator[dict[str, object]]:
     """One row for each cell and K of these trials; K is 0 where the metric has none."""
     scores = final_scores(runs, results.reader.test_scores(), metric or results.objective)
-    scores = scores.with_columns(pl.col("k").fill_null(0))
     yield from cells(runs, scores).iter_rows(named=True)
 
 

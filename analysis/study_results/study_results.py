@@ -13,6 +13,7 @@ from analysis.scores.class_intervals import class_intervals
 from analysis.scores.compared_runs import ComparedRuns, compared_protocol, trials_of
 from analysis.scores.final_scores import cells, final_scores, final_trials
 from analysis.scores.protocol_runs import Protocol, protocols_of
+from analysis.scores.ranked_score import chosen_score, declared_score, stored_without_k
 from analysis.scores.study_table import study_table
 from analysis.selection.tuning_gains import overall_selection, selection_table
 from analysis.study_results.recorded_fairness import (
@@ -21,6 +22,12 @@ from analysis.study_results.recorded_fairness import (
     planned_fairness,
 )
 from analysis.tournament.block_runs import BlockRuns
+from analysis.tournament.loss_groups import (
+    LossGroups,
+    check_groups,
+    compare_groups,
+    groups_by_kind,
+)
 from analysis.tournament.rank_stability import RankStability, rank_stability
 from analysis.tournament.sensitivity_to_test import SensitivityToTest, sensitivity_to_test
 from analysis.tournament.table_tournament import hold_by_rules
@@ -29,6 +36,7 @@ from orchestrator.results.records.asks import Ask, read_asks
 from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.results.records.metric_columns import (
     RECALL,
+    RankedScore,
     metric_label,
     metric_word,
     score_column,
@@ -60,6 +68,8 @@ class StudyResults:
         protocol: protocol that losses are compared under.
         trials: one row a trial of all protocols, flat columns, sorted by trial id; ``training`` is
             the part of its settings that its config takes precedence over, as JSON.
+        score: test score to rank losses by; None means the declared one.
+        groups: name -> losses of the groups to compare; None means the declared ones.
     """
 
     folder: Place
@@ -67,6 +77,8 @@ class StudyResults:
     study: Mapping[str, Any]
     protocol: Protocol
     trials: pl.DataFrame
+    score: RankedScore | None = None
+    groups: Mapping[str, Sequence[str]] | None = None
 
     @property
     def name(self) -> str:
@@ -80,7 +92,7 @@ class StudyResults:
 
     @property
     def k(self) -> int:
-        """Primary value of K, by which losses are ranked."""
+        """Primary value of K, by which configs and epochs are selected."""
         return self.ks[0]
 
     @property
@@ -90,8 +102,24 @@ class StudyResults:
 
     @cached_property
     def objective(self) -> str:
-        """The metric by which losses are ranked: ``recall``, or ``ndcg``."""
+        """The metric by which configs and epochs are selected: ``recall``, or ``ndcg``."""
         return self.reader.objective
+
+    @property
+    def own_score(self) -> RankedScore:
+        """The objective at the primary K."""
+        return RankedScore(self.objective, self.k)
+
+    @property
+    def declared_score(self) -> RankedScore:
+        """The test score that the study declared to rank by: its own unless it says otherwise."""
+        is_own = rules_of(self.study).score is None
+        return self.own_score if is_own else declared_score(self.reader)
+
+    @property
+    def ranked_by(self) -> RankedScore:
+        """The test score that losses are ranked by."""
+        return self.score or self.declared_score
 
     @property
     def metric(self) -> str:
@@ -157,14 +185,22 @@ class StudyResults:
         """Means of the finals' test scores, from `analysis.scores.final_scores.cells`."""
         return cells(self.finals, self._final_scores)
 
+    @property
+    def ranked_cells(self) -> pl.DataFrame:
+        """``cells`` of the metric that losses are ranked by, at all its K."""
+        metric = self.ranked_by.metric
+        return self.cells if metric == self.objective else self._cells_of(metric)
+
+    @cached_property
+    def cells_without_k(self) -> Mapping[str, pl.DataFrame]:
+        """Metric -> its cells, of the metrics without K that finals were tested by."""
+        stored = stored_without_k(self.reader.test_scores())
+        return {metric: self._cells_of(metric) for metric in stored}
+
     @cached_property
     def further_cells(self) -> Mapping[str, pl.DataFrame]:
-        """Metric -> its cells, of the metrics other than the objective."""
-        tested = self.reader.test_scores()
-        return {
-            metric: cells(self.finals, final_scores(self.finals, tested, metric))
-            for metric in self.reader.metrics[1:]
-        }
+        """Metric -> its cells at every K, of the metrics with K other than the objective."""
+        return {metric: self._cells_of(metric) for metric in self.reader.metrics[1:]}
 
     @cached_property
     def selection(self) -> pl.DataFrame:
@@ -189,6 +225,13 @@ class StudyResults:
         return self._ranked[0]
 
     @property
+    def declared_tournament(self) -> Tournament | None:
+        """``tournament`` by the declared score, whichever was asked for."""
+        if self.ranked_by == self.declared_score:
+            return self.tournament
+        return self._ranked_by(self.declared_score)[0]
+
+    @property
     def no_tournament_reason(self) -> str:
         """Why there is no tournament; else empty."""
         return self._ranked[2]
@@ -207,6 +250,19 @@ class StudyResults:
             return None
         rope = rules_of(self.study).rope_points
         return sensitivity_to_test(tournament, runs, rope=rope, scale=PERCENT)
+
+    @cached_property
+    def loss_groups(self) -> LossGroups | None:
+        """Groups of the ranked losses beside each other; None unless two have a ranked loss.
+
+        By those asked for, else the declared ones, else the recorded kinds of losses.
+        """
+        if self.tournament is None:
+            return None
+        groups = self.groups or rules_of(self.study).groups
+        if groups is None:
+            groups = groups_by_kind(self.reader.provenance().get("loss_kinds", {}))
+        return compare_groups(self.tournament, groups)
 
     @cached_property
     def fairness(self) -> Fairness | None:
@@ -282,14 +338,22 @@ class StudyResults:
     def _final_scores(self) -> pl.DataFrame:
         return final_scores(self.finals, self.reader.test_scores(), self.objective)
 
+    def _cells_of(self, metric: str) -> pl.DataFrame:
+        return cells(self.finals, final_scores(self.finals, self.reader.test_scores(), metric))
+
     @cached_property
     def _ranked(self) -> tuple[Tournament | None, tuple[BlockRuns, ...] | None, str]:
         """The tournament and the runs behind it, or why there is none."""
+        return self._ranked_by(self.ranked_by)
+
+    def _ranked_by(
+        self, score: RankedScore
+    ) -> tuple[Tournament | None, tuple[BlockRuns, ...] | None, str]:
         rules = rules_of(self.study)
         tested = self.reader.test_scores()
         try:
             table = study_table(
-                self.compared_trials.lazy(), tested, primary_k=self.k, metric=self.objective
+                self.compared_trials.lazy(), tested, primary_k=score.k, metric=score.metric
             )
             held, runs = hold_by_rules(table, rules, scale=PERCENT)
         except PodiumError as error:
@@ -297,17 +361,26 @@ class StudyResults:
         return held, runs, ""
 
 
-def read_results(folder: Place, protocol: str | None = None) -> StudyResults:
+def read_results(
+    folder: Place,
+    protocol: str | None = None,
+    *,
+    score: str | None = None,
+    groups: Mapping[str, Sequence[str]] | None = None,
+) -> StudyResults:
     """Read the trials of a results folder, finished or not.
 
     Args:
         folder: results folder of the study.
         protocol: label of the protocol that losses are compared under; None means the study's
             first that does not leak.
+        score: name of the stored test score to rank losses by, such as ``nmi`` or ``recall@4``;
+            None means the one that the study declares.
+        groups: name -> losses of the groups to compare; None means those that the study declares.
 
     Raises:
         PodiumError: the folder holds no results, its trials are corrupt, competitors were judged
-            on different data, or there is no such protocol.
+            on different data, or there is no such protocol, score or loss.
     """
     study = Reader(folder).study()
     reader = CachedReader(folder, k=study["ks"][0])
@@ -319,8 +392,16 @@ def read_results(folder: Place, protocol: str | None = None) -> StudyResults:
         .sort("trial_id")
     )
     compared = compared_protocol(protocols_of(study), protocol)
+    if groups is not None:
+        check_groups(groups, study["losses"])
     results = StudyResults(
-        folder=folder, reader=reader, study=study, protocol=compared, trials=trials
+        folder=folder,
+        reader=reader,
+        study=study,
+        protocol=compared,
+        trials=trials,
+        score=None if score is None else chosen_score(reader, score),
+        groups=groups,
     )
     results.finals  # noqa: B018 - refuses at once what cannot be compared
     return results

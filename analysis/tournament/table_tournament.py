@@ -1,10 +1,12 @@
 """The tournament of a table of scores, by its rules, with all that its page shows."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import polars as pl
 
 from analysis.tournament.block_runs import BlockRuns, block_runs, run_scores
+from analysis.tournament.loss_groups import LossGroups, check_groups, compare_groups
 from analysis.tournament.rank_stability import RankStability, rank_stability
 from analysis.tournament.repeated_runs import shared_runs
 from analysis.tournament.sensitivity_to_test import SensitivityToTest, sensitivity_to_test
@@ -25,6 +27,7 @@ class TableResults:
         stability: resampled ranks of the tournament; None if nothing could be resampled.
         sensitivity_to_test: the tournament under other tests; None with a single block.
         rules_from: who chose question, test and level, in words.
+        loss_groups: groups of competitors beside each other; None unless they were asked for.
     """
 
     table: ScoreTable
@@ -32,6 +35,7 @@ class TableResults:
     stability: RankStability | None
     sensitivity_to_test: SensitivityToTest | None
     rules_from: str
+    loss_groups: LossGroups | None = None
 
     @property
     def score(self) -> str:
@@ -67,18 +71,26 @@ def hold_by_rules(
     return held, runs
 
 
-def rank_table(table: ScoreTable, rules: TournamentRules = _DEFAULT_RULES) -> TableResults:
+def rank_table(
+    table: ScoreTable,
+    rules: TournamentRules = _DEFAULT_RULES,
+    groups: Mapping[str, Sequence[str]] | None = None,
+) -> TableResults:
     """Hold the tournament of a table, with the sensitivity of its verdicts to the test.
 
     Args:
         table: scores by block and competitor.
         rules: question, test and level, and the region of practical equivalence, in the unit of
             the scores.
+        groups: name -> competitors of the groups to compare; None for none.
 
     Raises:
-        PodiumError: fewer than two competitors, or no complete block.
+        PodiumError: fewer than two competitors, no complete block, or a group has a name that is
+            no competitor's.
     """
     tournament, runs = hold_by_rules(table, rules)
+    if groups is not None:
+        check_groups(groups, tournament.names)
     is_default = replace(rules, rope_points=None) == _DEFAULT_RULES
     return TableResults(
         table=table,
@@ -86,4 +98,5 @@ def rank_table(table: ScoreTable, rules: TournamentRules = _DEFAULT_RULES) -> Ta
         stability=rank_stability(tournament, runs),
         sensitivity_to_test=sensitivity_to_test(tournament, runs, rope=rules.rope_points),
         rules_from="podium's default" if is_default else "given with the command",
+        loss_groups=compare_groups(tournament, groups) if groups else None,
     )

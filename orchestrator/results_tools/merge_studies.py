@@ -41,7 +41,7 @@ from trainables.settings.trial_settings import DatasetSettings
 _EQUAL = ("numerics_version", "clustering")
 _BUDGET = (("search", "trials"), ("search", "repeats"), ("final", "seeds"), ("final", "train_on"))
 _OF_LOSSES = ("spaces", "values", "try_first", "warm_starts", "declared_differences")
-_OWN = {"code", "command", "fairness", "spaces", MERGED_FROM}
+_OWN = {"code", "command", "fairness", "loss_kinds", "spaces", MERGED_FROM}
 _TYPES: dict[pa.DataType, HyperparameterType] = {
     pa.float64(): "float",
     pa.int64(): "int",
@@ -262,12 +262,16 @@ def _provenance(sources: Sequence[Source], study: Mapping[str, Any]) -> dict[str
     code = {
         path: it for source in sources for path, it in source.provenance.get("code", {}).items()
     }
+    kinds: dict[str, str] = {}
+    for source in reversed(sources):
+        kinds |= source.provenance.get("loss_kinds", {})
     found = _fairness(sources, study)
     return {
         **origin,
         **({"code": code} if code else {}),
         **({"fairness": found} if found else {}),
         **({"spaces": spaces} if spaces else {}),
+        **({"loss_kinds": kinds} if kinds else {}),
         MERGED_FROM: [_origin(source) for source in sources],
     }
 

@@ -26,6 +26,7 @@ from orchestrator.run.study_code import (
 from orchestrator.study.blocks import blocks
 from orchestrator.study.configs import hyperparameter_types, space_of, unsearched_values
 from orchestrator.study.fairness import fairness
+from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.resolved_study import resolved_dict, space_dict
 from orchestrator.study.study import Study
 from orchestrator.study.study_changes import compare
@@ -95,8 +96,8 @@ def _check_fresh(paths: StudyPaths) -> None:
 def write_snapshot(study: Study, paths: StudyPaths) -> None:
     """Write the snapshot into the results folder, or update it with what the study has grown by.
 
-    It includes what losses share and what they do not, and the search spaces: recipes and spaces
-    may have changed by the time that results are read.
+    It includes what losses share and what they do not, the search spaces and the kinds of losses:
+    recipes and spaces may have changed by the time that results are read.
     """
     resolved: Mapping[str, Any] = resolved_dict(study)
     snapshot = read_study(paths)
@@ -112,6 +113,7 @@ def write_snapshot(study: Study, paths: StudyPaths) -> None:
         **({"code": code} if code else {}),
         "fairness": fairness(study).to_dict(),
         "spaces": space_record(study),
+        "loss_kinds": {loss: facts_of(loss).kind for loss in study.loss_names},
     }
     write_snapshot_files(paths, name=study.name, study=resolved, provenance=origin, schema=schema)
     if has_new_columns:

@@ -146,6 +146,8 @@ def _is_harmless(difference: Difference, known_names: set[str]) -> bool:
         return old is None  # of losses and blocks that are new
     if section == "code":
         return old is None and loss not in known_names
+    if key.startswith("tournament.groups.") and old is not None and new is not None:
+        return set(old) <= set(new) and not (set(new) - set(old)) & known_names
     return section in ("spaces", "try_first", "values") and loss not in known_names
 
 

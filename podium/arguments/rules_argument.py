@@ -1,13 +1,14 @@
 """The options that say how the verdicts on a typed table are reached; a study declares its own."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, get_args
 
 import typer
 
 from orchestrator.results.records.tournament_rules import PrimaryTest, Question, TournamentRules
+from podium.arguments.table_argument import column_names
 from podium.errors import PodiumError
 
 AskedQuestion = Annotated[
@@ -33,6 +34,14 @@ Alpha = Annotated[
 Rope = Annotated[
     float | None,
     typer.Option(help="Differences of a table that count as none, in units of its score.", min=0),
+]
+Group = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=LOSS,LOSS",
+        help="Compare groups of losses, such as --group pairs=contrastive,margin --group"
+        " proxies=proxy_anchor; default: those of the study, or by kind of loss. Repeatable.",
+    ),
 ]
 
 _CHOICES: Mapping[str, tuple[str, ...]] = {
@@ -89,6 +98,25 @@ class GivenRules:
     def _given(self) -> dict[str, Any]:
         values = {item.name: getattr(self, item.name) for item in fields(self)}
         return {name: value for name, value in values.items() if value is not None}
+
+
+def named_groups(given: Sequence[str] | None) -> dict[str, tuple[str, ...]] | None:
+    """Name -> losses; None if the option was not given.
+
+    Raises:
+        PodiumError: a group has no name or losses, or two have one name.
+    """
+    if not given:
+        return None
+    groups: dict[str, tuple[str, ...]] = {}
+    for text in given:
+        name, _, losses = (part.strip() for part in text.partition("="))
+        if not name or not losses:
+            raise PodiumError(f"--group must be NAME=LOSS,LOSS; got {text!r}")
+        if name in groups:
+            raise PodiumError(f"--group {name} is given twice")
+        groups[name] = column_names(losses, "the losses of --group")
+    return groups
 
 
 def _option(rule: str) -> str:

@@ -31,9 +31,9 @@ Competitor = Annotated[
 Score = Annotated[
     str | None,
     typer.Option(
-        metavar="COLUMN",
+        metavar="COLUMN_OR_METRIC",
         help="Column of a table with the scores, or a metric of several, such as NMI; default:"
-        " recall.",
+        " recall. Of a study a stored test score: recall@4, nmi, f1, r_precision, map_at_r.",
     ),
 ]
 Where = Annotated[
@@ -97,11 +97,10 @@ class TableOptions:
             lower_is_better=self.lower_is_better,
         )
 
-    def refuse_with_study(self, source: Place, *, takes_where: bool) -> None:
+    def refuse_with_study(self, source: Place, *, taken: Sequence[str]) -> None:
         """Raise PodiumError if an option was given that the study at ``source`` does not take."""
         for name in (item.name for item in fields(self)):
-            is_taken = takes_where and name == "where"
-            if not is_taken and getattr(self, name) not in (None, (), False):
+            if name not in taken and getattr(self, name) not in (None, (), False):
                 option = f"--{name.replace('_', '-')}"
                 raise PodiumError(
                     f"{option} goes with a table (.csv or .parquet); {source} is taken for a study"

@@ -8,8 +8,11 @@ import polars as pl
 import typer
 
 from analysis.scores.cross_validation import CLASS_MEANING, CrossValidation, cross_validation
+from analysis.scores.ranked_score import chosen_score
 from orchestrator.results.trial_files.reader import Reader
+from podium.arguments.score_argument import ScoreOfStudy
 from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
+from podium.errors import PodiumError
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say, table_text
 
 _WIDTH = 80
@@ -19,6 +22,7 @@ _PERCENT = 100
 def command(
     study: StudyPath,
     k: Annotated[int | None, typer.Option(help="Which K; the study's first.")] = None,
+    score: ScoreOfStudy = None,
     storage: StorageFolder = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -27,11 +31,15 @@ def command(
 
     Needs a final stage of several class-disjoint folds. JSON and CSV hold scores from 0 to 1.
     """
-    found = cross_validation(Reader(results_folder(study, storage)), k)
+    if k is not None and score is not None:
+        raise PodiumError(f"--score states the K, if there is one; got --k {k} beside it")
+    reader = Reader(results_folder(study, storage))
+    found = cross_validation(reader, k, None if score is None else chosen_score(reader, score))
     if as_json:
         print_json(
             {
-                "k": found.k,
+                "metric": found.metric,
+                "k": found.k or None,
                 "cells": found.cells.to_dicts(),
                 "pairs": found.pairs.to_dicts(),
                 "rope": found.rope,

@@ -10,6 +10,7 @@ from analysis.hyperparameters.best_regions import region_records
 from analysis.hyperparameters.findings_text import (
     bound_warnings,
     caveats,
+    compared_by,
     importance_headline,
     importance_verdict,
     loss_sentences,
@@ -22,8 +23,10 @@ from analysis.hyperparameters.tuned_hyperparameters import (
 )
 from analysis.scores.compared_runs import compared_protocol, trials_of
 from analysis.scores.protocol_runs import protocols_of
+from analysis.scores.ranked_score import chosen_score
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
+from podium.arguments.score_argument import ScoreOfStudy
 from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
 from podium.errors import PodiumError
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say, table_text
@@ -53,6 +56,7 @@ def command(
     method: Annotated[
         str, typer.Option(help="ped-anova or fanova; the latter takes seconds a search.")
     ] = "ped-anova",
+    score: ScoreOfStudy = None,
     storage: StorageFolder = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -68,7 +72,7 @@ def command(
     if known is None:
         raise PodiumError(f"--method must be {' or '.join(_MEANING)}; got {method!r}")
     settings = ImportanceSettings(method=known)
-    tuned = _read(results_folder(study, storage), loss, protocol, settings)
+    tuned = _read(results_folder(study, storage), loss, protocol, settings, score)
     if as_json:
         print_json(_record(tuned))
     elif as_csv:
@@ -78,7 +82,11 @@ def command(
 
 
 def _read(
-    folder: Place, losses: list[str] | None, protocol: str | None, settings: ImportanceSettings
+    folder: Place,
+    losses: list[str] | None,
+    protocol: str | None,
+    settings: ImportanceSettings,
+    score: str | None,
 ) -> TunedHyperparameters:
     reader = Reader(folder)
     resolved = reader.study()
@@ -87,11 +95,12 @@ def _read(
             known = ", ".join(sorted(resolved["losses"]))
             raise PodiumError(f"--loss must be one of {known}; got {name!r}")
     compared = compared_protocol(protocols_of(resolved), protocol)
+    chosen = chosen_score(reader, score)
     tuned = tuned_hyperparameters(
         trials_of(reader.trials().collect(), compared.label),
         reader,
         study=resolved,
-        k=resolved["ks"][0],
+        score=chosen,
         losses=losses,
         settings=settings,
     )
@@ -99,6 +108,11 @@ def _read(
         raise PodiumError(
             "importance needs complete trials of a search that varies something; "
             f"{folder} has none"
+        )
+    if score is not None and tuned.score != chosen:
+        raise PodiumError(
+            f"--score {score} needs searches whose trials were tested by it: with quarantine:"
+            f" record_all, which {folder} was run without"
         )
     return tuned
 
@@ -110,7 +124,7 @@ def _record(tuned: TunedHyperparameters) -> dict[str, Any]:
         "on_test": None if tuned.on_test is None else tuned.on_test.to_dicts(),
         "searches": search_importance_table(tuned.importances_by_search).to_dicts(),
         "regions": region_records(tuned.regions),
-        "sentences": [importance_headline(tuned), *loss_sentences(tuned)],
+        "sentences": [importance_headline(tuned), *compared_by(tuned), *loss_sentences(tuned)],
         "warnings": bound_warnings(tuned),
         "notes": caveats(tuned),
     }
@@ -119,6 +133,7 @@ def _record(tuned: TunedHyperparameters) -> dict[str, Any]:
 def _text(tuned: TunedHyperparameters) -> str:
     sentences = [
         importance_headline(tuned),
+        *compared_by(tuned),
         *loss_sentences(tuned),
         *(f"Warning: {text}" for text in bound_warnings(tuned)),
         _MEANING[tuned.settings.method],

@@ -1,7 +1,8 @@
 """``podium report``: a page for a study, several studies or a table of scores, and its tables."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
@@ -11,7 +12,15 @@ import typer
 from analysis.typed_tables.table_file import is_table
 from orchestrator.results.storage.locations import Place, RemotePath
 from podium.arguments.report_targets import ReportTargets
-from podium.arguments.rules_argument import Alpha, AskedQuestion, GivenRules, Rope, Test
+from podium.arguments.rules_argument import (
+    Alpha,
+    AskedQuestion,
+    GivenRules,
+    Group,
+    Rope,
+    Test,
+    named_groups,
+)
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
 from podium.arguments.table_argument import (
     Average,
@@ -29,6 +38,7 @@ from podium.terminal.table_reading import say_reading
 
 if TYPE_CHECKING:
     from analysis.page.html_page import Link, Page
+    from analysis.study_results.study_results import StudyResults
     from analysis.tournament.rank_stability import RankStability
     from analysis.tournament.tournament import Tournament
     from analysis.typed_tables.table_reading import TableReading
@@ -82,6 +92,7 @@ def command(
     test: Test = None,
     alpha: Alpha = None,
     rope: Rope = None,
+    group: Group = None,
     protocol: Annotated[
         str | None,
         typer.Option(
@@ -110,19 +121,20 @@ def command(
         lower_is_better=lower_is_better,
     )
     rules = GivenRules(question=question, test=test, alpha=alpha, rope_points=rope)
-    source, links = sources[0], also or ()
+    source, links, groups = sources[0], also or (), named_groups(group)
     if is_table(source) and len(sources) == 1:
         if protocol is not None:
             raise PodiumError(f"--protocol goes with a study; {source} is a table")
-        report = _table_report(source, options, rules, links)
+        report = _table_report(source, options, rules, links, groups)
     else:
         _refuse_tables(sources, options)
         rules.refuse("studies have declared their rules")
+        read = partial(_read, protocol=protocol, score=score, groups=groups)
         folders = [results_folder(source, storage) for source in sources]
         if len(folders) == 1:
-            report = _study_report(folders[0], links, protocol)
+            report = _study_report(read(folders[0]), links)
         else:
-            report = _studies_report(folders, output, links, protocol)
+            report = _studies_report(folders, read, output, links)
     _write(report, targets)
 
 
@@ -143,7 +155,7 @@ def write_study_report(folder: Place) -> Place:
     Raises:
         PodiumError: the results cannot be read, or the file cannot be written.
     """
-    report = _study_report(folder, (), None)
+    report = _study_report(_read(folder), ())
     _put_page(report, report.target)
     return report.target
 
@@ -177,30 +189,42 @@ def _put_page(report: _Report, target: Place) -> None:
     put(target, render_page(report.page).encode())
 
 
-def _study_report(folder: Place, also: Sequence[str], protocol: str | None) -> _Report:
-    from analysis.report.report import study_report
+def _read(
+    folder: Place,
+    *,
+    protocol: str | None = None,
+    score: str | None = None,
+    groups: Mapping[str, Sequence[str]] | None = None,
+) -> "StudyResults":
     from analysis.study_results.study_results import read_results
+
+    return read_results(folder, protocol, score=score, groups=groups)
+
+
+def _study_report(results: "StudyResults", also: Sequence[str]) -> _Report:
+    from analysis.report.report import study_report
     from orchestrator.results.records.store_paths import StudyPaths
 
-    results = read_results(folder, protocol)
     return _Report(
         page=study_report(results, links=_links(also)),
-        target=StudyPaths(folder).report,
+        target=StudyPaths(results.folder).report,
         tournament=results.tournament,
         stability=results.stability,
     )
 
 
 def _studies_report(
-    folders: Sequence[Place], output: Path | None, also: Sequence[str], protocol: str | None
+    folders: Sequence[Place],
+    read: "Callable[[Place], StudyResults]",
+    output: Path | None,
+    also: Sequence[str],
 ) -> _Report:
     from analysis.report.several_studies import studies_report
-    from analysis.study_results.study_results import read_results
 
     target = output or folders[0].parent / "compared.html"
     if isinstance(target, RemotePath):
         raise PodiumError("studies in a remote store are laid side by side with --output FILE")
-    studies = [read_results(folder, protocol) for folder in folders]
+    studies = [read(folder) for folder in folders]
     return _Report(
         page=studies_report(studies, folder=target.parent, links=_links(also)),
         target=target,
@@ -208,7 +232,11 @@ def _studies_report(
 
 
 def _table_report(
-    source: Path, options: TableOptions, rules: GivenRules, also: Sequence[str]
+    source: Path,
+    options: TableOptions,
+    rules: GivenRules,
+    also: Sequence[str],
+    groups: Mapping[str, Sequence[str]] | None,
 ) -> _Report:
     from analysis.report.report import table_report
     from analysis.tournament.table_tournament import rank_table
@@ -217,7 +245,7 @@ def _table_report(
     say_reading(table)
     rows = f", rows with {' and '.join(options.where)}" if options.where else ""
     ranked = f"{table.competitor} ranked by {table.score}"
-    results = rank_table(table, rules.of_table())
+    results = rank_table(table, rules.of_table(), groups)
     return _Report(
         page=table_report(
             results,
@@ -243,4 +271,4 @@ def _refuse_tables(sources: Sequence[Place], options: TableOptions) -> None:
     for source in sources:
         if is_table(source):
             raise PodiumError(f"only studies are laid side by side; {source} is a table")
-    options.refuse_with_study(sources[0], takes_where=False)
+    options.refuse_with_study(sources[0], taken=("score",))

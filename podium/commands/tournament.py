@@ -1,13 +1,14 @@
 """``podium tournament``: rank the losses of a study, or any table of scores."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from analysis.scores.protocol_runs import protocols_of
+from analysis.scores.ranked_score import chosen_late, chosen_score, declared_score
 from analysis.scores.study_table import study_table
 from analysis.study_results.recorded_fairness import planned_fairness
 from analysis.tournament.medals import shared_places
@@ -17,9 +18,11 @@ from analysis.tournament.sensitivity_to_test_text import sensitivity_record
 from analysis.tournament.standings_record import standing_records, tournament_record
 from analysis.tournament.table_tournament import hold_by_rules
 from analysis.tournament.tournament import Tournament, hold_tournament
+from analysis.typed_tables.row_filters import parse_condition
 from analysis.typed_tables.score_table import ScoreTable
 from analysis.typed_tables.table_file import is_table
 from orchestrator.results.records.fairness_record import Fairness
+from orchestrator.results.records.metric_columns import RankedScore
 from orchestrator.results.records.tournament_rules import TournamentRules, rules_of
 from orchestrator.results.storage.locations import Place
 from podium.arguments.rules_argument import Alpha, AskedQuestion, GivenRules, Rope, Test
@@ -43,6 +46,8 @@ from podium.terminal.tournament_answer import (
     study_table_by_factor,
     tournament_answer,
 )
+
+_K = "k"
 
 if TYPE_CHECKING:
     from orchestrator.results.trial_files.reader import Reader
@@ -83,10 +88,10 @@ def command(
     """Rank losses within blocks (data set x backbone x dimension) and test the differences.
 
     Of a study, the winners of its searches are ranked by test recall (continuous labels: nDCG).
-    Published defaults: --where finalist=default. Another K: --where k=4. Of several protocols the
-    first that does not leak: --where protocol=LABEL. Trained on all classes: --where train_on=all.
-    A study has declared its question, primary test and level; tables take --question, --test and
-    --alpha.
+    Published defaults: --where finalist=default. Another score: --score nmi, f1, recall@4. Of
+    several protocols the first that does not leak: --where protocol=LABEL. Trained on all
+    classes: --where train_on=all. A study has declared its question, primary test and level;
+    tables take --question, --test and --alpha.
 
     Example: podium tournament scores.csv --by dataset,backbone --score recall --where k=1
     """
@@ -139,22 +144,46 @@ class _Study:
 
     reader: "Reader"
     where: Sequence[str]
+    score: str | None
 
     rope_unit = 100  # points of a recall from 0 to 1
 
     def scores(self, k: int | None = None) -> ScoreTable:
         study = self.reader.study()
-        return study_table(
+        declared, score = declared_score(self.reader), chosen_score(self.reader, self.score)
+        self._refuse_k(score)
+        is_other_k = score.k not in (0, study["ks"][0])
+        table = study_table(
             self.reader.trials(),
             self.reader.test_scores(),
-            primary_k=study["ks"][0] if k is None else k,
-            metric=self.reader.objective,
+            primary_k=score.k if k is None else k,
+            metric=score.metric,
+            # So that the answer says which K.
+            named=score.name if is_other_k and k is None and not self._states_k else None,
             where=self.where,
             protocols=protocols_of(study),
         )
+        late = chosen_late(score, declared)
+        return replace(table, warnings=(late, *table.warnings)) if late else table
 
     def scores_by(self, factor: str) -> ScoreTable:
+        score = chosen_score(self.reader, self.score)
+        if factor == _K and not score.k:
+            raise PodiumError(f"--each k ranks under every K; {score.label} has none")
         return study_table_by_factor(self.scores, self.reader.study()["ks"], self.where, factor)
+
+    def _refuse_k(self, score: RankedScore) -> None:
+        """Refuse a second K beside that of the score, and any where the score has none."""
+        if not self._states_k:
+            return
+        if not score.k:
+            raise PodiumError(f"{score.label} has no K; leave --where k=... out")
+        if self.score is not None:
+            raise PodiumError(f"--score {score.name} states the K; leave --where k=... out")
+
+    @property
+    def _states_k(self) -> bool:
+        return _K in dict(map(parse_condition, self.where))
 
     def rules(self, given: GivenRules) -> TournamentRules:
         return given.of_study(rules_of(self.reader.study()))
@@ -169,10 +198,10 @@ def _ranked(source: Place, options: TableOptions, storage: Place | None) -> _Tab
         if storage is not None:
             raise PodiumError(f"--storage goes with a study; {source} is a table")
         return _Table(source, options)
-    options.refuse_with_study(source, takes_where=True)
+    options.refuse_with_study(source, taken=("where", "score"))
     from orchestrator.results.trial_files.reader import Reader
 
-    return _Study(Reader(results_folder(source, storage)), options.where)
+    return _Study(Reader(results_folder(source, storage)), options.where, options.score)
 
 
 def _rank(ranked: _Table | _Study, given: GivenRules, *, as_json: bool, as_csv: bool) -> None:

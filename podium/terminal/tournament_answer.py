@@ -180,29 +180,35 @@ def print_subgroups(
 
 
 def study_table_by_factor(
-    table_of_k: Callable[[int], ScoreTable], ks: Sequence[int], where: Sequence[str], factor: str
+    table_of_k: Callable[[int | None], ScoreTable],
+    ks: Sequence[int],
+    where: Sequence[str],
+    factor: str,
 ) -> ScoreTable:
     """The table of a study for subgroups by a factor: with a column ``k`` if that is the factor.
 
     Args:
-        table_of_k: function that gives the study's table for a K.
-        ks: the study's K, the primary one first.
+        table_of_k: function that gives the study's table for a K, and the one to rank for None.
+        ks: the study's K.
         where: conditions ``COLUMN=VALUE`` on the rows, which the tables fulfil.
         factor: a column of blocks, or ``k``.
 
     Raises:
         PodiumError: the study has no such factor, or ``where`` fixes ``k``.
     """
-    first = table_of_k(ks[0])
     if factor != _K:
+        first = table_of_k(None)
         if factor not in first.by:
             known = ", ".join((_K, *first.by))
             raise PodiumError(f"--each of a study must be among {known}; got {factor!r}")
         return first
     if _K in dict(parse_condition(text) for text in where):
         raise PodiumError("--each k ranks under every K; leave --where k=... out")
-    cells = [table_of_k(k).cells.with_columns(pl.lit(k).alias(_K)) for k in ks]
-    return replace(first, cells=pl.concat(cells), by=(*first.by, _K))
+    tables = [table_of_k(k) for k in ks]
+    cells = [
+        table.cells.with_columns(pl.lit(k).alias(_K)) for table, k in zip(tables, ks, strict=True)
+    ]
+    return replace(tables[0], cells=pl.concat(cells), by=(*tables[0].by, _K))
 
 
 def _rows(one: Subgroup) -> list[dict[str, Any]]:

@@ -59,6 +59,8 @@ class Truth:
     failed_finals: tuple[tuple[str, str], ...] = ()  # (block, loss): all seeds of the winner
     class_prefix: str = "letter "
     dataset: str = "glyphs"
+    has_without_k: bool = False  # whether tested trials have NMI and its like too
+    tests_searches: bool = False  # whether trials of searches are tested, as with record_all
 
     @property
     def blocks(self) -> list[Block]:
@@ -110,7 +112,8 @@ def trial_row(
     generator = np.random.default_rng(list(trial_id.encode()))
     recall = truth.level(block) + truth.strengths.get(search.loss, 0.0) + added
     recall += float(generator.normal(0, truth.noise))
-    is_tested = stage != "search" and state == "COMPLETE"
+    is_tested = (stage != "search" or truth.tests_searches) and state == "COMPLETE"
+    is_final = is_tested and stage != "search"
     reached = [0] if epochs == 0 else list(range(1, epochs + 1))
     has_scores = state != "FAILED"
     val = {epoch: _by_k(recall + 0.1 - 0.15 / (epoch + 1)) for epoch in reached}
@@ -179,13 +182,18 @@ def trial_row(
         ]
         if has_scores
         else [],
-        "test_scores": _scores(selected, "test", _by_k(recall)) if is_tested else [],
+        "test_scores": [
+            *_scores(selected, "test", _by_k(recall)),
+            *(_without_k(selected, recall) if truth.has_without_k else ()),
+        ]
+        if is_tested
+        else [],
         "test_class_hits": [
             hits for k in KS for hits in _class_hits(selected, "test", k, _by_k(recall)[k])
         ]
         if is_tested
         else [],
-        "test_retrievals": _retrievals(truth, recall) if is_tested and seed_index < 2 else [],
+        "test_retrievals": _retrievals(truth, recall) if is_final and seed_index < 2 else [],
     }
 
 
@@ -211,6 +219,25 @@ def _scores(epoch: int, role: str, recalls: Mapping[int, float]) -> list[dict[st
             "gallery": total - 1,
         }
         for k, value in recalls.items()
+    ]
+
+
+def without_k(recall: float) -> dict[str, float]:
+    """What a trial of that recall has of metrics without K: NMI falls where recall rises."""
+    return {
+        "r_precision": 0.5 * recall,
+        "map_at_r": 0.25 * recall,
+        "nmi": 1.0 - 0.5 * recall,
+        "f1": 0.75 * recall,
+    }
+
+
+def _without_k(epoch: int, recall: float) -> list[dict[str, object]]:
+    total = CLASSES * QUERIES
+    shared = {"fold": 0, "epoch": epoch, "role": "test", "k": None, "hits": None}
+    return [
+        {**shared, "metric": metric, "value": value, "queries": total, "gallery": total}
+        for metric, value in without_k(recall).items()
     ]
 
 

@@ -55,7 +55,7 @@ class Expected:
         source: publication that the values are from.
         values: published scores of what the study covers.
         num_elsewhere: number of values in the published table of other blocks, losses or K.
-        ranks: loss -> published average rank in the tournament of the study's primary K.
+        ranks: loss -> published average rank in the tournament that the study declares.
         rank_tolerance: by how much an average rank may differ.
     """
 

@@ -27,6 +27,23 @@ METRICS_WITHOUT_K = ("r_precision", "map_at_r", "nmi", "f1")
 _SHORT = {"recall": "R", "mean_label_distance": "distance"}
 
 
+class RankedScore(NamedTuple):
+    """A metric of test classes at one K, which losses can be ranked by; K is 0 without one."""
+
+    metric: str
+    k: int = 0
+
+    @property
+    def name(self) -> str:
+        """How options and study files have it: ``recall@4``, ``nmi``."""
+        return f"{self.metric}@{self.k}" if self.k else self.metric
+
+    @property
+    def label(self) -> str:
+        """``Recall@4``, ``NMI``."""
+        return metric_label(self.metric, self.k)
+
+
 class StoredMetric(NamedTuple):
     """A metric with a flat column for each K; ``direction`` is ``maximise`` or ``minimise``."""
 
@@ -57,7 +74,9 @@ def metric_word(metric: str) -> str:
 
 
 def metric_label(metric: str, k: int) -> str:
-    """``Recall@1``, ``nDCG@1``: the metric at one K, as a title."""
+    """``Recall@1``, ``nDCG@1``: the metric at one K, as a title; ``NMI``, which has no K."""
+    if metric in METRICS_WITHOUT_K:
+        return metric_word(metric)
     return f"{metric_word(metric)}@{k}"
 
 

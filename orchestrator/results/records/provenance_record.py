@@ -32,20 +32,23 @@ def check_versions(path: Place, values: Mapping[str, Any]) -> None:
 
 
 def check_parts(path: Place, values: Mapping[str, Any]) -> None:
-    """Refuse search spaces and differences between losses that are none; older files lack both.
+    """Refuse spaces, differences and kinds of losses that are none; older files lack them.
 
     Args:
         path: file of the provenance, for the message.
         values: what it holds.
 
     Raises:
-        CorruptFileError: ``spaces`` or ``fairness`` is not what podium writes.
+        CorruptFileError: ``spaces``, ``fairness`` or ``loss_kinds`` is not what podium writes.
     """
     spaces, fairness = values.get("spaces", {}), values.get("fairness")
     if not _are_spaces(spaces):
         raise _damaged(path, "spaces", spaces)
     if fairness is not None and not _is_fairness(fairness):
         raise _damaged(path, "fairness", fairness)
+    kinds = values.get("loss_kinds", {})
+    if not (isinstance(kinds, dict) and all(isinstance(kind, str) for kind in kinds.values())):
+        raise _damaged(path, "loss_kinds", kinds)
 
 
 def _damaged(path: Place, name: str, value: object) -> CorruptFileError:

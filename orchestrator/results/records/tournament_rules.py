@@ -1,6 +1,6 @@
-"""The question a tournament answers, and the test by which competitors differ significantly.
+"""What a tournament ranks by and asks, and the test by which competitors differ significantly.
 
-The study file declares both, so that neither is chosen after its outcome is known.
+The study file declares it all, so that nothing is chosen after its outcome is known.
 """
 
 from collections.abc import Mapping
@@ -32,14 +32,23 @@ class TournamentRules:
         alpha: significance level of all tests, in (0, 0.5).
         rope_points: half-width of the region of practical equivalence (ROPE), in hundredths
             of the score, at least 0; None: the pooled standard deviation over seeds.
+        score: name of the test score that losses are ranked by, such as ``recall@4`` or ``nmi``;
+            None: the study's own metric at its first K.
+        groups: name -> losses of each group that is compared with the others; None: groups by the
+            kind of loss.
     """
 
     question: Question = "other_blocks"
     test: PrimaryTest = "wilcoxon_holm"
     alpha: float = 0.05
     rope_points: float | None = None
+    score: str | None = None
+    groups: Mapping[str, tuple[str, ...]] | None = None
 
 
 def rules_of(study: Mapping[str, Any]) -> TournamentRules:
     """The rules of a resolved study; the defaults where it declares none, as old ones do."""
-    return TournamentRules(**study.get("tournament", {}))
+    declared = study.get("tournament", {})
+    groups = declared.get("groups")
+    of_tuples = groups and {name: tuple(losses) for name, losses in groups.items()}
+    return TournamentRules(**{**declared, "groups": of_tuples})

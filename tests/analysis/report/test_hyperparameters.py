@@ -7,11 +7,14 @@ from analysis.hyperparameters.findings_text import importance_headline, loss_sen
 from analysis.hyperparameters.tuned_hyperparameters import tuned_hyperparameters
 from analysis.report.hyperparameters import hyperparameters
 from analysis.study_results.study_results import read_results
+from orchestrator.results.records.metric_columns import RankedScore
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
 from orchestrator.results.trial_files.reader import Reader
 from tests.analysis.page_text import page_of, section_of, text_of
 from tests.analysis.planted_searches import write_tuned_store
+
+RECALL_1 = RankedScore("recall", 1)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +75,10 @@ def test_the_same_store_gives_the_same_bytes(tuned_store, hyperparameter_section
 def test_searches_that_are_too_short_say_what_they_lack(tuned_store):
     reader = Reader(tuned_store)
     hyperparameters = tuned_hyperparameters(
-        reader.trials().filter(pl.col("index") < 6).collect(), reader, study=reader.study(), k=1
+        reader.trials().filter(pl.col("index") < 6).collect(),
+        reader,
+        study=reader.study(),
+        score=RECALL_1,
     )
     assert importance_headline(hyperparameters) == (
         "Importance needs searches of 15 complete configs or more; none has so many."
@@ -89,7 +95,7 @@ def test_searches_that_are_too_short_by_unlike_lengths_say_so_once(tuned_store):
     block = trials.select("block").collect()["block"].min()
     kept = pl.col("index") < pl.when(pl.col("block") == block).then(6).otherwise(11)
     hyperparameters = tuned_hyperparameters(
-        trials.filter(kept).collect(), reader, study=reader.study(), k=1
+        trials.filter(kept).collect(), reader, study=reader.study(), score=RECALL_1
     )
     assert loss_sentences(hyperparameters) == [
         "contrastive: no importance, because it needs 15 complete configs in a search; its"
@@ -100,4 +106,4 @@ def test_searches_that_are_too_short_by_unlike_lengths_say_so_once(tuned_store):
 def test_before_the_first_trial_there_is_nothing_to_tell(tuned_store):
     reader = Reader(tuned_store)
     none = reader.trials().filter(pl.col("index") < 0).collect()
-    assert tuned_hyperparameters(none, reader, study=reader.study(), k=1) is None
+    assert tuned_hyperparameters(none, reader, study=reader.study(), score=RECALL_1) is None

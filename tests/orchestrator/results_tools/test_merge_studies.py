@@ -171,6 +171,9 @@ def test_runs_of_two_groups_are_what_one_run_would_have_been(run_parts, tmp_path
     assert status.searches == study_status(whole).searches
     assert read_provenance(StudyPaths(output))["fairness"] is not None
     assert read_provenance(StudyPaths(output))["spaces"].keys() == set(STUDY.loss_names)
+    kinds = [read_provenance(StudyPaths(folder))["loss_kinds"] for folder in (output, whole)]
+    assert kinds[0] == kinds[1]
+    assert kinds[0].keys() == set(STUDY.loss_names)
 
 
 def without_baselines(folder):

@@ -1,7 +1,11 @@
+import json
+from dataclasses import asdict
+
 import pytest
 
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.tournament_rules import TournamentRules
+from orchestrator.results.records.study_snapshot import read_provenance
+from orchestrator.results.records.tournament_rules import TournamentRules, rules_of
 from orchestrator.run.snapshot_study import check_startable, write_snapshot
 from podium.errors import PodiumError
 from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of
@@ -22,6 +26,20 @@ def test_a_study_declares_its_question_test_level_and_region(tmp_path):
     )
 
 
+def test_a_study_declares_what_it_ranks_by_and_which_groups_it_compares(tmp_path):
+    groups = "{pairs: [contrastive, triplet], proxies: [proxy_anchor]}"
+    rules = load(tmp_path, f"{THREE}tournament: {{score: nmi, groups: {groups}}}\n").tournament
+    assert rules.score == "nmi"
+    assert rules.groups == {"pairs": ("contrastive", "triplet"), "proxies": ("proxy_anchor",)}
+    read_back = rules_of(json.loads(json.dumps({"tournament": asdict(rules)})))
+    assert read_back == rules
+
+
+def test_any_k_of_the_study_can_be_ranked_by(tmp_path):
+    text = f"{THREE}metrics: {{k: [1, 4]}}\ntournament: {{score: recall@4}}\n"
+    assert load(tmp_path, text).tournament.score == "recall@4"
+
+
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
@@ -39,6 +57,27 @@ def test_a_study_declares_its_question_test_level_and_region(tmp_path):
         ("{alpha: 0}", "s.yaml:3: tournament.alpha must be a number > 0 and < 0.5; got 0"),
         ("{rope_points: -1}", "s.yaml:3: tournament.rope_points must be a number >= 0; got -1"),
         ("{level: 0.1}", 's.yaml:3: unknown key in tournament; got "level"; choices: alpha.*'),
+        (
+            "{score: recall@3}",
+            "s.yaml:3: tournament.score must be a score of the study's test classes; got "
+            '"recall@3"; did you mean .* choices: f1, map_at_r, nmi, r_precision, recall@1, .*',
+        ),
+        ("{score: 1}", "s.yaml:3: tournament.score must be text; got 1"),
+        ("{groups: nmi}", "s.yaml:3: tournament.groups must be a mapping; got .*nmi.*"),
+        (
+            "{groups: {a: [contrastive]}}",
+            "s.yaml:3: tournament.groups compares at least 2 groups of losses",
+        ),
+        ("{groups: {a: [contrastive], b: []}}", "s.yaml:3: tournament.groups.b must be a list.*"),
+        (
+            "{groups: {a: [contrastive], b: [margin]}}",
+            "s.yaml:3: tournament.groups.b must hold losses of the study; got "
+            '"margin"; choices: contrastive, proxy_anchor, triplet',
+        ),
+        (
+            "{groups: {a: [contrastive], b: [triplet, contrastive]}}",
+            's.yaml:3: contrastive is in the group a already; got "contrastive"',
+        ),
         ("nemenyi", "s.yaml:3: tournament must be a mapping; got .*nemenyi.*"),
     ],
 )
@@ -62,3 +101,40 @@ def test_a_study_that_has_started_keeps_its_test(tmp_path):
     other = load(tmp_path, f"{THREE}tournament: {{test: nemenyi}}\n")
     with pytest.raises(PodiumError, match=r'tournament\.test: "wilcoxon_holm" -> "nemenyi"'):
         check_startable(other, paths)
+
+
+GROUPED = f"{THREE}tournament: {{groups: {{a: [contrastive], b: [proxy_anchor]}}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("groups", "problem"),
+    [
+        ("{a: [contrastive, margin], b: [proxy_anchor]}", None),
+        ("{a: [contrastive, triplet], b: [proxy_anchor]}", "groups.a: .* -> .*triplet"),
+        ("{a: [proxy_anchor], b: [contrastive]}", "groups.a"),
+        ("{a: [contrastive], b: [proxy_anchor], c: [triplet]}", "groups.c: null"),
+    ],
+    ids=["a-new-loss", "an-old-loss", "exchanged", "another-group"],
+)
+def test_a_group_may_gain_losses_that_are_new_to_the_study_and_no_others(
+    tmp_path, groups, problem
+):
+    paths = StudyPaths(tmp_path / "x")
+    write_snapshot(load(tmp_path, GROUPED), paths)
+    losses = "[contrastive, triplet, proxy_anchor, margin]"
+    grown = f"study: x\nlosses: {losses}\ntournament: {{groups: {groups}}}\n"
+    if problem is None:
+        check_startable(load(tmp_path, grown), paths)
+        return
+    with pytest.raises(PodiumError, match=rf"tournament\.{problem}"):
+        check_startable(load(tmp_path, grown), paths)
+
+
+def test_the_snapshot_says_of_which_kind_each_loss_is(tmp_path):
+    paths = StudyPaths(tmp_path / "x")
+    write_snapshot(load(tmp_path, THREE), paths)
+    assert read_provenance(paths)["loss_kinds"] == {
+        "contrastive": "pair",
+        "proxy_anchor": "proxy",
+        "triplet": "triplet",
+    }

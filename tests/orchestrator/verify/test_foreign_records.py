@@ -146,10 +146,10 @@ def test_a_provenance_without_versions_is_named_and_no_run_goes_on(interrupted, 
 
 
 def test_the_provenance_of_an_older_podium_is_sound(interrupted, tmp_path):
-    """The first ones recorded neither spaces nor what losses share, and held no hash."""
+    """The first ones recorded no spaces, no kinds of losses, nothing shared, and held no hash."""
     paths = copy_of(interrupted, tmp_path)
     values = read_checksummed(paths.provenance)
-    for name in ("spaces", "fairness", "clustering", "study", "command"):
+    for name in ("spaces", "fairness", "loss_kinds", "clustering", "study", "command"):
         del values[name]
     paths.provenance.write_text(json.dumps(values))
     assert problems(paths.folder) == ""

@@ -14,7 +14,9 @@ from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import EPOCHS, KS, Truth, trial_row
 from tests.podium.calling import output_of
 
-TRUTH = Truth(scripts=("greek",), embedding_dims=(16,), search_trials=3, seeds=1)
+TRUTH = Truth(
+    scripts=("greek",), embedding_dims=(16,), search_trials=3, seeds=1, has_without_k=True
+)
 FOLDS = 4
 BUMP = 0.2  # of a fold's validation score at an epoch of its own
 NESTED = ("scores", "class_hits", "test_scores", "test_class_hits", "test_retrievals")
@@ -194,3 +196,32 @@ def test_a_study_without_folds_is_refused(podium_cv, synthetic_cv_store):
 @pytest.fixture(scope="module")
 def synthetic_cv_store(tmp_path_factory):
     return str(write_store(tmp_path_factory.mktemp("store") / "plain", TRUTH))
+
+
+def test_folds_are_compared_by_nmi_as_by_recall(podium_cv, store_of_folds):
+    record = json.loads(podium_cv(store_of_folds, "--score", "NMI", "--json"))
+    assert (record["metric"], record["k"]) == ("NMI", None)
+    for cell in record["cells"]:
+        values = [
+            score["value"]
+            for row in fold_rows()
+            if row["loss"] == cell["loss"]
+            for score in row["test_scores"]
+            if score["metric"] == "nmi"
+        ]
+        expected = fold_statistics(values)
+        assert (cell["test_mean"], cell["test_std"]) == pytest.approx(
+            (expected.mean, expected.std)
+        )
+        unknown = ("val_mean", "val_std", "tau", "class_standard_error", "epoch_optimism")
+        assert {cell[name] for name in unknown} == {None}
+    printed = " ".join(podium_cv(store_of_folds, "--score", "nmi").split())
+    assert "folds of kfold: NMI, %" in printed
+    assert "val: NMI is measured on test classes only." in printed
+
+
+def test_another_k_is_chosen_by_either_option_but_not_by_both(podium_cv, store_of_folds, capsys):
+    by_k = podium_cv(store_of_folds, "--k", "4")
+    assert podium_cv(store_of_folds, "--score", "recall@4") == by_k
+    refused = podium_cv(store_of_folds, "--k", "4", "--score", "nmi", code=2)
+    assert "--score states the K, if there is one; got --k 4 beside it" in refused

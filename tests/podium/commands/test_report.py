@@ -202,3 +202,46 @@ def test_a_report_loads_neither_torch_nor_ray_nor_pyplot(synthetic_folder):
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
 
     assert done.returncode == 0, done.stderr
+
+
+def test_nmi_and_groups_go_through_page_csv_latex_and_json(tmp_path):
+    truth = Truth(scripts=("greek", "latin"), embedding_dims=(16,), seeds=2, has_without_k=True)
+    folder = write_store(tmp_path / "s", truth)
+    groups = ("--group", "pairs=contrastive,multi_similarity", "--group", "proxies=proxy_anchor")
+    files = ("--csv", tmp_path / "csv", "--latex", tmp_path / "tex", "--json", tmp_path / "r.json")
+    assert exit_code("report", folder, "--score", "nmi", *groups, *files) == 0
+
+    page = (folder / "report.html").read_text()
+    assert "points of NMI above the next" in page
+    assert "pairs minus proxies: " in page
+    assert "Mean NMI" in (tmp_path / "csv" / "leaderboard.csv").read_text()
+    for ending in ("csv", "tex"):
+        scores = (tmp_path / ending / f"without-k-0.{ending}").read_text()
+        assert "NMI" in scores
+        assert "F1" in scores
+        assert "pairs" in (tmp_path / ending / f"loss-groups-table.{ending}").read_text()
+    names = [table["name"] for table in json.loads((tmp_path / "r.json").read_text())["tables"]]
+    assert {"without-k-0", "loss-groups-table", "loss-group-differences", "nmi-0"} <= {*names}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("a",), "--group must be NAME=LOSS,LOSS; got 'a'"),
+        (("a=",), "--group must be NAME=LOSS,LOSS; got 'a='"),
+        (("a=proxy_anchor",), "groups are compared with each other; got one, a"),
+        (("a=margin", "b=proxy_anchor"), "the group a must hold competitors among contrastive"),
+        (("a=proxy_anchor", "a=contrastive"), "--group a is given twice"),
+        (("a=proxy_anchor", "b=proxy_anchor"), "proxy_anchor is in two groups, a and b"),
+    ],
+)
+def test_groups_that_cannot_be_compared_are_refused(synthetic_folder, capsys, given, message):
+    options = [part for text in given for part in ("--group", text)]
+    assert exit_code("report", synthetic_folder, *options) != 0
+    assert message in " ".join(capsys.readouterr().err.split())
+
+
+def test_a_score_that_is_not_stored_is_refused(synthetic_folder, capsys):
+    assert exit_code("report", synthetic_folder, "--score", "nmi") != 0
+    message = "must be one of recall@1, recall@2, recall@4, recall@8; got 'nmi'"
+    assert message in " ".join(capsys.readouterr().err.split())

@@ -334,7 +334,7 @@ def test_an_infinite_region_of_equivalence_is_refused(podium_tournament):
 
 @pytest.mark.parametrize(
     "given",
-    [("--by", "dataset"), ("--score", "x"), ("--competitor", "x"), ("--average", "seed")],
+    [("--by", "dataset"), ("--competitor", "x"), ("--average", "seed")],
 )
 def test_what_a_study_does_not_use_is_refused(podium_tournament, tmp_path, given):
     printed = podium_tournament(str(tmp_path), *given, code=2)
@@ -345,3 +345,55 @@ def test_a_table_lies_in_no_storage(podium_tournament, tmp_path):
     assert "--storage goes with a study" in podium_tournament(
         TABLE, "--storage", str(tmp_path), code=2
     )
+
+
+@pytest.fixture(scope="module")
+def store_with_nmi(tmp_path_factory):
+    truth = Truth(embedding_dims=(16,), search_trials=3, seeds=2, has_without_k=True)
+    return str(write_store(tmp_path_factory.mktemp("store") / "synthetic", truth))
+
+
+def test_a_study_is_ranked_by_any_stored_score(podium_tournament, store_with_nmi):
+    by_recall = json.loads(podium_tournament(store_with_nmi, "--json"))
+    by_nmi = json.loads(podium_tournament(store_with_nmi, "--score", "nmi", "--json"))
+    by_f1 = json.loads(podium_tournament(store_with_nmi, "--score", "F1", "--json"))
+    order = [[c["competitor"] for c in r["competitors"]] for r in (by_recall, by_nmi, by_f1)]
+    assert order[1] == order[0][::-1]  # NMI falls where recall rises
+    assert order[2] == order[0]
+    assert by_nmi["warnings"] == [
+        "losses are ranked by NMI, chosen after the run; the study was to rank them by Recall@1"
+    ]
+    assert by_recall["warnings"] == []
+    out = podium_tournament(store_with_nmi, "--score", "nmi")
+    assert out.startswith("3 competitors ranked by nmi within 4 blocks")
+    out = podium_tournament(store_with_nmi, "--score", "recall@4")
+    assert out.startswith("3 competitors ranked by recall@4 within 4 blocks")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            ("--score", "ari"),
+            "--score of this study must be one of recall@1, recall@2, recall@4, recall@8,"
+            " r_precision, map_at_r, nmi, f1; got 'ari'",
+        ),
+        (("--score", "nmi", "--where", "k=4"), "NMI has no K; leave --where k=... out"),
+        (
+            ("--score", "recall@2", "--where", "k=4"),
+            "--score recall@2 states the K; leave --where k=... out",
+        ),
+        (("--score", "nmi", "--each", "k"), "--each k ranks under every K; NMI has none"),
+    ],
+)
+def test_a_score_that_a_study_has_not_is_refused_with_those_it_has(
+    podium_tournament, store_with_nmi, given, message
+):
+    refused = podium_tournament(store_with_nmi, *given, code=2)
+    assert message in " ".join(refused.split())
+
+
+def test_subgroups_are_ranked_by_the_score_too(podium_tournament, store_with_nmi):
+    out = podium_tournament(store_with_nmi, "--score", "nmi", "--each", "dataset", "--json")
+    firsts = {one["competitors"][0]["competitor"] for one in json.loads(out)["slices"]}
+    assert firsts == {"contrastive"}

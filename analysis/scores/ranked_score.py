@@ -1,0 +1,73 @@
+"""The test score that losses are ranked by: the study's own, or another that is stored."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from orchestrator.results.records.metric_columns import METRICS_WITHOUT_K, RankedScore
+from orchestrator.results.records.tournament_rules import rules_of
+from orchestrator.results.trial_files.reader import Reader
+from podium.errors import PodiumError
+
+
+def declared_score(reader: Reader) -> RankedScore:
+    """What the study declares in ``tournament.score``; else its own metric at its first K."""
+    study = reader.study()
+    declared = rules_of(study).score
+    if declared is not None:
+        return _named(declared)
+    return RankedScore(reader.objective, study["ks"][0])
+
+
+def chosen_score(reader: Reader, name: str | None) -> RankedScore:
+    """The score that was asked for, in any case of letters; None means the declared one.
+
+    Raises:
+        PodiumError: no final trial has such a score.
+    """
+    if name is None:
+        return declared_score(reader)
+    known = stored_scores(reader)
+    score = _named(name.strip().lower())
+    if score not in known:
+        names = ", ".join(item.name for item in known)
+        raise PodiumError(f"--score of this study must be one of {names}; got {name!r}")
+    return score
+
+
+def stored_scores(reader: Reader) -> tuple[RankedScore, ...]:
+    """The study's metric at each of its K, then the metrics without K that finals have.
+
+    Metrics of which less is better, such as distances between labels, are none that a tournament
+    ranks by.
+    """
+    study: Mapping[str, Any] = reader.study()
+    return (
+        *(RankedScore(reader.objective, k) for k in study["ks"]),
+        *map(RankedScore, stored_without_k(reader.test_scores())),
+    )
+
+
+def stored_without_k(test_scores: pl.LazyFrame, stage: str = "final") -> tuple[str, ...]:
+    """Metrics without K that trials of a stage were tested by, in the order of the store."""
+    found = test_scores.filter(
+        pl.col("stage") == stage, pl.col("k").is_null(), pl.col("value").is_not_nan()
+    )
+    metrics = set(found.select(pl.col("metric").unique()).collect()["metric"])
+    return tuple(name for name in METRICS_WITHOUT_K if name in metrics)
+
+
+def chosen_late(score: RankedScore, declared: RankedScore) -> str:
+    """The warning that belongs to a ranking by another score than was declared; else empty."""
+    if score == declared:
+        return ""
+    return (
+        f"losses are ranked by {score.label}, chosen after the run; the study was to rank them by"
+        f" {declared.label}"
+    )
+
+
+def _named(name: str) -> RankedScore:
+    metric, _, k = name.partition("@")
+    return RankedScore(metric, int(k) if k.isdecimal() else 0)

@@ -1,0 +1,102 @@
+"""The section of groups of losses: by kind, as a study declares them or by option."""
+
+import pytest
+
+from analysis.page.html_page import render_page
+from analysis.page.table_files import csv_files, tables_of
+from analysis.report.report import study_report, table_report
+from analysis.study_results.study_results import read_results
+from analysis.tournament.table_tournament import rank_table
+from analysis.wording import MISSING
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import (
+    read_schema,
+    read_study,
+    write_snapshot_files,
+)
+from podium.errors import PodiumError
+from tests.analysis import thesis_cub200
+from tests.analysis.page_text import text_of
+from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import Truth
+
+TRUTH = Truth(scripts=("cyrillic", "greek", "latin"), embedding_dims=(16,), search_trials=4)
+KINDS = {"contrastive": "pair", "multi_similarity": "pair", "proxy_anchor": "proxy"}
+
+
+def store_with(folder, *, kinds=None, groups=None, truth=TRUTH):
+    paths = StudyPaths(write_store(folder, truth))
+    study = read_study(paths)
+    study["tournament"] |= {"groups": groups}
+    provenance = {"loss_kinds": kinds} if kinds else {}
+    write_snapshot_files(
+        paths,
+        name="synthetic",
+        study=study,
+        provenance=provenance,
+        schema=read_schema(paths),
+    )
+    return folder
+
+
+def table_named(page, name):
+    return next((table for table in tables_of(page) if table.name == name), None)
+
+
+def test_recorded_kinds_are_compared_in_table_and_figure(tmp_path):
+    results = read_results(store_with(tmp_path / "s", kinds=KINDS))
+    page = study_report(results)
+    rows = [[cell.text for cell in row] for row in table_named(page, "loss-groups-table").rows]
+    assert [row[:2] for row in rows] == [
+        ["classification and proxy losses", "1"],
+        ["losses on embeddings", "2"],
+    ]
+    assert [row[2] for row in rows] == ["1.00", "2.50"]
+    assert rows[1][6] == "multi_similarity"
+    text = text_of(render_page(page))
+    scores = results.tournament.scores_BC
+    gap = (scores[:, 0] - scores[:, 1:].mean(axis=1)).mean()
+    assert (
+        "classification and proxy losses minus losses on embeddings:"
+        f" +{gap:.2f} points of Recall@1 (" in text
+    )
+    assert "Average ranks by group of losses" in render_page(page)
+
+
+def test_a_study_without_recorded_kinds_has_no_such_section(tmp_path):
+    page = study_report(read_results(store_with(tmp_path / "s")))
+    assert table_named(page, "loss-groups-table") is None
+
+
+def test_declared_groups_come_before_kinds_and_asked_ones_before_both(tmp_path):
+    declared = {"near": ["multi_similarity"], "far": ["contrastive"]}
+    folder = store_with(tmp_path / "s", kinds=KINDS, groups=declared)
+    asked = {"x": ("proxy_anchor",), "y": ("contrastive", "multi_similarity")}
+    for groups, names in ((None, {"near", "far"}), (asked, {"x", "y"})):
+        results = read_results(folder, groups=groups)
+        assert {group.name for group in results.loss_groups.groups} == names
+    assert "In no group: proxy_anchor." in text_of(render_page(study_report(read_results(folder))))
+    with pytest.raises(PodiumError, match="the group x must hold competitors among"):
+        read_results(folder, groups={"x": ("margin",), "y": ("contrastive",)})
+
+
+def test_one_block_has_means_and_says_why_it_has_no_interval(tmp_path):
+    truth = Truth(scripts=("greek",), embedding_dims=(16,), search_trials=4)
+    page = study_report(read_results(store_with(tmp_path / "s", kinds=KINDS, truth=truth)))
+    assert "An interval needs 3 blocks, and there is 1." in text_of(render_page(page))
+    row = table_named(page, "loss-group-differences").rows[0]
+    assert [cell.text for cell in row][3:] == [MISSING, MISSING]
+
+
+def test_a_published_table_compares_groups_when_asked(tmp_path):
+    groups = {
+        "embedding": ("Contrastive", "Triplet", "MultiSimilarity"),
+        "proxies": ("ProxyNCA", "ProxyAnchor", "SoftTriple"),
+    }
+    results = rank_table(thesis_cub200.score_table(), groups=groups)
+    page = table_report(results, title="CUB", source="the thesis")
+    lines = csv_files(page)["loss-groups-table.csv"].splitlines()
+    assert [line.split(",")[0] for line in lines] == ["Group", "proxies", "embedding"]
+    assert lines[1].split(",")[-2] == "ProxyAnchor"
+    without = table_report(rank_table(thesis_cub200.score_table()), title="CUB", source="x")
+    assert table_named(without, "loss-groups-table") is None

@@ -1,0 +1,203 @@
+"""A page whose losses are ranked by another stored score than the study's own."""
+
+import csv
+import io
+import json
+
+import polars as pl
+import pytest
+
+from analysis.page.html_page import render_page
+from analysis.page.table_files import csv_files, latex_files, page_record, tables_of
+from analysis.report.report import study_report
+from analysis.study_results.study_results import read_results
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import (
+    read_provenance,
+    read_schema,
+    read_study,
+    write_snapshot_files,
+)
+from podium.errors import PodiumError
+from tests.analysis.page_text import text_of
+from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import Truth
+
+TRUTH = Truth(
+    scripts=("cyrillic", "greek", "latin"),
+    embedding_dims=(16, 32),
+    search_trials=24,
+    seeds=2,
+    has_without_k=True,
+    tests_searches=True,
+)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return write_store(tmp_path_factory.mktemp("store") / "s", TRUTH)
+
+
+@pytest.fixture(scope="module")
+def by_nmi(store):
+    return read_results(store, score="nmi")
+
+
+@pytest.fixture(scope="module")
+def nmi_page(by_nmi):
+    return study_report(by_nmi)
+
+
+@pytest.fixture(scope="module")
+def nmi_text(nmi_page):
+    return text_of(render_page(nmi_page))
+
+
+def mean_by_hand(store, loss, metric):
+    """Mean over blocks of the mean over seeds of the winners, in percent."""
+    results = read_results(store)
+    winners = results.winners.select("trial_id", "block", "loss")
+    scores = results.reader.test_scores().filter(pl.col("metric") == metric).collect()
+    rows = winners.join(scores.select("trial_id", "value"), on="trial_id").filter(loss=loss)
+    of_block = {
+        block: rows.filter(block=block)["value"].to_list() for block in rows["block"].unique()
+    }
+    means = [sum(values) / len(values) for values in of_block.values()]
+    return 100 * sum(means) / len(means)
+
+
+def test_nmi_ranks_the_losses_in_its_own_order(store, by_nmi):
+    # NMI falls where recall rises, so the order turns round.
+    assert read_results(store).tournament.names == by_nmi.tournament.names[::-1]
+    for standing in by_nmi.tournament.standings:
+        expected = mean_by_hand(store, standing.competitor, "nmi")
+        assert standing.mean_score == pytest.approx(expected, rel=1e-9)
+        assert standing.wins in (0, 6)
+
+
+def test_verdict_leaderboard_subgroups_and_lines_say_by_what_they_rank(nmi_page, nmi_text):
+    tables = {table.name: table for table in tables_of(nmi_page)}
+    assert "contrastive leads 3 over 6 blocks" in nmi_text
+    assert "points of NMI above the next" in nmi_text
+    assert [c.label for c in tables["leaderboard"].columns][-3] == "Mean NMI,\N{NO-BREAK SPACE}%"
+    assert tables["slices-table"].caption.startswith("Average rank by NMI within the blocks")
+    assert tables["nmi-0"].caption.startswith("glyphs-cyrillic: NMI in %")
+    assert tables["by-dimension-table"].caption == "NMI, % by embedding dimension"
+    assert "NMI, by which losses are ranked, and Recall@1 are percentages" in nmi_text
+    assert "Tuning beat the published default on test by Recall@1 for" in nmi_text
+
+
+def test_a_score_chosen_after_the_run_is_said_to_be(store, nmi_text):
+    warning = (
+        "Losses are ranked by NMI, chosen after the run; the study was to rank them by Recall@1."
+    )
+    assert warning in nmi_text
+    own = read_results(store, score="Recall@1")
+    assert "chosen after the run" not in text_of(render_page(study_report(own)))
+
+
+def test_a_declared_score_is_ranked_by_without_an_option(tmp_path):
+    folder = declaring(tmp_path / "s", score="f1")
+    results = read_results(folder)
+    text = text_of(render_page(study_report(results)))
+    assert results.ranked_by.name == "f1"
+    assert "points of F1 above" in text
+    assert "chosen after the run" not in text
+    late = text_of(render_page(study_report(read_results(folder, score="recall@1"))))
+    assert "ranked by Recall@1, chosen after the run; the study was to rank them by F1." in late
+
+
+def test_published_ranks_are_compared_with_the_declared_tournament(by_nmi, store):
+    own = read_results(store).tournament
+    assert by_nmi.declared_tournament.names == own.names != by_nmi.tournament.names
+
+
+def test_another_k_is_ranked_by_its_own_hits(store):
+    results = read_results(store, score="recall@4")
+    best = results.tournament.standings[0]
+    assert best.mean_score == pytest.approx(mean_at_k(store, best.competitor, 4), rel=1e-9)
+
+
+def mean_at_k(store, loss, k):
+    results = read_results(store)
+    found = results.cells.filter(loss=loss, finalist="winner", k=k)["score"]
+    return 100 * found.mean()
+
+
+def test_a_score_that_is_not_stored_is_refused_with_those_that_are(store, tmp_path):
+    known = "recall@1, recall@2, recall@4, recall@8"
+    with pytest.raises(PodiumError) as refused:
+        read_results(store, score="nmi@1")
+    assert str(refused.value) == (
+        f"--score of this study must be one of {known}, r_precision, map_at_r, nmi, f1;"
+        " got 'nmi@1'"
+    )
+    without = write_store(tmp_path / "s", Truth(scripts=("greek",), search_trials=4))
+    with pytest.raises(PodiumError, match=rf"must be one of {known}; got 'nmi'"):
+        read_results(without, score="nmi")
+
+
+def test_the_page_has_every_stored_metric_whatever_it_ranks_by(store, nmi_page):
+    for page in (study_report(read_results(store)), nmi_page):
+        (first, *_) = [table for table in tables_of(page) if table.name == "without-k-0"]
+        assert first.caption.startswith(
+            "glyphs-cyrillic, conv_small: R-precision, MAP@R, NMI and F1 in %"
+        )
+        heads = [(column.group, column.label) for column in first.columns[1:]]
+        metrics = ["R-precision", "MAP@R", "NMI", "F1"]
+        assert heads == [(f"{d} dimensions", m) for d in (16, 32) for m in metrics]
+
+
+def test_nmi_and_f1_are_in_csv_latex_and_json(nmi_page, by_nmi, store):
+    nmi, f1 = (cell_by_hand(store, metric) for metric in ("nmi", "f1"))
+    rows = list(csv.DictReader(io.StringIO(csv_files(nmi_page)["without-k-0.csv"])))
+    (row,) = [row for row in rows if row["Loss"] == "contrastive"]
+    assert float(row["16 dimensions NMI"]) == pytest.approx(nmi, rel=1e-9)
+    assert float(row["16 dimensions F1"]) == pytest.approx(f1, rel=1e-9)
+    latex = latex_files(nmi_page)["without-k-0.tex"]
+    assert all(text in latex for text in ("NMI", "F1", f"{nmi:.2f}", f"{f1:.2f}"))
+    record = json.dumps(page_record(nmi_page, by_nmi.tournament, by_nmi.stability))
+    assert "without-k-0" in record
+    assert "Mean NMI" in record
+
+
+def cell_by_hand(store, metric):
+    """Of contrastive in the first block, in percent."""
+    results = read_results(store)
+    winners = results.winners.filter(loss="contrastive", block="glyphs-cyrillic/conv_small/16")
+    scores = results.reader.test_scores().filter(pl.col("metric") == metric).collect()
+    values = scores.join(winners.select("trial_id"), on="trial_id")["value"].to_list()
+    return 100 * sum(values) / len(values)
+
+
+def test_response_maps_follow_the_score_where_searches_were_tested_by_it(nmi_text):
+    text = nmi_text
+    assert (
+        "Configs are compared by NMI on test, which no search read: they maximised Recall@1 on"
+        " validation." in text
+    )
+    assert "test score along each hyperparameter" in text
+    assert "validation score along" not in text
+
+
+def test_response_maps_stay_with_validation_where_searches_were_not_tested(tmp_path):
+    truth = Truth(scripts=("greek",), search_trials=24, has_without_k=True)
+    results = read_results(write_store(tmp_path / "s", truth), score="nmi")
+    text = text_of(render_page(study_report(results)))
+    assert "Configs are compared by Recall@1 on validation: no trial of these searches" in text
+    assert "validation score along each hyperparameter" in text
+
+
+def declaring(folder, **rules):
+    """A results folder of a study that declared these rules of the tournament."""
+    paths = StudyPaths(write_store(folder, TRUTH))
+    study = read_study(paths)
+    study["tournament"] |= rules
+    write_snapshot_files(
+        paths,
+        name="synthetic",
+        study=study,
+        provenance=read_provenance(paths),
+        schema=read_schema(paths),
+    )
+    return folder
