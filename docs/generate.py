@@ -1,4 +1,4 @@
-"""Writes the pages that follow from the code: results-schema.md, losses.md, architecture.md.
+"""Writes the pages that follow from the code: `PAGES`.
 
 python -m docs.generate
 """
@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 
+from docs.facts_page import facts_page
 from docs.losses_page import losses_page, table
 from docs.rooms_page import with_rooms
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, TEST_COLUMNS, trial_schema
@@ -297,6 +298,10 @@ def _losses() -> str:
     return f"{_TOLD}\n{losses_page()}"
 
 
+def _facts() -> str:
+    return f"{_TOLD}\n{facts_page()}"
+
+
 def _architecture() -> str:
     return with_rooms(_FOLDER / "architecture.md")
 
@@ -305,6 +310,7 @@ PAGES = {
     "results-schema.md": _results_schema,
     "losses.md": _losses,
     "architecture.md": _architecture,
+    "facts.md": _facts,
 }
 """File name -> what makes its text."""
 

@@ -1,0 +1,133 @@
+"""Makes docs/facts.md: tables that papers print of losses and networks, from the code itself."""
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from docs.loss_probes import has_pair_weights, pair_weights, step_cost
+from docs.losses_page import table
+from search_spaces.catalogue import loss_names
+from trainables.registry import load, names
+
+_BATCH_SIZE, _NUM_CLASSES = 64, 64
+_SIDE = 224
+
+# Orders of an epoch that Kim et al. 2020, Proxy Anchor Loss, print in their table 1.
+_PRINTED = {
+    "contrastive": "M^2",
+    "contrastive_l2": "M^2",
+    "lifted_song": "M^3",
+    "n_pair": "M^3",
+    "proxy_anchor": "M C",
+    "proxy_nca": "M C",
+    "soft_triple": "M C U^2",
+    "triplet": "M^3 / B^2",
+    "triplet_l2": "M^3 / B^2",
+}
+
+_OPENING = """\
+# Losses and networks in figures
+
+Papers print such tables from formulas. These are measured from podium's own code, so that they say what runs.
+
+## What the weight of a pair depends on
+
+The weight of a pair is the gradient of the loss by the pair's cosine. Wang et al. 2019 (*Multi-Similarity Loss*,
+section 3) sort losses by what it depends on; Psomas 2020 has such a table (its table 1). *Self*: the pair's own cosine.
+*Positives*, *negatives*: the cosine of another positive or negative pair with which it shares an image or a
+proxy, be it by a sum, a hinge, a mean over active pairs, or a miner. Nothing: every pair weighs the same,
+however similar it is.
+
+Measured at each loss's published default by changing one cosine at a time in small random batches; what none of
+them shows is not in the table. A proxy counts as one more vector of its class. Losses whose value is no function of
+such cosines are left out: those of continuous labels, of texts, of several views of an image, and of L1 distances.
+"""
+_COST_OPENING = f"""
+## What a step costs
+
+Numbers that one forward and backward pass computes, in millions: of a batch of {_BATCH_SIZE} images, four a class, 128
+dimensions and {_NUM_CLASSES} training classes. The exponents say how that grows with the batch and with the number of
+training classes: 2 means four times as much for twice as many. Seconds are in
+[benchmarks/RESULTS.md](../benchmarks/RESULTS.md).
+
+As printed: the order of an epoch in Kim et al. 2020, *Proxy Anchor Loss*, table 1, of M training images, C classes,
+U proxies a class and B batches; pairs and triplets are those of the whole training set there. A batch holds a constant
+number of images, so in podium an epoch of any loss on pairs grows with M alone, and that of a loss with proxies
+with M C.
+"""
+_NETWORKS_OPENING = f"""
+## Networks
+
+Features are what the embedding layer gets; the embedding has as many dimensions as the study says. Parameters and
+multiply-adds are those of the network without its embedding layer, the latter of one image of {_SIDE} x {_SIDE} pixels.
+Psomas 2020 (table 2) uses `resnet50`, `bn_inception` and `googlenet` with 64, 128, 512 and 1,024 dimensions.
+[Backbones](backbones.md) has weights and sizes.
+"""
+
+
+def facts_page() -> str:
+    """The text of the page."""
+    losses = loss_names()
+    return "\n".join(
+        [
+            _OPENING,
+            table(("loss", "weight of a positive pair", "of a negative pair"), _weights(losses)),
+            _COST_OPENING,
+            table(("loss", "million numbers", "batch", "classes", "as printed"), _costs(losses)),
+            _NETWORKS_OPENING,
+            table(
+                ("network", "features", "million parameters", "billion multiply-adds"), _networks()
+            ),
+            "",
+        ]
+    )
+
+
+def _weights(losses: tuple[str, ...]) -> list[tuple[str, ...]]:
+    rows = []
+    for name in losses:
+        if has_pair_weights(load("losses", name)):
+            weights = pair_weights(name)
+            rows.append((_linked(name), _words(weights.positive), _words(weights.negative)))
+    return rows
+
+
+def _words(sources: frozenset[str]) -> str:
+    order = [word for word in ("self", "positives", "negatives") if word in sources]
+    return ", ".join(order) or "nothing"
+
+
+def _costs(losses: tuple[str, ...]) -> list[tuple[str, ...]]:
+    rows = []
+    for name in losses:
+        cost = step_cost(name, batch_size=_BATCH_SIZE, num_classes=_NUM_CLASSES)
+        orders = (f"{order:.1f}" for order in (cost.batch_order, cost.class_order))
+        rows.append((_linked(name), f"{cost.numbers / 1e6:.2g}", *orders, _PRINTED.get(name, "")))
+    return rows
+
+
+def _linked(name: str) -> str:
+    return f"[{name}](losses.md#{name})"
+
+
+def _networks() -> list[tuple[str, ...]]:
+    rows = []
+    images_BCHW = torch.zeros(1, 3, _SIDE, _SIDE, dtype=torch.uint8, device="meta")
+    for name in names("backbones"):
+        kind = load("backbones", name)
+        if kind.takes_features:
+            continue
+        with torch.device("meta"):
+            network = kind().eval()
+        with torch.no_grad(), FlopCounterMode(display=False) as counted:
+            network(images_BCHW)
+        num_parameters = sum(parameter.numel() for parameter in network.parameters())
+        billions = counted.get_total_flops() / 2e9
+        rows.append(
+            (
+                f"`{name}`",
+                str(network.num_features),
+                f"{num_parameters / 1e6:.2f}",
+                f"{billions:.2f}",
+            )
+        )
+    return rows
