@@ -20,6 +20,7 @@ SAFE_YAML |= {"Node", "ScalarNode", "SequenceNode", "MappingNode", "Event", "Sca
 # Module -> why it may start other programs. Commands are lists, and no word comes from a study.
 STARTS_PROGRAMS = {
     "orchestrator.trials.provenance": "asks git for the commit; fixed words",
+    "trainables.metrics._faiss": "Python, to try faiss on the GPU; fixed words",
 }
 
 # Module -> why it may import by name.
