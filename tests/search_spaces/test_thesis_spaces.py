@@ -58,7 +58,9 @@ def values_of_table_4():
 @pytest.mark.parametrize("loss", loss_names())
 def test_what_is_said_to_be_of_table_4_is_printed_there(loss):
     facts = facts_of(loss)
-    printed = values_of_table_4().get(loss, [])
+    # The equation of its margin loss is on cosines, that of its authors on distances.
+    in_table = "margin" if loss == "margin_cosine" else loss
+    printed = values_of_table_4().get(in_table, [])
     for item in facts.parameters.values():
         if item.source.startswith("thesis table 4"):
             assert item.default in printed

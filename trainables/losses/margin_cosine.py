@@ -37,7 +37,7 @@ class MarginCosine(BoundaryLoss):
     declared = {
         "margin": Parameter(0.5, Interval(0.0, 2.0), unit="cosine", source="thesis table 4"),
         "beta": Parameter(1.2, Interval(-2.0, 2.0), unit="cosine", source="thesis table 4"),
-        "learn_beta": Parameter(True, Flag(), source="thesis table 4: its learning rate"),
+        "learn_beta": Parameter(True, Flag(), source="thesis: table 4 has a learning rate of it"),
         "miner": Parameter("distance_weighted", entry_of("miners"), source="thesis table 5"),
     }
 
