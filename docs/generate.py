@@ -12,6 +12,12 @@ import pyarrow as pa
 from docs.facts_page import facts_page
 from docs.losses_page import losses_page, table
 from docs.rooms_page import with_rooms
+from orchestrator.results.records.metric_columns import (
+    METRICS_WITHOUT_K,
+    flat_test_column,
+    known_test_columns,
+    metric_word,
+)
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, TEST_COLUMNS, trial_schema
 from orchestrator.results.trial_files.reader import ATTEMPT_COLUMNS, RUN_COLUMNS, SPENDING_COLUMNS
 
@@ -247,16 +253,26 @@ _SPENDING_MEANINGS = {
 }
 
 
+_SECTIONS = ("Identity", "Hyperparameters", "Outcome and cost", "Details", "Test results")
+
+
 def _results_schema() -> str:
     schema = trial_schema((1,), {"margin": "float"})
     identity = {name for name, _ in IDENTITY_COLUMNS}
-    tests = {name for name, _ in TEST_COLUMNS}
+    tests = {name for name, _ in TEST_COLUMNS} | known_test_columns(schema.names).keys()
     meanings = {
         **_MEANINGS,
         "hp.margin": "One such column for each hyperparameter of any loss of the study, typed as"
         " float, int, bool or string; null where the loss does not have it.",
         "val_recall_at_1": "Validation Recall@1 at the selected epoch; one such column for each K"
         " of the study. Of several folds, the mean.",
+        "test_recall_at_1": "Test Recall@1, the mean over the folds of the trial; one such column"
+        " for each K of the study, and of continuous labels for each metric. Null of every trial of"
+        " a search: what a quarantine records of those is in `test_scores` alone.",
+        **{
+            flat_test_column(metric, None): f"Test {metric_word(metric)}, likewise."
+            for metric in METRICS_WITHOUT_K
+        },
     }
     if unexplained := set(schema.names) ^ meanings.keys():
         raise ValueError(f"columns and their meanings must match; not so: {sorted(unexplained)}")
@@ -264,15 +280,19 @@ def _results_schema() -> str:
     for column in schema:
         flat = "Identity" if column.name in identity else "Outcome and cost"
         title = "Hyperparameters" if column.name.startswith("hp.") else flat
-        nested = "Test results" if column.name in tests else "Details"
-        sections.setdefault(nested if pa.types.is_list(column.type) else title, []).append(column)
+        if pa.types.is_list(column.type):
+            title = "Details"
+        sections.setdefault("Test results" if column.name in tests else title, []).append(column)
     parts = [_TOLD, _SCHEMA_OPENING]
-    for title, columns in sections.items():
+    for title in _SECTIONS:
+        columns = sections[title]
         rows = [(f"`{c.name}`", f"{_type(c.type)}", meanings[c.name]) for c in columns]
         parts.append(f"## {title}\n\n{table(('column', 'type', 'meaning'), rows)}\n")
         if title == "Test results":
             parts.append(
-                "Searches are rebuilt without these columns: they are not read from the disk.\n"
+                "Searches are rebuilt without these columns: they are not read from the disk. The"
+                " flat ones follow from `test_scores`; files of earlier versions lack them, `Reader`"
+                " and `podium compact` add them. Scores of pairs have none.\n"
             )
     parts += [_ATTEMPTS_OPENING, _frame(ATTEMPT_COLUMNS, _ATTEMPT_MEANINGS), _RETRIED]
     parts += [_RUNS_OPENING, _frame(RUN_COLUMNS, _RUN_MEANINGS)]

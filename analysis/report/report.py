@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 from analysis.figures.style import Series, series_of
 from analysis.page.html_page import Heading, Link, Page, Paragraph, Part, Section, render_page
 from analysis.report.compute_cost import compute_cost
+from analysis.report.cross_validation import cross_validation
 from analysis.report.embedding_maps import embedding_maps
 from analysis.report.fairness import fairness
 from analysis.report.hyperparameters import hyperparameters
@@ -104,6 +105,7 @@ _CHAPTERS: tuple[tuple[str, tuple[_StudySection, ...]], ...] = (
             reproduction,
         ),
     ),
+    ("Cross-validation", (cross_validation,)),
     ("Protocols", (protocols,)),
     ("Hyperparameters", (tuning_gains, hyperparameters, _training, search_budget)),
     ("Uncertainty of scores", (variance_components, stability, optimism, matched_gallery)),

@@ -45,6 +45,7 @@ class CrossValidation:
         k: value of K; 0 of a metric without K.
         metric: label of the score.
         titles: label of a protocol -> by which protocol its finals were tuned and split.
+        folds: from ``fold_table``.
         cells: from ``cross_validation_table``, with ``class_standard_error``, ``leaks``, and
             ``epoch_optimism`` and ``no_epoch_optimism`` from `epoch_optimism`.
         pairs: from ``cross_validation_pairs``.
@@ -55,6 +56,7 @@ class CrossValidation:
     k: int
     metric: str
     titles: Mapping[str, str]
+    folds: pl.DataFrame
     cells: pl.DataFrame
     pairs: pl.DataFrame
     rope: float
@@ -101,6 +103,7 @@ def cross_validation(
             label: f"tuned by {protocols[label].shown}, folds of {kind}"
             for label, kind in parted.unique().sort("protocol", "split_protocol").iter_rows()
         },
+        folds=folds,
         cells=cells.with_columns(pl.col("protocol").is_in(leaking).alias("leaks")),
         pairs=cross_validation_pairs(folds, rope=rope),
         rope=rope,

@@ -30,10 +30,10 @@ def fold_table(
 ) -> pl.DataFrame:
     """One row per cell and fold: ``val`` (best validation) and ``test`` score at k, 0 to 1.
 
-    Seeds and repeats are averaged within a fold; ``num_seeds`` says how many there were. Where
-    repeats have splits of their own, the folds of each are folds of their own too. Of
-    ``num_folds`` folds each holds out one of ``num_parts`` parts of the classes: they are equal
-    unless the classes are split several times.
+    ``epoch`` is the one of both. Seeds and repeats are averaged within a fold; ``num_seeds`` says
+    how many there were. Where repeats have splits of their own, the folds of each are folds of
+    their own too. Of ``num_folds`` folds each holds out one of ``num_parts`` parts of the classes:
+    they are equal unless the classes are split several times.
 
     Args:
         finals: final trials, from ``analysis.scores.final_scores.final_trials``.
@@ -42,7 +42,7 @@ def fold_table(
         metric: metric of the scores; ``val`` is null if it is one of test classes only.
 
     Raises:
-        PodiumError: the final stage has no trials of several folds.
+        PodiumError: the final stage has no trials of several folds, or none was tested yet.
     """
     kfold = finals.filter(pl.col("num_folds") > 1)
     if kfold.is_empty():
@@ -59,8 +59,11 @@ def fold_table(
         (pl.col(column) if (column := score_column(metric, k)) in kfold.columns else _NONE).alias(
             "val"
         ),
+        pl.col("epoch_selected").alias("epoch"),
     )
     tested = scores.filter(pl.col("k") == k).join(validation, on=[*CELL_COLUMNS, "trial_id"])
+    if tested.is_empty():
+        raise PodiumError("no fold of the final stage has a test score yet")
     if _has_fresh_splits(kfold):
         num_repeats = finals["repeat"].n_unique()
         tested = tested.with_columns(
@@ -70,7 +73,7 @@ def fold_table(
     return (
         tested.group_by(*CELL_COLUMNS, "num_folds", "num_parts", "fold")
         .agg(
-            pl.col("val").mean(),
+            pl.col("val", "epoch").mean(),
             pl.col("score").mean().alias("test"),
             pl.struct("repeat", "seed_index").n_unique().alias("num_seeds"),
         )

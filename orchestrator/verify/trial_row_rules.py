@@ -9,7 +9,11 @@ from typing import Any
 import pyarrow as pa
 
 from orchestrator.ids_and_seeds import config_hash, copy_id
-from orchestrator.results.records.metric_columns import known_columns, score_column
+from orchestrator.results.records.metric_columns import (
+    known_columns,
+    known_test_columns,
+    score_column,
+)
 from orchestrator.trials.failure_causes import FAILURE_CAUSES
 from orchestrator.trials.history import selected_epochs
 from orchestrator.trials.recorder import LAST_EPOCH, SELECTION_RULE, hyperparameter_columns
@@ -84,6 +88,7 @@ class RowRules:
 
     def _tests(self, row: Mapping[str, Any], settings: TrialSettings) -> Iterator[RuleViolation]:
         """Which trials are tested, and how often test classes were read."""
+        yield from _flat_tests(row)
         tested = {score["fold"] for score in row["test_scores"]}
         if row["stage"] == "search" and tested and not self.tests_searches:
             yield "a trial of a search must have no test scores", f"of folds {sorted(tested)}"
@@ -204,6 +209,27 @@ def _values(row: Mapping[str, Any]) -> Iterator[RuleViolation]:
             expected = score["hits"] / score["queries"]
             if abs(value - expected) > _TOLERANCE:
                 yield f"{where} must be {score['hits']} / {score['queries']}", value
+
+
+def _flat_tests(row: Mapping[str, Any]) -> Iterator[RuleViolation]:
+    """Flat test columns follow from the test scores; searches have none, quarantined or not.
+
+    Rows of earlier versions have no such columns.
+    """
+    for name, key in known_test_columns(row).items():
+        values = [
+            score["value"]
+            for score in row["test_scores"]
+            if (score["metric"], score["k"]) == key and score["value"] is not None
+        ]
+        found, is_known = row[name], bool(values) and row["stage"] != "search"
+        expected = math.fsum(values) / len(values) if is_known else None
+        if found is None or expected is None:
+            is_right = found is expected
+        else:
+            is_right = abs(found - expected) <= _TOLERANCE
+        if not is_right:
+            yield f"{name} must be {expected}, recomputed from test_scores", found
 
 
 def _selected(

@@ -40,6 +40,7 @@ def command(
             {
                 "metric": found.metric,
                 "k": found.k or None,
+                "folds": found.folds.to_dicts(),
                 "cells": found.cells.to_dicts(),
                 "pairs": found.pairs.to_dicts(),
                 "rope": found.rope,

@@ -31,6 +31,7 @@ TRIAL_SCHEMA = {
     "test_hash": pl.String,
     "settings": pl.String,
     "state": pl.String,
+    "epoch_selected": pl.Int32,
     "val_recall_at_1": pl.Float64,
 }
 SCORE_SCHEMA = {
@@ -82,6 +83,7 @@ class Store:
         fold=0,
         repeat=0,
         val=None,
+        epoch=None,
     ):
         trial_id = self._trial(
             stage,
@@ -95,6 +97,7 @@ class Store:
             is_winner=winner,
             state="FAILED" if hits is None else "COMPLETE",
             val=val,
+            epoch=epoch,
         )
         if hits is not None:
             for k, found in ((1, hits), (2, hits + 10)):
@@ -110,7 +113,9 @@ class Store:
                     }
                 )
 
-    def _trial(self, stage, dim, loss, config, repeat, seed, fold, *, val, state, **flags):
+    def _trial(
+        self, stage, dim, loss, config, repeat, seed, fold, *, val, state, epoch=None, **flags
+    ):
         size = "" if self.image_size is None else f"/{self.image_size}px"
         search = f"glyphs.net.{dim}{size}.{loss}.{self.protocol}.{repeat}"
         trial_id = f"{search}.{stage}.{config}.{seed}.{fold}"
@@ -140,6 +145,7 @@ class Store:
                 "test_hash": "test-hash",
                 "settings": self.settings,
                 "state": state,
+                "epoch_selected": epoch,
                 "val_recall_at_1": val,
             }
         )

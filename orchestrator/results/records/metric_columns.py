@@ -24,6 +24,9 @@ _WORDS = {
 }
 # Of test classes, without K.
 METRICS_WITHOUT_K = ("r_precision", "map_at_r", "nmi", "f1")
+_TEST_COLUMN = re.compile(
+    rf"test_(?:(?P<metric>[a-z0-9_]+)_at_(?P<k>[0-9]+)|(?P<without_k>{'|'.join(METRICS_WITHOUT_K)}))"
+)
 _SHORT = {"recall": "R", "mean_label_distance": "distance"}
 
 
@@ -58,6 +61,20 @@ RECALL = StoredMetric("recall", "maximise")
 def score_column(metric: str, k: int) -> str:
     """Name of the flat validation column of a metric at K, of the selected epoch."""
     return f"val_{metric}_at_{k}"
+
+
+def flat_test_column(metric: str, k: int | None) -> str:
+    """Name of the flat test column of a metric at K, or of one without K, of final trials."""
+    return f"test_{metric}" if k is None else f"test_{metric}_at_{k}"
+
+
+def known_test_columns(names: Iterable[str]) -> dict[str, tuple[str, int | None]]:
+    """Column -> metric and K, of all columns named by `flat_test_column`, in their order."""
+    found = {name: match for name in names if (match := _TEST_COLUMN.fullmatch(name))}
+    return {
+        name: (match["metric"], int(match["k"])) if match["k"] else (match["without_k"], None)
+        for name, match in found.items()
+    }
 
 
 def known_columns(names: Iterable[str]) -> tuple[tuple[str, ...], tuple[int, ...]]:

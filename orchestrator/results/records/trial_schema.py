@@ -1,7 +1,7 @@
 """The Parquet schema: one trial = one file = one row, with the details nested beside it.
 
-Test results have columns of their own (``TEST_COLUMNS``); the reader that feeds searches never
-projects them.
+Test results have columns of their own (``TEST_COLUMNS``, and the flat ones of
+`metric_columns.flat_test_column`); the reader that feeds searches never projects them.
 """
 
 import json
@@ -10,7 +10,13 @@ from typing import Literal
 
 import pyarrow as pa
 
-from orchestrator.results.records.metric_columns import RECALL, StoredMetric, score_column
+from orchestrator.results.records.metric_columns import (
+    METRICS_WITHOUT_K,
+    RECALL,
+    StoredMetric,
+    flat_test_column,
+    score_column,
+)
 
 SCHEMA_VERSION = 3
 
@@ -161,15 +167,22 @@ def trial_schema(
     Args:
         ks: values of K of the study, the primary one first.
         hyperparameters: name -> type, over all losses of the study; columns are ``hp.<name>``.
-        metrics: metrics with a column for each K; the first is the objective of searches.
+        metrics: metrics with a column for each K, of validation and of test; the first is the
+            objective of searches. Where that is recall, those without K have one of test.
     """
-    scores = [(score_column(metric.name, k), pa.float64()) for metric in metrics for k in ks]
+    at_k = [(metric.name, k) for metric in metrics for k in ks]
+    without_k = METRICS_WITHOUT_K if metrics[0] == RECALL else ()
+    scores = [
+        *(score_column(metric, k) for metric, k in at_k),
+        *(flat_test_column(metric, k) for metric, k in at_k),
+        *(flat_test_column(metric, None) for metric in without_k),
+    ]
     typed = [(f"hp.{name}", ARROW_TYPES[kind]) for name, kind in sorted(hyperparameters.items())]
     columns = (
         *IDENTITY_COLUMNS,
         *typed,
         *_OUTCOME_COLUMNS,
-        *scores,
+        *((name, pa.float64()) for name in scores),
         *COST_COLUMNS,
         *NESTED_COLUMNS,
         *TEST_COLUMNS,

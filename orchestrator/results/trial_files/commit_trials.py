@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
+from orchestrator.results.records.metric_columns import known_test_columns
 from orchestrator.results.records.results_folder import is_present
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import study_name
 from orchestrator.results.storage.files import file_size, put_if_absent, remove
 from orchestrator.results.trial_files.compaction_manifest import read_manifest, take_inventory
+from orchestrator.results.trial_files.flat_test_scores import with_flat_test_scores
 from orchestrator.results.trial_files.parquet_file import encode, read_trials
 from orchestrator.results.trial_files.row_checks import to_table
 from podium.errors import CorruptFileError, StoreError
@@ -38,7 +40,8 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
     Args:
         paths: paths of the results folder.
         schema: schema of every trial file of the study, from `trial_schema`.
-        row: a value for every column, None for null; nested columns are lists of dicts.
+        row: a value for every column, None for null; nested columns are lists of dicts. Flat test
+            columns may be missing: they are derived from ``test_scores`` in any case.
 
     Returns:
         False if the trial was committed before, now in a compacted file or not; that row stays.
@@ -48,7 +51,8 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
         StoreError: the store cannot be written, or not be read after the row was: a later commit
             of the trial finds out whether its row is there.
     """
-    data = encode(to_table(schema, row))
+    flat = dict.fromkeys(known_test_columns(schema.names))
+    data = encode(with_flat_test_scores(to_table(schema, {**row, **flat})))
     if not is_present(paths):  # a folder made again in its place would hide what was there
         raise StoreError(
             f"{paths.folder} is gone: it has no {paths.store.name} any more. Bring it back, then"

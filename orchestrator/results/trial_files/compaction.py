@@ -40,6 +40,7 @@ from orchestrator.results.trial_files.compaction_manifest import (
     take_inventory,
     write_manifest,
 )
+from orchestrator.results.trial_files.flat_test_scores import with_flat_test_scores
 from orchestrator.results.trial_files.integrity import (
     IDENTITY,
     check_compacted_rows,
@@ -140,13 +141,17 @@ def trial_groups(inventory: Inventory, schema: pa.Schema, study: str) -> Iterato
 
 
 def with_missing_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The table with every column of ``schema``; those it lacks are null."""
+    """The table with every column of ``schema``.
+
+    Hyperparameters that it lacks are null, flat test columns are derived.
+    """
     present = set(table.column_names)
     columns = [
         table[column.name] if column.name in present else pa.nulls(len(table), column.type)
         for column in schema
     ]
-    return pa.table(columns, schema=schema)
+    whole = pa.table(columns, schema=schema)
+    return whole if present.issuperset(schema.names) else with_flat_test_scores(whole)
 
 
 def compacted_name(

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 
 from orchestrator.results.locks.study_lock import lock_owner
 from orchestrator.results.records.code_copies import copy_all_code
-from orchestrator.results.records.metric_columns import StoredMetric
+from orchestrator.results.records.metric_columns import StoredMetric, known_test_columns
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
     read_metrics,
@@ -310,6 +310,10 @@ def _unequal_trials(sources: Sequence[Source], facts: pl.DataFrame) -> list[str]
 
 
 def _differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """Columns of numbers; a hyperparameter that a study does not have is null."""
-    names = sorted((one.keys() | other.keys()) - _NOT_NUMBERS)
+    """Columns of numbers; a hyperparameter that a study does not have is null.
+
+    Flat test columns, which earlier versions did not write, follow from others.
+    """
+    columns = one.keys() | other.keys()
+    names = sorted(columns - _NOT_NUMBERS - known_test_columns(columns).keys())
     return [name for name in names if one.get(name) != other.get(name)]

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -68,8 +68,20 @@ def open_parquet(path: Place) -> pq.ParquetFile:
     return with_retries(partial(_open, path, _local(path)))
 
 
-def check_footer(path: Place, schema: pa.Schema) -> int:
-    """Bytes of memory of all columns of a file of a study, where a repeated text counts once.
+class FileFooter(NamedTuple):
+    """What the footer of a trial file says.
+
+    Attributes:
+        num_bytes: bytes of memory of all its columns, where a repeated text counts once.
+        lacks_columns: whether its study has columns that it has not.
+    """
+
+    num_bytes: int
+    lacks_columns: bool
+
+
+def check_footer(path: Place, schema: pa.Schema) -> FileFooter:
+    """What the footer of a file of a study says.
 
     Raises:
         CorruptFileError: as `open_parquet`, or it lacks columns that ``schema`` demands.
@@ -142,12 +154,14 @@ def _local(path: Place) -> Path:
         return local_copy(path)
 
 
-def _check_footer(path: Place, copy: Path, schema: pa.Schema) -> int:
+def _check_footer(path: Place, copy: Path, schema: pa.Schema) -> FileFooter:
     with _file_errors(path):
         metadata = pq.read_metadata(copy)
-        if metadata.num_columns < sum(_num_values(column.type) for column in schema):
+        lacks_columns = metadata.num_columns < sum(_num_values(column.type) for column in schema)
+        if lacks_columns:
             check_columns(path, metadata.schema.to_arrow_schema(), schema)
-        return decoded_size(path, metadata, copy.stat().st_size)
+        num_bytes = decoded_size(path, metadata, copy.stat().st_size)
+        return FileFooter(num_bytes=num_bytes, lacks_columns=lacks_columns)
 
 
 def _num_values(kind: pa.DataType) -> int:

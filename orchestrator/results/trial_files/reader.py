@@ -7,7 +7,8 @@ that what a sink or the streaming engine makes of them may be larger than memory
 by stage, search, index, fold, seed_index, trial_id, so equal results give equal tables whatever
 files they lie in; nested rows keep their order.
 
-A file that lacks columns, because the study gained hyperparameters later, reads as null there.
+A file that lacks columns, because the study gained hyperparameters later, reads as null there; the
+flat test columns that earlier versions did not write are derived when they are read.
 """
 
 import math
@@ -36,6 +37,8 @@ from orchestrator.results.records.trial_schema import (
     TEST_COLUMNS,
 )
 from orchestrator.results.storage.locations import Place
+from orchestrator.results.trial_files.flat_test_scores import flat_test_scores
+from orchestrator.results.trial_files.parquet_file import FileFooter
 from orchestrator.results.trial_files.stored_rows import StoredRows, polars_schema
 from podium.errors import PodiumError
 
@@ -121,7 +124,7 @@ class Reader:
         self._study_name = study_name(self._paths)
         self._arrow_schema = read_schema(self._paths)
         self._schema = polars_schema(self._arrow_schema)
-        self._whole: dict[Place, int] = {}  # files that were checked: they never change
+        self._whole: dict[Place, FileFooter] = {}  # files that were checked: they never change
 
     def study(self) -> dict[str, Any]:
         """The resolved study."""
@@ -148,7 +151,10 @@ class Reader:
         return provenance
 
     def trials(self) -> pl.LazyFrame:
-        """One row a trial: every column that is not nested. No test results."""
+        """One row a trial: every column that is not nested.
+
+        Test scores are those of final and baseline trials: in searches their columns are null.
+        """
         return self._rows(with_present_winner=True).select(
             name for name in self._schema if name not in _NESTED
         )
@@ -248,8 +254,11 @@ class Reader:
             else pl.col("is_winner")
         )
 
+        flat = flat_test_scores(used)
+
         def query(rows: pl.LazyFrame) -> pl.LazyFrame:
-            marked = rows.with_columns(is_winner=is_winner)
+            whole = rows.with_columns(**flat) if flat and stored.lacks_columns else rows
+            marked = whole.with_columns(is_winner=is_winner)
             return marked if predicate is None else marked.filter(predicate)
 
         if num_rows is None and _NESTED & used:

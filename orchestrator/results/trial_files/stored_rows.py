@@ -21,7 +21,7 @@ from orchestrator.results.trial_files.compaction_manifest import (
     take_inventory,
 )
 from orchestrator.results.trial_files.integrity import IDENTITY, check_file
-from orchestrator.results.trial_files.parquet_file import check_footer, has_checksum
+from orchestrator.results.trial_files.parquet_file import FileFooter, check_footer, has_checksum
 from podium.errors import CorruptFileError, StoreError, UnreachableError
 
 # Columns whose values name files, or are put into sentences, tables and figures.
@@ -50,13 +50,13 @@ class StoredRows:
         paths: paths of the folder.
         study_name: name of the study that its files must belong to.
         schema: schema of its trial files.
-        whole: files that were checked -> bytes of memory that they take; others are added once
-            they are checked: their checksum, their size, and that they hold the rows that their
-            path or the manifest says.
+        whole: files that were checked -> what their footers say; others are added once they are
+            checked: their checksum, their size, and that they hold the rows that their path or
+            the manifest says.
     """
 
     def __init__(
-        self, paths: StudyPaths, study_name: str, schema: pa.Schema, whole: dict[Place, int]
+        self, paths: StudyPaths, study_name: str, schema: pa.Schema, whole: dict[Place, FileFooter]
     ) -> None:
         self._paths = paths
         self._whole = whole
@@ -108,13 +108,22 @@ class StoredRows:
         for part in self._parts(trial_ids):
             yield self.collect(partial(_selected, query, order, columns), part)
 
+    @property
+    def lacks_columns(self) -> bool:
+        """Whether a file that was scanned lacks columns of the study, which read as null."""
+        return any(
+            self._whole[file].lacks_columns
+            for file in self._inventory.files
+            if file in self._whole
+        )
+
     def _parts(self, trial_ids: Sequence[str]) -> Iterator[list[str]]:
         """The trials in order, as many at a time as memory should hold; at least one part."""
         part: list[str] = []
         taken = 0
         for trial_id in trial_ids:
             file = self._inventory.loose.get(trial_id)
-            size = 0 if file is None else self._whole.get(file, 0)
+            size = self._whole[file].num_bytes if file in self._whole else 0
             if part and (len(part) == _BATCH_ROWS or taken + size > _BATCH_BYTES):
                 yield part
                 part, taken = [], 0
@@ -141,13 +150,15 @@ class StoredRows:
         """Local copies, after those that are new were checked."""
         copies = dict(zip(files, local_copies(files), strict=True))
         new = {file: copy for file, copy in copies.items() if file not in self._whole}
-        sizes = {}
+        footers = {}
         for file in new:
             has_checksum(file)  # raises if it does not match: polars may misread flipped bits
-            sizes[file] = check_footer(file, self._arrow_schema)  # before polars decodes anything
+            footers[file] = check_footer(
+                file, self._arrow_schema
+            )  # before polars decodes anything
         if new:
             self._check_identities(new)
-        self._whole |= sizes
+        self._whole |= footers
         return list(copies.values())
 
     def _check_identities(self, copies: Mapping[Place, Path]) -> None:

@@ -36,6 +36,39 @@ def test_a_cell_tells_mean_and_deviation_over_folds():
     assert (row["num_folds"], row["num_missing"], row["num_seeds"]) == (3, 0, 1)
 
 
+# Psomas 2020, table 13: best validation and test Recall@1 of ten folds, Multi-Similarity on CUB.
+TABLE_13 = {
+    "val": (94.07, 94.39, 99.15, 98.21, 97.63, 98.49, 99.0, 99.5, 99.5, 97.92),
+    "test": (64.25, 63.67, 63.6, 63.76, 64.28, 64.24, 63.35, 63.33, 63.23, 62.34),
+}
+
+
+def test_table_12_of_the_thesis_follows_from_its_table_13():
+    store = Store(protocol="kfold", num_folds=10)
+    for fold, (val, test) in enumerate(zip(*TABLE_13.values(), strict=True)):
+        store.final(16, "a", "x", test / 100 * QUERIES, winner=True, fold=fold, val=val / 100)
+    (row,) = cross_validation_table(folds_of(store)).to_dicts()
+    tests = TABLE_13["test"]
+    mean = sum(tests) / 10
+    std = (sum((test - mean) ** 2 for test in tests) / 9) ** 0.5
+    assert 100 * row["test_mean"] == pytest.approx(mean) == pytest.approx(63.605)
+    assert 100 * row["test_std"] == pytest.approx(std) == pytest.approx(0.5949, abs=5e-5)
+    assert row["tau"] == pytest.approx(stats.kendalltau(*TABLE_13.values()).statistic)
+
+
+def test_a_fold_has_the_epoch_of_its_scores_a_mean_over_seeds():
+    store = Store(protocol="kfold", num_folds=2)
+    for seed, fold, epoch in [(0, 0, 3), (1, 0, 6), (0, 1, 2), (1, 1, 2)]:
+        place = {"seed": seed, "fold": fold, "epoch": epoch}
+        store.final(16, "a", "x", 100, winner=True, val=0.5, **place)
+    assert folds_of(store).select("fold", "epoch").rows() == [(0, 4.5), (1, 2.0)]
+
+
+def test_folds_that_all_failed_are_no_cross_validation_yet():
+    with pytest.raises(PodiumError, match="no fold of the final stage has a test score yet"):
+        folds_of(kfold_store({"a": [None, None]}))
+
+
 def test_seeds_are_averaged_within_a_fold_and_never_counted_as_folds():
     store = Store(protocol="kfold", num_folds=2)
     for seed, fold, hits in [(0, 0, 100), (1, 0, 110), (0, 1, 120), (1, 1, 140)]:

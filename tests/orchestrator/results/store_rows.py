@@ -5,7 +5,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 
+from orchestrator.results.records.metric_columns import known_test_columns
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import write_snapshot_files
 from orchestrator.results.records.trial_schema import trial_schema
@@ -109,6 +111,15 @@ def change_text(path: Path, old: str, new: str) -> None:
 def rewrite(path: Path, table: pa.Table) -> None:
     """Other rows in a file of the store, with a checksum that fits them."""
     path.write_bytes(encode(table.replace_schema_metadata(SCHEMA.metadata)))
+
+
+def write_as_before_flat_test_scores(paths: StudyPaths) -> None:
+    """Every trial file as versions wrote it that had no columns such as ``test_recall_at_1``."""
+    for path in paths.folder.rglob("*.parquet"):
+        table = pq.ParquetFile(path).read()
+        flat = list(known_test_columns(table.column_names))
+        assert flat
+        path.write_bytes(encode(table.drop_columns(flat)))
 
 
 def commit(

@@ -9,6 +9,7 @@ from polars.testing import assert_frame_equal
 
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.asks import read_asks
+from orchestrator.results.records.metric_columns import known_test_columns
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.trial_schema import TEST_COLUMNS
 from orchestrator.results.trial_files.reader import Reader
@@ -67,7 +68,9 @@ def run_planted(study, storage, tested=hashed, **options):
 def but_tests(storage, study=CROSSED):
     """Every byte of the store that is no test score: rows, suggestions, frames for searches."""
     paths = StudyPaths(storage / study.name)
-    untested = tables(storage, study).drop(name for name, _ in TEST_COLUMNS)
+    trials = tables(storage, study)
+    flat = known_test_columns(trials.columns)
+    untested = trials.drop(*flat, *(name for name, _ in TEST_COLUMNS))
     return untested, read_asks(paths), Reader(paths.folder).decisions()
 
 
@@ -148,6 +151,17 @@ def test_a_quarantine_changes_nothing_that_was_there_without_it(tmp_path):
     assert_frame_equal(with_it.drop(untested), without.drop(untested))
     stages = {storage: set(scores_on_test(storage)["stage"]) for storage in (one, other)}
     assert stages == {one: {"search", "final", "baseline"}, other: {"final", "baseline"}}
+
+
+def test_a_quarantine_shows_no_score_of_a_search_beside_its_trials(tmp_path):
+    storage = run_planted(CROSSED, tmp_path)
+    assert "search" in set(scores_on_test(storage)["stage"])
+    trials = Reader(storage / CROSSED.name).trials().collect()
+    flat = list(known_test_columns(trials.columns))
+    searched = trials.filter(pl.col("stage") == "search")
+    finals = trials.filter(pl.col("stage") != "search")
+    assert searched.select(flat).null_count().row(0) == (len(searched),) * len(flat)
+    assert finals["test_recall_at_1"].null_count() == 0
 
 
 @pytest.fixture(scope="module")

@@ -36,6 +36,7 @@ ROWS = {
     "message": ("oh", "only a FAILED trial has a message"),
     "objective": (0.5, "objective must be .*, recomputed from scores"),
     "val_recall_at_2": (0.5, "val_recall_at_2 must be"),
+    "test_recall_at_1": (0.5, "test_recall_at_1 must be None, recomputed from test_scores"),
     "epoch_selected": (1, "epoch_selected must be"),
     "epochs_run": (3, "epochs_run must be"),
     "selection_rule": ("best", "selection_rule must be 'best_val_epoch'"),

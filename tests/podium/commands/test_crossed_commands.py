@@ -120,7 +120,7 @@ def test_a_search_trial_in_quarantine_left_no_embeddings(capsys, crossed_folder)
 
 def test_trials_are_listed_with_what_is_crossed(capsys, crossed_folder):
     header, *lines = call(capsys, "trials", crossed_folder).out.splitlines()
-    names = "trial_id stage block loss protocol repeat train_on same_as state epochs_run objective"
+    names = "trial_id stage loss protocol repeat train_on same_as state epochs_run objective test"
     assert header.split() == [*names.split(), "seconds"]
     assert len(lines) == Reader(crossed_folder).trials().collect().height
     rows = json.loads(call(capsys, "trials", crossed_folder, "--json").out)

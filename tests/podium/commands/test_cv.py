@@ -6,69 +6,15 @@ from functools import partial
 import pytest
 
 from analysis.hypothesis_tests.corrected_resampled_t import fold_statistics
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.trial_schema import trial_schema
-from orchestrator.results.trial_files.commit_trials import commit_trial
-from orchestrator.study.study import Search
+from tests.analysis.synthetic_folds import BUMP, FOLDS, TRUTH, fold_rows, write_folds
 from tests.analysis.synthetic_study import write_store
-from tests.analysis.synthetic_trials import EPOCHS, KS, Truth, trial_row
+from tests.analysis.synthetic_trials import EPOCHS
 from tests.podium.calling import output_of
-
-TRUTH = Truth(
-    scripts=("greek",), embedding_dims=(16,), search_trials=3, seeds=1, has_without_k=True
-)
-FOLDS = 4
-BUMP = 0.2  # of a fold's validation score at an epoch of its own
-NESTED = ("scores", "class_hits", "test_scores", "test_class_hits", "test_retrievals")
-
-
-def best_scores(scores):
-    """The scores of all K at the epoch of the best Recall@1."""
-    best = max((score for score in scores if score["k"] == 1), key=lambda score: score["value"])
-    return [score for score in scores if score["epoch"] == best["epoch"]]
-
-
-def fold_rows():
-    """The winner of each loss, retrained over four folds with one seed."""
-    for loss in TRUTH.strengths:
-        search = Search(block=TRUTH.blocks[0], loss=loss, protocol="fixed", repeat=0)
-        for fold in range(FOLDS):
-            row = trial_row(
-                TRUTH,
-                search,
-                stage="final",
-                index=fold,
-                config="config1",
-                state="COMPLETE",
-                epochs=EPOCHS,
-                added=0.0,
-                seed_index=fold,  # only so that every fold has noise of its own
-                is_winner=True,
-                selected_from=TRUTH.search_trials,
-            )
-            nested = {name: [{**part, "fold": fold} for part in row[name]] for name in NESTED}
-            for score in nested["scores"]:
-                score["value"] += BUMP * (score["epoch"] == fold + 1)
-            yield {
-                **row,
-                **nested,
-                **{f"val_recall_at_{s['k']}": s["value"] for s in best_scores(nested["scores"])},
-                "epoch_selected": fold + 1,
-                "fold": fold,
-                "num_folds": FOLDS,
-                "seed_index": 0,
-                "split_protocol": "kfold",
-                "protocol_hash": "kfold-hash",
-            }
 
 
 @pytest.fixture(scope="module")
 def store_of_folds(tmp_path_factory):
-    folder = write_store(tmp_path_factory.mktemp("store") / "folds", TRUTH, stages=("search",))
-    schema = trial_schema(KS, {"margin": "float"})
-    for row in fold_rows():
-        assert commit_trial(StudyPaths(folder), schema, row)
-    return str(folder)
+    return str(write_folds(tmp_path_factory.mktemp("store") / "folds"))
 
 
 @pytest.fixture
@@ -91,6 +37,20 @@ def test_json_holds_mean_and_deviation_over_folds(podium_cv, store_of_folds):
         assert cell["test_std"] == pytest.approx(expected.std)
         assert (cell["num_folds"], cell["num_missing"], cell["num_seeds"]) == (4, 0, 1)
         assert cell["class_standard_error"] > 0
+
+
+def test_json_holds_every_fold_with_its_best_validation_score_its_epoch_and_its_test_score(
+    podium_cv, store_of_folds
+):
+    found = json.loads(podium_cv(store_of_folds, "--json"))["folds"]
+    for fold, row in zip(found, sorted(fold_rows(), key=lambda row: row["loss"]), strict=True):
+        assert (fold["loss"], fold["fold"], fold["epoch"]) == (
+            row["loss"],
+            row["fold"],
+            row["epoch_selected"],
+        )
+        assert fold["val"] == max(score["value"] for score in row["scores"] if score["k"] == 1)
+        assert fold["test"] == row["test_scores"][0]["value"]
 
 
 def test_pairs_are_tested_over_the_same_folds(podium_cv, store_of_folds):
@@ -150,11 +110,11 @@ def test_the_text_says_by_how_many_points_and_what_that_mixes(podium_cv, store_o
 
 
 def test_with_one_epoch_no_optimism_is_shown_and_the_reason_is(podium_cv, tmp_path):
-    folder = write_store(tmp_path / "folds", TRUTH, stages=("search",))
-    schema = trial_schema(KS, {"margin": "float"})
-    for row in fold_rows():
-        last = [score for score in row["scores"] if score["epoch"] == EPOCHS]
-        assert commit_trial(StudyPaths(folder), schema, {**row, "scores": last})
+    last = (
+        {**row, "scores": [score for score in row["scores"] if score["epoch"] == EPOCHS]}
+        for row in fold_rows()
+    )
+    folder = write_folds(tmp_path / "folds", rows=last)
     printed = " ".join(podium_cv(str(folder)).split())
     assert "By how much is not known: validation scores are of one epoch." in printed
     assert " opt " not in printed

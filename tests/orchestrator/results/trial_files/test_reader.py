@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from polars.testing import assert_frame_equal
 
+from orchestrator.results.records.metric_columns import known_test_columns
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, TEST_COLUMNS
 from orchestrator.results.trial_files import compaction_manifest as manifest_module
 from orchestrator.results.trial_files import stored_rows as stored_rows_module
@@ -43,7 +44,7 @@ def test_a_store_without_trials_gives_empty_frames_with_every_column(tmp_path):
         assert frame.schema == full[name].schema
 
 
-def test_trials_are_flat_typed_and_without_test_columns(tmp_path):
+def test_trials_are_flat_typed_and_without_nested_columns(tmp_path):
     trials = all_frames(commit(new_store(tmp_path), row(3, **TESTED)))["trials"]
     nested = ("scores", "class_hits", *(name for name, _ in TEST_COLUMNS))
     assert trials.columns == [name for name in SCHEMA.names if name not in nested]
@@ -126,12 +127,13 @@ def test_decisions_drop_every_score_that_is_not_of_training_or_validation(tmp_pa
 def test_decisions_are_made_without_decoding_a_byte_of_a_test_column(tmp_path):
     store = commit(new_store(tmp_path), row(0, **TESTED))
     path = store.trial("s0", "t000")
+    tested = {*TESTED, *known_test_columns(SCHEMA.names)}
     untouched = all_frames(store)["decisions"]
     data = bytearray(path.read_bytes())
     group = pq.read_metadata(path).row_group(0)
     for index in range(group.num_columns):
         chunk = group.column(index)
-        if chunk.path_in_schema.split(".")[0] in TESTED:
+        if chunk.path_in_schema.split(".")[0] in tested:
             start = chunk.data_page_offset
             data[start : start + chunk.total_compressed_size] = bytes(chunk.total_compressed_size)
     path.write_bytes(bytes_with_checksum(re.sub(rb"(?<=sha256:)[0-9a-f]{64}", b"0" * 64, data)))

@@ -1,0 +1,146 @@
+"""Columns such as test_recall_at_1: means over folds, in old and new files, never of searches."""
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from orchestrator.results.records.metric_columns import StoredMetric, known_test_columns
+from orchestrator.results.records.trial_schema import trial_schema
+from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.merge_trials import data_problems, read_source
+from orchestrator.results.trial_files.reader import Reader
+from tests.orchestrator.results.store_rows import (
+    NAME,
+    SCHEMA,
+    change_json,
+    commit,
+    new_store,
+    row,
+    score,
+    write_as_before_flat_test_scores,
+)
+
+FLAT = list(known_test_columns(SCHEMA.names))
+
+
+def of_tests(metric, k, value, fold=0):
+    return {**score("test"), "metric": metric, "k": k, "value": value, "fold": fold}
+
+
+FOLDS = [
+    *(of_tests("recall", 1, value, fold) for fold, value in enumerate((0.6, 0.7, 0.2))),
+    *(of_tests("nmi", None, value, fold) for fold, value in enumerate((0.5, 0.25))),
+    of_tests("recall", 2, 0.75),
+    of_tests("f1", None, None),
+]
+EXPECTED = {
+    "test_recall_at_1": pytest.approx((0.6 + 0.7 + 0.2) / 3),
+    "test_recall_at_2": 0.75,
+    "test_r_precision": None,
+    "test_map_at_r": None,
+    "test_nmi": 0.375,
+    "test_f1": None,
+}
+
+
+def trial(index, stage):
+    return row(index, stage=stage, test_scores=FOLDS)
+
+
+@pytest.fixture
+def store(tmp_path):
+    stages = ("search", "final", "baseline", "final")
+    store = commit(new_store(tmp_path), *(trial(i, stage) for i, stage in enumerate(stages)))
+    return commit(store, row(4, stage="final", state="FAILED"))
+
+
+def flat_of(frame):
+    return {row["trial_id"]: {name: row[name] for name in FLAT} for row in frame.to_dicts()}
+
+
+def test_a_column_is_the_mean_over_the_folds_of_its_trial(store):
+    found = flat_of(Reader(store.folder).trials().collect())
+    assert found["t001"] == found["t002"] == found["t003"] == EXPECTED
+
+
+def test_plain_polars_finds_the_columns_in_the_files(store):
+    found = pl.read_parquet(f"{store.folder}/**/*.parquet")
+    assert flat_of(found) == flat_of(Reader(store.folder).trials().collect())
+
+
+def test_trials_of_searches_and_untested_ones_have_null(store):
+    found = flat_of(Reader(store.folder).trials().collect())
+    assert found["t000"] == found["t004"] == dict.fromkeys(FLAT)
+
+
+def test_what_a_row_says_of_them_itself_is_not_taken(tmp_path):
+    store = commit(new_store(tmp_path), {**trial(0, "search"), "test_recall_at_1": 0.9})
+    assert Reader(store.folder).trials().collect()["test_recall_at_1"].to_list() == [None]
+
+
+@pytest.mark.parametrize("compacted", [False, True])
+def test_files_from_before_there_were_such_columns_read_the_same(store, compacted):
+    if compacted:
+        compact(store)
+    expected = Reader(store.folder).trials().collect()
+    write_as_before_flat_test_scores(store)
+    reader = Reader(store.folder)
+    assert_frame_equal(reader.trials().collect(), expected)
+    good = reader.trials().filter(pl.col("test_nmi") > 0.3).select("trial_id").collect()
+    assert good["trial_id"].to_list() == ["t002", "t001", "t003"]
+
+
+def test_files_of_both_kinds_read_together(store):
+    write_as_before_flat_test_scores(store)
+    commit(store, trial(5, "final"))
+    found = flat_of(Reader(store.folder).trials().collect())
+    assert found["t005"] == found["t001"] == EXPECTED
+
+
+def test_compaction_adds_the_columns_to_files_of_before(store):
+    compact(store)
+    expected = pl.read_parquet(f"{store.folder}/**/*.parquet")
+    write_as_before_flat_test_scores(store)
+    assert "test_nmi" not in pl.read_parquet_schema(next(store.compacted.glob("*.parquet")))
+    compact(store)
+    assert_frame_equal(pl.read_parquet(f"{store.folder}/**/*.parquet"), expected)
+
+
+def test_the_frame_of_searches_is_the_same_whatever_tests_say(tmp_path):
+    other = [{**entry, "value": 1.0} for entry in FOLDS]
+    for name, scores in (("one", FOLDS), ("other", other)):
+        rows = (
+            row(i, stage=stage, test_scores=scores) for i, stage in enumerate(("search", "final"))
+        )
+        store = commit(new_store(tmp_path / name), *rows)
+        if name == "other":
+            write_as_before_flat_test_scores(store)
+    found = [Reader(tmp_path / name / NAME).decisions() for name in ("one", "other")]
+    assert_frame_equal(*found)
+    assert not set(FLAT) & set(found[0].columns)
+
+
+def test_the_same_trial_in_files_of_both_kinds_has_no_other_numbers(tmp_path):
+    sources = []
+    for name in ("one", "other"):
+        store = commit(new_store(tmp_path / name), trial(1, "final"))
+        change_json(store.provenance, code={})
+        if name == "one":
+            write_as_before_flat_test_scores(store)
+        sources.append(read_source(store.folder))
+    assert data_problems(sources) == []
+
+
+def test_continuous_labels_have_columns_of_their_metrics_and_none_without_k():
+    metrics = (StoredMetric("ndcg", "maximise"), StoredMetric("mean_label_distance", "minimise"))
+    assert known_test_columns(trial_schema((1, 4), {}, metrics).names) == {
+        "test_ndcg_at_1": ("ndcg", 1),
+        "test_ndcg_at_4": ("ndcg", 4),
+        "test_mean_label_distance_at_1": ("mean_label_distance", 1),
+        "test_mean_label_distance_at_4": ("mean_label_distance", 4),
+    }
+
+
+def test_columns_that_only_begin_alike_are_no_scores():
+    names = ("test_hash", "test_readings", "test_seconds", "test_scores", "val_recall_at_1")
+    assert known_test_columns(names) == {}
