@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
+import torch
 
 from docs.facts_page import facts_page
 from docs.losses_page import losses_page, table
@@ -336,6 +337,7 @@ PAGES = {
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(1)  # tensors are so small that threads would only wait for each other
     for page, make in PAGES.items():
         (_FOLDER / page).write_text(make(), encoding="utf-8")
         print(f"docs/{page}")

@@ -81,8 +81,8 @@ def pair_weights(name: str) -> PairWeights:
     for (seed, start), hub in itertools.product(_starts(loss, hubs), hubs):
         cosines_NN = _cosines(num_vectors, start, seed)
         changed_XNN, others_X = _changed(cosines_NN, hub)
-        before_N = _weights(loss, cosines_NN[None])[0, hub]
-        after_XN = _weights(loss, changed_XNN)[:, hub]
+        weights_XN = _weights(loss, torch.cat([cosines_NN[None], changed_XNN]))[:, hub]
+        before_N, after_XN = weights_XN[0], weights_XN[1:]
         differs_XN = (after_XN - before_N).abs() > _LEAST_CHANGE * before_N.abs().max()
         itself_XN = torch.nn.functional.one_hot(others_X, num_vectors).bool()
         differs_XN[:, hub] = False
