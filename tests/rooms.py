@@ -78,7 +78,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "podium": {
         "orchestrator", "orchestrator/results/storage", "orchestrator/results/trial_files",
-        "podium/errors", "podium/terminal",
+        "podium/errors", "podium/own_packages", "podium/terminal",
     },
     "podium/plan": {
         "analysis/estimates", "analysis/hypothesis_tests", "analysis/study_results",
@@ -114,7 +114,7 @@ ROOMS: dict[str, set[str]] = {
     "orchestrator/executors": {
         "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/scheduling", "orchestrator/study", "orchestrator/trials",
-        "orchestrator/worker", "podium/errors",
+        "orchestrator/worker", "podium/errors", "podium/own_packages",
     },
     "orchestrator/results_tools": {
         "orchestrator", "orchestrator/planning", "orchestrator/results/records",
@@ -267,5 +267,6 @@ ROOMS: dict[str, set[str]] = {
     "analysis/estimates": set(),
     "orchestrator/results": set(),
     "podium/errors": set(),
+    "podium/own_packages": set(),
     "search_spaces": set(),
 }

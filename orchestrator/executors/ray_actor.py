@@ -23,6 +23,7 @@ from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended, Message
 from orchestrator.worker.process_memory import process_bytes
 from orchestrator.worker.worker import TrialFunction, TrialWorker
+from podium.own_packages import FindsFirst
 
 # A new process costs seconds, which is as much as hundreds of tiny trials. Each has a limit of its
 # own: processes that started together are not to be replaced together, while no trial runs.
@@ -73,7 +74,7 @@ class ProcessWear:
 def actor_class(trial: TrialFunction) -> type[tune.Trainable]:
     """A thin, reusable actor around a `TrialWorker`; ``trial`` travels with the class."""
 
-    class TrialActor(tune.Trainable):
+    class TrialActor(FindsFirst, tune.Trainable):
         def setup(self, config: dict[str, Any]) -> None:
             self._held = ExitStack()
             self._held.enter_context(never_made_again(_job_of(config).paths.store))

@@ -14,6 +14,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import read_bytes
 from podium.errors import StoreError
+from podium.own_packages import call
 
 _ANSWER_SECONDS = 60.0
 
@@ -55,8 +56,9 @@ def _takes_trials(resources: dict[str, float]) -> bool:
 
 def _ask(node_id: str, paths: StudyPaths) -> Any:
     there = NodeAffinitySchedulingStrategy(node_id=node_id, soft=False)
-    task: Any = ray.remote(_fingerprint)
-    return task.options(num_cpus=0, max_retries=0, scheduling_strategy=there).remote(paths)
+    task: Any = ray.remote(call)
+    asked = task.options(num_cpus=0, max_retries=0, scheduling_strategy=there)
+    return asked.remote(_fingerprint, paths)
 
 
 def _fingerprint(paths: StudyPaths) -> str | None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from orchestrator.results.storage.locations import Place, RemotePath, parse_place
+from podium.arguments.shipped_files import or_shipped
 from podium.errors import PodiumError
 
 # Typer takes no union of types, and would make a path of a URI: `given_place` reads the text.
@@ -28,7 +29,8 @@ StudyPath = Annotated[
     typer.Argument(
         metavar="STUDY",
         parser=given_place,
-        help="A study file (YAML) or a results folder (or its URI, such as s3://bucket/study).",
+        help="A study file (YAML), the name of a study that podium ships, or a results folder (or"
+        " its URI, such as s3://bucket/study).",
     ),
 ]
 StorageFolder = Annotated[
@@ -52,7 +54,8 @@ def results_folder(study: Place, storage: Place | None = None) -> Place:
     """Where the results of ``study`` are. The folder need not exist yet.
 
     Args:
-        study: a study file, or a results folder, which is returned as it is.
+        study: a study file, the name of one that podium ships, or a results folder, which is
+            returned as it is.
         storage: folder in place of the study file's ``storage``; must be None with a results
             folder.
 
@@ -61,6 +64,7 @@ def results_folder(study: Place, storage: Place | None = None) -> Place:
         StudyError: the study file is wrong.
         StoreError: the storage is a URI with credentials.
     """
+    study = or_shipped(study)
     if isinstance(study, Path) and not study.exists():
         raise PodiumError(
             f"STUDY must be a study file or a results folder; got {study}, which does not exist"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from podium.arguments.shipped_files import or_shipped
 from podium.arguments.table_argument import (
     Average,
     Competitor,
@@ -87,14 +88,14 @@ def command(
     from analysis.audit.audit_table import AuditOptions, audit_file
 
     audit = audit_file(
-        file,
+        or_shipped(file),
         AuditOptions(
             by=None if by is None else column_names(by, "--by"),
             competitor=competitor,
             score=score,
             where=where or (),
             average=column_names(average, "--average") if average is not None else (),
-            published=published,
+            published=None if published is None else or_shipped(published),
             blocks=blocks,
             claims=claim or (),
             without=without or (),

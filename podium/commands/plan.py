@@ -14,6 +14,7 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import exists
 from orchestrator.results.storage.locations import Place, RemotePath
 from orchestrator.study.study import Study
+from podium.arguments.shipped_files import or_shipped
 from podium.arguments.study_argument import (
     GivenPlace,
     Overrides,
@@ -120,7 +121,7 @@ def _study_and_folder(
         return study_from_resolved(Reader(study).study()), study
     from orchestrator.study_validation.load_study import load_study
 
-    resolved = load_study(study, overrides)
+    resolved = load_study(or_shipped(study), overrides)
     return resolved, StudyPaths.in_storage(storage or resolved.storage, resolved.name).folder
 
 

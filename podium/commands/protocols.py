@@ -9,6 +9,7 @@ import typer
 
 from analysis.typed_tables.table_file import is_table
 from orchestrator.results.storage.locations import Place
+from podium.arguments.shipped_files import or_shipped
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
 from podium.errors import PodiumError
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
@@ -57,6 +58,7 @@ def command(
     Example: podium protocols split_ratios.csv --candidate setting
     """
     columns = {"by": by, "candidate": candidate, "val": val, "test": test}
+    source = or_shipped(source)
     if is_table(source):
         if k is not None or storage is not None:
             raise PodiumError(f"--k and --storage go with a study; {source} is a table")

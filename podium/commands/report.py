@@ -21,6 +21,7 @@ from podium.arguments.rules_argument import (
     Test,
     named_groups,
 )
+from podium.arguments.shipped_files import is_shipped, or_shipped
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
 from podium.arguments.table_argument import (
     Average,
@@ -121,6 +122,7 @@ def command(
         lower_is_better=lower_is_better,
     )
     rules = GivenRules(question=question, test=test, alpha=alpha, rope_points=rope)
+    sources = [or_shipped(source) for source in sources]
     source, links, groups = sources[0], also or (), named_groups(group)
     if is_table(source) and len(sources) == 1:
         if protocol is not None:
@@ -253,7 +255,7 @@ def _table_report(
             source=f"{source.name}{rows}: {ranked} within {' × '.join(table.by)}",
             links=_links(also),
         ),
-        target=source.with_suffix(".html"),
+        target=Path(f"{source.stem}.html") if is_shipped(source) else source.with_suffix(".html"),
         tournament=results.tournament,
         stability=results.stability,
         reading=table.reading,

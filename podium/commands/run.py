@@ -12,6 +12,7 @@ import typer
 
 from orchestrator.redaction import redacted
 from orchestrator.results.storage.printable_text import one_line
+from podium.arguments.shipped_files import or_shipped
 from podium.arguments.study_argument import Overrides, StorageFolder
 from podium.errors import PodiumError
 from podium.stop_signals import Stopped, StopSignals
@@ -29,7 +30,12 @@ _DONE, _SOME_FAILED, _INTERRUPTED = 0, 1, 3
 
 
 def command(
-    study: Annotated[Path, typer.Argument(metavar="STUDY", help="A study file (YAML).")],
+    study: Annotated[
+        Path,
+        typer.Argument(
+            metavar="STUDY", help="A study file (YAML), or the name of a study that podium ships."
+        ),
+    ],
     causes: Annotated[
         list[str] | None,
         typer.Argument(
@@ -128,7 +134,7 @@ def _run(call: _Call, signals: StopSignals) -> int:
     from orchestrator.results.storage.files import check_writable
     from orchestrator.study_validation.load_study import load_study
 
-    resolved = load_study(call.study, call.overrides)
+    resolved = load_study(or_shipped(call.study), call.overrides)
     paths = StudyPaths.in_storage(call.storage or resolved.storage, resolved.name)
     check_writable(paths.folder)
 

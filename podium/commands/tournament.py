@@ -26,6 +26,7 @@ from orchestrator.results.records.metric_columns import RankedScore
 from orchestrator.results.records.tournament_rules import TournamentRules, rules_of
 from orchestrator.results.storage.locations import Place
 from podium.arguments.rules_argument import Alpha, AskedQuestion, GivenRules, Rope, Test
+from podium.arguments.shipped_files import or_shipped
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
 from podium.arguments.table_argument import (
     Average,
@@ -104,7 +105,7 @@ def command(
         without=without or (),
         lower_is_better=lower_is_better,
     )
-    ranked = _ranked(source, options, storage)
+    ranked = _ranked(or_shipped(source), options, storage)
     given = GivenRules(question=question, test=test, alpha=alpha, rope_points=rope)
     if each is None:
         _rank(ranked, given, as_json=as_json, as_csv=as_csv)
