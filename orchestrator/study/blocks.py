@@ -59,11 +59,13 @@ def final_protocol_of(study: Study, search: Search) -> ProtocolSettings:
 def most_finals(study: Study, search: Search) -> int:
     """Finals of a search at most; of a search of one trial those of the published default alone.
 
-    Each finalist has seeds x folds on part of the classes, and seeds on all of them.
+    Each finalist has seeds x folds on part of the classes, and seeds on all of them. Where it is a
+    budget that leaves one trial, the search may hold more of a time when the budget was larger.
     """
     folds = {"part": final_protocol_of(study, search).num_folds, "all": 1}
     runs = study.final.seeds * sum(folds[train_on] for train_on in study.final.train_on)
-    return min(NUM_FINALISTS, study.search.trials) * runs
+    has_default_alone = study.search.trials == 1 and study.budget.trials is None
+    return runs if has_default_alone else NUM_FINALISTS * runs
 
 
 def num_baseline_runs(study: Study, search: Search) -> int:
