@@ -138,7 +138,7 @@ the disk ([a notebook](notebooks/reading-results.ipynb), [other tools](export.md
 
 Besides the trials: `study.yaml` (the resolved study), `provenance.json` (versions, hardware,
 what losses do not share, search spaces), `code/` (copies of what the study names by
-[import path](study-file.md#code-of-your-own), which are never imported),
+[import path or file](study-file.md#code-of-your-own)),
 `store.json` (the columns; the metrics with the direction in which they are better, what searches
 maximise first), `asks/` (which trial each suggestion became, written before it starts),
 `attempts/` (every attempt at a trial), `retried/` (failures after which a trial was run again),

@@ -28,7 +28,7 @@ IMPORTS_BY_NAME = {
     "podium.cli": "commands, from a fixed table",
     "search_spaces.catalogue": "files of search_spaces/losses",
     "trainables.registry": "files of this package",
-    "trainables.importable_code": "losses and backbones by import path, when a study is run",
+    "trainables.importable_code": "losses and backbones by import path or file, to run a study",
 }
 
 
@@ -84,7 +84,7 @@ def _runs(call, called, module):
         yield f"calls {called}"
     if _keyword(call, "shell") is not None:
         yield f"{called} is given shell"
-    if called.endswith("import_module") and module not in IMPORTS_BY_NAME:
+    if called.endswith(("import_module", "exec_module")) and module not in IMPORTS_BY_NAME:
         yield "imports by name"
 
 
@@ -162,6 +162,7 @@ def test_no_template_switches_escaping_off():
         "import subprocess",
         "run(text, shell=True)",
         "import importlib; importlib.import_module(text)",
+        "loader.exec_module(module)",
         "Environment(loader=loader)",
         "Markup(f'<b>{text}</b>')",
         "Markup('<b>' + text)",

@@ -10,7 +10,7 @@ import importlib.util
 import pkgutil
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -85,7 +85,34 @@ def own_sources(import_path: str, root: Module) -> dict[str, bytes]:
             one cannot be read.
     """
     top = root.name.partition(".")[0]
-    open_names, seen = [*_beginnings(root.name)], set[str]()
+    return dict(sorted(_imported_sources(import_path, _beginnings(root.name), top).items()))
+
+
+def sources_of_file(import_path: str, file: str, data: bytes) -> dict[str, bytes]:
+    """Name -> bytes of a file that is no module, and of all that it imports and is not installed.
+
+    Args:
+        import_path: what a study says, for messages.
+        file: the file's name, without its path.
+        data: its bytes.
+
+    Raises:
+        TrialInputError: as `own_sources`.
+    """
+    root = Module(file.removesuffix(".py"), Path(file), None)
+    names = (part for name in _imported(root, data) for part in _beginnings(name))
+    return dict(sorted({**_imported_sources(import_path, names), file: data}.items()))
+
+
+def _imported_sources(import_path: str, names: Iterable[str], top: str = "") -> dict[str, bytes]:
+    """Sources of these modules and of what they import.
+
+    Args:
+        import_path: what a study says, for messages.
+        names: full names of modules; some may be no modules.
+        top: package whose modules are one's own even among installed ones; empty for none.
+    """
+    open_names, seen = [*names], set[str]()
     sources: dict[str, bytes] = {}
     num_bytes = 0
     while open_names:
@@ -107,7 +134,7 @@ def own_sources(import_path: str, root: Module) -> dict[str, bytes]:
                 " or install it as a package"
             )
         open_names += [part for it in _imported(module, data) for part in _beginnings(it)]
-    return dict(sorted(sources.items()))
+    return sources
 
 
 def _beginnings(name: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Fingerprints of code that a study names by import path: networks and losses of one's own.
+"""Fingerprints of code that a study names: networks by import path, losses also by file.
 
 What such code computes belongs to a trial's identity. It is read here, never run:
 
@@ -6,6 +6,8 @@ What such code computes belongs to a trial's identity. It is read here, never ru
   Python files and compiled modules, with their hashes, that the installer wrote (RECORD). A file
   that was changed since, of another size or younger than the list, counts by its bytes. An
   editable install is no installed package: its files are where they are written;
+- a file counts by its name and bytes as they were read (`trainables.loss_files`), with what it
+  imports as modules do;
 - any other module counts by its bytes, with every module that it imports, directly or through
   others, and that is not installed: `trainables._own_sources` says which are seen.
 
@@ -25,8 +27,15 @@ from importlib import metadata
 from importlib.machinery import all_suffixes
 from pathlib import Path
 
-from trainables._own_sources import Module, find_module, is_of_podium, own_sources
+from trainables._own_sources import (
+    Module,
+    find_module,
+    is_of_podium,
+    own_sources,
+    sources_of_file,
+)
 from trainables.errors import TrialInputError
+from trainables.loss_files import file_of, source_of
 
 _TIMM = "timm"
 _CODE = tuple(suffix for suffix in all_suffixes() if suffix != ".pyc")
@@ -67,12 +76,14 @@ def foreign_code(import_path: str) -> ForeignCode | None:
     """The code behind an import path; None if it is podium's own.
 
     Args:
-        import_path: ``package.module:Class``, or ``timm:NAME``.
+        import_path: ``package.module:Class``, ``mine.py:Class`` or ``timm:NAME``.
 
     Raises:
         TrialInputError: there is no such module, it has no file, or its files are too many or too
-            large to be kept.
+            large to be kept; or a file was not read.
     """
+    if file := file_of(import_path):
+        return ForeignCode(sources=sources_of_file(import_path, file, source_of(file)))
     module = import_path.partition(":")[0]
     found = find_module(module)
     if found is None:

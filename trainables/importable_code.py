@@ -1,16 +1,24 @@
-"""Classes that data name by import path, and when these may be imported.
+"""Classes that data name by import path or file, and when their code may run.
 
-A study file names losses and networks of one's own by import path, and running or planning it
-imports them: that is meant. A results folder may come from others, so reading one must not.
+A study file names losses and networks of one's own by import path, or losses by the path of a
+file, and running or planning it runs their code: that is meant. A results folder may come from
+others, so reading one must not.
 """
 
+import hashlib
 import importlib
+import importlib.abc
+import importlib.util
 import inspect
+import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import ModuleType
 from typing import Any
 
 from trainables.errors import TrialInputError, unknown_name
+from trainables.loss_files import file_of, source_of
 
 _reading: list[str] = []  # the outermost first; of all threads, since readers may use some
 
@@ -32,6 +40,8 @@ def importing_nothing(source: object) -> Iterator[None]:
 def module_class(kind: str, name: str) -> type[Any]:
     """The subclass of ``torch.nn.Module`` at an import path ``package.module:Class``.
 
+    Or at ``mine.py:Class``, in a file that was read (`trainables.loss_files`).
+
     Args:
         kind: what it is to be, for messages: ``loss``, ``backbone``.
         name: the import path.
@@ -41,20 +51,89 @@ def module_class(kind: str, name: str) -> type[Any]:
     """
     if _reading:
         raise TrialInputError(
-            f"{_reading[0]} names {name} by import path: to use it would run that module as it is "
-            "on this machine; if you trust the folder, say --trust-code"
+            f"{_reading[0]} names {name}: to use it would run that code as it is on this machine,"
+            " or a file's copy in the folder; if you trust the folder, say --trust-code"
         )
     module_name, _, class_name = name.partition(":")
-    try:
-        module = importlib.import_module(module_name)
-    except Exception as error:  # whatever the module does when it is imported
-        raise TrialInputError(f"{kind} {name}: cannot import {module_name}: {error}") from error
+    is_in_file = bool(file_of(name))
+    module = _module_of_file(name) if is_in_file else _imported(kind, name)
     found = getattr(module, class_name, None)
     if found is None:
-        classes = [key for key, item in vars(module).items() if inspect.isclass(item)]
+        classes = [
+            key
+            for key, item in vars(module).items()
+            if inspect.isclass(item) and (not is_in_file or item.__module__ == module.__name__)
+        ]
         raise unknown_name(f"{kind} of {module_name}", class_name, classes)
     from torch import nn  # plans of named losses do without it
 
     if not inspect.isclass(found) or not issubclass(found, nn.Module):
         raise TrialInputError(f"{kind} {name} must be a subclass of torch.nn.Module")
     return found
+
+
+def _imported(kind: str, name: str) -> ModuleType:
+    module_name = name.partition(":")[0]
+    try:
+        return importlib.import_module(module_name)
+    except Exception as error:  # whatever the module does when it is imported
+        tried = ""
+        if isinstance(error, ModuleNotFoundError) and error.name == module_name.partition(".")[0]:
+            places = ", ".join(place or "." for place in sys.path)
+            hint = f"; a loss in a file is named by its path, ./{error.name}.py:Class"
+            tried = f" in {places}{hint if kind == 'loss' else ''}"
+        raise TrialInputError(
+            f"{kind} {name}: cannot import {module_name}: {error}{tried}"
+        ) from error
+
+
+class _Source(importlib.abc.SourceLoader):
+    """Loads a module from bytes; nothing is looked for on the Python path, or cached on disk."""
+
+    def __init__(self, file: str, data: bytes) -> None:
+        self._file = file
+        self._data = data
+
+    def get_filename(self, fullname: str) -> str:
+        del fullname
+        return self._file
+
+    def get_data(self, path: str | bytes) -> bytes:
+        del path
+        return self._data
+
+
+def _module_of_file(name: str) -> ModuleType:
+    """The file's module; a hash in its name keeps it from hiding any other."""
+    file = file_of(name)
+    data = source_of(file)
+    stem = file.removesuffix(".py").replace("-", "_")
+    module_name = f"podium_file_{stem}_{hashlib.sha256(data).hexdigest()[:16]}"
+    if module_name in sys.modules:
+        return sys.modules[module_name]
+    loader = _Source(file, data)
+    spec = importlib.util.spec_from_loader(module_name, loader)
+    assert spec is not None, "it has a loader"
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[module_name] = module  # dataclasses look for their module there
+    try:
+        loader.exec_module(module)
+    except Exception as error:  # whatever the file does when it is run
+        del sys.modules[module_name]
+        raise TrialInputError(f"loss {name}: {_what_failed(file, error)}") from error
+    return module
+
+
+def _what_failed(file: str, error: Exception) -> str:
+    if isinstance(error, SyntaxError) and error.filename == file:
+        return f"{file}, line {error.lineno}: {error.msg}"
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == file]
+    where = f"{file}, line {lines[-1]}" if lines else file
+    text = f"{where}: {type(error).__name__}: {error}"
+    if isinstance(error, ImportError):
+        text += (
+            "; a file of a loss is run alone, without the files beside it: it may import what is"
+            " installed or on the Python path of every node"
+        )
+    return text

@@ -3,12 +3,18 @@
 Trials that were trained by other code are not comparable, so a run with other code is refused.
 """
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from orchestrator.results.records.asks import read_asks
-from orchestrator.results.records.code_copies import CodeRecord, read_code_record, write_code
+from orchestrator.results.records.code_copies import (
+    CodeRecord,
+    read_code_file,
+    read_code_record,
+    write_code,
+)
 from orchestrator.results.records.fairness_record import join_names
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_study
@@ -25,6 +31,8 @@ from orchestrator.study.foreign_code import (
 )
 from orchestrator.study.study import Study
 from podium.errors import CorruptFileError, PodiumError
+from trainables.foreign_code import fingerprint_of
+from trainables.loss_files import file_of, keep_files
 
 
 def with_recorded_code(study: Study, paths: StudyPaths) -> Study:
@@ -137,6 +145,29 @@ def write_study_code(study: Study, paths: StudyPaths) -> None:
             raise PodiumError(f"the code of {path} was changed while podium started: start again")
         record = CodeRecord(files=code.files, packages=dict(code.packages))
         write_code(paths, code.fingerprint, record, dict(code.sources))
+
+
+def keep_recorded_files(paths: StudyPaths) -> None:
+    """Know the files of losses as a results folder has them: where somebody trusts the folder.
+
+    Raises:
+        CorruptFileError: a copy is missing or damaged.
+    """
+    for path, fingerprint in recorded_code(read_study(paths) or {}).items():
+        file = file_of(path)
+        if not file:
+            continue
+        record = read_code_record(paths, fingerprint)
+        data = read_code_file(paths, fingerprint, file)
+        if (
+            record is None
+            or data is None
+            or hashlib.sha256(data).hexdigest() != record.files.get(file)
+            or fingerprint_of(record.files, record.packages) != fingerprint
+        ):
+            copy = paths.code_folder(fingerprint) / file
+            raise CorruptFileError(f"{copy} is missing or not what was recorded")
+        keep_files({file: data})
 
 
 def code_provenance(study: Study, paths: StudyPaths) -> dict[str, dict[str, Any]]:

@@ -8,6 +8,7 @@ from search_spaces.parameters import Space
 from trainables.loss_composition.external_loss import external_needs
 from trainables.loss_composition.loss_base import Loss
 from trainables.loss_composition.make_criterion import constructor_arguments, loss_class
+from trainables.loss_files import file_of
 from trainables.settings.legal_ranges import Flag, Number, Parameter, Range, Text
 from trainables.settings.loss_expression import LossTerm
 
@@ -31,7 +32,7 @@ def facts_from_code(term: LossTerm) -> LossFacts:
         name=term.name,
         kind="own" if is_ours else "foreign",
         needs=found.needs if is_ours else external_needs(found),
-        source=f"{found.__module__}.{found.__qualname__}",
+        source=term.name if file_of(term.name) else f"{found.__module__}.{found.__qualname__}",
         parameters=found.declared
         if is_ours
         else {name: known for name, known in of_arguments.items() if known is not None},

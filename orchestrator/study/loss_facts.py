@@ -20,18 +20,26 @@ from orchestrator.study.training_parameters import TRAINING_PARAMETERS
 from search_spaces.catalogue import loss_names, loss_spaces
 from search_spaces.parameters import Choice, Every, Int, Real, Space
 from trainables.errors import TrialInputError, unknown_name
+from trainables.loss_files import version_of
 from trainables.registry import literals, names
 from trainables.settings.legal_ranges import DECLARATIONS, OneOf, Parameter
 from trainables.settings.loss_expression import LossExpression, LossTerm, parse_loss
 
 
-@cache
 def facts_of(loss: str) -> LossFacts:
     """Facts of a loss by its name in a study; see `trainables.settings.loss_expression`.
 
     Raises:
-        TrialInputError: a name in it is unknown, or a loss cannot be used with a memory.
+        TrialInputError: a name in it is unknown, a file was not read (`trainables.loss_files`), or
+            a loss cannot be used with a memory.
     """
+    return _facts_of(loss, version_of(loss))
+
+
+@cache
+def _facts_of(loss: str, version: str) -> LossFacts:
+    """The facts; ``version`` is another where a file was read anew."""
+    del version
     expression = parse_loss(loss)
     facts = {term: _term_facts(term) for term in expression.all_terms}
     if expression.is_single:

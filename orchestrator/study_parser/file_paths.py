@@ -1,4 +1,4 @@
-"""Where the paths of a study file begin: data, weights, tables, lists of classes and results.
+"""Where the paths of a study file begin: data, weights, losses, tables, classes, results.
 
 A relative path begins at the folder of the study file, so that a study runs from anywhere and
 moves together with its files. One that is given on the command line (``--set``) begins at the
@@ -38,7 +38,7 @@ def read_path(section: Section, key: str, problems: Problems, *, holds: str = ""
     except RuntimeError:  # ~name, where there is no such user
         problems.add(path, f"{label(path)}: there is no such home folder", got=given)
         return None
-    meant, elsewhere = _base(node.position) / expanded, Path.cwd() / expanded
+    meant, elsewhere = base_folder(node.position) / expanded, Path.cwd() / expanded
     if _exists(elsewhere / holds) and not _exists(meant / holds):
         rule = (
             f"{label(path)} is relative to the study file, and there is no {meant / holds}: if "
@@ -49,7 +49,8 @@ def read_path(section: Section, key: str, problems: Problems, *, holds: str = ""
     return str(meant)
 
 
-def _base(given_at: SourcePosition) -> Path:
+def base_folder(given_at: SourcePosition) -> Path:
+    """Where a relative path begins that is given there."""
     file = Path(given_at.source)
     is_in_file = given_at.line is not None and file.is_file()
     return Path.cwd() / file.parent if is_in_file else Path.cwd()

@@ -1,48 +1,56 @@
 """Reads ``losses`` of a study file: names, or mappings with values and a search space."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path as FilePath
 
 from orchestrator.study.composed_facts import LossFacts
 from orchestrator.study.former_names import FORMER_SPACES
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import StudyLoss
+from orchestrator.study_parser.file_paths import base_folder
 from orchestrator.study_parser.hyperparameters import read_space, read_value, read_values
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.yaml_section import Section, label
-from orchestrator.study_parser.yaml_tree import Node
+from orchestrator.study_parser.yaml_tree import Node, SourcePosition
 from search_spaces.parameters import Space, Value
 from trainables.errors import TrialInputError
+from trainables.loss_files import paths_in, read_files
 from trainables.settings.loss_expression import parse_loss
 
 _KEYS = ("loss", "sum", "values", "space", "try_first")
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the list holds so far: its losses by name, and files by theirs."""
+
+    losses: dict[str, StudyLoss] = field(default_factory=dict)
+    files: dict[str, FilePath] = field(default_factory=dict)
+
+
 def read_losses(top: Section, problems: Problems) -> tuple[StudyLoss, ...]:
     """All losses of the study in the order of the file; what is wrong is noted and left out."""
-    losses: dict[str, StudyLoss] = {}
+    known = _Known()
     for path, item in top.items("losses"):
-        loss = _read_loss(item, path, losses, problems)
+        loss = _read_loss(item, path, known, problems)
         if loss is not None:
-            losses[loss.name] = loss
-    return tuple(losses.values())
+            known.losses[loss.name] = loss
+    return tuple(known.losses.values())
 
 
-def _read_loss(
-    item: Node, path: Path, known: Collection[str], problems: Problems
-) -> StudyLoss | None:
+def _read_loss(item: Node, path: Path, known: _Known, problems: Problems) -> StudyLoss | None:
     if isinstance(item.value, dict):
         return _read_mapping(Section(item, path, problems, _KEYS), known, problems)
     if isinstance(item.value, str):
-        facts = _new_loss(item.value, path, path, known, problems)
+        facts = _new_loss(item.value, item.position, path, path, known, problems)
         return None if facts is None else StudyLoss(facts.name)
     rule = f"{label(path)} must be a name, or a mapping with a loss and a space or values"
     problems.add(path, rule, got=item.plain())
     return None
 
 
-def _read_mapping(
-    section: Section, known: Collection[str], problems: Problems
-) -> StudyLoss | None:
+def _read_mapping(section: Section, known: _Known, problems: Problems) -> StudyLoss | None:
     path = section.path
     if ("loss" in section) == ("sum" in section):
         problems.add(path, f"{label(path)} must have a loss or a sum", choices=_KEYS)
@@ -52,9 +60,10 @@ def _read_mapping(
     else:
         key_path, terms = (*path, "sum"), _terms(section, problems)
         name = "+".join(terms)
-    if problems.concern(key_path):
+    node = section.node(str(key_path[-1]))
+    if node is None or problems.concern(key_path):
         return None
-    facts = _new_loss(name, path, key_path, known, problems)
+    facts = _new_loss(name, node.position, path, key_path, known, problems)
     if facts is None:
         return None
     legal = facts.legal_parameters
@@ -74,15 +83,27 @@ def _read_mapping(
 
 
 def _new_loss(
-    name: str, path: Path, key_path: Path, known: Collection[str], problems: Problems
+    name: str,
+    given_at: SourcePosition,
+    path: Path,
+    key_path: Path,
+    known: _Known,
+    problems: Problems,
 ) -> LossFacts | None:
     """Facts of a loss that is new to the study; None if there is a problem with it."""
+    folder = base_folder(given_at)
+    for file in (folder / given for given in paths_in(name)):
+        if (other := known.files.setdefault(file.name, file)).resolve() != file.resolve():
+            rule = f"two files of losses must differ in name, but there are {other} and {file}"
+            problems.add(key_path, rule)
+            return None
     try:
+        read_files(name, folder)
         facts = facts_of(name)
     except TrialInputError as error:
         problems.add(key_path, str(error))
         return None
-    if facts.name in known:
+    if facts.name in known.losses:
         problems.add(path, f"{label(path)} is in the list already", got=facts.name)
         return None
     return facts

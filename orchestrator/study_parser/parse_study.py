@@ -77,9 +77,9 @@ def read_study(root: Node, problems: Problems) -> Study:
     Every value that is wrong is noted in ``problems`` and replaced by its default.
     """
     top = Section(root, (), problems, _KEYS)
-    for key in ("study", "losses"):
-        if key not in top:
-            problems.add((key,), f"{key} must be given")
+    name, storage = _place(top, problems)
+    if "losses" not in top:
+        problems.add(("losses",), "losses must be given")
     protocols = read_protocols(top, problems)
     losses = read_losses(top, problems)
     metrics = top.section("metrics", ("k", _VERIFICATION))
@@ -87,7 +87,6 @@ def read_study(root: Node, problems: Problems) -> Study:
     search = _search(top.section("search", _names(SearchSettings)), datasets, problems)
     training = _read_training(top.section("training", _TRAINING_KEYS), datasets)
     backbones = read_backbones(top, problems)
-    name = top.text("study", "study")
     return Study(
         name=name,
         datasets=datasets,
@@ -108,8 +107,20 @@ def read_study(root: Node, problems: Problems) -> Study:
         ks=metrics.integers("k", (1, 2, 4, 8), low=1, high=_MAX_K),
         verification=_verifies(metrics),
         seed=top.integer("seed", 0, low=0, high=MAX_SEED),
-        storage=_storage_location(top, "storage", "podium-results", problems, holds=name),
+        storage=storage,
     )
+
+
+def read_place(root: Node, problems: Problems) -> tuple[str, str]:
+    """Name and storage of the study alone; what is wrong with them is noted."""
+    return _place(Section(root, (), problems, _KEYS), problems)
+
+
+def _place(top: Section, problems: Problems) -> tuple[str, str]:
+    if "study" not in top:
+        problems.add(("study",), "study must be given")
+    name = top.text("study", "study")
+    return name, _storage_location(top, "storage", "podium-results", problems, holds=name)
 
 
 def _names(settings: type) -> list[str]:

@@ -37,7 +37,7 @@ from trainables.settings.trial_settings import ProtocolSettings
 
 def check_study(study: Study, problems: Problems) -> None:
     """Note everything that keeps ``study`` from being run."""
-    _check_name(study, problems)
+    check_name(study.name, problems)
     _check_spaces(study, problems)
     _check_data(study, problems)
     _check_search(study, problems)
@@ -54,10 +54,10 @@ def check_study(study: Study, problems: Problems) -> None:
     check_budget(study, problems)
 
 
-def _check_name(study: Study, problems: Problems) -> None:
-    if not NAME.fullmatch(study.name) and not problems.concern(("study",)):
-        rule = f"study names a folder: {NAME_RULE}"
-        problems.add(("study",), rule, got=study.name)
+def check_name(name: str, problems: Problems) -> None:
+    """Note a name of a study that no folder can have."""
+    if not NAME.fullmatch(name) and not problems.concern(("study",)):
+        problems.add(("study",), f"study names a folder: {NAME_RULE}", got=name)
 
 
 def _check_spaces(study: Study, problems: Problems) -> None:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from orchestrator.study.study import Study
 from orchestrator.study_parser.expected_values import with_expected
-from orchestrator.study_parser.parse_study import read_study
+from orchestrator.study_parser.parse_study import read_place, read_study
 from orchestrator.study_parser.problems import Problems
 from orchestrator.study_parser.study_size import check_size
 from orchestrator.study_parser.text_files import MAX_STUDY_BYTES, UnreadableError, read_text
 from orchestrator.study_parser.yaml_tree import Node, compose, override
-from orchestrator.study_validation.check_study import check_study
+from orchestrator.study_validation.check_study import check_name, check_study
 from podium.errors import StudyError
 
 
@@ -36,6 +36,20 @@ def load_study(path: Path, overrides: Sequence[str] = ()) -> Study:
     study = with_expected(study, root, problems)
     problems.raise_any()
     return study
+
+
+def study_place(path: Path) -> tuple[str, str]:
+    """Name and storage of the study in a YAML file; nothing else in it is read, or imported.
+
+    Raises:
+        StudyError: the file is no YAML, or these are wrong.
+    """
+    root = compose(_read(path), str(path))
+    problems = Problems(root)
+    name, storage = read_place(root, problems)
+    check_name(name, problems)
+    problems.raise_any()
+    return name, storage
 
 
 def _read(path: Path) -> str:

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from orchestrator.ids_and_seeds import config_hash, copy_id
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.resource_demand import Demand
 from orchestrator.study.study import KeepSettings, Search, TrainOn
+from trainables.loss_files import files_of
 from trainables.settings.training_settings import HyperparameterValue
 from trainables.settings.trial_settings import TrialSettings
 
@@ -23,6 +24,7 @@ class TrialJob:
         attempt: number of the attempt, from 1.
         paths: results folder of the study, absolute or a URI.
         demand: CPUs and GPUs it occupies.
+        loss_files: name -> bytes of the files that its loss is in (`trainables.loss_files`).
     """
 
     trial_id: str
@@ -32,6 +34,7 @@ class TrialJob:
     demand: Demand
     keeps_model: bool = False
     keeps_embeddings: bool = False
+    loss_files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +130,7 @@ class TrialSpec:
             demand=demand,
             keeps_model=keep.models and self.stage == "final",
             keeps_embeddings=keep.embeddings and self.stage != "search",
+            loss_files=files_of(self.settings.loss),
         )
 
     def copy(self, trained_for: str) -> "TrialSpec":

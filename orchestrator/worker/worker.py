@@ -44,6 +44,7 @@ from orchestrator.worker.process_memory import (
 )
 from podium.errors import CorruptFileError, StoreError
 from trainables.errors import CheckpointError, DataError, TrialInputError
+from trainables.loss_files import keep_files
 from trainables.settings.trial_settings import TrialSettings
 from trainables.trial_reports import EpochReport, TestReport
 
@@ -140,6 +141,7 @@ class TrialWorker:
 def _reports(job: TrialJob, trial: TrialFunction, record: "_AttemptRecord") -> Iterator[Report]:
     """The reports of one attempt, from its checkpoint on, or from scratch if that is damaged."""
     record.begin()
+    keep_files(job.loss_files)
     _refuse_other_code(job)
     if trial is train:
         limit_memory(job.demand.gpus)

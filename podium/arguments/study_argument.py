@@ -61,7 +61,8 @@ def results_folder(study: Place, storage: Place | None = None) -> Place:
 
     Raises:
         PodiumError: nothing is at ``study``, or a results folder came with a ``storage``.
-        StudyError: the study file is wrong.
+        StudyError: the study file is no YAML, or its name or storage is wrong; what else it says
+            is not read, so no code that it names is needed.
         StoreError: the storage is a URI with credentials.
     """
     study = or_shipped(study)
@@ -76,7 +77,7 @@ def results_folder(study: Place, storage: Place | None = None) -> Place:
             )
         return study
     from orchestrator.results.records.store_paths import StudyPaths
-    from orchestrator.study_validation.load_study import load_study
+    from orchestrator.study_validation.load_study import study_place
 
-    loaded = load_study(study)
-    return StudyPaths.in_storage(storage or loaded.storage, loaded.name).folder
+    name, stored_in = study_place(study)
+    return StudyPaths.in_storage(storage or stored_in, name).folder

@@ -73,7 +73,8 @@ def optuna(
         bool,
         typer.Option(
             "--trust-code",
-            help="Import modules that the study names, to know their losses' spaces.",
+            help="Run modules that the study names, and copies of its losses' files, to know"
+            " the losses' spaces.",
         ),
     ] = False,
     storage: StorageFolder = None,
@@ -84,7 +85,9 @@ def optuna(
 
     Example: podium export optuna STUDY --output journal.log --watch
     """
+    from orchestrator.results.records.store_paths import StudyPaths
     from orchestrator.results_tools.optuna_journal import append_searches
+    from orchestrator.run.study_code import keep_recorded_files
     from trainables.importable_code import importing_nothing
 
     folder = results_folder(study, storage)
@@ -100,6 +103,8 @@ def optuna(
                 f" {update.num_studies} studies"
             )
 
+    if trust_code:
+        keep_recorded_files(StudyPaths(folder))
     with nullcontext() if trust_code else importing_nothing(folder):
         _add_trials(add, folder, watch=watch)
     say(f"Next: optuna-dashboard {output}")

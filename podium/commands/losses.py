@@ -2,6 +2,7 @@
 
 import textwrap
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from orchestrator.study.composed_facts import LossFacts
 from orchestrator.study.loss_facts import facts_of
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
+from trainables.loss_files import read_files
 from trainables.registry import names, summary
 from trainables.settings.legal_ranges import Parameter
 from trainables.settings.training_settings import HyperparameterValue
@@ -16,7 +18,8 @@ from trainables.settings.training_settings import HyperparameterValue
 _WIDTH = 80
 _COMPOSED = """\
 LOSS+LOSS is a weighted sum, memory:LOSS a pair loss with a cross-batch memory,
-LOSS>LOSS a pre-training, package.module:Class a loss of another library:
+LOSS>LOSS a pre-training, package.module:Class a loss of another library,
+./mine.py:Class a loss in a file of your own:
 podium losses multi_similarity+softmax"""
 
 
@@ -28,6 +31,8 @@ def command(
     as_csv: AsCsv = False,
 ) -> None:
     """List losses: what they do, kind, needs, published defaults and their units, source."""
+    for name in losses or ():
+        read_files(name, Path.cwd())
     facts = [facts_of(name) for name in losses or names("losses")]
     if as_json:
         print_json([_record(loss) for loss in facts])

@@ -30,7 +30,8 @@ def command(
         bool,
         typer.Option(
             "--trust-code",
-            help="Import modules that the studies name, to record what their losses share.",
+            help="Run modules that the studies name, and copies of their losses' files,"
+            " to record what their losses share.",
         ),
     ] = False,
 ) -> None:
@@ -43,7 +44,9 @@ def command(
     Example: podium merge ours/thesis-cub theirs/thesis-cub --output both
     """
     from analysis.wording import counted, listed
+    from orchestrator.results.records.store_paths import StudyPaths
     from orchestrator.results_tools.merge_studies import merge_studies
+    from orchestrator.run.study_code import keep_recorded_files
     from trainables.importable_code import importing_nothing
 
     if isinstance(output, RemotePath):
@@ -51,6 +54,8 @@ def command(
             f"--output must be a folder of this machine, which can be made whole; got {output}:"
             " merge here, then copy the folder there"
         )
+    for folder in studies if trust_code else ():
+        keep_recorded_files(StudyPaths(folder))
     with nullcontext() if trust_code else importing_nothing("a folder"):
         merged = merge_studies(studies, output)
     shared = (

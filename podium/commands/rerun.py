@@ -3,7 +3,9 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.foreign_code import changed_code
@@ -22,6 +24,13 @@ def command(
     trial_id: TrialId,
     study: InStudy = None,
     storage: StorageFolder = None,
+    trust_code: Annotated[
+        bool,
+        typer.Option(
+            "--trust-code",
+            help="Run the copy of a loss's file that is in the results folder.",
+        ),
+    ] = False,
 ) -> int:
     """Train a stored trial again, with its settings and seed, and compare the scores.
 
@@ -29,12 +38,17 @@ def command(
     validation scores, or those of training where nothing is validated. Nothing is stored, and the
     test classes are not touched again, unless they are what the trial was validated on. Code of
     your own is the present one; it says where that differs from the code of the stored trial.
+    A loss that was named by its file is in the results folder: --trust-code runs the copy.
     """
     trial = stored_trial(trial_id, study, storage)
     row = trial.row
     settings = replace(TrialSettings.from_dict(json.loads(row["settings"])), evaluate_test=False)
     if settings.protocol.leaks:
         say("test_tuned: the validation scores below are of test classes.")
+    if trust_code:
+        from orchestrator.run.study_code import keep_recorded_files
+
+        keep_recorded_files(StudyPaths(trial.folder))
     changes = changed_code(settings.code, StudyPaths(trial.folder))
     for change in changes:
         say(f"other code than the stored trial was trained by: {change}")

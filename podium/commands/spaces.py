@@ -1,5 +1,6 @@
 """``podium spaces LOSS``: the hyperparameters a search varies for a loss, and over what."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -8,6 +9,7 @@ from orchestrator.study.loss_facts import facts_of
 from podium.terminal.printing import AsCsv, AsJson, print_table, say
 from search_spaces.parameters import Choice, Int, Real
 from search_spaces.training_parameters import TRAINING_SPACES
+from trainables.loss_files import read_files
 
 _TEXT_COLUMNS = ("parameter", "tried", "default", "legal", "source")
 
@@ -21,6 +23,7 @@ def command(
 
     The space "training" holds what `search.tune` may add to any of the others.
     """
+    read_files(loss, Path.cwd())
     facts = facts_of(loss)
     legal = facts.legal_parameters
     tunable = facts.joined_space("joint", tuple(TRAINING_SPACES)).parameters

@@ -1,6 +1,7 @@
 """``podium train``: one configuration by hand."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,8 +22,10 @@ from orchestrator.study.unused_settings import (
 from podium.arguments.key_value_argument import assignment
 from podium.errors import PodiumError
 from podium.terminal.training_progress import run_and_print
+from trainables.loss_files import read_files
 from trainables.recipes import loss_values, training_for
 from trainables.settings.legal_ranges import MAX_DIM, MAX_IMAGE_SIZE, MAX_SEED
+from trainables.settings.loss_expression import parse_loss
 from trainables.settings.training_settings import TRAINING_TYPES, HyperparameterValue
 from trainables.settings.trial_settings import (
     UNTRAINED,
@@ -71,6 +74,7 @@ def command(
     test: Annotated[bool, typer.Option("--test", help="Evaluate the test classes.")] = False,
 ) -> None:
     """Train one configuration by hand and print its scores. Nothing is stored."""
+    read_files(loss, Path.cwd())
     values = {
         name: _as_field_type(name, value) for name, value in map(assignment, overrides or ())
     }
@@ -94,7 +98,7 @@ def command(
         folds=(0,),
         backbone=BackboneSettings(name=backbone, weights=weights or default_weights(backbone)),
         embedding_dim=embedding_dim,
-        loss=loss,
+        loss=str(parse_loss(loss)),
         hyperparameters={**of_loss, **own},
         training=training,
         seed=seed,

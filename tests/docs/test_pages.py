@@ -26,6 +26,10 @@ DOCS = ROOT / "docs"
 FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
 TEXTS = {str(file.relative_to(ROOT)): file.read_text(encoding="utf-8") for file in FILES}
 
+# A file that a study names, beside it.
+OWN_FILE = re.compile(
+    r"file `(\w+\.py)`:\n\n```python\n(.*?)^```$", flags=re.MULTILINE | re.DOTALL
+)
 EXAMPLES = {"NAME", "foo", "snr_contrastive"}  # files that a reader is to make
 
 every_page = pytest.mark.parametrize("page", TEXTS)
@@ -117,6 +121,8 @@ def assert_command_exists(words, line):
 
 @every_page
 def test_study_files_that_are_shown_load(page, tmp_path):
+    for name, text in OWN_FILE.findall(TEXTS[page]):
+        (tmp_path / name).write_text(text, encoding="utf-8")
     for number, text in enumerate(blocks(page, "yaml")):
         file = tmp_path / f"{number}.yaml"
         file.write_text(text, encoding="utf-8")

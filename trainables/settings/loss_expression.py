@@ -1,6 +1,7 @@
 """How a study names a loss: alone, with a memory, summed with others, or after a pre-training.
 
     multi_similarity                     a loss of podium
+    ./folder/mine.py:Class               a loss in a file of one's own; then mine.py:Class
     package.module:Class                 a loss of another library, by import path
     memory:contrastive                   a pair loss with a cross-batch memory
     multi_similarity+softmax             a weighted sum
@@ -15,6 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from trainables.errors import TrialInputError
+from trainables.loss_files import class_in_file
 from trainables.settings.legal_ranges import Interval, Parameter, Whole
 from trainables.settings.training_settings import HyperparameterValue
 
@@ -41,7 +43,8 @@ class LossTerm:
     """One loss of an expression.
 
     Attributes:
-        name: name of one of podium's losses, or ``package.module:Class``.
+        name: name of one of podium's losses, ``package.module:Class``, or ``mine.py:Class`` of a
+            class in a file, without the path of the file.
         has_memory: whether its anchors also meet the samples of earlier batches.
     """
 
@@ -50,7 +53,7 @@ class LossTerm:
 
     @property
     def is_external(self) -> bool:
-        """Whether the loss is named by import path."""
+        """Whether the loss is named by import path, or by the path of a file."""
         return ":" in self.name
 
     @property
@@ -124,9 +127,13 @@ def parse_loss(text: str) -> LossExpression:
 def _term(part: str, whole: str) -> LossTerm:
     part = part.strip()
     name = part.removeprefix(_MEMORY)
+    has_memory = name != part
+    if in_file := class_in_file(name):
+        return LossTerm(in_file, has_memory)
     if not _NAME.fullmatch(name) and not _IMPORT_PATH.fullmatch(name):
         raise TrialInputError(
-            f"a loss is a name, an import path package.module:Class, memory:LOSS, LOSS+LOSS or "
-            f"LOSS>LOSS; got {part!r} in {whole!r}"
+            "a loss is a name, a class in a file ./mine.py:Class, an import path"
+            " package.module:Class, memory:LOSS, LOSS+LOSS or LOSS>LOSS;"
+            f" got {part!r} in {whole!r}"
         )
-    return LossTerm(name, has_memory=name != part)
+    return LossTerm(name, has_memory)

@@ -174,4 +174,4 @@ def test_a_loss_whose_declarations_cannot_be_read_is_refused(monkeypatch, stated
     with pytest.raises(
         TrialInputError, match="loss contrastive must state needs, and in declared"
     ):
-        facts_of.__wrapped__("contrastive")
+        loss_facts._facts_of.__wrapped__("contrastive", "")

@@ -3,8 +3,10 @@
 import pytest
 
 from orchestrator.study_validation import check_study
+from orchestrator.study_validation.load_study import study_place
+from podium.errors import StudyError
 from search_spaces.parameters import Space
-from tests.orchestrator.study_files import MINIMAL, assert_matches, problems_of
+from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of
 
 HEAD = "study: x\nlosses: "  # line 2
 
@@ -63,3 +65,57 @@ def test_something_must_be_searched(tmp_path, monkeypatch):
     assert problems_of(tmp_path, MINIMAL) == [
         "s.yaml:2: contrastive has nothing to search: see search.tune"
     ]
+
+
+OWN = "import torch\nclass Mine(torch.nn.Module):\n    def __init__(self, margin=0.5): ...\n"
+
+
+def with_files(folder, *names):
+    for name in names:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(OWN)
+    return folder
+
+
+def test_a_loss_in_a_file_is_found_from_the_study_file(tmp_path):
+    text = (
+        f"{HEAD}[./mine.py:Mine, {{loss: l/other.py:Mine, space: {{margin: [0.1, 0.2]}}}},"
+        " {sum: {l/other.py:Mine: 2, contrastive: 1}}]"
+    )
+    study = load(with_files(tmp_path, "mine.py", "l/other.py"), text)
+    names = ("mine.py:Mine", "other.py:Mine", "other.py:Mine+contrastive")
+    assert study.loss_names == names
+    assert study.losses[1].space.parameters.keys() == {"margin"}
+    assert study.losses[2].values == {"Mine.weight": 2.0, "contrastive.weight": 1.0}
+
+
+def test_an_override_is_found_from_the_current_folder(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(with_files(tmp_path / "here", "over.py"))
+    assert load(tmp_path, MINIMAL, "losses=[./over.py:Mine]").loss_names == ("over.py:Mine",)
+
+
+@pytest.mark.parametrize(
+    ("losses", "problem"),
+    [
+        ("[./min.py:Mine]", r"there is no file .*min.py; files there: mine.py"),
+        ("[{loss: l/none.py:Mine}]", r"there is no file .*none.py; files there: mine.py"),
+        ("[./mine.py:Mien]", r"unknown loss of mine.py 'Mien' .*did you mean 'Mine'.*known: Mine"),
+        ("[./mine.py:Mine, ./l/../mine.py:Mine]", "losses[1] is in the list already; .*"),
+        ("[mine.py:Mine, l/mine.py:Mine]", "two files of losses must differ in name, .*"),
+        ("['memory:./mine.py:Mine']", "mine.py:Mine compares within a batch only .*"),
+        ("[./mine:Mine]", "a loss is a name, a class in a file ./mine.py:Class, .*"),
+    ],
+)
+def test_what_is_wrong_with_a_loss_in_a_file_is_said_with_the_line(tmp_path, losses, problem):
+    with_files(tmp_path, "mine.py", "l/mine.py")
+    (found,) = problems_of(tmp_path, f"{HEAD}{losses}")
+    assert_matches([found], [f"s.yaml:2: {problem}"])
+
+
+def test_the_place_of_a_study_is_known_without_its_losses(tmp_path):
+    (tmp_path / "s.yaml").write_text(f"{HEAD}[./gone.py:Mine]\nstorage: there\n")
+    assert study_place(tmp_path / "s.yaml") == ("x", str(tmp_path / "there"))
+    (tmp_path / "s.yaml").write_text("study: ../x\n")
+    with pytest.raises(StudyError, match="study names a folder"):
+        study_place(tmp_path / "s.yaml")

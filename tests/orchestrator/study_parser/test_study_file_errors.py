@@ -159,7 +159,7 @@ LOSS_LISTS = [
     ("[{loss: a, sum: {b: 1}}]", "losses[0] must have a loss or a sum; choices: .*"),
     ("[{sum: [contrastive]}]", "losses[0].sum must be a mapping; got .*"),
     ("[{sum: {nca: -1, csml: 1}}]", "losses[0].sum.nca must be in [0, 1e+06]; got -1"),
-    ("[contrastive+]", "a loss is a name, an import path .*; got '' in 'contrastive+'"),
+    ("[contrastive+]", "a loss is a name, a class in a file .*; got '' in 'contrastive+'"),
     ("[contrastive+contrastive]", "the terms of a loss must differ in name, but 'contrastive' .*"),
     ("[memory:proxy_anchor]", "proxy_anchor compares within a batch only and cannot use a memory"),
     ("[no_such_module:Loss]", "loss no_such_module:Loss: cannot import no_such_module: .*"),

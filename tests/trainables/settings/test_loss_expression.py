@@ -41,7 +41,7 @@ def test_terms_find_their_hyperparameters_under_their_prefix():
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
-        ("", "a loss is a name, an import path .*; got '' in ''"),
+        ("", "a loss is a name, a class in a file .*; got '' in ''"),
         ("Contrastive", "got 'Contrastive' in 'Contrastive'"),
         ("a++b", r"got '' in 'a\+\+b'"),
         ("a>b>c", "got 'a>b' in 'a>b>c'"),

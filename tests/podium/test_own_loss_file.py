@@ -1,0 +1,159 @@
+"""A loss in a file beside the study: run without a Python path, read without the file."""
+
+import pytest
+
+from orchestrator.results.records.attempts import read_attempts
+from orchestrator.results.records.metric_columns import score_column
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.reader import Reader
+from tests.orchestrator.ray_cluster import RayCluster
+from tests.podium.calling import call, output_of, podium
+from tests.podium.real_runs import command, ended
+
+# It deletes its file when it is first run, so that whoever needs the file later fails.
+LOSS = """
+import torch
+from pathlib import Path
+
+Path({file!r}).unlink(missing_ok=True)
+
+class Mine(torch.nn.Module):
+    def __init__(self, margin: float = 0.5):
+        super().__init__()
+        self.margin = margin
+
+    def forward(self, embeddings, labels):
+        x = torch.nn.functional.normalize(embeddings)
+        cosines, same = x @ x.T, labels[:, None] == labels
+        return (1 - cosines)[same].mean() + (cosines[~same] - self.margin).relu().mean()
+"""
+STUDY = """
+study: own-file
+datasets: [{name: glyphs, script: greek, classes: 24, instances_per_class: 6}]
+embedding_dims: [8]
+losses:
+  - contrastive
+  - {loss: ./losses/mine.py:Mine, space: {margin: [0.1, 0.3, 0.5]}}
+protocol: {kind: fixed, val_fraction: 0.4}
+search: {trials: 2, early_stopping: none, sampler: random, order: deterministic}
+final: {seeds: 1}
+training: {epochs: 1, batch_size: 16}
+keep: {models: false, embeddings: false}
+"""
+NAME = "mine.py:Mine"
+SCORE = score_column("recall", 1)
+
+
+def written(folder):
+    """The study, with the loss beside it, and elsewhere nothing of it."""
+    (folder / "losses").mkdir(parents=True)
+    file = folder / "losses" / "mine.py"
+    file.write_text(LOSS.format(file=str(file)))
+    (folder / "study.yaml").write_text(STUDY)
+    (folder / "elsewhere").mkdir()
+    return folder / "study.yaml", file
+
+
+def trials_of(folder):
+    rows = Reader(folder).trials().filter(stage="search").sort("trial_id").collect()
+    assert set(rows["state"]) == {"COMPLETE"}
+    return rows
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory):
+    """The study after its run in one process, without the file."""
+    folder = tmp_path_factory.mktemp("own_file")
+    study, file = written(folder)
+    end = podium("run", study, "--local", "--storage", folder, cwd=folder / "elsewhere")
+    assert end.returncode == 0, end.stdout + end.stderr
+    assert not file.exists()
+    return folder
+
+
+@pytest.mark.parametrize("name", ["status", "trials", "report", "tournament", "verify"])
+def test_reading_commands_do_not_need_the_file(ran, capsys, name):
+    shown = output_of(capsys, name, ran / "study.yaml", "--storage", ran)
+    if name in ("trials", "tournament"):
+        assert NAME in shown
+    if name == "verify":
+        assert "No problems." in shown
+
+
+def test_ids_do_not_depend_on_where_the_file_lies(ran, tmp_path):
+    study, file = written(tmp_path)
+    (tmp_path / "deep").mkdir()
+    moved = file.rename(tmp_path / "deep" / "mine.py")
+    moved.write_text(LOSS.format(file=str(ran / "losses" / "mine.py")))  # the same bytes
+    study.write_text(STUDY.replace("./losses/mine.py", str(moved)))
+    end = podium("run", study, "--local", "--storage", tmp_path, "--no-report", cwd=tmp_path)
+    assert end.returncode == 0, end.stderr
+    here, there = trials_of(tmp_path / "own-file"), trials_of(ran / "own-file")
+    assert here["trial_id"].equals(there["trial_id"])
+    assert here[SCORE].equals(there[SCORE])
+
+
+def test_a_changed_file_is_refused_with_a_diff(ran, capsys):
+    text = LOSS.format(file=str(ran / "losses" / "mine.py"))
+    (ran / "losses" / "mine.py").write_text(text.replace("0.5", "0.4"))
+    refused = call(capsys, "run", ran / "study.yaml", "--local", "--storage", ran)
+    assert refused.code != 0
+    assert "mine.py:Mine: mine.py was changed" in refused.err
+    assert "+    def __init__(self, margin: float = 0.4):" in refused.err
+    (ran / "losses" / "mine.py").write_text(text)
+    again = output_of(capsys, "run", ran / "study.yaml", "--local", "--storage", ran)
+    assert "report" in again
+
+
+def test_the_copy_is_run_only_if_it_is_trusted(ran, capsys):
+    folder = ran / "own-file"
+    trial = trials_of(folder).filter(loss=NAME)["trial_id"][0]
+    words = ("rerun", trial, "--storage", ran)
+    end = podium(*words, cwd=ran)
+    assert (end.returncode, "--trust-code" in end.stderr) == (2, True)
+    end = podium(*words, "--trust-code", cwd=ran)
+    assert end.returncode == 0, end.stderr
+    assert "same: all" in end.stdout
+    (copy,) = StudyPaths(folder).code.glob("*/mine.py")
+    whole = copy.read_text()
+    copy.write_text(whole + "raise SystemExit\n")
+    try:
+        end = podium(*words, "--trust-code", cwd=ran)
+    finally:
+        copy.write_text(whole)
+    assert end.returncode != 0
+    assert "is missing or not what was recorded" in end.stderr
+
+
+def test_commands_on_losses_take_a_file(tmp_path, monkeypatch, capsys):
+    _, file = written(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    text = file.read_text()
+    assert "margin=0.5" in output_of(capsys, "losses", "./losses/mine.py:Mine")
+    file.write_text(text)
+    assert "learning_rate" in output_of(capsys, "spaces", "losses/mine.py:Mine")
+    file.write_text(text)
+    settings = [f"--set={it}" for it in ("epochs=1", "dataset.classes=40", "margin=0.3")]
+    end = podium(
+        "train", "--loss", file.relative_to(tmp_path).as_posix() + ":Mine", *settings, cwd=tmp_path
+    )
+    assert end.returncode == 0, end.stderr
+    assert "val R@1" in end.stdout
+
+
+@pytest.mark.ray
+@pytest.mark.filterwarnings("default")
+def test_every_node_of_a_cluster_gets_the_file_with_the_trial(tmp_path, monkeypatch):
+    study, file = written(tmp_path)
+    with RayCluster(nodes=2, cpus=1) as cluster:
+        for variable, value in cluster.environment.items():
+            monkeypatch.setenv(variable, value)
+        where = ("--address", cluster.address, "--storage", tmp_path)
+        end = ended(command("run", study, *where))
+    assert end.returncode == 0, end.stdout + end.stderr
+    assert not file.exists()
+    rows = trials_of(tmp_path / "own-file")
+    assert rows["loss"].to_list().count(NAME) == 2
+    attempts = list(read_attempts(StudyPaths(tmp_path / "own-file")))
+    assert {attempt.cause for attempt in attempts} == {"complete"}
+    assert len({attempt.pid for attempt in attempts}) > 1
