@@ -8,11 +8,13 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from functools import wraps
+from typing import Annotated
 
 import typer
 
 from orchestrator.redaction import redacted
 from orchestrator.results.storage.printable_text import one_line
+from podium import __version__
 from podium.errors import PodiumError, StoreError
 from podium.stop_signals import AGAIN, INTERRUPTED, Stopped, StopSignals
 from podium.terminal.printing import say
@@ -69,11 +71,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _application(called: str) -> typer.Typer:
     """All commands; only ``called`` is imported, the others are a name and a help line."""
     application = typer.Typer(
-        help="Fair tournaments between metric-learning losses.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},  # commands inherit it
     )
+    application.callback()(_options)
     for name, (panel, line) in COMMANDS.items():
         command = _load(name) if name == called else _placeholder
         if isinstance(command, typer.Typer):
@@ -86,6 +89,24 @@ def _application(called: str) -> typer.Typer:
                 _with_exit_code(command)
             )
     return application
+
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        say(f"podium {__version__}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version and exit.", is_eager=True, callback=_say_version
+        ),
+    ] = False,
+) -> None:
+    """Fair tournaments between metric-learning losses."""
+    del version  # its callback ends the process
 
 
 def _load(name: str) -> Callable[..., int | None] | typer.Typer:

@@ -12,6 +12,7 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results_tools.study_spending import SpentStatus, spent_status
+from orchestrator.scheduling.study_progress import search_name
 from orchestrator.study.blocks import searches
 from orchestrator.study.budget import trials_per_search
 from orchestrator.study.resolved_study import study_from_resolved
@@ -75,6 +76,7 @@ def _row(
     ended = count("search", *_STATES)
     return {
         "search": search.id,
+        "name": search_name(study, search),
         "trials": ended,
         "planned": trials_per_search(study),
         "open": distinct - ended,

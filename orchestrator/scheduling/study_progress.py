@@ -73,7 +73,9 @@ class StudyProgress:
 
 def search_name(study: Study, search: Search) -> str:
     """The shortest name that distinguishes a search from all others of its study."""
-    parts = [search.block.label, search.loss]
+    factors = (study.datasets, study.backbones, study.embedding_dims, study.image_sizes)
+    has_blocks = any(len(values) > 1 for values in factors)
+    parts = [*([search.block.label] if has_blocks else []), search.loss]
     if len(study.protocols) > 1:
         parts.append(search.protocol)
     if study.search.repeats > 1:

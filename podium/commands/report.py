@@ -151,13 +151,13 @@ class _Report:
     reading: "TableReading | None" = None
 
 
-def write_study_report(folder: Place) -> Place:
-    """Write the page of a results folder, finished or not, into it, and return where it is.
+def write_study_report(results: "StudyResults") -> Place:
+    """Write the page of a study, finished or not, into its results folder; return where it is.
 
     Raises:
-        PodiumError: the results cannot be read, or the file cannot be written.
+        PodiumError: a file of the results is corrupt, or the page cannot be written.
     """
-    report = _study_report(_read(folder), ())
+    report = _study_report(results, ())
     _put_page(report, report.target)
     return report.target
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,7 +12,13 @@ import typer
 from orchestrator.redaction import redacted
 from orchestrator.results.storage.printable_text import one_line
 from podium.arguments.shipped_files import or_shipped
-from podium.arguments.study_argument import Overrides, StorageFolder
+from podium.arguments.study_argument import (
+    Overrides,
+    StorageFolder,
+    StudyPath,
+    results_folder,
+    study_file,
+)
 from podium.errors import PodiumError
 from podium.stop_signals import Stopped, StopSignals
 from podium.terminal.printing import say
@@ -30,12 +35,7 @@ _DONE, _SOME_FAILED, _INTERRUPTED = 0, 1, 3
 
 
 def command(
-    study: Annotated[
-        Path,
-        typer.Argument(
-            metavar="STUDY", help="A study file (YAML), or the name of a study that podium ships."
-        ),
-    ],
+    study: StudyPath,
     causes: Annotated[
         list[str] | None,
         typer.Argument(
@@ -61,14 +61,17 @@ def command(
         ),
     ] = False,
     no_report: Annotated[
-        bool, typer.Option("--no-report", help="Do not write report.html at the end.")
+        bool,
+        typer.Option(
+            "--no-report", help="Do not say who leads, nor write report.html, at the end."
+        ),
     ] = False,
 ) -> int:
-    """Start a study, or continue it where it stopped.
+    """Start a study, or continue it where it stopped; a results folder continues as it is.
 
     Completed trials are kept: give the same command again after a crash, a kill or Ctrl-C. Results
-    go to STORAGE/STUDY-NAME; the report is written there at the end. Ctrl-C, SIGTERM and SIGUSR1
-    stop it cleanly, with exit code 3.
+    go to STORAGE/STUDY-NAME. At the end it says who leads and how sure that is, and writes the
+    report there. Ctrl-C, SIGTERM and SIGUSR1 stop it cleanly, with exit code 3.
 
     A trial that failed stays failed until --retry-failed: then it is trained again under its id,
     its failure stays on record, and trials that succeeded are not touched.
@@ -96,7 +99,7 @@ def command(
 class _Call:
     """The options as they were given; as text, the same command again."""
 
-    study: Path
+    study: "Place"
     causes: Sequence[str]
     storage: "Place | None"
     overrides: Sequence[str]
@@ -130,12 +133,9 @@ class _Call:
 
 
 def _run(call: _Call, signals: StopSignals) -> int:
-    from orchestrator.results.records.store_paths import StudyPaths
     from orchestrator.results.storage.files import check_writable
-    from orchestrator.study_validation.load_study import load_study
 
-    resolved = load_study(or_shipped(call.study), call.overrides)
-    paths = StudyPaths.in_storage(call.storage or resolved.storage, resolved.name)
+    resolved, paths = _study_of(call)
     check_writable(paths.folder)
 
     from orchestrator.planning.gpu_packing import packing_advice
@@ -164,9 +164,7 @@ def _run(call: _Call, signals: StopSignals) -> int:
     if end.interrupted:
         raise Stopped
     if not call.no_report:
-        from podium.commands.report import write_study_report
-
-        say(f"Report: {write_study_report(paths.folder)}")
+        _answer(paths)
     for advice in packing_advice(resolved, Reader(paths.folder)):
         say(advice, err=True)
     if end.progress.failed:
@@ -179,6 +177,47 @@ def _run(call: _Call, signals: StopSignals) -> int:
         say("Once the cause is fixed, the same command with --retry-failed retries them", err=True)
         return _SOME_FAILED
     return _DONE
+
+
+def _study_of(call: _Call) -> "tuple[Study, StudyPaths]":
+    """The study of a file, or the one whose results are in a folder, and its results folder.
+
+    Raises:
+        PodiumError: there is no such file or folder, or a results folder came with options that
+            change it.
+        StudyError: the study file is wrong.
+    """
+    from orchestrator.results.records.store_paths import StudyPaths
+
+    file = study_file(or_shipped(call.study))
+    if file is None:
+        from orchestrator.results.trial_files.reader import Reader
+        from orchestrator.study.resolved_study import study_from_resolved
+
+        if call.overrides:
+            raise PodiumError(
+                f"--set goes with a study file; {call.study} is a results folder, whose study"
+                " continues as it is"
+            )
+        folder = results_folder(call.study, call.storage)
+        return study_from_resolved(Reader(folder).study()), StudyPaths(folder)
+    from orchestrator.study_validation.load_study import load_study
+
+    resolved = load_study(file, call.overrides)
+    return resolved, StudyPaths.in_storage(call.storage or resolved.storage, resolved.name)
+
+
+def _answer(paths: "StudyPaths") -> None:
+    """Say who leads, and where the report is, which says the same of the same results."""
+    from analysis.report.verdict import answer_headline
+    from analysis.study_results.study_results import read_results
+    from podium.commands.report import write_study_report
+    from podium.terminal.leaders_text import leaders_text
+
+    results = read_results(paths.folder)
+    score = results.ranked_by.label
+    say(leaders_text(results.tournament, answer_headline(results), score=score))
+    say(f"\nReport: {write_study_report(results)}")
 
 
 def _remember_costs(study: "Study", reader: "Reader", started: datetime) -> None:

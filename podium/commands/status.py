@@ -1,9 +1,15 @@
 """``podium status STUDY``: how far each search is."""
 
+import textwrap
 from dataclasses import asdict
 
 from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
+from podium.terminal.fitting_table import print_fitting_table, terminal_width
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
+
+_COLUMNS = ("search", "trials", "planned", "open", "pruned", "failed", "duplicates", "finals")
+_WORTH = ("search", "trials", "planned", "failed", "finals", "open", "pruned")
+_NUM_KEPT = 4  # up to what failed
 
 
 def command(
@@ -12,7 +18,10 @@ def command(
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
-    """Show how far each search is. Reads the store only, so it works from any machine."""
+    """Show how far each search is. Reads the store only, so it works from any machine.
+
+    The text names a search by what distinguishes it; JSON and CSV have its id too.
+    """
     from orchestrator.results_tools.study_status import study_status
     from podium.terminal.spending_text import spent_lines, spent_record
 
@@ -27,8 +36,16 @@ def command(
             }
         )
         return
-    print_table(status.searches, as_csv=as_csv)
-    if not as_csv:
-        say("\n" + "  ".join(f"{name} {value}" for name, value in status.total.items()))
-        for line in (*spent_lines(status.spent), *map(str, status.packing)):
-            say(line)
+    if as_csv:
+        print_table(status.searches, as_csv=True)
+    else:
+        print_fitting_table(
+            [{**row, "search": row["name"]} for row in status.searches],
+            columns=_COLUMNS,
+            worth=_WORTH,
+            num_kept=_NUM_KEPT,
+        )
+        total = "  ".join(f"{name} {value}" for name, value in status.total.items())
+        say()
+        for line in (total, *spent_lines(status.spent), *map(str, status.packing)):
+            say(textwrap.fill(line, terminal_width(), break_on_hyphens=False))

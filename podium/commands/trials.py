@@ -1,6 +1,7 @@
 """``podium trials STUDY``: the trials of a study, and why some of them failed."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -8,6 +9,7 @@ import typer
 from orchestrator.results.storage.printable_text import one_line
 from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
 from podium.errors import PodiumError
+from podium.terminal.fitting_table import print_fitting_table
 from podium.terminal.printing import AsCsv, AsJson, print_table, say
 
 if TYPE_CHECKING:
@@ -16,9 +18,18 @@ if TYPE_CHECKING:
     from orchestrator.results.storage.locations import Place
     from orchestrator.results.trial_files.reader import Reader
 
-# Left out of a terminal, which has no room for them, where all rows have the same.
 _WHICH = ("stage", "block", "loss", "protocol", "repeat", "train_on", "fold", "same_as")
 _OUTCOME = ("state", "epochs_run", "objective")
+_HP = "hp."
+# In the order of the text, which has hyperparameters before the results.
+_NAMES = ("trial_id", *(name for name in _WHICH if name not in ("repeat", "fold")), "state")
+_NUMBERS = ("repeat", "fold", "on_front")
+_RESULTS = ("epochs_run", "seconds", "objective")
+# What the text shows first where there is no room for all of it; then hyperparameters.
+_WORTH_MOST = (
+    *("trial_id", "loss", "test", "objective", "fold", "stage", "block", "protocol", "repeat"),
+    "train_on",
+)
 _FAILURE_COLUMNS = ("trial_id", "search", "stage", "cause", "message", "traceback", "log")
 
 
@@ -32,19 +43,35 @@ def command(
     ] = None,
     loss: Annotated[str | None, typer.Option(help="Only trials of a loss.")] = None,
     fold: Annotated[int | None, typer.Option(help="Only trials of a fold, from 0.")] = None,
+    sort: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Sort by a column: largest number first, text from A to Z, missing last.",
+        ),
+    ] = None,
+    top: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Only the first N trials, by the column of --sort."),
+    ] = None,
     storage: StorageFolder = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """List the trials of a study; --failed shows why they failed, and what was retried since.
 
-    `test` is the test score of a final trial: what searches are maximised by, on the test classes.
-    JSON and CSV have every test score, named as in the trial table. `same_as` is the trial whose
-    results a row repeats: it was trained once for several searches. Of searches for less time too,
-    `on_front` marks trials that none beats in score and time.
+    `objective` is the validation score that searches maximise, `test` the same score of a final
+    trial on the test classes. What all trials shown share is left out of the text, and what has no
+    room; JSON and CSV have every column, under the names of the trial table: every test score, and
+    hyperparameters as hp.NAME. `same_as` is the trial whose results a row repeats: it was trained
+    once for several searches. Of searches for less time too, `on_front` marks trials that none
+    beats in score and time.
+
+    Example: podium trials STUDY --loss triplet --stage search --sort objective --top 5
     """
     from orchestrator.results.trial_files.reader import Reader
 
+    _check(failed=failed, sort=sort, top=top)
     folder = results_folder(study, storage)
     reader = Reader(folder)
     every = reader.trials()
@@ -56,11 +83,21 @@ def command(
             is_part = any(wanted is not None for wanted in (stage, loss, fold))
             ids = set(trials.select("trial_id").collect()["trial_id"]) if is_part else None
             _say_retried(folder, states, ids)
-    elif as_json or as_csv:
-        rows, columns = _listed(reader, trials)
-        print_table(rows, columns=columns, as_json=as_json, as_csv=as_csv)
+        return
+    found = _first(_listed(reader, trials), sort, top)
+    if as_json or as_csv:
+        print_table(found.to_dicts(), columns=found.columns, as_json=as_json, as_csv=as_csv)
     else:
-        _print_text(*_listed(reader, trials))
+        _print_text(found)
+
+
+def _check(*, failed: bool, sort: str | None, top: int | None) -> None:
+    if failed and (sort is not None or top is not None):
+        raise PodiumError("--sort and --top go with the list of trials, not with --failed")
+    if top is not None and sort is None:
+        raise PodiumError(
+            f"--top {top} needs --sort COLUMN, by which trials are the first: objective, or test"
+        )
 
 
 def _filtered(trials: "pl.LazyFrame", **wanted: str | int | None) -> "pl.LazyFrame":
@@ -81,38 +118,90 @@ def _filtered(trials: "pl.LazyFrame", **wanted: str | int | None) -> "pl.LazyFra
     return trials.filter(*(pl.col(name) == value for name, value in asked.items()))
 
 
-def _listed(reader: "Reader", trials: "pl.LazyFrame") -> tuple[list[dict[str, Any]], list[str]]:
-    """The rows of a table with every column, and its columns."""
+def _listed(reader: "Reader", trials: "pl.LazyFrame") -> "pl.DataFrame":
+    """The trials with every column of the list."""
     import polars as pl
 
     from analysis.hyperparameters.pareto_fronts import has_time_objective, with_pareto_fronts
     from orchestrator.results.records.metric_columns import known_test_columns
 
-    tests = known_test_columns(trials.collect_schema().names())
-    columns = ["trial_id", *_WHICH, *_OUTCOME, *tests, "seconds"]
-    found = trials.select(*columns, "search", "test_seconds").collect()
+    names = trials.collect_schema().names()
+    hyperparameters = [name for name in names if name.startswith(_HP)]
+    columns = ["trial_id", *_WHICH, *_OUTCOME, *known_test_columns(names), "seconds"]
+    found = trials.select(*columns, *hyperparameters, "search", "test_seconds").collect()
     if has_time_objective(reader.study()):
         # A front is of the whole search, whatever is shown of it.
         whole = reader.trials().select(found.columns).collect()
         ids = found["trial_id"].implode()
         found = with_pareto_fronts(whole).filter(pl.col("trial_id").is_in(ids))
         columns.append("on_front")
-    return found.select(columns).to_dicts(), columns
+    return found.select(*columns, *hyperparameters)
 
 
-def _print_text(rows: Sequence[Mapping[str, Any]], columns: Sequence[str]) -> None:
-    """The table with the first test score alone, as ``test``, which is that of the objective."""
-    from orchestrator.results.records.metric_columns import known_test_columns
+def _first(found: "pl.DataFrame", sort: str | None, top: int | None) -> "pl.DataFrame":
+    """The first ``top`` rows by a column, which may be named as the text names it.
 
-    first, *others = known_test_columns(columns)
-    dull = {
-        name for name in _WHICH if len({row[name] for row in rows if row[name] is not None}) < 2
-    }
-    if any(row["same_as"] is not None for row in rows):
-        dull.discard("same_as")
-    names = [name for name in columns if name not in dull and name not in others]
-    shown = ["test" if name == first else name for name in names]
-    print_table([{**row, "test": row[first]} for row in rows], columns=shown)
+    Raises:
+        PodiumError: there is no such column.
+    """
+    import polars as pl
+
+    if sort is None:
+        return found
+    columns = _columns(found)
+    by_name = {name: column.name for column in columns for name in (column.name, column.shown)}
+    if sort not in by_name:
+        known = ", ".join(column.shown for column in columns)
+        raise PodiumError(f"--sort must be one of {known}; got {sort}")
+    name = by_name[sort]
+    is_number = found.schema[name] != pl.String
+    ordered = found.sort(name, descending=is_number, nulls_last=True, maintain_order=True)
+    return ordered if top is None else ordered.head(top)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Column:
+    """A column of the list: its name in JSON and CSV, and in the text."""
+
+    name: str
+    shown: str
+
+
+def _columns(found: "pl.DataFrame") -> list[_Column]:
+    """All columns in the order of the text: names first, then hyperparameters, scores last."""
+    from orchestrator.results.records.metric_columns import known_test_columns, short_label
+
+    tests = known_test_columns(found.columns)
+    hyperparameters = [name for name in found.columns if name.startswith(_HP)]
+    shown = {name: f"test {short_label(metric, k or 0)}" for name, (metric, k) in tests.items()}
+    shown[next(iter(tests))] = "test"
+    shown |= {name: name.removeprefix(_HP) for name in hyperparameters}
+    ordered = (*_NAMES, *_NUMBERS, *hyperparameters, *_RESULTS, *tests)
+    return [_Column(name=n, shown=shown.get(n, n)) for n in ordered if n in found.columns]
+
+
+def _print_text(found: "pl.DataFrame") -> None:
+    """The columns that have room, but for those that are empty or that all rows share."""
+    columns = [column for column in _columns(found) if _is_telling(found[column.name])]
+    by_use = sorted(columns, key=lambda column: found[column.name].null_count())
+    hyperparameters = [column.shown for column in by_use if column.name.startswith(_HP)]
+    names = {column.name: column.shown for column in columns}
+    worth = (*_WORTH_MOST, *hyperparameters, "state", "seconds")
+    print_fitting_table(
+        found.select(list(names)).rename(names).to_dicts(),
+        columns=list(names.values()),
+        worth=[name for name in worth if name in names.values()],
+    )
+
+
+def _is_telling(values: "pl.Series") -> bool:
+    """Whether a column has a value, and one that rows do not share if it says which they are."""
+    known = values.drop_nulls().unique()
+    if values.name == "state":
+        return known.to_list() != ["COMPLETE"]
+    if values.name in _WHICH and values.name != "same_as":
+        return len(known) > 1
+    return len(known) > 0 or values.name == "trial_id"
 
 
 def _print_failures(trials: "pl.LazyFrame", *, as_json: bool, as_csv: bool) -> None:

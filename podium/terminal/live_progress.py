@@ -8,14 +8,17 @@ from datetime import datetime
 
 from rich.console import Console, Group
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
 from orchestrator.results.storage.printable_text import one_line
 from orchestrator.scheduling.study_progress import SearchProgress, StudyProgress
+from podium.terminal.fitting_table import fitting_table
+from podium.terminal.printing import Row
 
 _LINE_SECONDS = 10.0
-_NUM_OTHER_LINES = 5  # title, header, rule, total and the cursor's own line
+_NUM_OTHER_LINES = 5  # header, total of up to three lines and the cursor's own line
+_OFTEN_ZERO = ("pruned", "failed", "dupl")
+_WORTH = ("failed", "final", "run", "pruned", "dupl")  # after the search, how far, and how good
 
 
 @contextmanager
@@ -32,7 +35,8 @@ def _live(progress: Callable[[], StudyProgress], console: Console) -> Iterator[N
     def view() -> Group:
         now = progress()
         num_others = _NUM_OTHER_LINES + len(now.failures)
-        return progress_table(now, max_rows=console.height - num_others)
+        max_rows = console.height - num_others
+        return Group(*progress_table(now, max_rows=max_rows, width=console.width))
 
     with Live(get_renderable=view, console=console, refresh_per_second=2, transient=True):
         yield
@@ -63,22 +67,38 @@ def _lines(progress: Callable[[], StudyProgress], console: Console) -> Iterator[
         console.print(_plain(progress_line(progress())), soft_wrap=True)
 
 
-def progress_table(progress: StudyProgress, max_rows: int) -> Group:
-    """One row a search; of more than ``max_rows``, those that are running are kept first."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("search", no_wrap=True, overflow="ellipsis", ratio=1)
-    for name in ("done", "run", "pruned", "failed", "dupl", f"best {progress.score}", "final"):
-        table.add_column(_plain(name), justify="right", no_wrap=True)
+def progress_table(progress: StudyProgress, *, max_rows: int, width: int) -> list[Text]:
+    """One line a search, then the whole study and why trials failed.
+
+    Of more than ``max_rows`` searches those that are running are kept first. Counts that are zero
+    for all of them have no column, nor has what does not fit into ``width``.
+    """
     shown = _fitting(progress.searches, max(1, max_rows))
-    for search in shown:
-        table.add_row(*map(_plain, _cells(search)), style="dim" if _is_finished(search) else "")
+    rows = {search.name: _row(search, progress.score) for search in progress.searches}
+    zero = {name for name in _OFTEN_ZERO if not any(row[name] for row in rows.values())}
+    columns = [name for name in rows[shown[0].name] if name not in zero]
+    table = fitting_table(
+        [rows[search.name] for search in shown],
+        columns=columns,
+        worth=("search", "done", columns[-1], *(name for name in _WORTH if name in columns)),
+        width=width,
+        num_kept=3,
+        right=columns[1:],
+    )
     hidden = len(progress.searches) - len(shown)
-    note = f"  (+{hidden} more searches)" if hidden else ""
-    return Group(
-        table,
+    notes = [f"+{hidden} more searches"] if hidden else []
+    notes += [f"no room for {', '.join(table.left_out)}"] if table.left_out else []
+    note = f" ({'; '.join(notes)})" if notes else ""
+    header, *lines = table.lines
+    return [
+        _plain(header, style="bold"),
+        *(
+            _plain(line, style="dim" if _is_finished(search) else "")
+            for line, search in zip(lines, shown, strict=True)
+        ),
         _plain(progress_line(progress) + note, style="bold"),
         *(_plain(f"failed: {failure}", style="red") for failure in progress.failures),
-    )
+    ]
 
 
 def _plain(text: str, style: str = "") -> Text:
@@ -99,10 +119,6 @@ def progress_line(progress: StudyProgress) -> str:
     if progress.retries:
         parts.append(f"lost and repeated: {progress.retries}")
     parts += map(str, progress.budget)
-    best = [search for search in progress.searches if search.best is not None]
-    if best:
-        top = max(best, key=lambda search: search.best or 0.0)
-        parts.append(f"best validation {progress.score} {top.best:.3f} ({top.name})")
     if progress.seconds_left is not None and progress.trials_done < progress.trials_planned:
         parts.append(f"about {duration(progress.seconds_left)} left")
     return ", ".join(parts)
@@ -130,14 +146,14 @@ def _is_finished(search: SearchProgress) -> bool:
     return search.done == search.planned and search.finals_done == search.finals_planned
 
 
-def _cells(search: SearchProgress) -> tuple[str, ...]:
-    return (
-        search.name,
-        f"{search.done}/{search.planned}",
-        str(search.running or ""),
-        str(search.pruned or ""),
-        str(search.failed or ""),
-        str(search.duplicates or ""),
-        "" if search.best is None else f"{search.best:.3f}",
-        f"{search.finals_done}/{search.finals_planned}",
-    )
+def _row(search: SearchProgress, score: str) -> Row:
+    return {
+        "search": search.name,
+        "done": f"{search.done}/{search.planned}",
+        "run": str(search.running or ""),
+        "pruned": str(search.pruned or ""),
+        "failed": str(search.failed or ""),
+        "dupl": str(search.duplicates or ""),
+        "final": f"{search.finals_done}/{search.finals_planned}",
+        f"best {score}": "" if search.best is None else f"{search.best:.3f}",
+    }

@@ -76,9 +76,8 @@ def table_text(rows: Sequence[Row], *, columns: Sequence[str]) -> str:
 
     No rows give the header alone.
     """
-    cells = [[_cell(row.get(name)) for name in columns] for row in rows]
-    right = [all(_is_numeric(row.get(name)) for row in rows) for name in columns]
-    return aligned([list(columns), *cells], right)
+    cells = [[cell_text(row.get(name)) for name in columns] for row in rows]
+    return aligned([list(columns), *cells], [is_numeric(rows, name) for name in columns])
 
 
 def aligned(lines: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
@@ -88,7 +87,7 @@ def aligned(lines: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
         lines: a text for each column in each line; the first line is the header.
         right: of each column, whether it is aligned to the right.
     """
-    shown = [[_line(text) for text in line] for line in lines]
+    shown = [[cell_text(text) for text in line] for line in lines]
     widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
     return "\n".join(
         "  ".join(
@@ -99,21 +98,23 @@ def aligned(lines: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
     )
 
 
-def _cell(value: object) -> str:
+def cell_text(value: object) -> str:
+    """A value as a cell of a table: one line, its control characters spelt out."""
     value = _without_nan(value)
     if value is None:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _line(text: str) -> str:
-    """Text on one line, as a row needs it, with its control characters spelt out."""
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
     return visible(" ".join(text.splitlines()) if "\n" in text or "\r" in text else text)
 
 
-def _is_numeric(value: object) -> bool:
+def is_numeric(rows: Sequence[Row], column: str) -> bool:
+    """Whether a column holds nothing but numbers and None; True without rows."""
+    return all(_is_number(row.get(column)) for row in rows)
+
+
+def _is_number(value: object) -> bool:
     return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 

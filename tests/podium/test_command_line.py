@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import podium
 from podium import cli
 from podium.arguments.study_argument import results_folder
 from podium.cli import COMMANDS
@@ -51,6 +52,19 @@ def test_help_lists_every_command_and_loads_nothing_heavy(capsys):
         assert f" {name} " in helped.out
         assert line in helped.out
     assert loaded_by("--help") == []
+
+
+def test_version_is_printed_and_loads_nothing_heavy(capsys):
+    called = call(capsys, "--version")
+    assert (called.code, called.out) == (0, f"podium {podium.__version__}\n")
+    assert loaded_by("--version") == []
+
+
+@pytest.mark.parametrize("words", [(), ("run",), ("datasets", "check"), ("export", "model")])
+def test_h_is_short_for_help(capsys, words):
+    helped = call(capsys, *words, "-h")
+    assert helped.code == 0
+    assert helped.out == call(capsys, *words, "--help").out
 
 
 def test_facts_load_nothing_heavy():

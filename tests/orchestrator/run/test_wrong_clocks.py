@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from analysis.study_results.study_results import read_results
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results_tools.study_status import study_status
 from orchestrator.verify.verify_store import verify_store
@@ -57,7 +58,7 @@ def test_a_clock_that_jumps_changes_no_result(tmp_path, wrong_clock, monkeypatch
     )
     assert study_status(folder).total["open"] == 0
     assert verify_store(folder, replay=True).problems == []
-    assert write_study_report(folder).exists()
+    assert write_study_report(read_results(folder)).exists()
     monkeypatch.undo()
     run(tmp_path / "right")
     assert_frame_equal(tables(tmp_path / "wrong"), tables(tmp_path / "right"))

@@ -42,6 +42,71 @@ def test_run_says_where_results_and_report_are(finished_run):
     assert "tiny" in done.stderr
 
 
+def test_run_ends_with_who_leads_before_the_path_of_the_report(finished_run):
+    _, done = finished_run
+    table, verdict, report = done.stdout.split("\n\n")
+    header, *leaders = table.splitlines()
+    assert header.split() == ["loss", "place", "average", "rank", "mean", "Recall@1,", "%"]
+    assert {line.split()[0] for line in leaders} == {"contrastive", "proxy_anchor"}
+    assert verdict.startswith("No ranking can be supported: 1 block.")
+    assert report.startswith("Report: ")
+    assert "best validation" not in done.stderr
+
+
+def test_a_results_folder_continues_without_its_study_file(finished_run, tmp_path):
+    moved = tmp_path / "moved"
+    shutil.copytree(finished_run[0] / "podium-results" / "tiny", moved)
+    before = pl.read_parquet(f"{moved}/**/*.parquet")
+    done = podium("run", "moved", "--local", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Everything this study plans is done already." in done.stderr
+    assert "Report: moved/report.html" in done.stdout
+    assert pl.read_parquet(f"{moved}/**/*.parquet").equals(before)
+
+
+def test_a_stopped_results_folder_goes_on_to_what_its_file_would_have_given(
+    finished_run, tmp_path
+):
+    (tmp_path / "tiny.yaml").write_text(STUDY)
+    returncode, errors = stopped_after_a_trial(tmp_path, signal.SIGINT)
+    assert returncode == 3, errors
+    (tmp_path / "tiny.yaml").unlink()
+    results = "podium-results/tiny"
+    done = podium("run", results, "--local", "--no-report", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Continuing: " in done.stderr
+    columns = ["trial_id", "objective", "test_recall_at_1"]
+    found, whole = (
+        pl.read_parquet(f"{folder}/{results}/**/*.parquet").select(columns).sort("trial_id")
+        for folder in (tmp_path, finished_run[0])
+    )
+    assert found.equals(whole)
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        (["--set", "search.trials=4"], "--set goes with a study file; {} is a results folder"),
+        (["--storage", "other"], "--storage goes with a study file; {} is a results folder"),
+    ],
+)
+def test_a_results_folder_is_not_changed_on_the_way(finished_run, options, rule):
+    folder, _ = finished_run
+    results = "podium-results/tiny"
+    done = podium("run", results, "--local", *options, cwd=folder)
+    assert done.returncode == 2
+    assert rule.format(results) in done.stderr
+    assert not (folder / "other").exists()
+
+
+def test_a_folder_without_results_is_refused_and_stays_as_it_is(tmp_path):
+    (tmp_path / "empty").mkdir()
+    done = podium("run", "empty", "--local", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "empty is no results folder of podium: it has no store.json" in done.stderr
+    assert list((tmp_path / "empty").iterdir()) == []
+
+
 def test_run_says_what_the_losses_do_not_share_and_writes_it_down(finished_run):
     folder, done = finished_run
     printed = "Not equal between the losses: searched hyperparameters (2 to 3). See podium plan"

@@ -1,6 +1,7 @@
 """The list of trials: folds, test scores, and the rows that were asked for."""
 
 import csv
+import hashlib
 import io
 import json
 from dataclasses import replace
@@ -10,9 +11,13 @@ import pytest
 
 from orchestrator.results.records.metric_columns import flat_test_column, known_test_columns
 from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.trial_schema import trial_schema
+from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.reader import Reader
 from tests.analysis.synthetic_folds import FOLDS, TRUTH, fold_rows, write_folds
+from tests.analysis.synthetic_study import rows as trial_rows
 from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import KS
 from tests.orchestrator.results.store_rows import write_as_before_flat_test_scores
 from tests.podium.calling import output_of
 
@@ -26,6 +31,34 @@ def store(tmp_path_factory):
 def trials(capsys, store):
     """Output of ``podium trials STORE ARGUMENTS``."""
     return partial(output_of, capsys, "trials", store)
+
+
+def short_rows():
+    """The finals, then searches, with ids as long as those of real trials."""
+    searched = (row for row in trial_rows(TRUTH) if row["stage"] == "search")
+    for row in (*fold_rows(), *searched):
+        trial_id = hashlib.blake2b(row["trial_id"].encode(), digest_size=8).hexdigest()
+        yield {**row, "trial_id": trial_id}
+
+
+@pytest.fixture(scope="module")
+def short_store(tmp_path_factory):
+    folder = write_store(tmp_path_factory.mktemp("store") / "short", TRUTH, stages=())
+    schema = trial_schema(KS, {"margin": "float"})
+    for row in short_rows():
+        assert commit_trial(StudyPaths(folder), schema, row)
+    return str(folder)
+
+
+@pytest.fixture
+def short(capsys, monkeypatch, short_store):
+    """Text of ``podium trials STORE ARGUMENTS``, in a terminal of so many columns."""
+
+    def text(*arguments, width=80):
+        monkeypatch.setenv("COLUMNS", str(width))
+        return output_of(capsys, "trials", short_store, *arguments)
+
+    return text
 
 
 def rows_of(text):
@@ -53,22 +86,86 @@ def test_searches_have_no_test_scores(trials):
         assert {row[name] for name in known_test_columns(row)} == {None}
 
 
-def test_the_text_shows_the_fold_and_the_score_of_the_objective(trials):
-    header, *lines = trials("--stage", "final").splitlines()
+def test_the_text_has_names_then_hyperparameters_then_scores(short):
+    header, *lines = short("--stage", "final", width=80).splitlines()
     assert header.split() == [
-        *("trial_id", "loss", "fold", "state", "epochs_run", "objective", "test", "seconds")
+        *("trial_id", "loss", "fold", "margin", "seconds", "objective", "test"),
     ]
-    for line, row in zip(lines, fold_rows(), strict=True):
-        trial_id, loss, fold, *_, test, _ = line.split()
+    for line, row in zip(lines[: 3 * FOLDS], short_rows(), strict=False):
+        trial_id, loss, fold, margin, _, objective, test = line.split()
         assert (trial_id, loss, int(fold)) == (row["trial_id"], row["loss"], row["fold"])
+        assert margin == f"{row['hp.margin']:.4g}"
         assert test == f"{row['test_scores'][0]['value']:.4g}"
+        assert objective == f"{row['objective']:.4g}"
 
 
-def test_the_text_leaves_out_what_all_rows_share(trials):
-    header, *lines = trials("--loss", "contrastive", "--fold", "2").splitlines()
+def test_the_text_leaves_out_what_all_rows_share(short):
+    header, *lines = short("--loss", "contrastive", "--fold", "2").splitlines()
     assert "loss" not in header
     assert "fold" not in header
-    assert len(lines) == 1
+    assert "state" not in header
+    assert [line.startswith("No room for") for line in lines[:2]] == [False, True]
+
+
+@pytest.mark.parametrize("width", [40, 80, 120, 250])
+@pytest.mark.parametrize("options", [(), ("--loss", "contrastive"), ("--stage", "search")])
+def test_the_text_fits(short, options, width):
+    lines = short(*options, width=width).splitlines()
+    assert all(len(line) <= width for line in lines)
+    assert lines[0].startswith("trial_id ")
+
+
+def test_what_has_no_room_is_named(short):
+    assert short("--stage", "search").endswith("\nNo room for epochs_run: --csv has them.\n")
+    assert "No room for" not in short("--stage", "search", width=120)
+
+
+def test_searches_show_what_they_tried_and_no_test_score(short):
+    header, *_ = short("--stage", "search", "--loss", "contrastive").splitlines()
+    assert "margin" in header
+    assert "test" not in header.split()
+
+
+@pytest.mark.parametrize("column", ["test", "test_recall_at_1", "objective", "margin", "hp.margin"])
+def test_numbers_are_sorted_from_the_largest_and_what_is_missing_comes_last(trials, column):
+    name = {"test": "test_recall_at_1", "margin": "hp.margin"}.get(column, column)
+    values = [row[name] for row in json.loads(trials("--sort", column, "--json"))]
+    known = [value for value in values if value is not None]
+    assert known == sorted(known, reverse=True)
+    assert values == known + [None] * (len(values) - len(known))
+    of_csv = [row[name] for row in rows_of(trials("--sort", column, "--csv"))]
+    assert of_csv == ["" if value is None else str(value) for value in values]
+
+
+def test_text_is_sorted_from_a_to_z(trials):
+    losses = [row["loss"] for row in json.loads(trials("--sort", "loss", "--json"))]
+    assert losses == sorted(losses)
+    assert len(set(losses)) == 3
+
+
+def test_the_first_trials_are_those_of_all_that_fit_the_options(trials, short):
+    every = [row for row in fold_rows() if row["loss"] == "contrastive"]
+    best = max(every, key=lambda row: row["test_scores"][0]["value"])
+    options = ("--loss", "contrastive", "--sort", "test", "--top")
+    (found,) = json.loads(trials(*options, "1", "--json"))
+    assert found["test_recall_at_1"] == best["test_scores"][0]["value"]
+    assert len(json.loads(trials(*options, "3", "--json"))) == 3
+    assert len(json.loads(trials(*options, "99", "--json"))) == len(every) + 3
+    text = short(*options, "2", width=250).splitlines()
+    assert len(text) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "rule"),
+    [
+        (("--top", "3"), "--top 3 needs --sort COLUMN"),
+        (("--top", "0", "--sort", "test"), "should be greater than or equal to 1"),
+        (("--sort", "recall"), "--sort must be one of trial_id, stage, block, loss, "),
+        (("--failed", "--sort", "test"), "--sort and --top go with the list of trials"),
+    ],
+)
+def test_what_cannot_be_sorted_is_refused(trials, options, rule):
+    assert rule in " ".join(trials(*options, code=2).replace("│", "").split())
 
 
 @pytest.mark.parametrize(

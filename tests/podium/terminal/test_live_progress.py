@@ -1,6 +1,7 @@
 import io
 from dataclasses import replace
 
+import pytest
 from rich.console import Console
 
 from orchestrator.scheduling.study_progress import SearchProgress, StudyProgress
@@ -44,9 +45,8 @@ def _printed(show, monkeypatch, *, terminal):
     return file.getvalue()
 
 
-def test_names_and_failures_are_shown_as_they_are_in_lines(monkeypatch):
+def test_failures_are_shown_as_they_are_in_lines(monkeypatch):
     printed = _printed(live_progress._lines, monkeypatch, terminal=False)
-    assert r"[red]x[/red] [link=file:///etc]y[/link] :smile: \x1b]0;owned\x07\x0d\u202e" in printed
     assert r"failed: data [bold]\x1b[2J\nfailed: forged" in printed.splitlines()
     assert not set(printed) & {"\x1b", "\x07", "\r", "\u202e"}
 
@@ -64,3 +64,56 @@ def test_what_was_lost_and_repeated_is_reported():
     assert "lost and repeated" not in live_progress.progress_line(PROGRESS)
     lossy = replace(PROGRESS, retries="3 (lost_node 2, stuck 1)")
     assert "lost and repeated: 3 (lost_node 2, stuck 1)" in live_progress.progress_line(lossy)
+
+
+def of_many_losses(**changes):
+    """46 searches with long names, all of whose counts are three digits long."""
+    searches = tuple(
+        replace(
+            PROGRESS.searches[0],
+            name=f"cub200-2011/efficientnet_v2/512 hierarchical_triplet_{index}",
+            **{"planned": 500, "done": 250, "running": 100, "finals_planned": 100, **changes},
+        )
+        for index in range(46)
+    )
+    return replace(PROGRESS, searches=searches, failures=())
+
+
+def view(progress, *, width=80, max_rows=20):
+    """The lines of the live view on a terminal so wide."""
+    console = Console(file=io.StringIO(), width=width, no_color=True)
+    for line in live_progress.progress_table(progress, max_rows=max_rows, width=width):
+        console.print(line)
+    return console.file.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120])
+@pytest.mark.parametrize(
+    "changes", [{}, {"pruned": 100, "failed": 100, "duplicates": 100}], ids=["none", "all"]
+)
+def test_many_losses_with_long_names_have_a_line_each_that_fits(width, changes):
+    lines = view(of_many_losses(**changes), width=width)
+    assert all(len(line) <= width for line in lines)
+    assert lines[0].split()[:2] == ["search", "done"]
+    rows = [line for line in lines if "250/500" in line]
+    assert len(rows) == 20
+    for index, row in enumerate(rows):
+        assert row.split(" done")[0].startswith("cub")
+        assert f"triplet_{index} " in row or width == 40
+        assert row.endswith("0.500")
+    rest = " ".join(" ".join(lines[21:]).split())
+    assert "+26 more searches" in rest
+    assert ("no room for" in rest) == (width < 120)
+
+
+def test_counts_that_are_zero_have_no_column():
+    assert view(of_many_losses(), width=120)[0].split() == [
+        *("search", "done", "run", "final", "best", "R@1"),
+    ]
+    assert "pruned" in view(of_many_losses(pruned=1), width=120)[0]
+
+
+def test_a_single_search_on_a_small_terminal_is_shown():
+    header, row, *_ = view(replace(PROGRESS, failures=()), width=200, max_rows=0)
+    assert header.split()[:2] == ["search", "done"]
+    assert row.startswith("glyphs [red]x[/red]")

@@ -1,0 +1,42 @@
+"""What a run ends with: the first three of the leaderboard, and the verdict."""
+
+import textwrap
+
+from analysis.tournament.tournament import Tournament
+from analysis.wording import number
+from podium.terminal.fitting_table import fitting_table, terminal_width
+
+_NUM_LEADERS = 3
+
+
+def leaders_text(tournament: Tournament | None, headline: str, *, score: str) -> str:
+    """The first three with mean rank and mean score, then the headline of the report.
+
+    Args:
+        tournament: the ranking; None where there is none, as the headline then says.
+        headline: the verdict, which also says where no ranking can be supported.
+        score: what the scores are, such as ``Recall@1``; the tournament has them in percent.
+    """
+    width = terminal_width()
+    verdict = textwrap.fill(headline, width, break_on_hyphens=False)
+    if tournament is None:
+        return verdict
+    rows = [
+        {
+            "loss": standing.competitor,
+            "place": standing.place,
+            "average rank": number(standing.average_rank),
+            f"mean {score}, %": number(standing.mean_score),
+        }
+        for standing in tournament.standings[:_NUM_LEADERS]
+    ]
+    columns = list(rows[0])
+    table = fitting_table(
+        rows,
+        columns=columns,
+        worth=columns,
+        width=width,
+        num_kept=len(columns),
+        right=columns[1:],
+    )
+    return "\n".join((*table.lines, "", verdict))
