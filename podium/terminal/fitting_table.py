@@ -99,7 +99,7 @@ def print_fitting_table(
 def _cut(text: str, length: int) -> str:
     """``text`` without what is before its end, where it is longer than ``length``.
 
-    The end, which says most in names such as ``cub200/resnet50/512 contrastive``, keeps two thirds.
+    The end says most in names such as ``cub200/resnet50/512 contrastive``, and keeps two thirds.
     """
     if len(text) <= length:
         return text

@@ -120,10 +120,10 @@ def test_a_search_trial_in_quarantine_left_no_embeddings(capsys, crossed_folder)
 
 def test_trials_are_listed_with_what_is_crossed(capsys, crossed_folder):
     header, *lines = call(capsys, "trials", crossed_folder).out.splitlines()
-    names = "trial_id stage loss protocol train_on repeat objective test"
+    names = "trial_id stage loss protocol repeat objective test"
     assert header.split() == names.split()
     count = Reader(crossed_folder).trials().collect().height
-    assert lines[count].startswith("No room for ")
+    assert lines[count].startswith("No room for train_on, same_as, ")
     rows = json.loads(call(capsys, "trials", crossed_folder, "--json").out)
     assert {row["protocol"] for row in rows} == {"untrained", "test_tuned"}
     assert {row["train_on"] for row in rows} == {None, "part", "all"}

@@ -126,7 +126,9 @@ def test_searches_show_what_they_tried_and_no_test_score(short):
     assert "test" not in header.split()
 
 
-@pytest.mark.parametrize("column", ["test", "test_recall_at_1", "objective", "margin", "hp.margin"])
+@pytest.mark.parametrize(
+    "column", ["test", "test_recall_at_1", "objective", "margin", "hp.margin"]
+)
 def test_numbers_are_sorted_from_the_largest_and_what_is_missing_comes_last(trials, column):
     name = {"test": "test_recall_at_1", "margin": "hp.margin"}.get(column, column)
     values = [row[name] for row in json.loads(trials("--sort", column, "--json"))]
