@@ -1,9 +1,12 @@
-"""Watching a study run: a live table on a terminal, plain lines everywhere else."""
+"""Watching a study run: a live table on a terminal, a line now and then everywhere else."""
 
+import itertools
+import math
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
 
 from rich.console import Console, Group
@@ -15,7 +18,8 @@ from orchestrator.scheduling.study_progress import SearchProgress, StudyProgress
 from podium.terminal.fitting_table import fitting_table
 from podium.terminal.printing import Row
 
-_LINE_SECONDS = 10.0
+_TICK_SECONDS = 10.0
+_MOST_TICKS = 60  # ten minutes
 _NUM_OTHER_LINES = 5  # header, total of up to three lines and the cursor's own line
 _OFTEN_ZERO = ("pruned", "failed", "dupl")
 _WORTH = ("failed", "final", "run", "pruned", "dupl")  # after the search, how far, and how good
@@ -48,14 +52,20 @@ def _lines(progress: Callable[[], StudyProgress], console: Console) -> Iterator[
     ended = threading.Event()
 
     def print_lines() -> None:
-        num_printed = 0
-        while not ended.wait(_LINE_SECONDS):
+        num_printed, last, due, gap = 0, None, 1, 1
+        for tick in itertools.count(1):
+            if ended.wait(_TICK_SECONDS):
+                return
             now = progress()
             for failure in now.failures[num_printed:]:
                 console.print(_plain(f"failed: {failure}"), soft_wrap=True)
             num_printed = len(now.failures)
-            line = f"{datetime.now():%H:%M:%S}  {progress_line(now)}"
-            console.print(_plain(line), soft_wrap=True)
+            lasting = replace(now, seconds_left=None, budget=())  # what time alone does not change
+            if tick >= due and lasting != last:
+                line = f"{datetime.now():%Y-%m-%d %H:%M:%S}  {progress_line(now)}"
+                console.print(_plain(line), soft_wrap=True)
+                last, gap = lasting, next_gap(gap)
+                due = tick + gap
 
     printer = threading.Thread(target=print_lines, name="progress lines", daemon=True)
     printer.start()
@@ -65,6 +75,11 @@ def _lines(progress: Callable[[], StudyProgress], console: Console) -> Iterator[
         ended.set()
         printer.join()
         console.print(_plain(progress_line(progress())), soft_wrap=True)
+
+
+def next_gap(gap: int) -> int:
+    """Ticks to the next line: half as many again each time, up to ten minutes."""
+    return min(math.ceil(gap * 1.5), _MOST_TICKS)
 
 
 def progress_table(progress: StudyProgress, *, max_rows: int, width: int) -> list[Text]:

@@ -1,5 +1,8 @@
 import io
+import itertools
+import threading
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 from rich.console import Console
@@ -35,7 +38,7 @@ PROGRESS = StudyProgress(
 
 
 def _printed(show, monkeypatch, *, terminal):
-    monkeypatch.setattr(live_progress, "_LINE_SECONDS", 0.01)
+    monkeypatch.setattr(live_progress, "_TICK_SECONDS", 0.01)
     monkeypatch.setenv("TERM", "xterm")
     file = io.StringIO()
     console = Console(file=file, width=300, height=40, force_terminal=terminal, no_color=True)
@@ -58,6 +61,43 @@ def test_names_and_failures_are_shown_as_they_are_in_the_live_view(monkeypatch):
     assert "\x1b]" not in printed
     assert "\x1b[2J" not in printed
     assert not set(printed) & {"\x07", "\u202e"}
+
+
+def _lines_of(states, monkeypatch):
+    """What is printed, without dates, of progress that is one of these at each tick."""
+    monkeypatch.setattr(live_progress, "_TICK_SECONDS", 0.0)
+    file, left, is_over = io.StringIO(), iter(states), threading.Event()
+
+    def progress():
+        state = next(left, None)
+        if state is None:
+            is_over.set()
+        return state or states[-1]
+
+    console = Console(file=file, width=300, no_color=True)
+    with live_progress._lines(progress, console):
+        assert is_over.wait(20)
+    *dated, last = file.getvalue().splitlines()
+    assert not last.startswith("20")
+    for line in dated:
+        datetime.strptime(line[:19], "%Y-%m-%d %H:%M:%S")
+    return [line[21:] for line in dated]
+
+
+def test_lines_come_at_growing_intervals_up_to_ten_minutes(monkeypatch):
+    states = [
+        replace(PROGRESS, trials_done=n, trials_planned=900, failures=()) for n in range(300)
+    ]
+    shown = [int(line.split()[0]) + 1 for line in _lines_of(states, monkeypatch)]
+    assert shown[:9] == [1, 3, 6, 11, 19, 31, 49, 76, 117]
+    assert max(b - a for a, b in itertools.pairwise(shown)) == 60
+
+
+def test_where_only_time_passed_there_is_no_line(monkeypatch):
+    calm = replace(PROGRESS, failures=())
+    states = [replace(calm, seconds_left=float(n)) for n in range(50)]
+    assert len(_lines_of(states, monkeypatch)) == 1
+    assert len(_lines_of([*states, replace(calm, trials_done=2)], monkeypatch)) == 2
 
 
 def test_what_was_lost_and_repeated_is_reported():
