@@ -14,7 +14,6 @@ import typer
 
 from orchestrator.redaction import redacted
 from orchestrator.results.storage.printable_text import one_line
-from podium import __version__
 from podium.errors import PodiumError, StoreError
 from podium.stop_signals import AGAIN, INTERRUPTED, Stopped, StopSignals
 from podium.terminal.printing import say
@@ -93,7 +92,9 @@ def _application(called: str) -> typer.Typer:
 
 def _say_version(asked: bool) -> None:
     if asked:
-        say(f"podium {__version__}")
+        from importlib import metadata
+
+        say(f"podium {metadata.version('podium')}")
         raise typer.Exit
 
 
