@@ -41,7 +41,6 @@ def test_a_trap_is_refused_at_once(tmp_path, monkeypatch, text, message):
     "loss",
     [
         "/tmp/mark.py:Loss",
-        "./mark.py:Loss",
         "../mark:Loss",
         "mark.py",
         "https://example.org/mark.py:Loss",
@@ -57,12 +56,21 @@ def test_a_trap_is_refused_at_once(tmp_path, monkeypatch, text, message):
         "memory:memory:mark:Loss",
     ],
 )
-def test_only_an_import_path_names_code(tmp_path, monkeypatch, loss):
+def test_only_an_import_path_or_the_file_of_a_loss_names_code(tmp_path, monkeypatch, loss):
+    refuse_and_run_nothing(tmp_path, monkeypatch, f"losses: [{loss!r}]")
+    refuse_and_run_nothing(tmp_path, monkeypatch, f"losses: [contrastive]\nbackbones: [{loss!r}]")
+
+
+def test_a_backbone_is_never_read_from_a_file(tmp_path, monkeypatch):
+    backbone = "losses: [contrastive]\nbackbones: ['./mark.py:Loss']"
+    refuse_and_run_nothing(tmp_path, monkeypatch, backbone)
+
+
+def refuse_and_run_nothing(tmp_path, monkeypatch, text):
     (tmp_path / "mark.py").write_text("open('mark', 'w').close()")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.chdir(tmp_path)
-    for text in (f"losses: [{loss!r}]", f"losses: [contrastive]\nbackbones: [{loss!r}]"):
-        (tmp_path / "study.yaml").write_text(f"study: x\n{text}\n")
-        with pytest.raises(StudyError):
-            load_study(tmp_path / "study.yaml", ())
+    (tmp_path / "study.yaml").write_text(f"study: x\n{text}\n")
+    with pytest.raises(StudyError):
+        load_study(tmp_path / "study.yaml", ())
     assert not (tmp_path / "mark").exists()
