@@ -26,7 +26,7 @@ from tests.analysis.synthetic_trials import Truth
 TRUTH = Truth(
     scripts=("cyrillic", "greek", "latin"),
     embedding_dims=(16, 32),
-    search_trials=24,
+    search_trials=10,
     seeds=2,
     has_without_k=True,
     tests_searches=True,
