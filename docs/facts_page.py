@@ -1,4 +1,4 @@
-"""Makes docs/facts.md: tables that papers print of losses and networks, from the code itself."""
+"""Makes docs/reference/facts.md: tables that papers print of losses and networks, from the code itself."""
 
 import torch
 from torch.utils.flop_counter import FlopCounterMode
@@ -47,7 +47,7 @@ _COST_OPENING = f"""
 Numbers that one forward and backward pass computes, in millions: of a batch of {_BATCH_SIZE} images, four a class, 128
 dimensions and {_NUM_CLASSES} training classes. The exponents say how that grows with the batch and with the number of
 training classes: 2 means four times as much for twice as many. Seconds are in
-[benchmarks/RESULTS.md](../benchmarks/RESULTS.md).
+[benchmarks/RESULTS.md](../../benchmarks/RESULTS.md).
 
 As printed: the order of an epoch in Kim et al. 2020, *Proxy Anchor Loss*, table 1, of M training images, C classes,
 U proxies a class and B batches; pairs and triplets are those of the whole training set there. A batch holds a constant

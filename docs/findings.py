@@ -1,4 +1,4 @@
-"""Makes docs/findings-protocols.md and its picture from a finished run of that study.
+"""Makes docs/examples/findings-protocols.md and its picture from a finished run of that study.
 
 python -m docs.findings [podium-results/findings-protocols]
 """
@@ -28,7 +28,7 @@ from orchestrator.results.trial_files.reader import Reader
 from podium.terminal.protocols_text import entry_text
 
 _FOLDER = Path(__file__).parent
-_PAGE = _FOLDER / "findings-protocols.md"
+_PAGE = _FOLDER / "examples" / "findings-protocols.md"
 _PICTURE = _FOLDER / "images" / "findings-protocols.png"
 
 _OPENING = """\
@@ -37,13 +37,13 @@ _OPENING = """\
 
 `studies/findings-protocols.yaml` lets {protocols} protocols evaluate the same {configs} configs of each loss, {repeats}
 times with fresh seeds and fresh splits: {losses} losses in {blocks} blocks of letters, {trials:,} trials, {hours:.1f}
-hours of one CPU core. Test scores of all of them are in [quarantine](protocols.md#the-quarantine); no search
+hours of one CPU core. Test scores of all of them are in [quarantine](../explanation/protocols.md#the-quarantine); no search
 saw them. Learning rates are fixed, so that what is selected depends on the losses' own
 hyperparameters, by which configs differ less.
 
 Every protocol's selected config is scored by the same networks: those that `test_tuned` trained with that config on all
 classes in other repeats. So protocols are compared by what they select alone, not by how many classes they
-leave for training. [What each number is](statistics.md).
+leave for training. [What each number is](../explanation/statistics.md).
 
 ## Results
 
@@ -119,7 +119,7 @@ def _page(study: ProtocolStudy, folder: Path) -> Iterator[str]:
     )
     yield f"**{protocol_headline(study)}**\n"
     yield from (f"- {sentence}" for sentence in protocol_sentences(study))
-    yield f"\n![Regret of each protocol's picks against its cost](images/{_PICTURE.name})"
+    yield f"\n![Regret of each protocol's picks against its cost](../images/{_PICTURE.name})"
     yield f"\nResolution of the validation scores:\n\n{_ceilings(study, folder)}"
     yield "\n± is half of the 95 % interval."
     for shown in _tables(study):

@@ -48,7 +48,7 @@ _MEANINGS = {
     "image_size": "Height and width of the network's input; null where images have a size of their"
     " own.",
     "loss": "Name of the loss; `untrained` for the baseline.",
-    "protocol": "Name of the [protocol](protocols.md) of its search, or its kind where it has no"
+    "protocol": "Name of the [protocol](../explanation/protocols.md) of its search, or its kind where it has no"
     " name; of a baseline the first of the study. A final stage may split the classes otherwise.",
     "split_protocol": "Kind of the protocol that splits the classes of this very trial: `fixed`,"
     " `kfold`, `random_splits`, `repeated_kfold`, `published`, `test_tuned`, `refit`.",
@@ -69,7 +69,7 @@ _MEANINGS = {
     "settings": "JSON with everything that defines the trial: enough to run it again.",
     "state": "`COMPLETE`, `PRUNED` (stopped early) or `FAILED`.",
     "cause": "Of a failure: `diverged`, `collapsed`, `out_of_memory`, `input`, `error`, `timeout`,"
-    " `lost`, `stuck`, `device` ([what they mean](reliability.md)).",
+    " `lost`, `stuck`, `device` ([what they mean](../explanation/reliability.md)).",
     "message": "First line of the error.",
     "traceback": "Where it was raised.",
     "log": "The end of what the trial printed, warned and logged.",
@@ -103,8 +103,8 @@ _MEANINGS = {
     " stages, and with `quarantine: record` or `record_all` the search, where a fold whose test"
     " embeddings diverged or collapsed has none. In the final and baseline stages, and with"
     " `record_all` in the search, classes also have `r_precision`, `map_at_r`, `nmi` and `f1`, with `k` null"
-    " ([how they are computed](statistics.md#metrics-cells-and-blocks)), and with"
-    " `metrics.verification` the [scores of pairs](statistics.md#verification), of which `tar_at_far`"
+    " ([how they are computed](../explanation/statistics.md#metrics-cells-and-blocks)), and with"
+    " `metrics.verification` the [scores of pairs](../explanation/statistics.md#verification), of which `tar_at_far`"
     " has a `k` of its own and `queries` and `gallery` count pairs.",
     "test_class_hits": "As `class_hits`, on the test classes.",
     "test_retrievals": "A few queries with their nearest test images, as PNG. `similarity` is a"
@@ -134,7 +134,7 @@ From Python, `orchestrator.results.trial_files.reader.Reader(folder)` gives the 
 moment of a run, each trial once also while files are being gathered: `trials()`, and the nested
 columns as long tables: `scores()`, `class_hits()`, `test_scores()`, `test_class_hits()`,
 `test_retrievals()`, and `attempts()`, `runs()`, `spending()`. A filter on columns of trials leaves the details of others on
-the disk ([a notebook](notebooks/reading-results.ipynb), [other tools](export.md)).
+the disk ([a notebook](../notebooks/reading-results.ipynb), [other tools](../how-to/export.md)).
 
 Besides the trials: `study.yaml` (the resolved study), `provenance.json` (versions, hardware,
 what losses do not share, search spaces), `code/` (copies of what the study names by
@@ -193,7 +193,7 @@ _ATTEMPT_MEANINGS = {
     "cause": "How it ended: `complete`, `stopped` (pruned, or interrupted), a cause of a failure,"
     " or why it was retried: `lost_node`, `preempted`, `lost_worker`, `stuck`, `device`,"
     " `out_of_memory`, `out_of_host_memory`, `killed_for_memory`, `data`"
-    " ([what they mean](reliability.md)).",
+    " ([what they mean](../explanation/reliability.md)).",
     "message": "What is known of that, and of a checkpoint that could not be used.",
     "reports": "Epochs and tests the trial had by then, those of earlier attempts too.",
     "seconds": "How long it lasted, by a monotonic clock.",
@@ -234,7 +234,7 @@ _RUN_MEANINGS = {
     "budget_wall_hours": "`budget.wall_hours`, likewise.",
     "budget_trials": "`budget.trials`, likewise.",
     "trials_per_search": "Planned for each search in this run.",
-    "num_ended_searches": "Searches whose [share of the budget](budgets.md) was used up in it.",
+    "num_ended_searches": "Searches whose [share of the budget](../how-to/budgets.md) was used up in it.",
 }
 _SPENDING_OPENING = """\
 `Reader.spending()`, the sums over attempts at trials of each run, search and stage, by what became of
@@ -324,16 +324,16 @@ def _facts() -> str:
 
 
 def _architecture() -> str:
-    return with_rooms(_FOLDER / "architecture.md")
+    return with_rooms(_FOLDER / "explanation" / "architecture.md")
 
 
 PAGES = {
-    "results-schema.md": _results_schema,
-    "losses.md": _losses,
-    "architecture.md": _architecture,
-    "facts.md": _facts,
+    "reference/results-schema.md": _results_schema,
+    "reference/losses.md": _losses,
+    "explanation/architecture.md": _architecture,
+    "reference/facts.md": _facts,
 }
-"""File name -> what makes its text."""
+"""File in this folder -> what makes its text."""
 
 
 if __name__ == "__main__":

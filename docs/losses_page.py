@@ -1,4 +1,4 @@
-"""Makes docs/losses.md from what the code says of its losses."""
+"""Makes docs/reference/losses.md from what the code says of its losses."""
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping
@@ -38,9 +38,9 @@ A loss *needs*:
 *Traits*: `vmap` losses run under `torch.func.vmap` over their real-valued hyperparameters; `memory`
 losses can meet earlier batches as well; `random` losses draw from the trial's seed.
 
-[All losses at their defaults](all-losses.md) shows how they train; [losses and networks in figures](facts.md) what
+[All losses at their defaults](../examples/all-losses.md) shows how they train; [losses and networks in figures](facts.md) what
 pairs weigh and a step costs.
-[Add a loss](add-a-loss.md) of your own with one file, and make it tunable with a second.
+[Add a loss](../how-to/add-a-loss.md) of your own with one file, and make it tunable with a second.
 
 ## Composed losses
 

@@ -24,7 +24,7 @@ losses:                          # podium losses lists them, podium spaces LOSS 
   # - loss: proxy_anchor
   #   space: {{alpha: {{low: 4, high: 100, log: true}}, margin: [0.05, 0.1, 0.2]}}
   #   values: {{margin: 0.2}}        # what holds where the search says nothing, and in its trial 0
-  #   try_first: [{{alpha: 16}}]     # configs that are tried next; see docs/samplers.md
+  #   try_first: [{{alpha: 16}}]     # configs that are tried next; see docs/reference/samplers.md
   # Together, or from elsewhere:
   # - sum: {{multi_similarity: 1, softmax: 0.1}}       # weighted; or multi_similarity+softmax
   # - memory:contrastive                             # with a cross-batch memory
@@ -59,7 +59,7 @@ final:
   protocol: null                 # null: the split of the search; or {{kind: kfold, folds: 5}}
   train_on: [part]               # also all: on every training class, for the epochs selected
 
-# What differs in the training of losses, and why: docs/fairness.md. Required where it does.
+# Required where the training of losses differs: what, and why: docs/explanation/fairness.md.
 declared_differences: {{}}
 
 training:
@@ -79,13 +79,13 @@ tournament:
   score: null                    # or recall@4, nmi, f1, r_precision, map_at_r; null: the first K
   groups: null                   # or {{GROUP: [LOSS, LOSS], ...}}; null: by kind of loss
 
-# Published values in percent, to be shown beside the results: docs/study-file.md.
+# Published values in percent, to be shown beside the results: docs/reference/study-file.md.
 expect: null                     # or {{source: PAPER, tolerance: 1.0, file: table.csv}}
 
 quarantine: none                 # record, record_all: score searches on test classes too, unread
 metrics: {{k: [1, 2, 4, 8], verification: false}}  # Recall@K, the first K decides; pairs too?
 keep: {{models: true, embeddings: true}}  # what final trials leave beside their scores
-budget: {{gpu_hours: null, wall_hours: null, trials: null}}  # of all runs: docs/budgets.md
+budget: {{gpu_hours: null, wall_hours: null, trials: null}}  # of all runs: docs/how-to/budgets.md
 resources:                       # of one trial; fractions share a GPU
   cpus_per_trial: 1
   gpus_per_trial: 0

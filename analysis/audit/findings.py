@@ -11,7 +11,7 @@ class Finding:
     """One thing about a table.
 
     Attributes:
-        kind: a short word, such as ``average``; `docs/audit-and-merge.md` lists them.
+        kind: a short word, such as ``average``; `docs/how-to/audit-and-merge.md` lists them.
         where: the row, cell or column it is about.
         message: one plain sentence.
     """

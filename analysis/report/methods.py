@@ -17,7 +17,8 @@ from analysis.wording import counted, listed
 from orchestrator.results.records.tournament_rules import TEST_LABELS
 
 _POINTER = (
-    "docs/statistics.md of podium has each definition, when not to trust it, and its source."
+    "docs/explanation/statistics.md of podium has each definition, when not to trust it, and its"
+    " source."
 )
 
 

@@ -1,4 +1,4 @@
-"""Makes docs/all-losses.md and docs/examples/all-losses.html from a run of that study.
+"""Makes docs/examples/all-losses.md and docs/examples/all-losses.html from a run of that study.
 
 python -m docs.examples.make [podium-results/all-losses]
 """
@@ -13,7 +13,7 @@ from docs.losses_page import table
 from orchestrator.results.trial_files.reader import Reader
 
 _FOLDER = Path(__file__).parent
-_PAGE = _FOLDER.parent / "all-losses.md"
+_PAGE = _FOLDER / "all-losses.md"
 _UNTRAINED = "untrained"
 
 _OPENING = """\
@@ -23,7 +23,7 @@ _OPENING = """\
 Does every loss train? `studies/all-losses.yaml` trains each loss on class labels at its published
 defaults with one recipe (`fast`: 8 epochs, small batches, one learning rate for all), on the letters of
 `glyphs`. Below is Recall@1 on letters of unseen classes, the mean of {seeds} seeds; the
-[report of that run](examples/all-losses.html) has everything else.
+[report of that run](all-losses.html) has everything else.
 
 **This is no fair tournament.** Defaults were published for other data and large networks, and nothing
 is searched here: a loss far down may only want another learning rate. With {blocks} blocks, both
@@ -37,7 +37,7 @@ _CLOSING = """
 `gradml` is `csml` in other words: on balanced batches gradml(k = 2, w) = 4 csml(2 w) + 4 - 8 w. Both know classes by
 the mean of all cosines between them alone, so classes that are spread evenly and classes on two opposite points have
 the same value, and above k = 2 `gradml` rewards the two points. So embeddings collapse: of 16 dimensions their
-[effective rank](../benchmarks/RESULTS.md#effective-rank-of-embeddings-python--m-benchmarkseffective_rank) falls from
+[effective rank](../../benchmarks/RESULTS.md#effective-rank-of-embeddings-python--m-benchmarkseffective_rank) falls from
 5.9 untrained to 1.8 with `gradml` and 1.6 with `csml`, where `contrastive` raises it to 11.2. Their recall does not
 rise after the first epoch, as the learning curves of the report show. The source of `gradml` trains at a rate of 1e-7.
 
@@ -74,7 +74,7 @@ def _table(recalls: pl.DataFrame, blocks: list[str]) -> str:
     recall = {(loss, block): value for loss, block, value in cells.iter_rows()}
     rows = [
         (
-            f"[{loss}](losses.md#{loss})" if loss != _UNTRAINED else loss,
+            f"[{loss}](../reference/losses.md#{loss})" if loss != _UNTRAINED else loss,
             *(f"{100 * recall[loss, block]:.1f}" for block in blocks),
             f"{100 * gain:+.1f}" if loss != _UNTRAINED else "",
         )

@@ -39,7 +39,8 @@ _OBJECT_STORE_BYTES = 100 * 2**20
 _PATIENCE_SECONDS, _CONNECT_SECONDS, _PAUSE_SECONDS = 15.0, 5.0, 0.5
 _TOKEN = (
     "Ray reads the token from ~/.ray/auth_token, the file in RAY_AUTH_TOKEN_PATH, or"
-    " RAY_AUTH_TOKEN; RAY_AUTH_MODE=disabled joins a cluster that demands none (docs/clusters.md)"
+    " RAY_AUTH_TOKEN; RAY_AUTH_MODE=disabled joins a cluster that demands none"
+    " (docs/how-to/clusters.md)"
 )
 
 
@@ -236,8 +237,8 @@ def _check_address(address: str) -> str:
         head = canonicalize_bootstrap_address(address)
     except ConnectionError:
         raise PodiumError(
-            "--address auto finds no Ray cluster on this machine. Start one (docs/clusters.md),"
-            " name its head as HOST:PORT, or leave --address out"
+            "--address auto finds no Ray cluster on this machine. Start one"
+            " (docs/how-to/clusters.md), name its head as HOST:PORT, or leave --address out"
         ) from None
     except (OSError, ValueError):
         head = None

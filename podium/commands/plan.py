@@ -54,7 +54,8 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="KEY=VALUE",
-            help="Change what is assumed, such as spread=4: see docs/statistics.md. Repeatable.",
+            help="Change what is assumed, such as spread=4: see docs/explanation/statistics.md."
+            " Repeatable.",
         ),
     ] = None,
     like: Annotated[

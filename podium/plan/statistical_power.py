@@ -25,7 +25,9 @@ from podium.plan.primary_test import planned_units
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assumptions:
-    """What is not known before a study runs. Where the values come from: docs/statistics.md.
+    """What is not known before a study runs.
+
+    Where the values come from: docs/explanation/statistics.md.
 
     Attributes:
         recall: Recall@1 of a config on validation, in (0, 100).

@@ -1,4 +1,4 @@
-"""What docs/clusters.md tells to type exists, as far as one machine can tell."""
+"""What docs/how-to/clusters.md tells to type exists, as far as one machine can tell."""
 
 import re
 import shlex
@@ -8,7 +8,7 @@ import pytest
 from ray.scripts.scripts import cli
 
 ROOT = Path(__file__).parents[2]
-TEXT = (ROOT / "docs" / "clusters.md").read_text()
+TEXT = (ROOT / "docs" / "how-to" / "clusters.md").read_text()
 LINES = [
     line.removeprefix("$ ").strip("() ")
     for block in re.findall(r"^```console\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)

@@ -106,7 +106,7 @@ def test_the_head_ends_and_tags_instances_of_its_own_cluster_only():
 
 
 def test_data_beside_the_launcher_file_is_not_copied_to_every_node():
-    """docs/clusters.md has the data in ./data when they are sent to the bucket."""
+    """docs/how-to/clusters.md has the data in ./data when they are sent to the bucket."""
     excluded = yaml.safe_load(AWS.read_text())["rsync_exclude"]
     assert "/data" in excluded  # with its slash: analysis/data is a part of podium
     assert "data" not in excluded

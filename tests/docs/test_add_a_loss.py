@@ -1,4 +1,4 @@
-"""The worked example of docs/add-a-loss.md, executed in a copy of the packages."""
+"""The worked example of docs/how-to/add-a-loss.md, executed in a copy of the packages."""
 
 import re
 import shutil
@@ -13,7 +13,7 @@ LOSS = "snr_contrastive"
 FILES = dict(
     re.findall(
         r"^`(\S+\.py)`\n\n```python\n(.*?)^```$",
-        (ROOT / "docs" / "add-a-loss.md").read_text(encoding="utf-8"),
+        (ROOT / "docs" / "how-to" / "add-a-loss.md").read_text(encoding="utf-8"),
         flags=re.MULTILINE | re.DOTALL,
     )
 )

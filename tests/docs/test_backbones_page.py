@@ -9,7 +9,7 @@ from trainables.network.make_backbone import make_backbone
 from trainables.registry import names
 from trainables.settings.trial_settings import BackboneSettings
 
-ROWS = {row[0].strip("`"): row[1:] for row in rows_of_table("docs/backbones.md", "name")}
+ROWS = {row[0].strip("`"): row[1:] for row in rows_of_table("docs/reference/backbones.md", "name")}
 
 
 def test_every_network_is_in_the_table():

@@ -7,7 +7,7 @@ from trainables.dataset_readers.read_images import READERS
 from trainables.datasets._image_folder import _Options
 from trainables.file_caches.resized_images_build import resized_size
 
-PAGE = "docs/data-sets.md"
+PAGE = "docs/reference/data-sets.md"
 PUBLISHED = {name: reader.published for name, reader in READERS.items() if reader.published}
 
 

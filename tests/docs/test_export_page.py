@@ -14,7 +14,7 @@ from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results_tools.optuna_journal import append_searches
 from tests.orchestrator.small_study import STUDY, run_here
 
-PAGE = (Path(__file__).parents[2] / "docs" / "export.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "export.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def snippets(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     for block in re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
-        exec(compile(block, "docs/export.md", "exec"), names)
+        exec(compile(block, "docs/how-to/export.md", "exec"), names)
     return names
 
 

@@ -1,4 +1,4 @@
-"""What docs/frozen-features.md says of files and settings is so."""
+"""What docs/how-to/frozen-features.md says of files and settings is so."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,9 @@ from trainables.settings.training_settings import TRAINING_TYPES, TrainingSettin
 from trainables.settings.trial_settings import DatasetSettings
 from trainables.settings.unused_settings import Surroundings, why_unused_setting
 
-PAGE = (Path(__file__).parents[2] / "docs" / "frozen-features.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "frozen-features.md").read_text(
+    encoding="utf-8"
+)
 
 
 def test_the_example_makes_a_data_set_of_stored_embeddings(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""What docs/facts.md measures of losses, against what their formulas say."""
+"""What docs/reference/facts.md measures of losses, against what their formulas say."""
 
 import pytest
 

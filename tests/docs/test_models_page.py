@@ -1,4 +1,4 @@
-"""The Python that docs/models.md shows is executed."""
+"""The Python that docs/how-to/models.md shows is executed."""
 
 import re
 from dataclasses import replace
@@ -13,7 +13,7 @@ from tests.trainables.tiny_trials import tiny_trial
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings
 from trainables.trial.run_trial import run_trial
 
-PAGE = Path(__file__).parents[2] / "docs" / "models.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "models.md"
 
 
 @pytest.fixture

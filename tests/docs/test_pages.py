@@ -23,7 +23,7 @@ from trainables.recipes import training_for
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.glob("*.md"))]
+FILES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 TEXTS = {str(file.relative_to(ROOT)): file.read_text(encoding="utf-8") for file in FILES}
 
 # A file that a study names, beside it.
@@ -153,7 +153,8 @@ def test_the_page_of_the_study_file_has_every_key_with_its_default(tmp_path):
     training = asdict(training_for("fast", dataset="glyphs", backbone="conv_small"))
     expected |= {f"training.{name}": value for name, value in training.items()}
     documented = {
-        key.strip("`"): default for key, default, _ in rows_of_table("docs/study-file.md", "key")
+        key.strip("`"): default
+        for key, default, _ in rows_of_table("docs/reference/study-file.md", "key")
     }
     assert documented.keys() == expected.keys()
     for key in expected.keys() - {"study", "losses"}:
@@ -162,9 +163,10 @@ def test_the_page_of_the_study_file_has_every_key_with_its_default(tmp_path):
 
 
 def test_the_page_of_data_sets_has_every_option_and_script_of_glyphs():
-    options = {row[0].strip("`") for row in rows_of_table("docs/data-sets.md", "option")}
+    page = "docs/reference/data-sets.md"
+    options = {row[0].strip("`") for row in rows_of_table(page, "option")}
     assert options == {field.name for field in fields(_Options)}
-    scripts = {name.strip("`"): int(n) for name, n in rows_of_table("docs/data-sets.md", "script")}
+    scripts = {name.strip("`"): int(n) for name, n in rows_of_table(page, "script")}
     assert scripts == {name: len(characters) for name, characters in ALPHABETS.items()}
 
 
@@ -179,13 +181,13 @@ def test_the_page_of_statistics_names_what_a_tournament_prints():
     )
     held = hold_tournament(table.cells, by=by, competitor="loss", score="recall")
     record = tournament_record(held, rank_stability(held))
-    documented = set(re.findall(r"`([a-z_]+)`", TEXTS["docs/statistics.md"]))
+    documented = set(re.findall(r"`([a-z_]+)`", TEXTS["docs/explanation/statistics.md"]))
     inputs = {"by", "blocks", "competitors", "pairs", "excluded", "alpha"}
     standing = record["competitors"][0].keys() - {"competitor", "blocks"}
     assert (record.keys() - inputs - {"friedman"}) | standing <= documented
     said = record["stability"].keys() | record["medals"][0].keys()
     assert said - {"competitor", "competitors"} <= documented
-    rows = rows_of_table("docs/statistics.md", "number")
+    rows = rows_of_table("docs/explanation/statistics.md", "number")
     named = {name for row in rows for name in re.findall(r"`([a-z_.]+)`", row[0])}
     printed = {*record, *standing, *record["friedman"], *record["pairs"][0], "friedman.statistic"}
     assert named <= printed

@@ -13,8 +13,8 @@ from tests.podium.test_protocol_studies import SMALLER as RUN_LOCALLY
 from tests.podium.test_studies_on_ray import SMALLER as RUN_ON_RAY
 
 ROOT = Path(__file__).parents[2]
-PAGE = "docs/published-tables.md"
-HOW_TO = "docs/reproduce-a-table.md"
+PAGE = "docs/reference/published-tables.md"
+HOW_TO = "docs/how-to/reproduce-a-table.md"
 STUDIES = sorted((ROOT / "studies").glob("*.yaml"))
 # The columns after the number of a table.
 THESIS = rows_of_table(

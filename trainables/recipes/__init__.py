@@ -1,6 +1,6 @@
 """Training recipes by name: what a study gets unless it says otherwise. One module each. No torch.
 
-`docs/recipes.md` says where each comes from, and where a source contradicts itself.
+`docs/reference/recipes.md` says where each comes from, and where a source contradicts itself.
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,9 @@
 """Psomas 2020 as the committed code does it, where that is not what the text says.
 
-D1, D2, ... are the rows of the table in docs/recipes.md. Where the code swaps the loss itself, a
-study names the other loss: ``lifted_mined`` for its lifted structure (D9), ``thesis_loss_2`` for
-its proxy-anchor (D13), ``contrastive_l2`` and ``triplet_l2`` for its distances (D3),
-``proxy_nca_pp`` for its Proxy-NCA (D21).
+D1, D2, ... are the rows of the table in docs/reference/recipes.md. Where the code swaps the loss
+itself, a study names the other loss: ``lifted_mined`` for its lifted structure (D9),
+``thesis_loss_2`` for its proxy-anchor (D13), ``contrastive_l2`` and ``triplet_l2`` for its
+distances (D3), ``proxy_nca_pp`` for its Proxy-NCA (D21).
 """
 
 from dataclasses import replace

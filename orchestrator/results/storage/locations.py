@@ -176,7 +176,7 @@ def _refuse_credentials(scheme: str, text: str, query: str) -> None:
     """Raise StoreError for credentials; it names no value, since any of a URI may be secret."""
     how = (
         "results, logs and messages would show them. Give them to each node by its environment"
-        " (see docs/storage.md)"
+        " (see docs/how-to/storage.md)"
     )
     if _PASSWORD.search(unquote(text.partition("://")[2])):
         raise StoreError(f"the {scheme}:// URI holds a user name and a password; {how}")

@@ -1,6 +1,6 @@
 """Clients of the object stores that a URI can name: Amazon's, Google's and Azure's.
 
-They find their credentials in the environment of each node, as `docs/storage.md` says.
+They find their credentials in the environment of each node, as `docs/how-to/storage.md` says.
 """
 
 import configparser
@@ -59,7 +59,7 @@ def _open_s3(scheme: str, bucket: str, settings: Mapping[str, str]) -> ObjectSto
     return ObjectStore(
         lambda: S3Store(bucket, **config, **_options(endpoint)),
         "no credentials: this node has neither AWS_ACCESS_KEY_ID, a profile, nor the role"
-        " of an instance (see docs/storage.md)",
+        " of an instance (see docs/how-to/storage.md)",
     )
 
 
@@ -73,7 +73,7 @@ def _open_google(scheme: str, bucket: str, settings: Mapping[str, str]) -> Objec
     return ObjectStore(
         lambda: GCSStore(bucket, config=config, **_options(endpoint)),
         "no credentials: this node has neither GOOGLE_APPLICATION_CREDENTIALS, a login of gcloud,"
-        " nor the service account of an instance (see docs/storage.md)",
+        " nor the service account of an instance (see docs/how-to/storage.md)",
     )
 
 
@@ -99,7 +99,7 @@ def _open_azure(scheme: str, authority: str, settings: Mapping[str, str]) -> Obj
     return ObjectStore(
         lambda: AzureStore(container, **config, **_options(endpoint)),
         "no credentials: this node has neither AZURE_STORAGE_ACCOUNT_KEY, a service principal, nor"
-        " a managed identity (see docs/storage.md)",
+        " a managed identity (see docs/how-to/storage.md)",
     )
 
 

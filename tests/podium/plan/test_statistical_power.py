@@ -177,7 +177,7 @@ def test_extreme_assumptions_are_planned_with(capsys, cub, extreme):
 
 
 def test_every_number_and_assumption_is_in_the_documentation():
-    page = (STUDIES.parent / "docs" / "statistics.md").read_text(encoding="utf-8")
+    page = (STUDIES.parent / "docs" / "explanation" / "statistics.md").read_text(encoding="utf-8")
     section = page.split("## Power and design analysis")[1].split("\n## ")[0]
     for name, value in asdict(Assumptions()).items():
         assert f"| `{name}` | {value:g} |" in section, name
@@ -189,7 +189,7 @@ def test_every_number_and_assumption_is_in_the_documentation():
 
 def test_the_example_of_the_documentation_is_what_is_planned(capsys, cub):
     (birds,) = power_of(capsys, cub, "--assume", "recall=92")["datasets"]
-    page = (STUDIES.parent / "docs" / "statistics.md").read_text(encoding="utf-8")
+    page = (STUDIES.parent / "docs" / "explanation" / "statistics.md").read_text(encoding="utf-8")
     printed = " ".join(page.split())
     assert f"and {birds['standard_error']:.1f} as those of a class go together" in printed
     assert f"the better one then wins {100 * birds['better_wins']:.0f} of 100 times" in printed

@@ -81,7 +81,7 @@ def test_the_thesis_gives_the_losses_of_its_chapter_6_no_values(loss):
     assert loss_values("psomas2020", loss) == {"sampler": "random"}
 
 
-# Where the text and the code of the thesis differ: docs/recipes.md has the numbers.
+# Where the text and the code of the thesis differ: docs/reference/recipes.md has the numbers.
 @pytest.mark.parametrize(
     ("loss", "name", "text", "code"),
     [
