@@ -1,7 +1,48 @@
-"""The command line: one file a command, each imported when it is called."""
+"""Fair tournaments between metric-learning losses: what programs and notebooks import.
+
+``import podium`` loads none of the names below; each is loaded when it is first used.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
 
 from podium.own_packages import find_first
 
+if TYPE_CHECKING:
+    from orchestrator.scheduling.study_events import Event as Event
+    from podium.api.study import Study as Study
+    from podium.api.study import load as load
+    from podium.errors import PodiumError as PodiumError
+    from podium.stop_signals import Interrupted as Interrupted
+
 __version__ = "0.1.0"
 
+# Public name -> the module that defines it. The imports for type checkers name the same.
+_MODULES = {
+    "Event": "orchestrator.scheduling.study_events",
+    "Interrupted": "podium.stop_signals",
+    "PodiumError": "podium.errors",
+    "Study": "podium.api.study",
+    "load": "podium.api.study",
+}
+
+__all__ = ["Event", "Interrupted", "PodiumError", "Study", "load"]
+
 find_first()
+
+
+def __getattr__(name: str) -> object:
+    """Load a public name when it is first used.
+
+    Raises:
+        AttributeError: podium has no such name.
+    """
+    if name not in _MODULES:
+        raise AttributeError(f"module 'podium' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_MODULES})

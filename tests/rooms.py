@@ -54,19 +54,33 @@ LOOKED_FOR_BY_NAME = {
 
 # Room -> rooms that it may import, level by level: a room imports rooms of lower levels only.
 ROOMS: dict[str, set[str]] = {
-    # 11
+    # 13
     "podium/commands": {
-        "analysis", "analysis/audit", "analysis/hyperparameters",
-        "analysis/page", "analysis/protocols", "analysis/report", "analysis/scores",
-        "analysis/study_results", "analysis/tournament", "analysis/typed_tables", "orchestrator",
-        "orchestrator/executors", "orchestrator/planning", "orchestrator/results/locks",
-        "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results/trial_files", "orchestrator/results_tools", "orchestrator/run",
-        "orchestrator/scheduling", "orchestrator/study", "orchestrator/study_validation",
-        "orchestrator/verify", "podium", "podium/arguments", "podium/errors", "podium/plan",
+        "analysis", "analysis/audit", "analysis/hyperparameters", "analysis/page",
+        "analysis/protocols", "analysis/report", "analysis/scores", "analysis/study_results",
+        "analysis/tournament", "analysis/typed_tables", "orchestrator", "orchestrator/planning",
+        "orchestrator/results/locks", "orchestrator/results/records",
+        "orchestrator/results/storage", "orchestrator/results/trial_files",
+        "orchestrator/results_tools", "orchestrator/run", "orchestrator/scheduling",
+        "orchestrator/study", "orchestrator/study_validation", "orchestrator/verify", "podium",
+        "podium/api", "podium/arguments", "podium/errors", "podium/plan", "podium/stop_signals",
         "podium/terminal", "search_spaces", "trainables", "trainables/dataset_interface",
         "trainables/dataset_readers", "trainables/file_caches", "trainables/metrics",
         "trainables/recipes", "trainables/saved_models", "trainables/settings", "trainables/trial",
+    },
+    # 12
+    "podium": {
+        "orchestrator", "orchestrator/results/storage", "orchestrator/results/trial_files",
+        "orchestrator/scheduling", "podium/api", "podium/errors", "podium/own_packages",
+        "podium/stop_signals", "podium/terminal",
+    },
+    # 11
+    "podium/api": {
+        "analysis", "orchestrator/executors", "orchestrator/planning",
+        "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/results/trial_files", "orchestrator/run", "orchestrator/scheduling",
+        "orchestrator/study", "orchestrator/study_validation", "podium/arguments",
+        "podium/errors", "podium/stop_signals", "podium/terminal",
     },
     # 10
     "analysis/report": {
@@ -75,10 +89,6 @@ ROOMS: dict[str, set[str]] = {
         "analysis/selection", "analysis/study_results", "analysis/tournament",
         "orchestrator/results/records", "orchestrator/results/storage",
         "podium/errors",
-    },
-    "podium": {
-        "orchestrator", "orchestrator/results/storage", "orchestrator/results/trial_files",
-        "podium/errors", "podium/own_packages", "podium/terminal",
     },
     "podium/plan": {
         "analysis/estimates", "analysis/hypothesis_tests", "analysis/study_results",
@@ -260,6 +270,7 @@ ROOMS: dict[str, set[str]] = {
     # 1
     "analysis/typed_tables": {"podium/errors"},
     "orchestrator/results/storage": {"podium/errors"},
+    "podium/stop_signals": {"podium/errors"},
     "search_spaces/losses": {"search_spaces"},
     "trainables": {"podium/errors"},
     # 0

@@ -29,6 +29,7 @@ from orchestrator.run.warm_start import find_warm_starts, recall_warm_starts
 from orchestrator.scheduling.budget_shares import BudgetShares
 from orchestrator.scheduling.executor_interface import Executor
 from orchestrator.scheduling.run_accounting import RunAccount
+from orchestrator.scheduling.study_events import Event
 from orchestrator.scheduling.study_progress import StudyProgress
 from orchestrator.scheduling.study_scheduler import OwnStore, StudyScheduler
 from orchestrator.scheduling.trial_queues import StudyQueues
@@ -61,11 +62,14 @@ class Console:
         watch: entered while trials run; gets the scheduler, to show progress.
         stoppable: entered around the executor, its start and end included, neither of which is to
             be cut short; gets the scheduler, to stop it.
+        on_event: takes what happens in the study, in the thread that called `run_study`; what it
+            raises ends the run, which can be continued.
     """
 
     say: Callable[[str], object]
     watch: Watch = nullcontext
     stoppable: Watch = nullcontext
+    on_event: Callable[[Event], object] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +153,8 @@ def run_study(
             recorder=TrialRecorder(study, paths, read_schema(paths), current_versions()),
             check_ownership=partial(_check_ownership, paths, lock),
         )
-        scheduler = StudyScheduler(study, store, queues, account)
+        scheduler = StudyScheduler(study, store, queues, account, console.on_event)
+        scheduler.events.study_started()
         if queues.num_done < queues.num_planned and scheduler.check_budget():
             with account:
                 if trains_here:
@@ -163,6 +168,7 @@ def run_study(
         if finished:
             remove_all_leftovers(paths)
             compact(paths)
+        scheduler.events.study_ended(scheduler.budget.used_up_message)
         return RunEnd(
             progress=scheduler.progress(),
             interrupted=not finished,

@@ -25,6 +25,7 @@ from orchestrator.scheduling.running_trial import (
     end_attempt,
     ended_by_loss,
 )
+from orchestrator.scheduling.study_events import Event, EventSource
 from orchestrator.scheduling.study_progress import StudyProgress
 from orchestrator.scheduling.systematic_failures import SystematicFailureDetector
 from orchestrator.scheduling.timeouts import TimeoutWatch, timeout_of
@@ -67,13 +68,20 @@ class StudyScheduler:
         store: its results folder.
         queues: what is left to run.
         account: CPU and GPU seconds and hours of all runs of the study.
+        on_event: takes what happens; what it raises ends the run.
 
     Attributes:
         budget: watches whether the budget is used up.
+        events: tells what happens.
     """
 
     def __init__(
-        self, study: Study, store: OwnStore, queues: StudyQueues, account: RunAccount
+        self,
+        study: Study,
+        store: OwnStore,
+        queues: StudyQueues,
+        account: RunAccount,
+        on_event: Callable[[Event], object] | None = None,
     ) -> None:
         self._study = study
         self._store = store
@@ -81,6 +89,7 @@ class StudyScheduler:
         self._queues = queues
         self._spending = account.spending
         self.budget = BudgetWatch(study, account, queues)
+        self.events = EventSource(study.name, queues, self.progress, on_event)
         self._slots = WorkerSlots(study, store.paths, store.objective)
         self._capacity = Capacity(cpus=math.inf, gpus=math.inf, max_trials=1)  # until told
         self._running: dict[str, RunningTrial] = {}
@@ -123,6 +132,7 @@ class StudyScheduler:
             tuple(self._running.values()),
         )
         self._commit_copies()  # a search may have ended with its last suggestion
+        self.events.searches_ended()
         if running is None:
             return NoJob.WAIT if self._running else NoJob.FINISHED
         spec = running.spec
@@ -160,6 +170,7 @@ class StudyScheduler:
             if running.is_past_earlier_attempts:
                 self._failures.note_progress(running)
         if any(isinstance(message, EpochReport) for message in messages):
+            self.events.epochs_reported()
             return self._continues(running)
         return True
 
@@ -277,6 +288,7 @@ class StudyScheduler:
             ),
         )
         self._commit_copies()
+        self.events.trial_ended(spec, history, ended.state)
 
     def _commit_copies(self) -> None:
         """Commit the rows of finals that another search has trained."""

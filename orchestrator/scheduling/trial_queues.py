@@ -157,6 +157,10 @@ class StudyQueues:
         counts = Counter(spec.search.id for spec in running)
         return tuple(self._progress_of(run, counts[run.search.id]) for run in self.runs)
 
+    def progress_of(self, search: Search) -> SearchProgress:
+        """Progress of one search, but for what runs."""
+        return self._progress_of(self._by_id[search.id], 0)
+
     def _may_start(self, spec: TrialSpec) -> bool:
         return spec.stage != "search" or self.run_of(spec).may_start(spec.trial_id)
 

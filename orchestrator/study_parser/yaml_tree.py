@@ -1,7 +1,8 @@
-"""A YAML text as a tree of plain values, each with its position in the file."""
+"""A YAML text, or plain values, as a tree of values that each know where they were given."""
 
+import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +23,7 @@ _SCALAR_TAGS = {f"tag:yaml.org,2002:{kind}" for kind in ("bool", "int", "float",
 
 @dataclass(frozen=True, slots=True)
 class SourcePosition:
-    """Where a value was given: a line of a file, or an override of the command line."""
+    """Where a value was given: a line of a file, an override, or a key of plain values."""
 
     source: str
     line: int | None = None
@@ -70,6 +71,70 @@ def compose(text: str, source: str, *, has_lines: bool = True) -> Node:
         return _convert(root, loader, source, has_lines)
     except yaml.YAMLError as error:
         raise StudyError([_syntax_problem(error, source, has_lines)]) from None
+
+
+def plain_tree(value: object, source: str = "study") -> Node:
+    """The tree of values that a program gave: mappings, lists, texts, numbers, booleans, None.
+
+    A path is read as its text. The position of a value are the keys that lead to it, such as
+    ``search.trials`` or ``losses.0.loss``.
+
+    Args:
+        value: the values.
+        source: position of all of them together.
+
+    Raises:
+        StudyError: something in it is none of these, or there is more than a study file may hold.
+    """
+    left = [_MAX_VALUES]
+    return _plain_node(value, (), source, left)
+
+
+def _plain_node(value: object, keys: tuple[str, ...], source: str, left: list[int]) -> Node:
+    position = SourcePosition(".".join(keys) or source)
+    left[0] -= 1
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    problem = _plain_problem(value, len(keys), left[0])
+    if problem is not None:
+        raise StudyError([f"{position}: {problem}"])
+    if isinstance(value, Mapping):
+        return Node(
+            {key: _plain_node(item, (*keys, key), source, left) for key, item in value.items()},
+            position,
+        )
+    if isinstance(value, list | tuple | range):
+        return Node(
+            [
+                _plain_node(item, (*keys, str(index)), source, left)
+                for index, item in enumerate(value)
+            ],
+            position,
+        )
+    assert value is None or isinstance(value, bool | int | float | str)
+    return Node(value, position)
+
+
+def _plain_problem(value: object, depth: int, num_left: int) -> str | None:
+    if num_left < 0:
+        return f"a study must have at most {_MAX_VALUES} keys and values"
+    if depth > _MAX_DEPTH:
+        return f"values must be nested at most {_MAX_DEPTH} deep"
+    texts = [value] if isinstance(value, str) else []
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            wrong = next(key for key in value if not isinstance(key, str))
+            return f"keys must be text; got {wrong!r}"
+        texts = list(value)
+    elif not (value is None or isinstance(value, bool | int | float | str | list | tuple | range)):
+        kind = type(value).__name__
+        return (
+            "values must be mappings, lists, texts, numbers, true, false or None; got one of type"
+            f" {kind}"
+        )
+    if any(len(text) > _MAX_CHARACTERS for text in texts):
+        return f"a key or value must have at most {_MAX_CHARACTERS} characters"
+    return "a key or value must have no zero byte" if any("\0" in text for text in texts) else None
 
 
 def override(root: Node, keys: Sequence[str], value: Node) -> None:

@@ -1,6 +1,6 @@
-"""Loads a study file strictly: all problems are reported together, each with file and line."""
+"""Loads a study strictly: all problems are reported together, each with its file and line."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from orchestrator.study.study import Study
@@ -9,26 +9,33 @@ from orchestrator.study_parser.parse_study import read_place, read_study
 from orchestrator.study_parser.problems import Problems
 from orchestrator.study_parser.study_size import check_size
 from orchestrator.study_parser.text_files import MAX_STUDY_BYTES, UnreadableError, read_text
-from orchestrator.study_parser.yaml_tree import Node, compose, override
+from orchestrator.study_parser.yaml_tree import Node, compose, override, plain_tree
 from orchestrator.study_validation.check_study import check_name, check_study
 from podium.errors import StudyError
 
 
-def load_study(path: Path, overrides: Sequence[str] = ()) -> Study:
-    """The study in a YAML file, with every default filled in.
+def load_study(
+    given: Path | Mapping[str, object], overrides: Sequence[str] | Mapping[str, object] = ()
+) -> Study:
+    """The study of a YAML file, or of the same keys as plain values, with every default filled in.
 
     Args:
-        path: study file.
-        overrides: texts like ``search.trials=8``, applied to the file in their order; what
-            follows the ``=`` is YAML.
+        given: study file, or its keys and values.
+        overrides: texts like ``search.trials=8``, applied in their order; what follows the ``=``
+            is YAML. Or a mapping of such keys to plain values.
 
     Raises:
-        StudyError: the file or an override is wrong. Each problem is a line ``file:line: rule; got
-            value; choices``; those of an override say ``--set key`` in place of file and line.
+        StudyError: the file, a value or an override is wrong. Each problem is a line
+            ``file:line: rule; got value; choices``; those of values have their key in place of
+            file and line, those of an override ``--set key`` or ``overrides key``.
     """
-    root = compose(_read(path), str(path))
-    for text in overrides:
-        _apply(root, text)
+    root = compose(_read(given), str(given)) if isinstance(given, Path) else plain_tree(given)
+    if isinstance(overrides, Mapping):
+        for name, value in overrides.items():
+            _override(root, name, plain_tree(value, f"overrides {name}"))
+    else:
+        for text in overrides:
+            _apply(root, text)
     problems = Problems(root)
     study = read_study(root, problems)
     check_size(study, problems)
@@ -61,8 +68,11 @@ def _read(path: Path) -> str:
 
 def _apply(root: Node, text: str) -> None:
     name, equals, value = text.partition("=")
-    keys = name.split(".")
-    if not equals or not all(keys):
+    if not equals or not all(name.split(".")):
         raise StudyError([f"--set {text}: an override must look like search.trials=8"])
+    _override(root, name, compose(value, f"--set {name}", has_lines=False))
+
+
+def _override(root: Node, name: str, value: Node) -> None:
     if isinstance(root.value, dict):
-        override(root, keys, compose(value, f"--set {name}", has_lines=False))
+        override(root, name.split("."), value)

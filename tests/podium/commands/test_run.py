@@ -86,8 +86,14 @@ def test_a_stopped_results_folder_goes_on_to_what_its_file_would_have_given(
 @pytest.mark.parametrize(
     ("options", "rule"),
     [
-        (["--set", "search.trials=4"], "--set goes with a study file; {} is a results folder"),
-        (["--storage", "other"], "--storage goes with a study file; {} is a results folder"),
+        (
+            ["--set", "search.trials=4"],
+            "storage and overrides (--set) go with a study file; {} is a results folder",
+        ),
+        (
+            ["--storage", "other"],
+            "storage and overrides (--set) go with a study file; {} is a results folder",
+        ),
     ],
 )
 def test_a_results_folder_is_not_changed_on_the_way(finished_run, options, rule):

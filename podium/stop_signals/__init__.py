@@ -32,6 +32,10 @@ class Stopped(BaseException):
     """Raised at once: nothing is being trained that could be stopped cleanly."""
 
 
+class Interrupted(KeyboardInterrupt):
+    """A run was stopped from outside, cleanly: what is done is stored, and the rest can follow."""
+
+
 def end_at_once_before_commands() -> None:
     """Let stop signals end this process at once until a command begins, which imports a lot."""
     for number in _NUMBERS:

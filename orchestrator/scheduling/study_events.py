@@ -1,0 +1,157 @@
+"""What happens in a study while it runs, told one by one to whoever started it."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from orchestrator.results.records.metric_columns import flat_test_column, score_column
+from orchestrator.scheduling.study_progress import SearchProgress, StudyProgress
+from orchestrator.scheduling.trial_queues import StudyQueues
+from orchestrator.search_samplers.suggester import TrialState
+from orchestrator.trials.history import TrialHistory
+from orchestrator.trials.specification import Config, TrialSpec
+from trainables.trial_reports import Score
+
+EventKind = Literal["study started", "trial ended", "search ended", "progress", "study ended"]
+
+_PROGRESS_SECONDS = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """Something that happened in a running study; fields that do not fit its kind are None.
+
+    Attributes:
+        kind: ``study started``: what was done before is counted, and trials start now.
+            ``trial ended``: its row is committed; copies of finals, which cost nothing, are not
+            told. ``search ended``: all its trials are over, and its finals may start.
+            ``progress``: trials reported epochs; at most once a second. ``study ended``: no trial
+            runs any more, because all are done, or the run was stopped, or its budget is used up.
+        study: name of the study.
+        progress: counts of the whole study, of kinds that are about it.
+        search: the search that ended, or the one that a trial belongs to, with its counts; None
+            for a baseline trial, which belongs to a block.
+        trial_id: id of the trial that ended.
+        stage: its stage: ``search``, ``final`` or ``baseline``.
+        block: label of its block: data set, backbone, dimension.
+        loss: name of its loss; None for a baseline.
+        hyperparameters: its config.
+        state: ``COMPLETE``, ``PRUNED`` or ``FAILED``.
+        seconds: seconds of training, validation and testing that it reported.
+        scores: validation scores at its selected epochs, and of finals and baselines test scores,
+            each a mean over folds under the name of its column, such as ``val_recall_at_1``; empty
+            if it reported none.
+        out_of_budget: message on what is used up, if the study ended for that.
+    """
+
+    kind: EventKind
+    study: str
+    progress: StudyProgress | None = None
+    search: SearchProgress | None = None
+    trial_id: str | None = None
+    stage: Literal["search", "final", "baseline"] | None = None
+    block: str | None = None
+    loss: str | None = None
+    hyperparameters: Config | None = None
+    state: TrialState | None = None
+    seconds: float | None = None
+    scores: Mapping[str, float] = field(default_factory=dict)
+    out_of_budget: str | None = None
+
+
+class EventSource:
+    """Tells the events of one run, in the thread that trains or hands out trials.
+
+    Args:
+        study: name of the study.
+        queues: its searches and finals.
+        progress: takes a snapshot of the whole study.
+        tell: takes every event; what it raises ends the run. None: nobody listens.
+    """
+
+    def __init__(
+        self,
+        study: str,
+        queues: StudyQueues,
+        progress: Callable[[], StudyProgress],
+        tell: Callable[[Event], object] | None,
+    ) -> None:
+        self._study = study
+        self._queues = queues
+        self._progress = progress
+        self._tell = tell
+        self._ended = {run.search.id for run in queues.runs if run.is_over}
+        self._told = time.monotonic()
+
+    def study_started(self) -> None:
+        """Trials start now."""
+        if self._tell is not None:
+            self._tell(Event(kind="study started", study=self._study, progress=self._progress()))
+
+    def study_ended(self, out_of_budget: str | None) -> None:
+        """No trial runs any more; with the message on the budget if that is why."""
+        if self._tell is not None:
+            self._tell(
+                Event(
+                    kind="study ended",
+                    study=self._study,
+                    progress=self._progress(),
+                    out_of_budget=out_of_budget,
+                )
+            )
+
+    def epochs_reported(self) -> None:
+        """A trial reported an epoch."""
+        now = time.monotonic()
+        if self._tell is not None and now >= self._told + _PROGRESS_SECONDS:
+            self._told = now
+            self._tell(Event(kind="progress", study=self._study, progress=self._progress()))
+
+    def trial_ended(self, spec: TrialSpec, history: TrialHistory, state: TrialState) -> None:
+        """The row of a trial was committed, and with it its search may be over."""
+        if self._tell is None:
+            return
+        is_baseline = spec.stage == "baseline"
+        self._tell(
+            Event(
+                kind="trial ended",
+                study=self._study,
+                search=None if is_baseline else self._queues.progress_of(spec.search),
+                trial_id=spec.trial_id,
+                stage=spec.stage,
+                block=spec.search.block.label,
+                loss=None if is_baseline else spec.search.loss,
+                hyperparameters=dict(spec.settings.hyperparameters),
+                state=state,
+                seconds=history.seconds,
+                scores=_scores(spec, history),
+            )
+        )
+        self.searches_ended()
+
+    def searches_ended(self) -> None:
+        """Tell of every search that is over since the last time."""
+        if self._tell is None:
+            return
+        for run in self._queues.runs:
+            if run.is_over and run.search.id not in self._ended:
+                self._ended.add(run.search.id)
+                ended = self._queues.progress_of(run.search)
+                self._tell(Event(kind="search ended", study=self._study, search=ended))
+
+
+def _scores(spec: TrialSpec, history: TrialHistory) -> dict[str, float]:
+    """Means over folds, by column; test scores of a search, if any, are nobody's to see."""
+    validated = [score for report in history.selected() for score in report.scores]
+    found: dict[str, list[float]] = {}
+    for score in validated:
+        if score.role == "val" and score.k is not None:
+            found.setdefault(score_column(score.metric, score.k), []).append(score.value)
+    for score in _tested(history) if spec.stage != "search" else ():
+        found.setdefault(flat_test_column(score.metric, score.k), []).append(score.value)
+    return {name: sum(values) / len(values) for name, values in found.items()}
+
+
+def _tested(history: TrialHistory) -> Iterable[Score]:
+    return (score for report in history.tests for score in report.scores)

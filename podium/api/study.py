@@ -1,0 +1,290 @@
+"""Studies: loaded, planned, and run. What the command line does with them it does through this."""
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.files import check_writable
+from orchestrator.results.storage.locations import Place, RemotePath, parse_place
+from orchestrator.results.storage.printable_text import one_line
+from orchestrator.study.study import Study as ResolvedStudy
+from podium.arguments.shipped_files import or_shipped
+from podium.errors import PodiumError
+from podium.stop_signals import Interrupted, Stopped, StopSignals
+from podium.terminal.run_messages import messages_shown
+
+if TYPE_CHECKING:
+    from orchestrator.run.run_study import Console, RunEnd
+    from orchestrator.scheduling.executor_interface import Executor
+    from orchestrator.scheduling.study_events import Event
+    from orchestrator.scheduling.study_scheduler import StudyScheduler
+
+_log = logging.getLogger("podium.run")
+
+
+def load(
+    source: str | os.PathLike[str] | RemotePath | Mapping[str, object] | None = None,
+    /,
+    *,
+    storage: str | os.PathLike[str] | RemotePath | None = None,
+    overrides: Sequence[str] | Mapping[str, object] = (),
+    **keys: object,
+) -> "Study":
+    """Load a study; nothing is trained, nor written.
+
+    ``podium.load(study="letters", losses=["contrastive", "proxy_anchor"])`` is the study of a file
+    with these keys. Relative paths begin at the folder of a study file; those of a mapping, of
+    keyword arguments and of overrides begin at the current folder.
+
+    Args:
+        source: a study file, the name of a study that podium ships, such as ``quickstart``, a
+            results folder or its URI, or a mapping of what a study file holds. None: the keyword
+            arguments are that mapping.
+        storage: folder or URI in which the results folder is, instead of the study's ``storage``.
+        overrides: texts like ``search.trials=8``, whose values are YAML, or a mapping such as
+            ``{"search.trials": 8}``; not with a results folder, whose study stays as it is.
+        **keys: the keys of a study file, as plain values.
+
+    Raises:
+        StudyError: the study is wrong. Each problem names its place: file and line, or the key.
+        PodiumError: there is no such file or folder, or the arguments do not go together.
+        StoreError: a URI is malformed or holds credentials.
+    """
+    if (source is None) == (not keys):
+        raise PodiumError(
+            "podium.load takes a file, a folder, a name or a mapping, or else the keys of a study"
+            " as keyword arguments; to change keys of a study file, give overrides={...}"
+        )
+    given: Place | Mapping[str, object]
+    given = source if isinstance(source, Mapping) else keys if source is None else _place(source)
+    stored_in = None if storage is None else _place(storage)
+    if not isinstance(given, Mapping):
+        given = or_shipped(given)
+        if isinstance(given, RemotePath) or given.is_dir():
+            return _of_results(given, stored_in, overrides)
+    from orchestrator.study_validation.load_study import load_study
+
+    resolved = load_study(given, overrides)
+    paths = StudyPaths.in_storage(stored_in or resolved.storage, resolved.name)
+    return Study(resolved=resolved, folder=paths.folder)
+
+
+def _place(given: str | os.PathLike[str] | RemotePath) -> Place:
+    return parse_place(given if isinstance(given, RemotePath | Path) else os.fspath(given))
+
+
+def _of_results(
+    folder: Place, storage: Place | None, overrides: Sequence[str] | Mapping[str, object]
+) -> "Study":
+    if storage is not None or overrides:
+        raise PodiumError(
+            "storage and overrides (--set) go with a study file;"
+            f" {folder} is a results folder, whose study continues as it is"
+        )
+    from orchestrator.results.trial_files.reader import Reader
+    from orchestrator.study.resolved_study import study_from_resolved
+
+    return Study(resolved=study_from_resolved(Reader(folder).study()), folder=folder)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Study:
+    """A study and its results folder, which need not exist yet. Made by `podium.load`.
+
+    Attributes:
+        resolved: everything that the study file says, every default filled in.
+        folder: its results folder: a path, or the place in a remote store.
+    """
+
+    resolved: ResolvedStudy
+    folder: Place
+
+    @property
+    def name(self) -> str:
+        """The name of the study."""
+        return self.resolved.name
+
+    def __repr__(self) -> str:
+        return f"Study({self.name!r}, folder={str(self.folder)!r})"
+
+    def run(
+        self,
+        *,
+        local: bool = False,
+        address: str | None = None,
+        retry_failed: bool | Collection[str] = False,
+        on_event: "Callable[[Event], object] | None" = None,
+        progress: bool = True,
+    ) -> None:
+        """Start the study, or continue it where it stopped.
+
+        Completed trials are kept, so the same call continues after a crash, a kill or an
+        interrupt. Ctrl-C, the interrupt of a notebook, SIGTERM and SIGUSR1 stop it cleanly where
+        this is called in the main thread. A study whose budget is used up ends before all its
+        trials are done, and says so.
+
+        Args:
+            local: whether to train one trial at a time in this process, without Ray.
+            address: Ray cluster to join (``auto`` finds it); None starts one on this machine.
+            retry_failed: whether to train failed trials again from scratch, or the causes of the
+                failures that are retried.
+            on_event: is called in this thread with everything that happens: see `podium.Event`.
+                An error that it raises stops the run, and is raised here.
+            progress: whether to show messages and how far the study is, in a terminal or in a
+                notebook; otherwise there are warnings alone, such as what failed.
+
+        Raises:
+            Interrupted: the run was stopped, cleanly; a `KeyboardInterrupt`.
+            PodiumError: the run is refused: its results are another study's, data or weights are
+                not there, options do not go together.
+            StoreError: the results cannot be written, or another run owns them.
+        """
+        if local and address is not None:
+            raise PodiumError(
+                f"local trains in this process, address {address} in a cluster: give one of them"
+            )
+        causes = None if retry_failed is False else [] if retry_failed is True else retry_failed
+        with messages_shown(logging.INFO if progress else logging.WARNING):
+            try:
+                with _stop_signals() as signals:
+                    is_done = self._run(
+                        _console(signals, on_event, progress=progress),
+                        local=local,
+                        address=address,
+                        retried_causes=causes,
+                    )
+            except Stopped:
+                is_done = False
+        if not is_done:
+            raise Interrupted("the run was stopped cleanly; the same call continues")
+
+    def _run(
+        self,
+        console: "Console",
+        *,
+        local: bool,
+        address: str | None,
+        retried_causes: Collection[str] | None,
+    ) -> bool:
+        """Whether the run came to its end, or to that of its budget, and was not interrupted."""
+        check_writable(self.folder)
+
+        from orchestrator.run.run_study import run_study
+
+        started, paths = datetime.now(UTC), StudyPaths(self.folder)
+        end = run_study(
+            self.resolved,
+            paths,
+            _local_executor(self.resolved) if local else _ray(self.resolved, paths, address),
+            console,
+            trains_here=address is None,
+            retried_causes=retried_causes,
+        )
+        _remember_costs(self.resolved, self.folder, started)
+        self._say_how_it_ended(end)
+        return end.out_of_budget is not None or not end.interrupted
+
+    def _say_how_it_ended(self, end: "RunEnd") -> None:
+        from orchestrator.planning.gpu_packing import packing_advice
+        from orchestrator.results.trial_files.reader import Reader
+
+        if end.progress.budget:
+            _log.info("Spent: %s", ", ".join(map(str, end.progress.budget)))
+        if end.out_of_budget is not None:
+            _log.warning(end.out_of_budget)
+        if end.interrupted:
+            return
+        for advice in packing_advice(self.resolved, Reader(self.folder)):
+            _log.info(str(advice))
+        if end.progress.failed:
+            from analysis.wording import counted
+
+            for failure in end.progress.failures:
+                _log.warning("failed: %s", one_line(failure))
+            count = counted(end.progress.failed, "trial")
+            _log.warning("%s failed: podium trials %s --failed", count, self.folder)
+            _log.warning(
+                "Once the cause is fixed, the same command with --retry-failed retries them; in"
+                " Python: retry_failed=True"
+            )
+
+
+def _stop_signals() -> AbstractContextManager[StopSignals | None]:
+    """Python lets the main thread alone handle signals."""
+    is_main = threading.current_thread() is threading.main_thread()
+    return StopSignals() if is_main else nullcontext()
+
+
+def _console(
+    signals: StopSignals | None, on_event: "Callable[[Event], object] | None", *, progress: bool
+) -> "Console":
+    from orchestrator.run.run_study import Console
+
+    def watch(scheduler: "StudyScheduler") -> AbstractContextManager[None]:
+        from podium.terminal.live_progress import watching
+
+        return watching(scheduler.progress)
+
+    def stoppable(scheduler: "StudyScheduler") -> AbstractContextManager[None]:
+        return nullcontext() if signals is None else signals.stopping(scheduler.stop)
+
+    return Console(
+        say=_log.info,
+        watch=watch if progress else nullcontext,
+        stoppable=stoppable,
+        on_event=on_event,
+    )
+
+
+def _local_executor(study: ResolvedStudy) -> "Callable[[], Executor]":
+    def start() -> "Executor":
+        import torch
+
+        from orchestrator.executors.in_process import InProcessExecutor
+        from orchestrator.study.resource_demand import most_demand
+
+        if most_demand(study).gpus and not torch.cuda.is_available():
+            _log.info("No GPU is visible here, so trials of this process train on the CPU.")
+        return InProcessExecutor()
+
+    return start
+
+
+def _ray(study: ResolvedStudy, paths: StudyPaths, address: str | None) -> "Callable[[], Executor]":
+    """A function that starts the executor: Ray costs seconds and is loaded only when needed."""
+
+    def start() -> "Executor":
+        from orchestrator.executors.ray_tune import RayTuneExecutor
+        from orchestrator.study.resource_demand import most_demand
+
+        _log.info("Starting Ray ..." if address is None else f"Joining Ray at {address} ...")
+        return RayTuneExecutor(
+            most_demand(study),
+            address,
+            study.search.max_concurrent,
+            paths=replace(paths, folder=paths.folder.absolute()),  # workers run elsewhere
+        )
+
+    return start
+
+
+def _remember_costs(study: ResolvedStudy, folder: Place, started: datetime) -> None:
+    """Keep what images cost this run, from which `podium plan` estimates hours of other studies.
+
+    What goes wrong is no error of the run: its results are stored.
+    """
+    from orchestrator.planning.cost_tables import add_own_costs
+    from orchestrator.planning.measured_costs import measured_costs
+    from orchestrator.results.trial_files.reader import Reader
+
+    try:
+        add_own_costs(measured_costs(study, Reader(folder), started))
+    except (OSError, PodiumError) as error:
+        _log.info("note: what images cost was not kept for plans: %s", one_line(str(error)))

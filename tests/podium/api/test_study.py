@@ -1,0 +1,201 @@
+"""Studies from Python: loaded from anything, run, stopped and continued, event by event."""
+
+import asyncio
+import threading
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import podium
+from tests.podium.calling import call
+
+KEYS = {
+    "study": "tiny",
+    "datasets": [{"name": "glyphs", "script": "greek", "classes": 40, "instances_per_class": 6}],
+    "backbones": ["conv_small"],
+    "embedding_dims": [8],
+    "losses": ["contrastive", "proxy_anchor"],
+    "protocol": {"kind": "fixed", "val_fraction": 0.4},
+    "search": {"trials": 3, "early_stopping": "none"},
+    "final": {"seeds": 2},
+    "training": {"epochs": 2},
+}
+TEXT = """
+study: tiny
+datasets: [{name: glyphs, script: greek, classes: 40, instances_per_class: 6}]
+backbones: [conv_small]
+embedding_dims: [8]
+losses: [contrastive, proxy_anchor]
+protocol: {kind: fixed, val_fraction: 0.4}
+search: {trials: 3, early_stopping: none}
+final: {seeds: 2}
+training: {epochs: 2}
+"""
+NUMBERS = ["trial_id", "objective", "test_recall_at_1", "hp.margin"]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory):
+    """The results folder of a whole run, and the events of it."""
+    events = []
+    study = podium.load(KEYS, storage=tmp_path_factory.mktemp("told"))
+    study.run(local=True, on_event=events.append, progress=False)
+    return study.folder, events
+
+
+def numbers_in(folder):
+    return pl.read_parquet(f"{folder}/**/*.parquet").select(NUMBERS).sort("trial_id")
+
+
+def problems_of(*args, **keys):
+    with pytest.raises(podium.PodiumError) as raised:
+        podium.load(*args, **keys)
+    return str(raised.value)
+
+
+def test_a_file_a_mapping_keywords_and_overrides_give_one_study(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("tiny.yaml").write_text(TEXT)
+    of_file = podium.load("tiny.yaml", storage="x")
+    assert podium.load(Path("tiny.yaml"), storage=Path("x")) == of_file
+    assert podium.load(KEYS, storage="x") == of_file
+    assert podium.load(**KEYS | {"storage": "x"}).folder == of_file.folder
+    more = {**KEYS, "search": {"trials": 5, "early_stopping": "none"}}
+    overridden = podium.load("tiny.yaml", storage="x", overrides=["search.trials=5"])
+    assert podium.load(more, storage="x") == overridden
+    by_mapping = podium.load("tiny.yaml", storage="x", overrides={"search.trials": 5})
+    assert by_mapping == overridden != of_file
+    assert repr(of_file) == "Study('tiny', folder='x/tiny')"
+
+
+def test_a_shipped_study_is_loaded_by_its_name():
+    assert podium.load("quickstart").name == "quickstart"
+
+
+def test_problems_of_values_name_their_key_in_place_of_a_line():
+    wrong = {
+        **KEYS,
+        "losses": ["contrastive", {"loss": "proxy_ancor"}],
+        "search": {"trials": "many"},
+        "serach": {},
+    }
+    text = problems_of(wrong)
+    assert text.startswith("3 problems with the study:")
+    assert '\nserach: unknown key; got "serach"; did you mean search?' in text
+    assert "\nsearch.trials: search.trials must be a whole number" in text
+    assert "\nlosses.1.loss: " in text
+    assert "proxy_anchor" in text
+    assert "study: losses must be given" in problems_of(study="x")
+
+
+@pytest.mark.parametrize(
+    ("keys", "problem"),
+    [
+        ({"losses": object()}, "losses: values must be mappings, lists, texts, numbers"),
+        ({"losses": [{3: 4}]}, "losses.0: keys must be text; got 3"),
+        ({"study": "a\0"}, "study: a key or value must have no zero byte"),
+    ],
+)
+def test_what_no_study_file_can_hold_is_refused(keys, problem):
+    assert problem in problems_of({**KEYS, **keys})
+
+
+def test_values_that_hold_themselves_are_refused():
+    endless = []
+    endless.append(endless)
+    assert "nested at most 50 deep" in problems_of({**KEYS, "losses": endless})
+
+
+@pytest.mark.parametrize(("args", "keys"), [((), {}), (("quickstart",), {"losses": ["triplet"]})])
+def test_a_source_and_keywords_do_not_go_together(args, keys):
+    assert "overrides={...}" in problems_of(*args, **keys)
+
+
+def test_paths_of_values_begin_at_the_current_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert podium.load({**KEYS, "storage": "mine"}).folder == tmp_path / "mine" / "tiny"
+
+
+def test_the_command_line_and_python_give_equal_numbers(told, tmp_path, capsys):
+    (tmp_path / "tiny.yaml").write_text(TEXT)
+    call(capsys, "run", tmp_path / "tiny.yaml", "--local", "--no-report", "--storage", tmp_path)
+    assert numbers_in(tmp_path / "tiny").equals(numbers_in(told[0]))
+
+
+def test_every_trial_is_told_with_the_scores_of_its_row(told):
+    folder, events = told
+    rows = {row["trial_id"]: row for row in pl.read_parquet(f"{folder}/**/*.parquet").to_dicts()}
+    ended = [event for event in events if event.kind == "trial ended"]
+    assert {event.trial_id for event in ended} == rows.keys()
+    for event in ended:
+        row = rows[event.trial_id]
+        assert (event.stage, event.state) == (row["stage"], row["state"])
+        assert event.seconds == pytest.approx(row["seconds"])
+        assert ("test_recall_at_1" in event.scores) == (event.stage != "search")
+        for name, value in event.scores.items():
+            assert row[name] == pytest.approx(value)
+
+
+def test_events_come_in_the_order_of_what_happens(told):
+    _, events = told
+    kinds = [event.kind for event in events if event.kind != "progress"]
+    assert (kinds[0], kinds[-1]) == ("study started", "study ended")
+    assert [event.search.name for event in events if event.kind == "search ended"] == [
+        *("contrastive", "proxy_anchor"),
+    ]
+    last = next(event for event in events if event.kind == "search ended")
+    before = events[: events.index(last)]
+    assert sum(event.loss == "contrastive" and event.stage == "search" for event in before) == 3
+    assert events[0].progress.trials_done == 0
+    assert events[-1].progress.trials_done == events[-1].progress.trials_planned
+
+
+def test_an_error_of_the_callback_stops_the_run_and_the_same_call_continues(told, tmp_path):
+    def fail(event):
+        if event.kind == "trial ended":
+            raise ValueError("enough")
+
+    study = podium.load(KEYS, storage=tmp_path)
+    with pytest.raises(ValueError, match="enough"):
+        study.run(local=True, on_event=fail, progress=False)
+    assert len(numbers_in(study.folder)) == 1
+    podium.load(study.folder).run(local=True, progress=False)
+    assert numbers_in(study.folder).equals(numbers_in(told[0]))
+
+
+def test_an_interrupt_stops_cleanly_and_says_how_to_continue(tmp_path):
+    import signal
+
+    def interrupt(event):
+        if event.kind == "trial ended":
+            signal.raise_signal(signal.SIGINT)
+
+    before = signal.getsignal(signal.SIGINT)
+    study = podium.load(KEYS, storage=tmp_path)
+    with pytest.raises(KeyboardInterrupt, match="the same call continues") as raised:
+        study.run(local=True, on_event=interrupt, progress=False)
+    assert isinstance(raised.value, podium.Interrupted)
+    assert signal.getsignal(signal.SIGINT) is before
+    assert 1 <= len(numbers_in(study.folder)) < 8
+
+
+def test_a_study_runs_where_an_event_loop_runs_and_in_other_threads(told, tmp_path):
+    study = podium.load(KEYS, storage=tmp_path)
+
+    async def cell():
+        study.run(local=True, progress=False)
+
+    asyncio.run(cell())
+    assert numbers_in(study.folder).equals(numbers_in(told[0]))
+    again = threading.Thread(target=study.run, kwargs={"local": True})
+    again.start()
+    again.join()
+
+
+def test_progress_and_messages_are_shown_unless_they_are_not_wanted(told, capsys):
+    study = podium.load(told[0])
+    study.run(local=True)
+    assert "Everything this study plans is done already." in capsys.readouterr().err
+    study.run(local=True, progress=False)
+    assert capsys.readouterr() == ("", "")
