@@ -1,15 +1,20 @@
 # make demo: the whole of podium in a few minutes.  make test: every check that needs no GPU.
+# make docs: the documentation as a site.
 PYTHON ?= python3
 BIN := .venv/bin
 RESULTS := podium-results/quickstart
 
-.PHONY: demo test test-clusters test-rest check style types format benchmark clean
+.PHONY: demo docs test test-clusters test-rest check style types format benchmark clean
 
 demo: .venv/installed
 	$(BIN)/podium run studies/quickstart.yaml
 	$(BIN)/podium report studies/quickstart.yaml --also thesis_cub200.html
 	$(BIN)/podium report studies/thesis_cub200.csv --by dataset,backbone,embedding_dim \
 		--competitor loss --score recall --where k=1 --output $(RESULTS)/thesis_cub200.html --also report.html
+
+docs: .venv/installed-dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@echo "open site/index.html"
 
 # One thread a test; what large tensors took is given back, so that workers stay small; and bytecode
 # is kept, whatever the environment says, since dozens of processes import the same modules.
@@ -58,7 +63,7 @@ benchmark: .venv/installed-dev
 	$(BIN)/python -m benchmarks.audit_detection
 
 clean:
-	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv build dist site *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -17,7 +17,7 @@ from analysis.wording import counted, listed
 from orchestrator.results.records.tournament_rules import TEST_LABELS
 
 _POINTER = (
-    "docs/explanation/statistics.md of podium has each definition, when not to trust it, and its"
+    "docs/explanation/statistics/ of podium has each definition, when not to trust it, and its"
     " source."
 )
 

@@ -54,8 +54,8 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="KEY=VALUE",
-            help="Change what is assumed, such as spread=4: see docs/explanation/statistics.md."
-            " Repeatable.",
+            help="Change what is assumed, such as spread=4. Repeatable. See"
+            " docs/explanation/statistics/before-a-study.md.",
         ),
     ] = None,
     like: Annotated[

@@ -37,7 +37,7 @@ def power_notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
         f"better of two {sought} apart scores higher. Search: how often it picks its best config, "
         "its expected regret, and the optimism of the score of its pick. Assumed: R@1 of "
         f"{assumed.recall:g} %, true scores of configs spread by {assumed.spread:g} "
-        "(--assume spread=...; all of it in docs/explanation/statistics.md)."
+        "(--assume spread=...; all of it in docs/explanation/statistics/before-a-study.md)."
     )
     yield from _warnings(planned, power)
     yield f"Finals: {_finals(planned, power, sought)}"

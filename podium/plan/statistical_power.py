@@ -27,7 +27,7 @@ from podium.plan.primary_test import planned_units
 class Assumptions:
     """What is not known before a study runs.
 
-    Where the values come from: docs/explanation/statistics.md.
+    Where the values come from: docs/explanation/statistics/before-a-study.md.
 
     Attributes:
         recall: Recall@1 of a config on validation, in (0, 100).

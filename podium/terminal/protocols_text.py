@@ -19,7 +19,7 @@ WIDTH = 99
 _MEANING = (
     "± is half the 95 % interval. Over repeats it speaks of repeating the searches of these blocks"
     " and losses, over blocks of other blocks, over seeds of training the same picks again. p is"
-    " after Holm. docs/explanation/statistics.md defines every number."
+    " after Holm. docs/explanation/statistics/comparing-protocols.md defines every number."
 )
 
 

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.docs.code_blocks import ROOT, blocks
+
 LOSS = "snr_contrastive"
-FILES = dict(
-    re.findall(
-        r"^`(\S+\.py)`\n\n```python\n(.*?)^```$",
-        (ROOT / "docs" / "how-to" / "add-a-loss.md").read_text(encoding="utf-8"),
-        flags=re.MULTILINE | re.DOTALL,
-    )
-)
+FILES = {
+    block.file: block.text
+    for block in blocks("docs/how-to/add-a-loss.md", "python")
+    if "/" in block.file
+}
 
 # One process, since loading torch takes longer than everything else.
 TRAIN_AND_TEST = f"""

@@ -2,7 +2,8 @@
 
 import re
 
-from tests.docs.test_pages import TEXTS, rows_of_table
+from tests.docs.code_blocks import TEXTS
+from tests.docs.test_pages import rows_of_table
 from trainables.dataset_readers.read_images import READERS
 from trainables.datasets._image_folder import _Options
 from trainables.file_caches.resized_images_build import resized_size

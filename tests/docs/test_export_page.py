@@ -1,7 +1,6 @@
 """The page on exports: its snippets run, and it names what is written."""
 
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -11,22 +10,15 @@ import pytest
 
 from analysis.scores.flat_tables import TABLES
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.results_tools.optuna_journal import append_searches
-from tests.orchestrator.small_study import STUDY, run_here
+from tests.docs.code_blocks import TEXTS, run_python
 
-PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "export.md").read_text(encoding="utf-8")
+PAGE = TEXTS["docs/how-to/export.md"]
 
 
 @pytest.fixture
-def snippets(tmp_path, monkeypatch):
-    """What the names of all python blocks stand for, run in order beside a study `letters`."""
-    run_here(replace(STUDY, name="letters"), tmp_path / "podium-results")
-    append_searches(tmp_path / "podium-results" / "letters", tmp_path / "journal.log")
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {}
-    for block in re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL):
-        exec(compile(block, "docs/how-to/export.md", "exec"), names)
-    return names
+def snippets(in_prepared):
+    """What the names of all python blocks stand for, run beside a study `letters`."""
+    return run_python("docs/how-to/export.md")
 
 
 def test_the_snippets_give_frames_of_optuna_pandas_and_arrow(snippets):

@@ -1,33 +1,25 @@
 """What docs/how-to/frozen-features.md says of files and settings is so."""
 
-import re
-from pathlib import Path
-
 import numpy as np
 
+from tests.docs.code_blocks import TEXTS, run_python
 from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.settings.frozen_feature_rules import FROZEN_FEATURES
 from trainables.settings.training_settings import TRAINING_TYPES, TrainingSettings
 from trainables.settings.trial_settings import DatasetSettings
 from trainables.settings.unused_settings import Surroundings, why_unused_setting
 
-PAGE = (Path(__file__).parents[2] / "docs" / "how-to" / "frozen-features.md").read_text(
-    encoding="utf-8"
-)
+PAGE = TEXTS["docs/how-to/frozen-features.md"]
 
 
-def test_the_example_makes_a_data_set_of_stored_embeddings(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    paths = [f"class {number % 4}/{number}.jpg" for number in range(12)]
-    embeddings = np.random.default_rng(0).standard_normal((12, 5)).astype(np.float32)
-    np.savez("embeddings.npz", embeddings=embeddings, paths=paths)
-    (code,) = re.findall(r"^```python\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
-    exec(compile(code, "frozen-features.md", "exec"), {})
-    settings = DatasetSettings(name="features", options={"root": str(tmp_path / "vectors")})
+def test_the_example_makes_a_data_set_of_stored_embeddings(in_prepared):
+    run_python("docs/how-to/frozen-features.md")
+    settings = DatasetSettings(name="features", options={"root": str(in_prepared / "vectors")})
     dataset = load_dataset(settings, None)
     assert dataset.train_class_names == ("class 0", "class 1")
     assert dataset.labels.tolist() == [0, 1, 2, 3] * 3
-    np.testing.assert_array_equal(dataset.vectors.rows(np.arange(12)), embeddings)
+    stored = np.load("embeddings.npz")["embeddings"]
+    np.testing.assert_array_equal(dataset.vectors.rows(np.arange(12)), stored)
 
 
 def ignored(it):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from docs.loss_probes import pair_weights, step_cost
+from docs.make.loss_probes import pair_weights, step_cost
 
 SELF, POSITIVES, NEGATIVES = "self", "positives", "negatives"
 

@@ -1,16 +1,13 @@
 """The notebooks run, on the results of a study that was run for them."""
 
 import re
-from dataclasses import replace
-from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from tests.orchestrator.small_study import STUDY, run_here
+from tests.docs.code_blocks import DOCS
 
-DOCS = Path(__file__).parents[2] / "docs"
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
 
 # A socket of the kernel that is still open when the process ends is not ours to close.
@@ -18,18 +15,11 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::Depr
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("storage")
-    run_here(replace(STUDY, name="read"), folder)
-    return folder / "read"
-
-
-@pytest.fixture(scope="module")
-def executed(store):
+def executed(prepared):
     """Reading results, cell by cell in a kernel of its own."""
     notebook = nbformat.read(DOCS / "notebooks" / "reading-results.ipynb", as_version=4)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PODIUM_RESULTS", str(store))
+        patch.setenv("PODIUM_RESULTS", str(prepared / "podium-results" / "letters"))
         patch.setenv("PYTHONPATH", str(DOCS.parent))
         patch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")
         client = NotebookClient(

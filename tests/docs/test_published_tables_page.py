@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.study_validation.load_study import load_study
-from tests.docs.test_pages import TEXTS, rows_of_table
+from tests.docs.code_blocks import TEXTS
+from tests.docs.test_pages import rows_of_table
 from tests.podium.calling import output_of
 from tests.podium.test_protocol_studies import SMALLER as RUN_LOCALLY
 from tests.podium.test_studies_on_ray import SMALLER as RUN_ON_RAY

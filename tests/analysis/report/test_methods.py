@@ -52,4 +52,4 @@ def test_a_table_tells_its_rules():
     table = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
     seen = methods_text(table_page(table, title="t", source="s"))
     assert "The primary test is Wilcoxon–Holm at 5 %, podium's default" in seen
-    assert "docs/explanation/statistics.md" in seen
+    assert "docs/explanation/statistics/" in seen

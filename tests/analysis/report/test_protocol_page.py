@@ -12,8 +12,10 @@ from analysis.selection.validation_test_agreement import rank_agreement
 from tests.analysis.protocol_studies import thesis_folds, thesis_split_ratios
 from tests.analysis.thesis_cub200 import DATA
 
-PAGE = (DATA.parent.parent / "docs" / "explanation" / "statistics.md").read_text(encoding="utf-8")
-SECTION = " ".join(PAGE.split("## Validation protocols")[1].split("\n## ")[0].split())
+PAGE = (DATA.parent.parent / "docs/explanation/statistics/comparing-protocols.md").read_text(
+    encoding="utf-8"
+)
+SECTION = " ".join(PAGE.split())
 COMMON = {"low", "high", "val", "incumbent", "tau_low", "tau_high"}
 
 

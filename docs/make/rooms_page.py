@@ -4,7 +4,7 @@ import ast
 import textwrap
 from pathlib import Path
 
-from docs.losses_page import table
+from docs.make.markdown import table
 from tests.module_graph import PACKAGES, ROOT
 from tests.rooms import CATALOGUES, ROOMS
 

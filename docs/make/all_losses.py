@@ -1,6 +1,6 @@
-"""Makes docs/examples/all-losses.md and docs/examples/all-losses.html from a run of that study.
+"""Makes docs/examples/all-losses.md and docs/examples/all-losses-report.html from a run of that study.
 
-python -m docs.examples.make [podium-results/all-losses]
+python -m docs.make.all_losses [podium-results/all-losses]
 """
 
 import argparse
@@ -9,21 +9,22 @@ from pathlib import Path
 import polars as pl
 
 from analysis.report.report import study_page
-from docs.losses_page import table
+from docs.make.losses_page import loss_link
+from docs.make.markdown import table
 from orchestrator.results.trial_files.reader import Reader
 
-_FOLDER = Path(__file__).parent
+_FOLDER = Path(__file__).parents[1] / "examples"
 _PAGE = _FOLDER / "all-losses.md"
 _UNTRAINED = "untrained"
 
 _OPENING = """\
-<!-- Made by `python -m docs.examples.make`: edit that file, not this one. -->
+<!-- Made by `python -m docs.make.all_losses`: edit that file, not this one. -->
 # All losses at their defaults
 
 Does every loss train? `studies/all-losses.yaml` trains each loss on class labels at its published
 defaults with one recipe (`fast`: 8 epochs, small batches, one learning rate for all), on the letters of
 `glyphs`. Below is Recall@1 on letters of unseen classes, the mean of {seeds} seeds; the
-[report of that run](all-losses.html) has everything else.
+[report of that run](all-losses-report.html) has everything else.
 
 **This is no fair tournament.** Defaults were published for other data and large networks, and nothing
 is searched here: a loss far down may only want another learning rate. With {blocks} blocks, both
@@ -57,7 +58,7 @@ def main() -> None:
     blocks = sorted(recalls["block"].unique())
     opening = _OPENING.format(seeds=seeds, blocks=len(blocks))
     _PAGE.write_text(f"{opening}{_table(recalls, blocks)}\n{_CLOSING}", encoding="utf-8")
-    (_FOLDER / "all-losses.html").write_text(study_page(folder), encoding="utf-8")
+    (_FOLDER / "all-losses-report.html").write_text(study_page(folder), encoding="utf-8")
 
 
 def _recalls(folder: Path) -> pl.DataFrame:
@@ -74,7 +75,7 @@ def _table(recalls: pl.DataFrame, blocks: list[str]) -> str:
     recall = {(loss, block): value for loss, block, value in cells.iter_rows()}
     rows = [
         (
-            f"[{loss}](../reference/losses.md#{loss})" if loss != _UNTRAINED else loss,
+            loss_link(loss, folder="../reference/losses/") if loss != _UNTRAINED else loss,
             *(f"{100 * recall[loss, block]:.1f}" for block in blocks),
             f"{100 * gain:+.1f}" if loss != _UNTRAINED else "",
         )

@@ -3,8 +3,9 @@
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from docs.loss_probes import has_pair_weights, pair_weights, step_cost
-from docs.losses_page import table
+from docs.make.loss_probes import has_pair_weights, pair_weights, step_cost
+from docs.make.losses_page import loss_link
+from docs.make.markdown import TOLD, table
 from search_spaces.catalogue import loss_names
 from trainables.registry import load, names
 
@@ -69,6 +70,7 @@ def facts_page() -> str:
     losses = loss_names()
     return "\n".join(
         [
+            TOLD,
             _OPENING,
             table(("loss", "weight of a positive pair", "of a negative pair"), _weights(losses)),
             _COST_OPENING,
@@ -87,7 +89,13 @@ def _weights(losses: tuple[str, ...]) -> list[tuple[str, ...]]:
     for name in losses:
         if has_pair_weights(load("losses", name)):
             weights = pair_weights(name)
-            rows.append((_linked(name), _words(weights.positive), _words(weights.negative)))
+            rows.append(
+                (
+                    loss_link(name, folder="losses/"),
+                    _words(weights.positive),
+                    _words(weights.negative),
+                )
+            )
     return rows
 
 
@@ -101,12 +109,15 @@ def _costs(losses: tuple[str, ...]) -> list[tuple[str, ...]]:
     for name in losses:
         cost = step_cost(name, batch_size=_BATCH_SIZE, num_classes=_NUM_CLASSES)
         orders = (f"{order:.1f}" for order in (cost.batch_order, cost.class_order))
-        rows.append((_linked(name), f"{cost.numbers / 1e6:.2g}", *orders, _PRINTED.get(name, "")))
+        rows.append(
+            (
+                loss_link(name, folder="losses/"),
+                f"{cost.numbers / 1e6:.2g}",
+                *orders,
+                _PRINTED.get(name, ""),
+            )
+        )
     return rows
-
-
-def _linked(name: str) -> str:
-    return f"[{name}](losses.md#{name})"
 
 
 def _networks() -> list[tuple[str, ...]]:

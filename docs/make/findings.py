@@ -1,6 +1,6 @@
 """Makes docs/examples/findings-protocols.md and its picture from a finished run of that study.
 
-python -m docs.findings [podium-results/findings-protocols]
+python -m docs.make.findings [podium-results/findings-protocols]
 """
 
 import argparse
@@ -22,17 +22,17 @@ from analysis.protocols.protocol_tables import (
 )
 from analysis.protocols.read_protocols import read_protocols
 from analysis.protocols.selected_configs import protocol_headline
-from docs.images.photograph import photograph
-from docs.losses_page import table
+from docs.make.markdown import table
+from docs.make.photograph import photograph
 from orchestrator.results.trial_files.reader import Reader
 from podium.terminal.protocols_text import entry_text
 
-_FOLDER = Path(__file__).parent
+_FOLDER = Path(__file__).parents[1]
 _PAGE = _FOLDER / "examples" / "findings-protocols.md"
 _PICTURE = _FOLDER / "images" / "findings-protocols.png"
 
 _OPENING = """\
-<!-- Made by `python -m docs.findings`: edit that file, not this one. -->
+<!-- Made by `python -m docs.make.findings`: edit that file, not this one. -->
 # Which validation protocol selects best?
 
 `studies/findings-protocols.yaml` lets {protocols} protocols evaluate the same {configs} configs of each loss, {repeats}
@@ -43,7 +43,7 @@ hyperparameters, by which configs differ less.
 
 Every protocol's selected config is scored by the same networks: those that `test_tuned` trained with that config on all
 classes in other repeats. So protocols are compared by what they select alone, not by how many classes they
-leave for training. [What each number is](../explanation/statistics.md).
+leave for training. [What each number is](../explanation/statistics/README.md).
 
 ## Results
 
@@ -84,7 +84,7 @@ _LIMITS = """
 ```console
 $ podium run studies/findings-protocols.yaml
 $ podium protocols podium-results/findings-protocols
-$ python -m docs.findings podium-results/findings-protocols
+$ python -m docs.make.findings podium-results/findings-protocols
 ```
 
 The first takes about an hour on four cores, writes one Parquet row a trial, and resumes where it

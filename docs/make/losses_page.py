@@ -1,8 +1,9 @@
-"""Makes docs/reference/losses.md from what the code says of its losses."""
+"""Makes the pages in docs/reference/losses/ from what the code says of its losses."""
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
+from docs.make.markdown import TOLD, table
 from orchestrator.study.composed_facts import LossFacts, with_memory
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.training_parameters import TRAINING_PARAMETERS
@@ -13,36 +14,46 @@ from trainables.loss_composition.miner_base import TripletMiner
 from trainables.registry import load, names
 from trainables.settings.legal_ranges import Parameter
 
-_OPENING = """\
+_INDEX = """\
 # Losses
 
-`podium losses` and `podium spaces LOSS` print the same facts. A parameter's *default* is the value that its
-source prints; *legal* is what the loss accepts; a *space* is what a search draws from, and every search trains
-the default first. As sources, `paper` is that of the loss, named above its table; `thesis` is Psomas 2020,
-*Metric Learning: A Deep Dive*; `reality check (MLRC)` is Musgrave et al. 2020, *A Metric Learning Reality Check*;
-a loss means its own default. `own` means this project's: no source prints a value.
+podium has {count} losses, and takes yours. Pages by kind say of each where it is from, what it needs, what can be tuned and
+in which ranges; `podium losses` and `podium spaces LOSS` print the same facts.
+
+- [Composed losses](composed.md): sums, cross-batch memories, a pretraining, a loss of another library
+- [Miners](miners.md), and [parameters of training](training-parameters.md) that can be tuned with those of a loss
+- [All losses at their defaults](../../examples/all-losses.md) shows how they train; [losses and networks in
+  figures](../facts.md) what pairs weigh and a step costs
+- [Add a loss](../../how-to/add-a-loss.md) of your own with one file, and make it tunable with a second
 
 In the code: `trainables/losses/`, `trainables/loss_composition/`, `trainables/miners/`, `search_spaces/losses/`.
+
+## Words of these pages
+
+A parameter's *default* is the value that its source prints; *legal* is what the loss accepts; a *space* is what a
+search draws from, and every search trains the default first. As sources, `paper` is that of the loss, named above its
+table; `thesis` is Psomas 2020, *Metric Learning: A Deep Dive*; `reality check (MLRC)` is Musgrave et al. 2020, *A Metric
+Learning Reality Check*; a loss means its own default. `own` means this project's: no source prints a value.
 
 A loss *needs*:
 
 | need | meaning | what gives it |
 |---|---|---|
-| `balanced` | several images of a class in a batch | `training.sampler: balanced` or [`hard_neighbours`](study-file.md#batches); a study with another sampler is refused |
+| `balanced` | several images of a class in a batch | `training.sampler: balanced` or [`hard_neighbours`](../study-file.md#batches); a study with another sampler is refused |
 | `normalised` | embeddings of length 1 | always available |
 | `proxies` | parameters of the loss itself | always available; they train with `proxy_learning_rate` |
 | `several_views` | several shifted views of each image | made when needed, at the cost of as many forward passes |
-| `class_text` | a vector for the name of each class | the option `class_text` of a [data set](data-sets.md) |
-| `label_distances` | how far two labels are apart | a [data set](data-sets.md) with continuous labels |
+| `class_text` | a vector for the name of each class | the option `class_text` of a [data set](../data-sets.md) |
+| `label_distances` | how far two labels are apart | a [data set](../data-sets.md) with continuous labels |
 
 *Traits*: `vmap` losses run under `torch.func.vmap` over their real-valued hyperparameters; `memory`
 losses can meet earlier batches as well; `random` losses draw from the trial's seed.
+"""
+_COMPOSED = """\
+# Composed losses
 
-[All losses at their defaults](../examples/all-losses.md) shows how they train; [losses and networks in figures](facts.md) what
-pairs weigh and a step costs.
-[Add a loss](../how-to/add-a-loss.md) of your own with one file, and make it tunable with a second.
-
-## Composed losses
+A study file can put losses together: add them up, give one a memory of earlier batches, train one before the other, or
+take one of another library.
 
 | in a study file | means |
 |---|---|
@@ -59,32 +70,61 @@ A loss of another library gets the number of classes and the dimension if its co
 study file states. A loss in `trainables/losses/` without a module in `search_spaces/losses/` is
 treated the same: it runs at its defaults.
 """
+_KINDS = {
+    "pair": "Each pair of images is pulled together or pushed apart by its own similarity or distance.",
+    "triplet": "An image is to be nearer to one of its class than to one of another class.",
+    "tuple": "An image is compared with several others at once, of its own class and of other classes.",
+    "proxy": "Images are compared with vectors that stand for classes and train along: proxies, centres or"
+    " the weights of a classifier.",
+    "ranking": "A smooth form of average precision over the whole batch is maximised.",
+    "continuous": "Labels are not classes: they have distances, which those of the embeddings are to follow.",
+    "text": "Similarities of images are to follow those of vectors for the names of their classes.",
+}
+"""Kind -> what its losses have in common."""
 
 
-def losses_page() -> str:
-    """The text of the page."""
+def losses_pages() -> dict[str, str]:
+    """File name -> text: the index, a page for each kind of loss, and what losses share."""
     facts = [facts_of(name) for name in loss_names()]
-    return "\n".join(
-        [
-            _OPENING,
-            _miners(facts),
-            _overview(facts),
-            _families(facts),
-            *map(_loss, facts),
-            _memory_parameters(),
-            _training(),
-        ]
-    )
+    if unexplained := {item.kind for item in facts} ^ _KINDS.keys():
+        raise ValueError(f"kinds and their sentences must match; not so: {sorted(unexplained)}")
+    index = [_INDEX.format(count=len(facts)), _overview(facts), _families(facts)]
+    return {
+        "README.md": _page(index),
+        **{f"{kind}.md": _page(_kind(kind, facts)) for kind in _KINDS},
+        "composed.md": _page([_COMPOSED, _memory_parameters()]),
+        "miners.md": _page([_miners(facts)]),
+        "training-parameters.md": _page([_training()]),
+    }
+
+
+def loss_link(name: str, *, folder: str) -> str:
+    """A link to a loss.
+
+    Args:
+        name: of the loss.
+        folder: ``reference/losses``, seen from the page that has the link.
+    """
+    return f"[{name}]({folder}{facts_of(name).kind}.md#{name})"
+
+
+def _page(parts: Iterable[str]) -> str:
+    return "\n".join([TOLD, *parts])
+
+
+def _kind(kind: str, facts: Iterable[LossFacts]) -> list[str]:
+    heading = f"# {kind.capitalize()} losses\n\n{_KINDS[kind]} [What the words mean](README.md#words-of-these-pages).\n"
+    return [heading, *(_loss(item) for item in facts if item.kind == kind)]
 
 
 def _miners(facts: Iterable[LossFacts]) -> str:
     mined = ", ".join(
-        f"[{item.name}](#{item.name})" for item in facts if "miner" in item.parameters
+        loss_link(item.name, folder="") for item in facts if "miner" in item.parameters
     )
     rows = [(f"`{name}`", *_choice_and_source(load("miners", name))) for name in names("miners")]
     return (
-        f"## Miners\n\nThe hyperparameter `miner` of {mined} says which triplets of a batch count. The sampler"
-        " [`hard_neighbours`](study-file.md#batches) chooses what is in a batch.\n\n"
+        f"# Miners\n\nA miner chooses the triplets of a batch that a loss trains on. The hyperparameter `miner` of {mined} says which triplets of a batch count. The sampler"
+        " [`hard_neighbours`](../study-file.md#batches) chooses what is in a batch.\n\n"
         f"{table(('miner', 'triplets', 'source'), rows)}\n"
     )
 
@@ -99,15 +139,16 @@ def _choice_and_source(miner: type[TripletMiner]) -> tuple[str, str]:
 def _overview(facts: Iterable[LossFacts]) -> str:
     rows = [
         (
-            f"[{item.name}](#{item.name})",
+            loss_link(item.name, folder=""),
             item.kind,
+            item.source.partition(",")[0],
             " ".join(sorted(item.needs - {"normalised"})),
             " ".join(_traits(item.name)),
             ", ".join(item.parameters),
         )
         for item in facts
     ]
-    head = ("loss", "kind", "needs", "traits", "hyperparameters")
+    head = ("loss", "kind", "source", "needs", "traits", "hyperparameters")
     return f"## All of them\n\n{table(head, rows)}\n"
 
 
@@ -116,8 +157,8 @@ def _families(facts: Iterable[LossFacts]) -> str:
     of_family = sorted(
         (item.family.name, item.name, item.family.differs) for item in facts if item.family
     )
-    rows = [(family, f"[{name}](#{name})", differs) for family, name, differs in of_family]
-    return f"## Families\n\n{table(('family', 'loss', 'differs by'), rows)}\n"
+    rows = [(family, loss_link(name, folder=""), differs) for family, name, differs in of_family]
+    return f"## Families\n\nLosses of similar names or formulas, and how they differ.\n\n{table(('family', 'loss', 'differs by'), rows)}\n"
 
 
 def _traits(name: str) -> list[str]:
@@ -158,7 +199,7 @@ def _memory_parameters() -> str:
 def _training() -> str:
     return "\n".join(
         [
-            "## Parameters of training\n",
+            "# Parameters of training\n",
             "`search.tune` adds these to the space of every loss; those of proxies only where there are"
             " some.\n",
             _parameters(TRAINING_PARAMETERS, {}),
@@ -195,15 +236,3 @@ def _tried(tried: Real | Int | Choice) -> str:
     scale = ", logarithmic" if tried.log else ""
     step = f", step {tried.step:g}" if tried.step else ""
     return f"{tried.low:g} to {tried.high:g}{scale}{step}"
-
-
-def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A Markdown table."""
-    return "\n".join(_lines(tuple(head), rows))
-
-
-def _lines(head: tuple[str, ...], rows: Iterable[Iterable[str]]) -> Iterator[str]:
-    yield f"| {' | '.join(head)} |"
-    yield "|" + "---|" * len(head)
-    for row in rows:
-        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |"

@@ -1,14 +1,14 @@
 """Makes the README's picture, docs/images/quickstart.png, from a finished run of the quickstart.
 
-python -m docs.images.make [podium-results/quickstart]
+python -m docs.make.quickstart_picture [podium-results/quickstart]
 """
 
 import argparse
 from pathlib import Path
 
-from docs.images.photograph import photograph
+from docs.make.photograph import photograph
 
-_TARGET = Path(__file__).with_name("quickstart.png")
+_TARGET = Path(__file__).parents[1] / "images" / "quickstart.png"
 
 
 def main() -> None:

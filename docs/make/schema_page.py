@@ -1,0 +1,306 @@
+"""Makes docs/reference/results-schema.md: every column of the results store, and what it means."""
+
+from collections.abc import Mapping
+
+import polars as pl
+import pyarrow as pa
+
+from docs.make.markdown import TOLD, table
+from orchestrator.results.records.metric_columns import (
+    METRICS_WITHOUT_K,
+    flat_test_column,
+    known_test_columns,
+    metric_word,
+)
+from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, TEST_COLUMNS, trial_schema
+from orchestrator.results.trial_files.reader import ATTEMPT_COLUMNS, RUN_COLUMNS, SPENDING_COLUMNS
+
+# What every column means. A column without a meaning, or a meaning without a column, is an error.
+_MEANINGS = {
+    "study": "Name of the study.",
+    "trial_id": "Hash of all that changes the trial's numbers; the same on every machine.",
+    "search": "Block, loss, protocol and repeat, joined by dots; also the folder's name.",
+    "stage": "`search`, `final` or `baseline` (the untrained network).",
+    "index": "Number of the suggestion within its search, or of the trial within its stage.",
+    "config_hash": "Hash of the hyperparameters.",
+    "is_default": "Whether this is the published default.",
+    "is_winner": "Final stage: the config its search selected. A search that was extended, or"
+    " whose failed trials were retried, may have"
+    " selected another since; `Reader` corrects for that, this column does not.",
+    "selected_from": "Out of how many search trials the winner was selected; null elsewhere.",
+    "block": "Data set, backbone, embedding dimension and, of image files, image size, joined by"
+    " slashes: `glyphs-latin/conv_small/32`, `cub200/resnet50/512/224px`.",
+    "dataset": "Label of the data set, such as `glyphs-latin`.",
+    "backbone": "Name of the network.",
+    "weights": "What the network started from: `random`, published weights such as"
+    " `resnet50/IMAGENET1K_V1`, or the hash of a file.",
+    "embedding_dim": "Length of an embedding.",
+    "image_size": "Height and width of the network's input; null where images have a size of their"
+    " own.",
+    "loss": "Name of the loss; `untrained` for the baseline.",
+    "protocol": "Name of the [protocol](../explanation/protocols.md) of its search, or its kind where it has no"
+    " name; of a baseline the first of the study. A final stage may split the classes otherwise.",
+    "split_protocol": "Kind of the protocol that splits the classes of this very trial: `fixed`,"
+    " `kfold`, `random_splits`, `repeated_kfold`, `published`, `test_tuned`, `refit`.",
+    "train_on": "Final stage: `part` of the training classes, with the others for validation, or"
+    " `all` of them; null elsewhere.",
+    "repeat": "Which of the search's independent repeats.",
+    "fold": "Which fold; null if one trial holds several.",
+    "num_folds": "How many splits a config is evaluated on: of repeated k-fold, folds x repeats.",
+    "seed": "Seed of everything random in the trial.",
+    "seed_index": "Number of the seed of its config; equal numbers share a seed across losses.",
+    "leaks": "Whether test classes chose its epoch, or the search that chose its config or number"
+    " of epochs was validated on them. Such scores are optimistic.",
+    "same_as": "The trial whose results these are, if another search had asked for the same"
+    " training; it ran once. Costs of what was computed are sums over rows where this is null.",
+    "split_hash": "Hash of this trial's own split.",
+    "protocol_hash": "Hash of protocol and classes; competitors must share it.",
+    "test_hash": "Hash of test classes and images; equal within a block, or analysis refuses.",
+    "settings": "JSON with everything that defines the trial: enough to run it again.",
+    "state": "`COMPLETE`, `PRUNED` (stopped early) or `FAILED`.",
+    "cause": "Of a failure: `diverged`, `collapsed`, `out_of_memory`, `input`, `error`, `timeout`,"
+    " `lost`, `stuck`, `device` ([what they mean](../explanation/reliability.md)).",
+    "message": "First line of the error.",
+    "traceback": "Where it was raised.",
+    "log": "The end of what the trial printed, warned and logged.",
+    "rung": "Rung at which the trial was stopped early.",
+    "epochs_planned": "Epochs of all its folds.",
+    "epochs_run": "Epochs it trained.",
+    "epoch_selected": "Epoch of the best validation score, or the last one where nothing is"
+    " validated; null if several folds chose their own.",
+    "selection_rule": "How the epoch was chosen: `best_val_epoch`, or `last_epoch` of `refit`.",
+    "test_readings": "How often the trial scored test classes: once for each tested fold, and under"
+    " `test_tuned` once for each epoch. 0 of a copy.",
+    "objective": "What the search maximises: best validation recall (continuous labels: nDCG) at"
+    " the primary K, the mean over folds. Null where nothing is validated.",
+    "seconds": "Training, validation and test, summed over epochs and folds.",
+    "test_seconds": "The part of them spent on scoring test classes after an epoch was chosen:"
+    " without quarantine a search would have been shorter by it.",
+    "peak_memory_mb": "Largest memory seen by the worker, also of attempts that ran out of it.",
+    "attempts": "Number of the attempt that ended the trial; 0 of a copy.",
+    "node": "Host name.",
+    "device": "`cpu`, or the visible GPUs.",
+    "started_at": "Start of the last attempt.",
+    "ended_at": "Time of the commit.",
+    "podium_version": "Version of podium that committed the row.",
+    "torch_version": "Version of torch.",
+    "python_version": "Version of Python.",
+    "git_commit": "Of the folder podium ran in, if it is a git checkout.",
+    "scores": "Every score of training (`train`) and validation (`val`), epoch by epoch.",
+    "class_hits": "Validation hits of every class: at every epoch for the primary K, at the"
+    " selected epoch for all K. Empty for continuous labels.",
+    "test_scores": "As `scores`, on the test classes, at the selected epoch; final and baseline"
+    " stages, and with `quarantine: record` or `record_all` the search, where a fold whose test"
+    " embeddings diverged or collapsed has none. In the final and baseline stages, and with"
+    " `record_all` in the search, classes also have `r_precision`, `map_at_r`, `nmi` and `f1`, with `k` null"
+    " ([how they are computed](../explanation/statistics/metrics.md)), and with"
+    " `metrics.verification` the [scores of pairs](../explanation/statistics/verification.md), of which `tar_at_far`"
+    " has a `k` of its own and `queries` and `gallery` count pairs.",
+    "test_class_hits": "As `class_hits`, on the test classes.",
+    "test_retrievals": "A few queries with their nearest test images, as PNG. `similarity` is a"
+    " cosine, or minus a distance where lengths count; of continuous labels `is_correct` is null.",
+}
+
+_SCHEMA_OPENING = """\
+# The results store
+
+In the code: `orchestrator/results/records/`, `orchestrator/results/trial_files/`.
+
+A results folder is `<storage>/<study>/`. **One trial = one Parquet file = one row.** At the end of
+a run the files are gathered into one; either way plain polars reads them all:
+
+```python
+import polars as pl
+
+trials = pl.read_parquet("podium-results/quickstart/**/*.parquet")
+```
+
+While files are being gathered, and if that was killed, until the next `podium run` or `podium compact`,
+some trials lie there twice. For that time the folder holds
+`compacted/0-unfinished-compaction.run-podium-compact.parquet`, which polars and pyarrow refuse to read:
+an error that names this file, and never a wrong count. Podium's own commands pass over it.
+
+From Python, `orchestrator.results.trial_files.reader.Reader(folder)` gives the same rows as lazy frames at any
+moment of a run, each trial once also while files are being gathered: `trials()`, and the nested
+columns as long tables: `scores()`, `class_hits()`, `test_scores()`, `test_class_hits()`,
+`test_retrievals()`, and `attempts()`, `runs()`, `spending()`. A filter on columns of trials leaves the details of others on
+the disk ([a notebook](../notebooks/reading-results.ipynb), [other tools](../how-to/export.md)).
+
+Besides the trials: `study.yaml` (the resolved study), `provenance.json` (versions, hardware,
+what losses do not share, search spaces), `code/` (copies of what the study names by
+[import path or file](study-file.md#code-of-your-own)),
+`store.json` (the columns; the metrics with the direction in which they are better, what searches
+maximise first), `asks/` (which trial each suggestion became, written before it starts),
+`attempts/` (every attempt at a trial), `retried/` (failures after which a trial was run again),
+`runs/` (what each run spent: see the end of this page),
+`checkpoints/` (running trials only), `compacted/` (the
+gathered trials), `report.html`.
+
+Recalls, nDCG, R-precision, MAP@R, NMI and F1 are 0 to 1. A number is finite or null, never NaN. In
+a study of
+[continuous labels](data-sets.md#continuous-labels) the columns `val_ndcg_at_1` and
+`val_mean_label_distance_at_1` replace `val_recall_at_1`.
+
+## Verification
+
+`podium verify STUDY` reads every byte and checks every rule, changing nothing; it may run while
+the study runs. Exit code 0: sound; 2: there are problems, each reported with its file, the rule, what is
+there instead and what to do (`--json` for programs); 4: the folder cannot be read.
+
+- Every file but `lock.json` and `report.html` holds a SHA-256 of itself: JSON under `sha256`, YAML in
+  its last line, Parquet in its footer under `podium_seal`, weights and embeddings in their headers. So
+  a changed bit is found wherever it is. Files of earlier versions without one are read, with a note.
+  Podium's own commands and `Reader` check every Parquet file before they read it; plain polars does not.
+- Hashes are recomputed: trial ids, configs, splits and protocols, if the data are here, and those of the
+  copies of code in `code/`; all trials must be of the recorded code.
+- What follows from something else must follow: objectives, selected epochs and counts from scores,
+  hits from those of single classes, winners from their search, copies from their originals.
+- Trials that are compared share test images, weights and classes; no search has more trials than its
+  budget, a trial without its record in `asks/`, or a test score (unless `quarantine` records it).
+- With `--replay` every suggestion is drawn again and must come out the same. In asynchronous order
+  that is so for `random`, `grid` and `qmc` alone: of the others the store does not say which trials
+  had ended when a suggestion was drawn.
+
+`podium run` refuses damaged files by name before anything starts. Damage to a checkpoint is no
+reason: it is set aside, reported in the log and the attempt of its trial, and the trial starts from
+scratch. Whether an intact checkpoint belongs to its trial is checked by that trial alone.
+"""
+
+_ATTEMPTS_OPENING = """\
+## Attempts
+
+`attempts/<trial_id>/<number>.json` is written when a worker begins an attempt at a trial and again when it
+ends; for a worker that was killed the driver writes the end. `Reader.attempts()`:
+"""
+_ATTEMPT_MEANINGS = {
+    "trial_id": "Which trial.",
+    "number": "Counts from 1.",
+    "node": "Host name; `unknown` if its worker died before it could write anything.",
+    "pid": "Of the worker.",
+    "device": "`cpu`, or the visible GPUs.",
+    "started_at": "Informative; nothing is decided by it.",
+    "ended_at": "Informative. Null while it runs, and for good if the driver was killed with it.",
+    "cause": "How it ended: `complete`, `stopped` (pruned, or interrupted), a cause of a failure,"
+    " or why it was retried: `lost_node`, `preempted`, `lost_worker`, `stuck`, `device`,"
+    " `out_of_memory`, `out_of_host_memory`, `killed_for_memory`, `data`"
+    " ([what they mean](../explanation/reliability.md)).",
+    "message": "What is known of that, and of a checkpoint that could not be used.",
+    "reports": "Epochs and tests the trial had by then, those of earlier attempts too.",
+    "seconds": "How long it lasted, by a monotonic clock.",
+    "cpus": "What it occupied.",
+    "gpus": "What it occupied.",
+    "peak_memory_mb": "Of its process, as far as it was measured.",
+    "device_memory_mb": "What its device has, if the memory of that ran out.",
+}
+
+_RETRIED = """\
+## Retried failures
+
+`podium run STUDY --retry-failed` withdraws the rows of failed trials and runs these again, under the same
+ids. `retried/<trial_id>/<number>.json` is written before a row is withdrawn. It keeps what the row
+said (`search`, `stage`, `cause`, `message`, `traceback`, `log`, `ended_at`), the number of the last
+attempt by then (`attempts`; numbers go on from there, limits on attempts and time count from there),
+and how many suggestions the search had made (`asks`): these saw a failure, later ones see what became of
+the trial since. Copies of a failed final go and come with it, and have no file.
+"""
+
+_RUNS_OPENING = """\
+## Runs
+
+`runs/<number>.json` is written when a run starts, every 5 seconds while it lasts (30 on an object
+store) and when it ends, with its SHA-256 as checksum. `Reader.runs()`:
+"""
+_RUN_MEANINGS = {
+    "run": "Counts from 1. 0 is no run: an estimate, by the rows of trials, of what was spent"
+    " before there were accounts.",
+    "started_at": "Informative; nothing is decided by it.",
+    "host": "Of the driver.",
+    "pid": "Of the driver.",
+    "podium_version": "Of the driver.",
+    "seconds": "From its start until it was written last, by a monotonic clock.",
+    "end": "`finished`, `interrupted`, `budget`, `error`; null while it runs, and for good if it"
+    " was killed; `estimate` of run 0.",
+    "budget_gpu_hours": "`budget.gpu_hours` of the study in this run; null: no limit.",
+    "budget_wall_hours": "`budget.wall_hours`, likewise.",
+    "budget_trials": "`budget.trials`, likewise.",
+    "trials_per_search": "Planned for each search in this run.",
+    "num_ended_searches": "Searches whose [share of the budget](../how-to/budgets.md) was used up in it.",
+}
+_SPENDING_OPENING = """\
+`Reader.spending()`, the sums over attempts at trials of each run, search and stage, by what became of
+them:
+"""
+_SPENDING_MEANINGS = {
+    "run": "Which run.",
+    "search": "As in the tables of trials.",
+    "stage": "As in the tables of trials.",
+    "use": "`complete`, `pruned` and `failed`: became a row of this state, which of a failed trial"
+    " may have been withdrawn since, to retry it. `repeated`: lost with"
+    " its worker or node, or repeated for another reason. `unfinished`: left when the run ended.",
+    "tries": "Number of attempts.",
+    "seconds": "From the moment a worker had them until they ended.",
+    "cpu_seconds": "The same times the CPUs they occupied.",
+    "gpu_seconds": "The same times the part of a GPU they occupied.",
+}
+
+
+_SECTIONS = ("Identity", "Hyperparameters", "Outcome and cost", "Details", "Test results")
+
+
+def results_schema_page() -> str:
+    """The text of the page."""
+    schema = trial_schema((1,), {"margin": "float"})
+    identity = {name for name, _ in IDENTITY_COLUMNS}
+    tests = {name for name, _ in TEST_COLUMNS} | known_test_columns(schema.names).keys()
+    meanings = {
+        **_MEANINGS,
+        "hp.margin": "One such column for each hyperparameter of any loss of the study, typed as"
+        " float, int, bool or string; null where the loss does not have it.",
+        "val_recall_at_1": "Validation Recall@1 at the selected epoch; one such column for each K"
+        " of the study. Of several folds, the mean.",
+        "test_recall_at_1": "Test Recall@1, the mean over the folds of the trial; one such column"
+        " for each K of the study, and of continuous labels for each metric. Null of every trial of"
+        " a search: what a quarantine records of those is in `test_scores` alone.",
+        **{
+            flat_test_column(metric, None): f"Test {metric_word(metric)}, likewise."
+            for metric in METRICS_WITHOUT_K
+        },
+    }
+    if unexplained := set(schema.names) ^ meanings.keys():
+        raise ValueError(f"columns and their meanings must match; not so: {sorted(unexplained)}")
+    sections: dict[str, list[pa.Field]] = {}
+    for column in schema:
+        flat = "Identity" if column.name in identity else "Outcome and cost"
+        title = "Hyperparameters" if column.name.startswith("hp.") else flat
+        if pa.types.is_list(column.type):
+            title = "Details"
+        sections.setdefault("Test results" if column.name in tests else title, []).append(column)
+    parts = [TOLD, _SCHEMA_OPENING]
+    for title in _SECTIONS:
+        columns = sections[title]
+        rows = [(f"`{c.name}`", f"{_type(c.type)}", meanings[c.name]) for c in columns]
+        parts.append(f"## {title}\n\n{table(('column', 'type', 'meaning'), rows)}\n")
+        if title == "Test results":
+            parts.append(
+                "Searches are rebuilt without these columns: they are not read from the disk. The"
+                " flat ones follow from `test_scores`; files of earlier versions lack them, `Reader`"
+                " and `podium compact` add them. Scores of pairs have none.\n"
+            )
+    parts += [_ATTEMPTS_OPENING, _frame(ATTEMPT_COLUMNS, _ATTEMPT_MEANINGS), _RETRIED]
+    parts += [_RUNS_OPENING, _frame(RUN_COLUMNS, _RUN_MEANINGS)]
+    parts += [_SPENDING_OPENING, _frame(SPENDING_COLUMNS, _SPENDING_MEANINGS)]
+    return "\n".join(parts)
+
+
+def _frame(columns: pl.Schema, meanings: Mapping[str, str]) -> str:
+    if unexplained := set(columns) ^ meanings.keys():
+        raise ValueError(f"columns and their meanings must match; not so: {sorted(unexplained)}")
+    rows = [(f"`{name}`", str(kind), meanings[name]) for name, kind in columns.items()]
+    return f"{table(('column', 'type', 'meaning'), rows)}\n"
+
+
+def _type(kind: pa.DataType) -> str:
+    if pa.types.is_list(kind):
+        inner = ", ".join(f"`{f.name}` {_type(f.type)}" for f in kind.value_type)
+        return f"list of ({inner})"
+    return str(kind)
