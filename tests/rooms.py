@@ -173,9 +173,9 @@ ROOMS: dict[str, set[str]] = {
         "trainables/settings",
     },
     "orchestrator/worker": {
-        "orchestrator", "orchestrator/results/records", "orchestrator/study",
-        "orchestrator/trials", "podium/errors", "trainables", "trainables/settings",
-        "trainables/trial",
+        "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/study", "orchestrator/trials", "podium/errors", "trainables",
+        "trainables/settings", "trainables/trial",
     },
     # 6
     "analysis/selection": {

@@ -133,7 +133,8 @@ what losses do not share, search spaces), `code/` (copies of what the study name
 maximise first), `asks/` (which trial each suggestion became, written before it starts),
 `attempts/` (every attempt at a trial), `retried/` (failures after which a trial was run again),
 `runs/` (what each run spent: see the end of this page),
-`checkpoints/` (running trials only), `compacted/` (the
+`checkpoints/` (running trials only), `logs/` (what [trials](../explanation/reliability.md#logs-of-trials)
+printed), `compacted/` (the
 gathered trials), `report.html`.
 
 Recalls, nDCG, R-precision, MAP@R, NMI and F1 are 0 to 1. A number is finite or null, never NaN. In

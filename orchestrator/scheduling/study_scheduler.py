@@ -42,6 +42,8 @@ from orchestrator.trials.worker_messages import Ended, Message
 from podium.errors import StoreError
 from trainables.trial_reports import EpochReport
 
+_MAX_LOGS = 1000  # so many trials of a study keep their log file; then only those that fail do
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnStore:
@@ -146,7 +148,8 @@ class StudyScheduler:
         )
         # Workers have a current folder of their own.
         paths = replace(self._paths, folder=self._paths.folder.absolute())
-        return spec.job(paths, running.attempt, self._study.keep, running.demand)
+        job = spec.job(paths, running.attempt, self._study.keep, running.demand)
+        return replace(job, keeps_log=self._queues.num_trained < _MAX_LOGS)
 
     def trial_started(self, trial_id: str) -> None:
         """A worker has the job now: waiting in a queue is not the trial's time."""

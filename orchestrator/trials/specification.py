@@ -24,6 +24,7 @@ class TrialJob:
         attempt: number of the attempt, from 1.
         paths: results folder of the study, absolute or a URI.
         demand: CPUs and GPUs it occupies.
+        keeps_log: whether its log file is kept whatever becomes of it.
         loss_files: name -> bytes of the files that its loss is in (`trainables.loss_files`).
     """
 
@@ -34,6 +35,7 @@ class TrialJob:
     demand: Demand
     keeps_model: bool = False
     keeps_embeddings: bool = False
+    keeps_log: bool = True
     loss_files: Mapping[str, bytes] = field(default_factory=dict)
 
 

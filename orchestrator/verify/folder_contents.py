@@ -10,8 +10,8 @@ from orchestrator.results.storage.printable_text import has_control_characters
 from orchestrator.verify.findings import Findings, some_of
 
 _FOLDERS = {
-    *("asks", "attempts", "checkpoints", "code", "compacted", "embeddings", "lock", "models"),
-    *("retried", "runs", "trials"),
+    *("asks", "attempts", "checkpoints", "code", "compacted", "embeddings", "lock", "logs"),
+    *("models", "retried", "runs", "trials"),
 }
 # What podium reads or writes. Whether a file fits its name is for its reader to say.
 _FILES = re.compile(
@@ -23,6 +23,7 @@ _FILES = re.compile(
     r"|(models|embeddings)/[^/]+\.safetensors"
     r"|compacted/([^/]+\.parquet|manifest\.json)"
     r"|code/[^/]+/.+"
+    r"|logs/([^/]+/)?[^/]+\.log"
 )
 _SHOWN = 20
 

@@ -1,7 +1,6 @@
 """Runs one trial at a time, step by step, and never raises: failures become messages."""
 
 import contextlib
-import io
 import logging
 import os
 import platform
@@ -42,6 +41,7 @@ from orchestrator.worker.process_memory import (
     memory_at,
     release_memory,
 )
+from orchestrator.worker.trial_log import TrialLog
 from podium.errors import CorruptFileError, StoreError
 from trainables.errors import CheckpointError, DataError, TrialInputError
 from trainables.loss_files import keep_files
@@ -50,10 +50,6 @@ from trainables.trial_reports import EpochReport, TestReport
 
 if TYPE_CHECKING:
     from trainables.trial.fold_artifacts import FoldArtifacts
-
-_LOG_CHARACTERS = 8_000
-# A secret whose beginning was cut off is not known for one: more is searched than is kept.
-_SEARCHED_CHARACTERS = 100_000
 
 Keep: TypeAlias = "Callable[[FoldArtifacts], None] | None"
 Report: TypeAlias = EpochReport | TestReport
@@ -96,7 +92,7 @@ class TrialWorker:
         """Take on a job, which resumes from its checkpoint if there is one."""
         self.stop()
         self._job = job
-        self._log = io.StringIO()
+        self._log = TrialLog(job)
         self._record = _AttemptRecord(job)
         self._reports = _reports(job, self._trial, self._record)
 
@@ -108,6 +104,7 @@ class TrialWorker:
             with _captured(self._log):
                 for report in self._reports:
                     messages.append(report)
+                    self._log.note(report)
                     self._record.reports += 1
                     if _is_to_be_decided(report, self._job):
                         return messages
@@ -131,6 +128,8 @@ class TrialWorker:
         # attempt that is stopped, the scheduler or the next run knows all that is lost here.
         with contextlib.suppress(StoreError, CorruptFileError):
             self._record.end(cause, ended)
+        if self._record.has_begun:
+            self._log.end(ended)
         self._job = None
         self._reports = iter(())
         # After anything else the device may be faulty: using it would raise, and lose the message.
@@ -169,11 +168,11 @@ def _is_to_be_decided(report: Report, job: TrialJob) -> bool:
     return report.epoch < epochs or report.fold != settings.folds[-1]
 
 
-def _complete(log: io.StringIO) -> Ended:
-    return Ended(state="COMPLETE", log=_tail(log), device_memory_mb=device_memory())
+def _complete(log: TrialLog) -> Ended:
+    return Ended(state="COMPLETE", log=log.printed(), device_memory_mb=device_memory())
 
 
-def _failed(error: Exception, log: io.StringIO) -> Ended:
+def _failed(error: Exception, log: TrialLog) -> Ended:
     cause = cause_of(error)
     # What a user has to fix is shown in full, of torch's errors the first line.
     lines = str(error).strip().splitlines()[: None if cause in (INPUT, DATA) else 1]
@@ -186,16 +185,11 @@ def _failed(error: Exception, log: io.StringIO) -> Ended:
         cause=cause,
         message=text,
         traceback=redacted("".join(traceback.format_exception(error))),
-        log=_tail(log),
+        log=log.printed(),
         recycle=cause in (ERROR, DEVICE, OUT_OF_MEMORY, OUT_OF_HOST_MEMORY),
         peak_memory_mb=peak_mb,
         device_memory_mb=device_mb,
     )
-
-
-def _tail(log: io.StringIO) -> str | None:
-    """The end of the log; only what may become it is searched for secrets."""
-    return redacted(log.getvalue()[-_SEARCHED_CHARACTERS:])[-_LOG_CHARACTERS:] or None
 
 
 def _refuse_other_code(job: TrialJob) -> None:
@@ -216,7 +210,7 @@ def _refuse_other_code(job: TrialJob) -> None:
 
 
 @contextlib.contextmanager
-def _captured(log: io.StringIO) -> Iterator[None]:
+def _captured(log: TrialLog) -> Iterator[None]:
     """Everything printed, warned or logged goes into ``log``."""
     handler = logging.StreamHandler(log)
     root = logging.getLogger()
@@ -267,6 +261,7 @@ class _AttemptRecord:
         job: the job of which it is an attempt.
 
     Attributes:
+        has_begun: whether it has written that it began.
         reports: number of reports so far.
         note: remark on how it started, for people; None without one.
     """
@@ -286,7 +281,7 @@ class _AttemptRecord:
             cpus=job.demand.cpus,
             gpus=job.demand.gpus,
         )
-        self._is_written = False
+        self.has_begun = False
         self.reports = 0
         self.note: str | None = None
 
@@ -301,7 +296,7 @@ class _AttemptRecord:
                 f"node {platform.node()} does not see {self._paths.folder}: storage must be one"
                 " folder that every node sees"
             )
-        self._is_written = True
+        self.has_begun = True
         write_attempt(self._paths, self._attempt)
 
     def end(self, cause: str, ended: Ended | None) -> None:
@@ -312,7 +307,7 @@ class _AttemptRecord:
             ended: the trial's last message; None if it is ended from outside. Then a cause that
                 the scheduler has written already stays.
         """
-        if not self._is_written or (ended is None and self._has_cause()):
+        if not self.has_begun or (ended is None and self._has_cause()):
             return
         texts = [text for text in (self.note, ended and ended.message) if text]
         over = replace(

@@ -31,6 +31,7 @@ _WORTH_MOST = (
     "train_on",
 )
 _FAILURE_COLUMNS = ("trial_id", "search", "stage", "cause", "message", "traceback", "log")
+_LOG_FILE = "log_file"
 
 
 def command(
@@ -77,7 +78,7 @@ def command(
     every = reader.trials()
     trials = _filtered(every, stage=stage, loss=loss, fold=fold)
     if failed:
-        _print_failures(trials, as_json=as_json, as_csv=as_csv)
+        _print_failures(folder, trials, as_json=as_json, as_csv=as_csv)
         if not (as_json or as_csv):
             states = dict(every.select("trial_id", "state").collect().iter_rows())
             is_part = any(wanted is not None for wanted in (stage, loss, fold))
@@ -204,12 +205,23 @@ def _is_telling(values: "pl.Series") -> bool:
     return len(known) > 0 or values.name == "trial_id"
 
 
-def _print_failures(trials: "pl.LazyFrame", *, as_json: bool, as_csv: bool) -> None:
+def _print_failures(
+    folder: "Place", trials: "pl.LazyFrame", *, as_json: bool, as_csv: bool
+) -> None:
     import polars as pl
 
-    rows = trials.filter(pl.col("state") == "FAILED").select(_FAILURE_COLUMNS).collect().to_dicts()
+    from orchestrator.results.records.store_paths import StudyPaths
+    from orchestrator.results.storage.files import exists
+
+    found = trials.filter(pl.col("state") == "FAILED").select(_FAILURE_COLUMNS).collect()
+    places = [StudyPaths(folder).trial_log(trial_id) for trial_id in found["trial_id"]]
+    rows = [
+        {**row, _LOG_FILE: str(place) if exists(place) else None}
+        for row, place in zip(found.to_dicts(), places, strict=True)
+    ]
     if as_json or as_csv:
-        print_table(rows, columns=_FAILURE_COLUMNS, as_json=as_json, as_csv=as_csv)
+        columns = (*_FAILURE_COLUMNS, _LOG_FILE)
+        print_table(rows, columns=columns, as_json=as_json, as_csv=as_csv)
     else:
         _say_failures(rows)
 
@@ -224,6 +236,8 @@ def _say_failures(rows: Sequence[Mapping[str, Any]]) -> None:
             if row[name]:
                 say(f"  {name}:")
                 say("\n".join(f"    {line}" for line in row[name].rstrip().splitlines()))
+        if row[_LOG_FILE]:
+            say(one_line(f"  log file: {row[_LOG_FILE]}"))
     if rows:
         say("Once a cause is fixed, podium run STUDY --retry-failed [CAUSE]... retries them.")
 

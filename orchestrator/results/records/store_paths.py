@@ -15,6 +15,7 @@
         retried/<trial_id>/<number>.json              a failure after which the trial was run again
         runs/<number>.json                            what each run spent, and how it ended
         runs.json         how many runs there were, so that a lost one is noticed
+        logs/trials/<trial_id>.log    what it printed, and a line for each epoch
         checkpoints/<trial_id>/state.pt
         models/<trial_id>.<fold>.safetensors          weights of a final trial
         embeddings/<trial_id>.<fold>.safetensors      of its test images
@@ -76,6 +77,7 @@ class StudyPaths:
     retried = _Inside("retried")
     runs = _Inside("runs")
     run_count = _Inside("runs.json")  # not in runs/, so that it is not lost with them
+    trial_logs = _Inside("logs/trials")
     checkpoints = _Inside("checkpoints")
     models = _Inside("models")
     embeddings = _Inside("embeddings")
@@ -133,6 +135,10 @@ class StudyPaths:
     def run(self, number: int) -> Place:
         """What one run spent, and how it ended."""
         return self.runs / f"{number:06d}.json"
+
+    def trial_log(self, trial_id: str) -> Place:
+        """What a trial printed, and a line for each epoch, over all its attempts."""
+        return self.trial_logs / f"{_safe('trial_id', trial_id)}.log"
 
     def checkpoint_folder(self, trial_id: str) -> Place:
         """Everything a trial needs to continue; deleted when the trial is committed."""

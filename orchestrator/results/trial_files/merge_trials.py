@@ -236,7 +236,7 @@ def _renamed(rows: pa.Table, name: str, schema: pa.Schema) -> pa.Table:
 
 
 def _copy_files(source: StudyPaths, target: Path) -> None:
-    """Asks, attempts, weights and embeddings; what the target has already stays.
+    """Asks, attempts, weights, embeddings and logs; what the target has already stays.
 
     Failures after which a trial was retried go with its attempts, which are counted from the last.
     """
@@ -247,9 +247,10 @@ def _copy_files(source: StudyPaths, target: Path) -> None:
         if not place.exists():
             for name in list_names(folder, ".json"):
                 copy_file(folder / name, place / name)
-    for folder in (source.models, source.embeddings):
-        for name in list_names(folder, ".safetensors"):
-            copy_file(folder / name, target / folder.name / name)
+    kept = ((source.models, ".safetensors"), (source.embeddings, ".safetensors"))
+    for folder, suffix in (*kept, (source.trial_logs, ".log")):
+        for name in list_names(folder, suffix):
+            copy_file(folder / name, target / relative_path(source.folder, folder) / name)
 
 
 def _mixed(facts: pl.DataFrame, within: Sequence[str], column: str, what: str) -> Iterator[str]:

@@ -1,0 +1,146 @@
+"""The log file of a trial: what it printed, warned and logged, and a line for each epoch.
+
+It is bounded: of a long text the beginning and the end are kept. All attempts at a trial share one
+file. No result depends on it, so a log that cannot be written is no failure.
+"""
+
+import contextlib
+import io
+import platform
+import time
+from datetime import UTC, datetime
+
+from orchestrator.redaction import redacted
+from orchestrator.results.records.metric_columns import short_label
+from orchestrator.results.storage.files import put, read_record
+from orchestrator.results.storage.locations import RemotePath
+from orchestrator.trials.specification import TrialJob
+from orchestrator.trials.worker_messages import Ended, Message
+from podium.errors import CorruptFileError, StoreError
+from trainables.trial_reports import EpochReport, Score
+
+_KEPT_CHARACTERS = 32 * 1024  # of the beginning of a file, and as many of its end
+_ROW_CHARACTERS = 8_000  # of the end of what was printed, for the trial's row
+# A secret whose beginning was cut off is not known for one: more is searched than is kept.
+_SEARCHED_CHARACTERS = 100_000
+_LEFT_OUT = "\n[... left out ...]\n"
+_WRITE_SECONDS = 10.0  # between two writes while a trial runs
+
+
+class TrialLog(io.TextIOBase):
+    """What one attempt at a trial says; a stream, for whatever the trial prints.
+
+    Args:
+        job: the attempt; attempts after the first continue the file.
+    """
+
+    def __init__(self, job: TrialJob) -> None:
+        self._job = job
+        self._place = job.paths.trial_log(job.trial_id)
+        self._is_remote = isinstance(job.paths.folder, RemotePath)
+        self._written = time.monotonic()
+        self._printed = _BoundedText()
+        self._whole = _BoundedText()
+        if job.attempt > 1:
+            self._whole.write(self._earlier_attempts())
+        self._note(f"attempt {job.attempt} on {platform.node()}, {datetime.now(UTC):%Y-%m-%d} UTC")
+
+    def write(self, text: str) -> int:
+        """Take in what the trial printed."""
+        self._printed.write(text)
+        self._whole.write(text)
+        return len(text)
+
+    def printed(self) -> str | None:
+        """The end of what was printed, secrets removed; None if nothing was."""
+        return redacted(self._printed.end())[-_ROW_CHARACTERS:] or None
+
+    def note(self, message: Message) -> None:
+        """Take in what the trial reported, or how it ended.
+
+        While the trial runs the file is written now and then, since a worker that is killed
+        writes no more; on remote storage, where each time is a request, at the end alone.
+        """
+        self._note(_line(message))
+        is_due = time.monotonic() - self._written >= _WRITE_SECONDS
+        if is_due and not self._is_remote and self._job.keeps_log:
+            self._write_file()
+
+    def end(self, ended: Ended | None) -> None:
+        """Write the file, if the study keeps it, or the trial failed or was begun before.
+
+        Args:
+            ended: how the attempt ended; None if it was stopped from outside.
+        """
+        self._note("stopped" if ended is None else _line(ended))
+        has_failed = ended is not None and ended.state == "FAILED"
+        if self._job.keeps_log or has_failed or self._job.attempt > 1:
+            self._write_file()
+
+    def _note(self, line: str) -> None:
+        self._whole.write(f"[{datetime.now(UTC):%H:%M:%S}] {line}\n")
+
+    def _earlier_attempts(self) -> str:
+        with contextlib.suppress(StoreError, CorruptFileError):
+            return (read_record(self._place) or b"").decode(errors="replace")
+        return ""
+
+    def _write_file(self) -> None:
+        self._written = time.monotonic()
+        with contextlib.suppress(StoreError, CorruptFileError):
+            put(self._place, _bounded(self._whole).encode(errors="backslashreplace"))
+
+
+class _BoundedText:
+    """A growing text of which the beginning and the end are kept, as much as is searched."""
+
+    def __init__(self) -> None:
+        self.beginning = ""
+        self._rest: list[str] = []
+        self._rest_size = 0
+
+    def write(self, text: str) -> None:
+        room = _SEARCHED_CHARACTERS - len(self.beginning)
+        self.beginning += text[:room]
+        if rest := text[room:]:
+            self._rest.append(rest)
+            self._rest_size += len(rest)
+        if self._rest_size > 2 * _SEARCHED_CHARACTERS:
+            self._rest = ["".join(self._rest)[-_SEARCHED_CHARACTERS:]]
+            self._rest_size = _SEARCHED_CHARACTERS
+
+    def end(self) -> str:
+        """The whole text, if it is short."""
+        return "".join([self.beginning, *self._rest])[-_SEARCHED_CHARACTERS:]
+
+
+def _bounded(text: _BoundedText) -> str:
+    """The text without secrets; of a long one the beginning and the end."""
+    end = redacted(text.end())
+    if text.end() == text.beginning and len(end) <= 2 * _KEPT_CHARACTERS:
+        return end
+    return redacted(text.beginning)[:_KEPT_CHARACTERS] + _LEFT_OUT + end[-_KEPT_CHARACTERS:]
+
+
+def _line(message: Message) -> str:
+    """What was reported, in a line; of a failure also the traceback."""
+    if isinstance(message, Ended):
+        if message.state != "FAILED":
+            return message.state.lower()
+        return f"failed: {message.cause}: {message.message}\n{message.traceback or ''}".rstrip()
+    words = [_score_words(score) for score in _shown(message.scores)]
+    if isinstance(message, EpochReport):
+        words.append(f"{message.peak_memory_mb:.0f} MB")
+    what = "epoch" if isinstance(message, EpochReport) else "test of epoch"
+    which = f"fold {message.fold} {what} {message.epoch}"
+    return f"{which}: {', '.join([*words, f'{message.seconds:.2f} s'])}"
+
+
+def _shown(scores: tuple[Score, ...]) -> list[Score]:
+    """The first score of each role: the training loss, and the first metric at the first K."""
+    return list({score.role: score for score in reversed(scores)}.values())[::-1]
+
+
+def _score_words(score: Score) -> str:
+    name = score.metric if score.role == "train" else short_label(score.metric, score.k or 0)
+    return f"{score.role} {name} {score.value:.4g}"
