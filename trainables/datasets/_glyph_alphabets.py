@@ -54,4 +54,15 @@ _TWINS = (
 )
 _ALL = "".join(sorted(set("".join(_SCRIPTS.values())) - set(_TWINS)))
 
-ALPHABETS = {"all": _ALL, **_SCRIPTS}
+# Code points, both ends included: data sets of symbols that have no class in common.
+_PARTS_OF_SYMBOLS = {
+    "arrows": (0x2190, 0x21FF),
+    "operators": (0x2200, 0x22FF),
+    "shapes": (0x2500, 0x25FF),
+}
+_PARTS = {
+    name: "".join(character for character in _SCRIPTS["symbols"] if low <= ord(character) <= high)
+    for name, (low, high) in _PARTS_OF_SYMBOLS.items()
+}
+
+ALPHABETS = {"all": _ALL, **_SCRIPTS, **_PARTS}

@@ -31,8 +31,9 @@ class Glyphs(Dataset):
     test class. The first letters of that order stay the same when ``classes`` grows.
 
     Options:
-        script: "latin" (the default), "greek", "cyrillic", "armenian", "georgian", "symbols", or
-            "all" of them without the letters that look alike across scripts.
+        script: "latin" (the default), "greek", "cyrillic", "armenian", "georgian", "symbols";
+            "arrows", "operators" or "shapes", which are among the symbols; or "all", without the
+            letters that look alike across scripts.
         classes: number of characters, chosen by the seed; all of the script if left out.
         instances_per_class: images of a character, 2 to 256, default 16. There are 12 to 16 faces
             of each; beyond that, faces come back with other variations.

@@ -87,7 +87,7 @@ def test_a_plan_fits_80_columns_and_says_what_matters(capsys, tmp_path):
     assert max(map(len, planned.out.splitlines())) <= 80
     printed = " ".join(planned.out.split())
     assert "Study quickstart: 8 blocks x 3 losses = 24 searches" in printed
-    assert "and 3 losses the smallest p of a pair is 0.38: no difference" in printed
+    assert "with 8 blocks and 3 losses the smallest p of a pair is 0.023." in printed
     assert "hours of computation on one slot" in printed
     assert "not known before the first trial" not in printed
     for word in ("contrastive", "glyphs-greek", "baseline", "Fairness", "1 s.e. of R@1"):

@@ -19,6 +19,7 @@ from tests.podium.calling import call
 STUDIES = Path(__file__).parents[3] / "studies"
 STATISTICS = STUDIES.parent / "docs" / "explanation" / "statistics"
 PAGE = (STATISTICS / "before-a-study.md").read_text(encoding="utf-8")
+TWO_A_GROUP = ("--set", "embedding_dims=[16, 64]")  # blocks of one data set and backbone
 CUB = {
     "study": "birds",
     "datasets": [{"name": "cub200"}],
@@ -82,20 +83,26 @@ def test_odds_are_those_of_as_many_configs_as_a_search_evaluates(capsys, cub):
 
 
 def test_power_of_finals_follows_from_seeds_and_blocks(capsys):
-    power = power_of(capsys, STUDIES / "quickstart.yaml", "--assume", "seed_std=2")
-    assert (power["seeds"], power["blocks"], power["units"]) == (3, 8, 4)
+    power = power_of(capsys, STUDIES / "quickstart.yaml", *TWO_A_GROUP, "--assume", "seed_std=2")
+    assert (power["seeds"], power["blocks"], power["units"]) == (3, 16, 8)
     assert power["gain"] == pytest.approx(detectable_difference(3, difference_std=math.sqrt(8)))
     group_std = 1.25 * math.sqrt(0.55 + 0.45 / 2)
-    assert power["loss_gap"] == pytest.approx(detectable_difference(4, difference_std=group_std))
+    assert power["loss_gap"] == pytest.approx(detectable_difference(8, difference_std=group_std))
     assert power["seeds_needed"] > 3
-    text = plan_output(capsys, STUDIES / "quickstart.yaml", "--set", "final.seeds=1")
-    assert "Finals: one seed shows no gain of tuning beyond chance; over 4 groups" in text
+    one_seed = ("--set", "final.seeds=1")
+    text = plan_output(capsys, STUDIES / "quickstart.yaml", *TWO_A_GROUP, *one_seed)
+    assert "Finals: one seed shows no gain of tuning beyond chance; over 8 groups" in text
 
 
 def test_blocks_without_anything_in_common_count_as_much_as_their_number(capsys):
     """With few groups the t quantile differs, so the scatter of a group's mean is compared."""
     alike, unlike = (
-        power_of(capsys, STUDIES / "quickstart.yaml", "--assume", f"block_correlation={share}")
+        power_of(
+            capsys,
+            STUDIES / "quickstart.yaml",
+            *TWO_A_GROUP,
+            *("--assume", f"block_correlation={share}"),
+        )
         for share in (1, 0)
     )
     assert alike["loss_gap"] / unlike["loss_gap"] == pytest.approx(math.sqrt(2))

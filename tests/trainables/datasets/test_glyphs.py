@@ -179,7 +179,7 @@ def test_without_a_cache_folder_images_are_kept_below_the_users_cache(tmp_path, 
     [
         (
             {"script": "latn"},
-            r"script must be one of all, .*symbols; got 'latn' \(did you .*'latin'",
+            r"script must be one of all, .*shapes; got 'latn' \(did you .*'latin'",
         ),
         ({"script": 3}, r"script must be one of .*; got 3"),
         (
