@@ -131,16 +131,9 @@ def every_look() -> tuple[Series, ...]:
 
 
 @contextmanager
-def drawing_style() -> Iterator[None]:
-    """Apply podium's matplotlib settings within the block."""
-    with mpl.rc_context(_STYLE):
-        yield
-
-
-@contextmanager
 def drawing(width_px: float, height_px: float) -> Iterator[Figure]:
     """An empty figure with podium's settings in force; draw and export it within the block."""
-    with drawing_style():
+    with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(width_px / 72, height_px / 72), dpi=72)
         FigureCanvasSVG(figure)
         yield figure

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from analysis.figures.style import INK, PAPER, SERIES_COLOURS, drawing_style
+from analysis.figures.style import INK, PAPER, SERIES_COLOURS
 
 _COLOURS = {
     INK: "currentColor",
@@ -43,7 +43,7 @@ def inline_svg(figure: Figure, *, name: str, title: str, description: str) -> Ma
     ``svg.plot`` round line joins.
 
     Args:
-        figure: drawn under `analysis.figures.style.drawing`.
+        figure: drawn within the block of `analysis.figures.style.drawing` that calls this.
         name: name of the figure, unique within the page; letters, digits and ``-``.
         title: text read out as the figure's name.
         description: text read out after it: what the figure shows.
@@ -82,8 +82,7 @@ def draw_dashes(axes: Axes, boxes: Sequence[Box], *, colour: str, width: float) 
 def _rendered(figure: Figure) -> ET.Element:
     """Matplotlib's own SVG, without XML namespaces."""
     buffer = io.BytesIO()
-    with drawing_style():
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
     root = ET.fromstring(buffer.getvalue())
     for element in root.iter():
         element.tag = element.tag.rpartition("}")[2]

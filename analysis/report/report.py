@@ -196,7 +196,9 @@ def _present(sections: Iterable[Section | None]) -> tuple[Section, ...]:
 
     Matrices are small here, so threads of the linear algebra library cost more than they give,
     most on a busy machine; and with one of them last bits do not depend on how many cores there
-    are.
+    are. SciPy brings a library of its own, which is loaded first: limits hold for what is there.
     """
+    import scipy.linalg  # noqa: F401
+
     with threadpool_limits(limits=1, user_api="blas"):
         return tuple(section for section in sections if section is not None)
