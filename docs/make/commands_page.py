@@ -38,7 +38,7 @@ def commands_page() -> str:
         for name, (its, line) in COMMANDS.items()
         if its == panel
     ]
-    listed = table(("command", "of", "what it does"), rows)
+    listed = table(("command", "group", "what it does"), rows)
     parts = [TOLD, _OPENING, f"{listed}\n", _EXIT_CODES]
     return "\n".join([*parts, *(part for name in COMMANDS for part in _command(name))])
 

@@ -104,6 +104,17 @@ def typed_lines(page: str) -> list[str]:
     return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
 
 
+def shown_output(page: str, line: str) -> list[str]:
+    """What a page shows below a line that is typed, in pieces where `...` leaves some out."""
+    shown = [
+        part.partition("\n")[2]
+        for block in blocks(page, "console")
+        for part in re.split(r"^\$ ", block.text, flags=re.MULTILINE)
+        if part.partition("\n")[0] == line
+    ]
+    return [piece for text in shown for piece in re.split(r"^\.\.\.$", text, flags=re.MULTILINE)]
+
+
 def podium_calls(page: str) -> list[list[str]]:
     """The words after ``podium`` of every call in console blocks, quoted ones too."""
     lines = [shlex.split(line, comments=True) for line in typed_lines(page)]

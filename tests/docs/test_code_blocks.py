@@ -20,6 +20,7 @@ from tests.docs.code_blocks import (
     parse,
     podium_calls,
     run_python,
+    shown_output,
     typed_lines,
 )
 from tests.podium.calling import call
@@ -102,7 +103,7 @@ def test_targets_of_make_exist(page):
 
 CALLS = sorted(
     {
-        shlex.join(words)
+        (shlex.join(words), page)
         for page in TEXTS
         for words in podium_calls(page)
         if words[0] in OF_FILES | OF_RESULTS and "--probe" not in words
@@ -110,12 +111,17 @@ CALLS = sorted(
 )
 
 
-@pytest.mark.parametrize("line", CALLS)
-def test_commands_that_only_read_end_well(line, in_prepared, capsys):
+@pytest.mark.parametrize(("line", "page"), CALLS)
+def test_commands_that_only_read_print_what_is_shown(line, page, in_prepared, capsys):
     words = shlex.split(line)
+    shown = [" ".join(piece.split()) for piece in shown_output(page, f"podium {line}")]
     if not is_here(words):
+        assert not any(shown), "output of a command that cannot be called here"
         pytest.skip("reads what only a reader has")
-    assert call(capsys, *words).code == 0
+    called = call(capsys, *words)
+    assert called.code == 0
+    printed = " ".join((called.err + called.out).split())
+    assert [piece for piece in shown if piece not in printed] == []
 
 
 def is_here(words):
