@@ -12,10 +12,9 @@ from analysis.selection.validation_test_agreement import rank_agreement
 from tests.analysis.protocol_studies import thesis_folds, thesis_split_ratios
 from tests.analysis.thesis_cub200 import DATA
 
-PAGE = (DATA.parent.parent / "docs/explanation/statistics/comparing-protocols.md").read_text(
-    encoding="utf-8"
-)
-SECTION = " ".join(PAGE.split())
+STATISTICS = DATA.parent.parent / "docs" / "explanation" / "statistics"
+PAGES = ("comparing-protocols.md", "estimators.md")
+SECTION = " ".join(" ".join((STATISTICS / page).read_text("utf-8").split()) for page in PAGES)
 COMMON = {"low", "high", "val", "incumbent", "tau_low", "tau_high"}
 
 
