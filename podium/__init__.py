@@ -10,8 +10,12 @@ from podium.own_packages import find_first
 
 if TYPE_CHECKING:
     from orchestrator.scheduling.study_events import Event as Event
+    from podium.api.answer import Answer as Answer
+    from podium.api.results import Results as Results
+    from podium.api.results import results as results
     from podium.api.study import Study as Study
     from podium.api.study import load as load
+    from podium.api.tournament import rank as rank
     from podium.errors import PodiumError as PodiumError
     from podium.stop_signals import Interrupted as Interrupted
 
@@ -19,14 +23,28 @@ __version__ = "0.1.0"
 
 # Public name -> the module that defines it. The imports for type checkers name the same.
 _MODULES = {
+    "Answer": "podium.api.answer",
     "Event": "orchestrator.scheduling.study_events",
     "Interrupted": "podium.stop_signals",
     "PodiumError": "podium.errors",
+    "Results": "podium.api.results",
     "Study": "podium.api.study",
     "load": "podium.api.study",
+    "rank": "podium.api.tournament",
+    "results": "podium.api.results",
 }
 
-__all__ = ["Event", "Interrupted", "PodiumError", "Study", "load"]
+__all__ = [
+    "Answer",
+    "Event",
+    "Interrupted",
+    "PodiumError",
+    "Results",
+    "Study",
+    "load",
+    "rank",
+    "results",
+]
 
 find_first()
 

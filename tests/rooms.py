@@ -76,11 +76,13 @@ ROOMS: dict[str, set[str]] = {
     },
     # 11
     "podium/api": {
-        "analysis", "orchestrator/executors", "orchestrator/planning",
+        "analysis", "analysis/page", "analysis/report", "analysis/scores",
+        "analysis/study_results", "analysis/tournament", "analysis/typed_tables",
+        "orchestrator/executors", "orchestrator/planning",
         "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/results/trial_files", "orchestrator/run", "orchestrator/scheduling",
         "orchestrator/study", "orchestrator/study_validation", "podium/arguments",
-        "podium/errors", "podium/stop_signals", "podium/terminal",
+        "podium/errors", "podium/stop_signals", "podium/terminal", "trainables/saved_models",
     },
     # 10
     "analysis/report": {
@@ -112,7 +114,7 @@ ROOMS: dict[str, set[str]] = {
         "analysis", "analysis/estimates", "analysis/protocols", "analysis/scores",
         "analysis/tournament", "analysis/typed_tables", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results_tools", "orchestrator/scheduling",
-        "podium/errors", "trainables", "trainables/settings", "trainables/trial",
+        "trainables", "trainables/settings", "trainables/trial",
     },
     # 8
     "analysis/figures": {"analysis", "analysis/hyperparameters", "analysis/scores"},

@@ -24,7 +24,9 @@ from analysis.tournament.verdict_text import (
 from analysis.wording import MOST_NAMED, counted, duration, listed, number, range_of, signed
 
 
-def headline(tournament: Tournament, stability: RankStability | None, *, metric: str) -> str:
+def headline(
+    tournament: Tournament, stability: RankStability | None, *, metric: str, scale: float = 1
+) -> str:
     """What is known of the order, then who leads and by how much.
 
     Where the design cannot support any ranking that comes first; where blocks lack scores, the
@@ -35,8 +37,9 @@ def headline(tournament: Tournament, stability: RankStability | None, *, metric:
         tournament: the tournament.
         stability: stability of its ranks; None with a single block.
         metric: what the scores are.
+        scale: factor from the scores of the tournament to points.
     """
-    leader = _leader(tournament, stability, metric=metric)
+    leader = _leader(tournament, stability, metric=metric, scale=scale)
     asks_here = tournament.question == "these_blocks"
     return " ".join(
         (
@@ -54,7 +57,9 @@ def _nothing_known(tournament: Tournament) -> Iterator[str]:
         yield f"No ranking can be supported: {tournament.units.counted}."
 
 
-def _leader(tournament: Tournament, stability: RankStability | None, *, metric: str) -> str:
+def _leader(
+    tournament: Tournament, stability: RankStability | None, *, metric: str, scale: float
+) -> str:
     first = [s for s in tournament.standings if s.place == 1]
     blocks = counted(len(tournament.blocks), "block")
     count = len(tournament.names)
@@ -65,7 +70,7 @@ def _leader(tournament: Tournament, stability: RankStability | None, *, metric: 
             f" {number(first[0].average_rank)}."
         )
     winner, second = first[0], tournament.standings[1]
-    gap = winner.mean_score - second.mean_score
+    gap = scale * (winner.mean_score - second.mean_score)
     wins = "all" if winner.wins == winner.blocks else str(winner.wins)
     best = "" if len(tournament.blocks) == 1 else f" best in {wins} of them,"
     lead = f"{number(abs(gap), 1)} points of {metric} {'above' if gap >= 0 else 'below'}"

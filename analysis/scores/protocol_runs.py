@@ -62,7 +62,7 @@ def chosen_k(study: Mapping[str, Any], k: int | None) -> int:
     """
     ks: list[int] = study["ks"]
     if k is not None and k not in ks:
-        raise PodiumError(f"--k must be one of {', '.join(map(str, ks))}; got {k}")
+        raise PodiumError(f"k must be one of {', '.join(map(str, ks))}; got {k}")
     return ks[0] if k is None else k
 
 

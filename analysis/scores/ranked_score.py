@@ -32,7 +32,7 @@ def chosen_score(reader: Reader, name: str | None) -> RankedScore:
     score = _named(name.strip().lower())
     if score not in known:
         names = ", ".join(item.name for item in known)
-        raise PodiumError(f"--score of this study must be one of {names}; got {name!r}")
+        raise PodiumError(f"score of this study must be one of {names}; got {name!r}")
     return score
 
 

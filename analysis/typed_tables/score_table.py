@@ -74,7 +74,7 @@ class ScoreTable:
 
 
 def read_table(
-    path: Path,
+    table: Path | TableFile,
     *,
     by: Sequence[str] | None = None,
     competitor: str | None = None,
@@ -94,7 +94,7 @@ def read_table(
     least is used that every block has.
 
     Args:
-        path: a file that `read_table_file` reads.
+        table: the whole table, or a file that `read_table_file` reads.
         by: columns whose values together name a block; None means those that are known by name.
         competitor: column of competitors; None means the first that is known by name, or of text.
         score: column of scores, or a metric of several; None means recall.
@@ -117,14 +117,15 @@ def read_table(
         average=average,
         lower_is_better=lower_is_better,
     )
-    read = read_scores(read_table_file(path), given, where=where, without=without)
+    file = table if isinstance(table, TableFile) else read_table_file(table)
+    read = read_scores(file, given, where=where, without=without)
     layout, cell = read.layout, [*read.layout.by, read.layout.competitor]
     score = layout.score
     has_k = _has_k(layout.frame, [*cell, *average])
     if has_k:
         check_ks(layout.frame[_K].drop_nulls())
     warnings = _recall_warnings(layout.frame, layout.by, [*cell, *average], score) if has_k else ()
-    kept = filter_rows(layout.frame, read.of_k, source=str(path))
+    kept = filter_rows(layout.frame, read.of_k, source=file.source)
     if has_k and not read.of_k:
         kept = kept.filter(pl.col(_K) == least_common_k(kept, layout.by))
     kept, left_out = _without_unscored(kept, layout.competitor, score)
@@ -140,7 +141,7 @@ def read_table(
     else:
         cells = _averaged(kept, cell, score)
     omitted = omission_text(cells, by=layout.by, competitor=layout.competitor, score=score)
-    table = ScoreTable(
+    found = ScoreTable(
         cells=cells,
         runs=kept.select(*cell, *average, score),
         run_columns=tuple(average),
@@ -162,7 +163,7 @@ def read_table(
             lower_is_better=lower_is_better,
         ),
     )
-    return _negated(table) if lower_is_better else table
+    return _negated(found) if lower_is_better else found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

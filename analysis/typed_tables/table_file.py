@@ -35,7 +35,7 @@ class TableFile:
 
     Attributes:
         frame: its rows, in the order of the file.
-        source: path of the file, for messages.
+        source: path of the file, or what it is else, for messages.
         stem: name of the file without its ending.
         lines: line of the file of each row; None where rows follow one header row line by line.
         kept: index in the file of each row; None of a whole table.
@@ -100,7 +100,7 @@ def read_table_file(path: Path, *, as_typed: bool = False) -> TableFile:
             f" one header row; {path} has {num_bytes}"
         )
     table = text_table(decoded(path.read_bytes(), source=str(path)), source=str(path))
-    _refuse_own(table.names, path)
+    _refuse_own(table.names, str(path))
     columns = dict.fromkeys(table.names, pl.String)
     frame = pl.DataFrame(table.rows, schema=columns, orient="row")
     frame = frame.with_columns(pl.all().replace("", None))
@@ -118,8 +118,19 @@ def _parquet(path: Path) -> TableFile:
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).splitlines()[0]
         raise CorruptFileError(f"{path} cannot be read as parquet: {reason}") from error
-    _refuse_own(frame.columns, path)
+    _refuse_own(frame.columns, str(path))
     return TableFile(frame=_clean(frame), source=str(path), stem=path.stem)
+
+
+def table_of_frame(frame: pl.DataFrame) -> TableFile:
+    """A frame as the table of a Parquet file with its rows.
+
+    Raises:
+        PodiumError: the name of a column begins with two underscores.
+    """
+    source = "the table"
+    _refuse_own(frame.columns, source)
+    return TableFile(frame=_clean(frame), source=source, stem="table")
 
 
 def _plain_header(path: Path) -> list[str] | None:
@@ -144,7 +155,7 @@ def _plain_header(path: Path) -> list[str] | None:
     if names and "" in names:
         return None
     joined_names(rows[:1] or [[]], source=str(path))
-    _refuse_own(names, path)
+    _refuse_own(names, str(path))
     return names
 
 
@@ -183,10 +194,10 @@ def _clean(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(cells.replace("", None))
 
 
-def _refuse_own(names: Sequence[str], path: Path) -> None:
+def _refuse_own(names: Sequence[str], source: str) -> None:
     for name in names:
         if name.startswith(_OWN):
             raise PodiumError(
-                f"a column's name must not begin with {_OWN}, as podium's own do; {path} has"
+                f"a column's name must not begin with {_OWN}, as podium's own do; {source} has"
                 f" {name!r}"
             )

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated, Any, get_args
 
 import typer
 
 from orchestrator.results.records.tournament_rules import PrimaryTest, Question, TournamentRules
-from podium.arguments.table_argument import column_names
+from podium.arguments.table_argument import names_given
 from podium.errors import PodiumError
 
 AskedQuestion = Annotated[
@@ -44,6 +44,7 @@ Group = Annotated[
     ),
 ]
 
+_HALF = 0.5
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "question": get_args(Question),
     "test": get_args(PrimaryTest),
@@ -52,25 +53,34 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenRules:
-    """The rules as given; None is what was not given. Attributes: as of `TournamentRules`."""
+    """The rules as given; None is what was not given.
 
-    question: str | None
-    test: str | None
-    alpha: float | None
-    rope_points: float | None
+    Attributes:
+        question: as of `TournamentRules`.
+        test: as of `TournamentRules`.
+        alpha: as of `TournamentRules`.
+        rope: ``rope_points`` of `TournamentRules`.
+    """
+
+    question: str | None = None
+    test: str | None = None
+    alpha: float | None = None
+    rope: float | None = None
 
     def of_table(self) -> TournamentRules:
         """The rules by which a table is ranked.
 
         Raises:
-            PodiumError: an unknown question or test, or a region that is not finite.
+            PodiumError: an unknown question or test, or a level or region that cannot be.
         """
         for name, known in _CHOICES.items():
             value = getattr(self, name)
             if value is not None and value not in known:
-                raise PodiumError(f"--{name} must be one of {', '.join(known)}; got {value!r}")
-        if self.rope_points == math.inf:
-            raise PodiumError("--rope must be finite; got inf")
+                raise PodiumError(f"{name} must be one of {', '.join(known)}; got {value!r}")
+        if self.alpha is not None and not 0 < self.alpha < _HALF:
+            raise PodiumError(f"alpha must be above 0 and below {_HALF}; got {self.alpha}")
+        if self.rope is not None and not 0 <= self.rope < math.inf:
+            raise PodiumError(f"rope must be finite and at least 0; got {self.rope}")
         return TournamentRules(**self._given)
 
     def of_study(self, declared: TournamentRules) -> TournamentRules:
@@ -96,7 +106,13 @@ class GivenRules:
 
     @property
     def _given(self) -> dict[str, Any]:
-        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        """Those given, by their names in `TournamentRules`."""
+        values = {
+            "question": self.question,
+            "test": self.test,
+            "alpha": self.alpha,
+            "rope_points": self.rope,
+        }
         return {name: value for name, value in values.items() if value is not None}
 
 
@@ -115,9 +131,9 @@ def named_groups(given: Sequence[str] | None) -> dict[str, tuple[str, ...]] | No
             raise PodiumError(f"--group must be NAME=LOSS,LOSS; got {text!r}")
         if name in groups:
             raise PodiumError(f"--group {name} is given twice")
-        groups[name] = column_names(losses, "the losses of --group")
+        groups[name] = names_given(losses, "the losses of --group")
     return groups
 
 
 def _option(rule: str) -> str:
-    return "--rope" if rule == "rope_points" else f"--{rule}"
+    return "rope" if rule == "rope_points" else rule

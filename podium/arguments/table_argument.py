@@ -1,9 +1,9 @@
 """The options that say how a typed table is read, for all commands that rank one."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -12,6 +12,13 @@ from podium.errors import PodiumError
 
 if TYPE_CHECKING:
     from analysis.typed_tables.score_table import ScoreTable
+    from analysis.typed_tables.table_file import TableFile
+
+Names: TypeAlias = str | Sequence[str]
+"""Names divided by commas, or one by one."""
+
+Conditions: TypeAlias = str | Sequence[str] | Mapping[str, object]
+"""``COLUMN=VALUE``, several of them, or a value for each column."""
 
 By = Annotated[
     str | None,
@@ -67,53 +74,62 @@ class TableOptions:
         lower_is_better: whether small scores are good.
     """
 
-    by: str | None
-    competitor: str | None
-    score: str | None
-    where: Sequence[str]
-    average: str | None
-    without: Sequence[str] = ()
+    by: Names | None = None
+    competitor: str | None = None
+    score: str | None = None
+    where: Conditions = ()
+    average: Names = ()
+    without: Names = ()
     lower_is_better: bool = False
 
-    def read(self, path: Path, factor: str | None = None) -> "ScoreTable":
-        """The table at ``path``; ``factor`` is a column that names a block besides the others.
+    def read(self, table: "Path | TableFile", factor: str | None = None) -> "ScoreTable":
+        """The scores of a table; ``factor`` is a column that names a block besides the others.
 
         Raises:
             PodiumError: the table lacks a column or cannot be ranked, or an option is no list of
                 names.
-            CorruptFileError: the file is not what its name says.
+            CorruptFileError: a file is not what its name says.
         """
         from analysis.typed_tables.score_table import read_table
 
         return read_table(
-            path,
-            by=column_names(self.by, "--by") if self.by is not None else None,
+            table,
+            by=None if self.by is None else names_given(self.by, "by"),
             also_by=() if factor is None else (factor,),
             competitor=self.competitor,
             score=self.score,
-            where=self.where,
-            average=column_names(self.average, "--average") if self.average is not None else (),
-            without=self.without,
+            where=conditions(self.where),
+            average=names_given(self.average, "average") if self.average else (),
+            without=(self.without,) if isinstance(self.without, str) else self.without,
             lower_is_better=self.lower_is_better,
         )
 
     def refuse_with_study(self, source: Place, *, taken: Sequence[str]) -> None:
         """Raise PodiumError if an option was given that the study at ``source`` does not take."""
         for name in (item.name for item in fields(self)):
-            if name not in taken and getattr(self, name) not in (None, (), False):
+            if name not in taken and getattr(self, name) not in (None, (), [], False):
                 option = f"--{name.replace('_', '-')}"
                 raise PodiumError(
                     f"{option} goes with a table (.csv or .parquet); {source} is taken for a study"
                 )
 
 
-def column_names(text: str, option: str) -> tuple[str, ...]:
-    """Names divided by commas, without the blanks around them.
+def conditions(given: Conditions) -> tuple[str, ...]:
+    """Conditions as the command line has them: ``COLUMN=VALUE``."""
+    if isinstance(given, str):
+        return (given,)
+    if isinstance(given, Mapping):
+        return tuple(f"{name}={value}" for name, value in given.items())
+    return tuple(given)
+
+
+def names_given(given: Names, option: str) -> tuple[str, ...]:
+    """Names one by one; of a text that commas divide, without the blanks around them.
 
     Raises:
         PodiumError: a name is empty; the message names ``option``.
     """
-    names = tuple(name.strip() for name in text.split(","))
+    names = tuple(name.strip() for name in given.split(",")) if isinstance(given, str) else given
     if not all(names):
-        raise PodiumError(f"{option} must be column names divided by commas; got {text!r}")
-    return names
+        raise PodiumError(f"{option} must be column names divided by commas; got {given!r}")
+    return tuple(names)

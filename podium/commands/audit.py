@@ -14,7 +14,7 @@ from podium.arguments.table_argument import (
     LowerIsBetter,
     Score,
     Without,
-    column_names,
+    names_given,
 )
 from podium.terminal.printing import AsJson, print_json, say
 
@@ -90,11 +90,11 @@ def command(
     audit = audit_file(
         or_shipped(file),
         AuditOptions(
-            by=None if by is None else column_names(by, "--by"),
+            by=None if by is None else names_given(by, "by"),
             competitor=competitor,
             score=score,
             where=where or (),
-            average=column_names(average, "--average") if average is not None else (),
+            average=names_given(average, "average") if average is not None else (),
             published=None if published is None else or_shipped(published),
             blocks=blocks,
             claims=claim or (),

@@ -117,11 +117,11 @@ def command(
         competitor=competitor,
         score=score,
         where=where or (),
-        average=average,
+        average=average or (),
         without=without or (),
         lower_is_better=lower_is_better,
     )
-    rules = GivenRules(question=question, test=test, alpha=alpha, rope_points=rope)
+    rules = GivenRules(question=question, test=test, alpha=alpha, rope=rope)
     sources = [or_shipped(source) for source in sources]
     source, links, groups = sources[0], also or (), named_groups(group)
     if is_table(source) and len(sources) == 1:

@@ -1,33 +1,23 @@
 """What ``podium tournament`` prints: the whole tournament, then one for each subgroup."""
 
 import textwrap
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
-
-import polars as pl
 
 from analysis.estimates.ranks import Standing
 from analysis.tournament.medals import shared_places
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.sensitivity_to_test import SensitivityToTest
 from analysis.tournament.sensitivity_to_test_text import medals_text, sensitivity_sentences
-from analysis.tournament.subgroups import Subgroup, rank_subgroups
+from analysis.tournament.subgroups import Subgroup
 from analysis.tournament.tournament import Tournament
 from analysis.tournament.verdict_text import tournament_sentences
-from analysis.typed_tables.row_filters import parse_condition
 from analysis.typed_tables.score_table import ScoreTable
 from orchestrator.results.records.fairness_record import Fairness
-from podium.errors import PodiumError
 from podium.terminal.fairness_text import difference_notes
-from podium.terminal.printing import aligned, print_json, print_table, say, table_text
+from podium.terminal.printing import aligned, table_text
 
 _WIDTH = 80
-_K = "k"
-_SUBGROUP_COLUMNS = (
-    *("each", "value", "competitor", "place", "average_rank", "total_rank", "rank_std"),
-    *("wins", "mean_score", "blocks", "excluded"),
-)
 
 
 def tournament_answer(
@@ -85,9 +75,16 @@ def _tests_text(sensitivity: SensitivityToTest) -> str:
 
 
 def _standings_text(tournament: Tournament, stability: RankStability | None) -> str:
-    columns = ("place", "competitor", "total", "average", "sd", "min", "max", "wins", "mean score")
+    rows = standings_rows(tournament, stability)
+    return table_text(rows, columns=list(rows[0]))
+
+
+def standings_rows(
+    tournament: Tournament, stability: RankStability | None
+) -> list[dict[str, Any]]:
+    """The leaderboard, one row a competitor, best first, rounded to be read."""
     shared = shared_places(tournament, stability)
-    rows: list[dict[str, Any]] = [
+    return [
         {
             "place": f"{standing.place} shared"
             if standing.competitor in shared
@@ -103,7 +100,6 @@ def _standings_text(tournament: Tournament, stability: RankStability | None) -> 
         }
         for standing in tournament.standings
     ]
-    return table_text(rows, columns=columns)
 
 
 def _all_blocks_text(tournament: Tournament) -> list[str]:
@@ -131,120 +127,7 @@ def _whole(rank: float) -> int | float:
     return int(rank) if rank.is_integer() else rank
 
 
-def print_subgroups(
-    factors: Sequence[str],
-    table_of: Callable[[str], ScoreTable],
-    *,
-    as_json: bool,
-    as_csv: bool,
-) -> None:
-    """Rank within each value of each factor and print average ranks and places.
-
-    Args:
-        factors: names of the columns by which subgroups are formed.
-        table_of: function that gives the table for a factor, a column of the table's cells.
-        as_json: whether to print ``{"slices": [...], "warnings": [...]}``.
-        as_csv: whether to print one row for each subgroup and competitor; ignored with
-            ``as_json``.
-
-    Raises:
-        PodiumError: a subgroup holds two scores of one competitor in one block.
-    """
-    tables = {factor: table_of(factor) for factor in factors}
-    found = {
-        factor: rank_subgroups(
-            table.cells,
-            factor=factor,
-            by=table.by,
-            competitor=table.competitor,
-            score=table.score,
-        )
-        for factor, table in tables.items()
-    }
-    warnings = list(dict.fromkeys(line for t in tables.values() for line in t.warnings))
-    if as_json:
-        records = [_record(one) for subgroups in found.values() for one in subgroups]
-        print_json({"slices": records, "warnings": warnings})
-    elif as_csv:
-        print_table(
-            [row for subgroups in found.values() for one in subgroups for row in _rows(one)],
-            columns=_SUBGROUP_COLUMNS,
-            as_csv=True,
-        )
-    else:
-        texts = [
-            _subgroups_text(tables[factor], factor, subgroups)
-            for factor, subgroups in found.items()
-        ]
-        say("\n\n".join([*texts, *(f"Warning: {line}" for line in warnings)]))
-
-
-def study_table_by_factor(
-    table_of_k: Callable[[int | None], ScoreTable],
-    ks: Sequence[int],
-    where: Sequence[str],
-    factor: str,
-) -> ScoreTable:
-    """The table of a study for subgroups by a factor: with a column ``k`` if that is the factor.
-
-    Args:
-        table_of_k: function that gives the study's table for a K, and the one to rank for None.
-        ks: the study's K.
-        where: conditions ``COLUMN=VALUE`` on the rows, which the tables fulfil.
-        factor: a column of blocks, or ``k``.
-
-    Raises:
-        PodiumError: the study has no such factor, or ``where`` fixes ``k``.
-    """
-    if factor != _K:
-        first = table_of_k(None)
-        if factor not in first.by:
-            known = ", ".join((_K, *first.by))
-            raise PodiumError(f"--each of a study must be among {known}; got {factor!r}")
-        return first
-    if _K in dict(parse_condition(text) for text in where):
-        raise PodiumError("--each k ranks under every K; leave --where k=... out")
-    tables = [table_of_k(k) for k in ks]
-    cells = [
-        table.cells.with_columns(pl.lit(k).alias(_K)) for table, k in zip(tables, ks, strict=True)
-    ]
-    return replace(tables[0], cells=pl.concat(cells), by=(*tables[0].by, _K))
-
-
-def _rows(one: Subgroup) -> list[dict[str, Any]]:
-    return [
-        {
-            "each": one.factor,
-            "value": one.value,
-            "competitor": standing.competitor,
-            "place": standing.place,
-            "average_rank": standing.average_rank,
-            "total_rank": standing.total_rank,
-            "rank_std": standing.rank_std,
-            "wins": standing.wins,
-            "mean_score": standing.mean_score,
-            "blocks": one.num_blocks,
-            "excluded": one.num_excluded,
-        }
-        for standing in one.standings
-    ]
-
-
-def _record(one: Subgroup) -> dict[str, Any]:
-    shared = ("each", "value", "blocks", "excluded")
-    return {
-        "each": one.factor,
-        "value": one.value,
-        "blocks": one.num_blocks,
-        "excluded": one.num_excluded,
-        "competitors": [
-            {name: value for name, value in row.items() if name not in shared}
-            for row in _rows(one)
-        ],
-    }
-
-
-def _subgroups_text(table: ScoreTable, factor: str, subgroups: Sequence[Subgroup]) -> str:
+def subgroups_text(table: ScoreTable, factor: str, subgroups: Sequence[Subgroup]) -> str:
     """Losses in rows, ordered by mean rank over subgroups, and a column for each subgroup."""
     by_name = [one.standing_of for one in subgroups]
     names = sorted(

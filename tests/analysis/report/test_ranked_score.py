@@ -129,8 +129,7 @@ def test_a_score_that_is_not_stored_is_refused_with_those_that_are(store, tmp_pa
     with pytest.raises(PodiumError) as refused:
         read_results(store, score="nmi@1")
     assert str(refused.value) == (
-        f"--score of this study must be one of {known}, r_precision, map_at_r, nmi, f1;"
-        " got 'nmi@1'"
+        f"score of this study must be one of {known}, r_precision, map_at_r, nmi, f1; got 'nmi@1'"
     )
     without = write_store(tmp_path / "s", Truth(scripts=("greek",), search_trials=4))
     with pytest.raises(PodiumError, match=rf"must be one of {known}; got 'nmi'"):

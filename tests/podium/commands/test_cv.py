@@ -145,7 +145,7 @@ def test_another_k_can_be_asked_for(podium_cv, store_of_folds):
 
 
 def test_an_unknown_k_is_reported_with_those_there_are(podium_cv, store_of_folds):
-    assert "--k must be one of 1, 2, 4, 8; got 3" in podium_cv(store_of_folds, "--k", "3", code=2)
+    assert "k must be one of 1, 2, 4, 8; got 3" in podium_cv(store_of_folds, "--k", "3", code=2)
 
 
 def test_a_study_without_folds_is_refused(podium_cv, synthetic_cv_store):

@@ -99,7 +99,7 @@ def test_a_single_protocol_says_what_needs_a_second(protocols, tmp_path):
 
 
 def test_an_unknown_k_is_reported_with_those_there_are(protocols, protocol_store):
-    assert "--k must be one of 1; got 3" in protocols(protocol_store, "--k", "3", code=2)
+    assert "k must be one of 1; got 3" in protocols(protocol_store, "--k", "3", code=2)
 
 
 @pytest.mark.parametrize("option", ["--by", "--candidate", "--val", "--test"])

@@ -167,7 +167,7 @@ def test_a_table_is_judged_by_the_rules_given_with_it(tmp_path, capsys):
 
 def test_a_study_keeps_the_rules_that_it_declared(synthetic_folder, capsys):
     assert exit_code("report", synthetic_folder, "--alpha", "0.1") == 2
-    assert "studies have declared their rules, so --alpha would be ignored" in (
+    assert "studies have declared their rules, so alpha would be ignored" in (
         capsys.readouterr().err
     )
 

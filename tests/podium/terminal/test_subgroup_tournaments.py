@@ -92,9 +92,9 @@ def test_incomplete_blocks_are_counted(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "printed"),
     [
-        (("--each", "colour"), "--each of a study must be among k, dataset, backbone"),
-        (("--each", "k", "--where", "k=1"), "leave --where k=... out"),
-        (("--each", "k,"), "--each must be column names divided by commas"),
+        (("--each", "colour"), "each of a study must be among k, dataset, backbone"),
+        (("--each", "k", "--where", "k=1"), "leave where k=... out"),
+        (("--each", "k,"), "each must be column names divided by commas"),
     ],
 )
 def test_what_cannot_part_a_study_is_refused(four_block_store, capsys, arguments, printed):

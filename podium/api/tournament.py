@@ -1,0 +1,489 @@
+"""Tournaments from Python: of a study, and of any table of scores."""
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from analysis.scores.protocol_runs import protocols_of
+from analysis.scores.ranked_score import chosen_late, chosen_score, declared_score
+from analysis.scores.study_table import study_table
+from analysis.study_results.recorded_fairness import planned_fairness
+from analysis.study_results.study_results import PERCENT
+from analysis.tournament.block_runs import BlockRuns
+from analysis.tournament.medals import shared_places
+from analysis.tournament.rank_stability import RankStability, rank_stability
+from analysis.tournament.sensitivity_to_test import SensitivityToTest, sensitivity_to_test
+from analysis.tournament.sensitivity_to_test_text import sensitivity_record
+from analysis.tournament.standings_record import (
+    SUBGROUP_COLUMNS,
+    standing_records,
+    subgroup_record,
+    subgroup_rows,
+    tournament_record,
+)
+from analysis.tournament.subgroups import Subgroup, rank_subgroups
+from analysis.tournament.table_tournament import hold_by_rules
+from analysis.tournament.tournament import Tournament, hold_tournament
+from analysis.typed_tables.row_filters import parse_condition
+from analysis.typed_tables.score_table import ScoreTable
+from analysis.typed_tables.table_file import TableFile, is_table, table_of_frame
+from orchestrator.results.records.fairness_record import Fairness
+from orchestrator.results.records.metric_columns import RankedScore
+from orchestrator.results.records.tournament_rules import TournamentRules, rules_of
+from orchestrator.results.storage.locations import parse_place
+from orchestrator.results.trial_files.reader import Reader
+from podium.api.answer import Answer, frame_of
+from podium.arguments.rules_argument import GivenRules
+from podium.arguments.shipped_files import or_shipped
+from podium.arguments.table_argument import (
+    Conditions,
+    Names,
+    TableOptions,
+    conditions,
+    names_given,
+)
+from podium.errors import PodiumError
+from podium.terminal.printing import Row
+from podium.terminal.tournament_answer import (
+    standings_rows,
+    subgroups_text,
+    tournament_answer,
+)
+
+_K = "k"
+
+
+def rank(
+    table: object,
+    *,
+    by: Names | None = None,
+    competitor: str | None = None,
+    score: str | None = None,
+    where: Conditions = (),
+    average: Names = (),
+    without: Names = (),
+    lower_is_better: bool = False,
+    question: str | None = None,
+    test: str | None = None,
+    alpha: float | None = None,
+    rope: float | None = None,
+    each: Names | None = None,
+) -> Answer:
+    """Rank the competitors of a table of scores within blocks, and test their differences.
+
+    As ``podium tournament`` does; its options have the names of these arguments. Messages write
+    ``--where k=1`` for ``where="k=1"``.
+
+    Example:
+        ```python
+        import podium
+        import polars as pl
+
+        scores = pl.DataFrame(
+            {
+                "dataset": ["cub", "cub", "cars", "cars"],
+                "loss": ["margin", "triplet", "margin", "triplet"],
+                "recall": [63.1, 60.2, 79.6, 75.0],
+            }
+        )
+        podium.rank(scores, by="dataset", competitor="loss", score="recall")
+        ```
+
+    Args:
+        table: scores, one per row, or with a column for each K, metric or data set: a polars or
+            pandas frame, whatever else has Arrow's stream interface, or the path of a table (CSV,
+            LaTeX, Markdown, Parquet). Of a pandas frame, named levels of the index are columns.
+        by: names of the columns that together name a block; None means those of ``dataset``,
+            ``backbone``, ``embedding_dim`` and ``image_size`` that there are, or what the names
+            of a wide table's columns say. Several names are a sequence, or divided by commas.
+        competitor: name of the column of competitors; None means ``loss``, or the method.
+        score: name of the column of scores, or a metric of several, such as ``NMI``; None means
+            the recall.
+        where: conditions that rows are to meet, as ``{"k": 1}`` or ``"k=1"``.
+        average: names of the columns, such as ``seed``, over which scores are averaged within a
+            block and competitor.
+        without: names of competitors to leave out.
+        lower_is_better: whether small scores are good.
+        question: ``other_blocks`` (None means this): would the order hold on other blocks; or
+            ``these_blocks``: would it hold were the runs named by ``average`` repeated.
+        test: name of the primary test: ``wilcoxon_holm`` (None means this), ``nemenyi`` or
+            ``permutation_holm``.
+        alpha: level of all tests, above 0 and below 0.5; None means 0.05.
+        rope: difference of scores that counts as none, in units of the score; None means the
+            standard deviation of the runs that ``average`` names, or that there is no such region.
+        each: names of columns: rank within each value of each of them instead; no test is made.
+
+    Returns:
+        The ranking. Its frame has one row per competitor, best first: ``competitor``, ``place``,
+        ``total_rank``, ``average_rank``, ``rank_std`` (sample standard deviation over blocks),
+        ``wins``, ``mean_score`` (in units of the score) and more; with ``each``, one row per
+        value and competitor.
+
+    Raises:
+        PodiumError: the table lacks a column, holds two scores of a competitor in one block, or
+            cannot be ranked; the message names the columns that there are.
+        CorruptFileError: a file is not what its name says.
+    """
+    options = TableOptions(
+        by=by,
+        competitor=competitor,
+        score=score,
+        where=where,
+        average=average,
+        without=without,
+        lower_is_better=lower_is_better,
+    )
+    given = GivenRules(question=question, test=test, alpha=alpha, rope=rope)
+    return rank_table(_table_of(table), options, given, each)
+
+
+def rank_table(
+    table: Path | TableFile,
+    options: TableOptions,
+    given: GivenRules,
+    each: Names | None = None,
+    *,
+    tell: Callable[[ScoreTable], object] = lambda scores: None,
+) -> Answer:
+    """Rank a typed table.
+
+    Args:
+        table: the table, or the path of its file.
+        options: how it is to be read.
+        given: by which rules it is ranked.
+        each: names of columns of subgroups, as of `rank`.
+        tell: is called with the scores before they are ranked, which may fail.
+
+    Raises:
+        PodiumError: as of `rank`.
+        CorruptFileError: the file is not what its name says.
+    """
+    if each is not None:
+        factors = _factors(each, given)
+        return SubgroupsAnswer({factor: options.read(table, factor) for factor in factors})
+    scores = options.read(table)
+    tell(scores)
+    return _held(scores, given.of_table(), metric=scores.score)
+
+
+def rank_study(
+    reader: Reader, score: str | None, where: Conditions, given: GivenRules, each: Names | None
+) -> Answer:
+    """Rank the losses of a study.
+
+    Args:
+        reader: reader of its results folder.
+        score: name of a stored test score; None means the declared one.
+        where: conditions on cells.
+        given: rules, which must be the declared ones.
+        each: names of factors of subgroups.
+
+    Raises:
+        PodiumError: nothing was tested yet, or an argument does not fit the study.
+    """
+    study = _StudyScores(reader, conditions(where), score)
+    if each is not None:
+        factors = _factors(each, given)
+        return SubgroupsAnswer({factor: study.table_by(factor) for factor in factors})
+    return _held(
+        study.table(),
+        given.of_study(rules_of(reader.study())),
+        metric=study.ranked_by.label,
+        scale=PERCENT,
+        fairness=planned_fairness(reader.provenance()),
+    )
+
+
+def _factors(each: Names, given: GivenRules) -> tuple[str, ...]:
+    given.refuse("each makes no test")
+    return names_given(each, "each")
+
+
+def _held(
+    scores: ScoreTable,
+    rules: TournamentRules,
+    *,
+    metric: str,
+    scale: int = 1,
+    fairness: Fairness | None = None,
+) -> "TournamentAnswer":
+    tournament, runs = hold_by_rules(scores, rules)
+    return TournamentAnswer(
+        scores=scores,
+        tournament=tournament,
+        runs=runs,
+        rope=None if rules.rope_points is None else rules.rope_points / scale,
+        fairness=fairness,
+        metric=metric,
+        scale=scale,
+    )
+
+
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
+class TournamentAnswer(Answer):
+    """A tournament with the uncertainty of its ranks.
+
+    Attributes:
+        scores: scores that were ranked.
+        tournament: tournament held on them.
+        runs: runs behind its cells; None if no cell has two.
+        rope: region of practical equivalence in units of the scores; None if not stated.
+        fairness: what was planned to be equal between the losses; None of a table.
+        metric: name of the score within sentences.
+        scale: factor from the unit of the scores to points.
+    """
+
+    scores: ScoreTable
+    tournament: Tournament
+    runs: tuple[BlockRuns, ...] | None
+    rope: float | None
+    fairness: Fairness | None
+    metric: str
+    scale: int
+
+    @cached_property
+    def stability(self) -> RankStability | None:
+        """Stability of the ranks; None if nothing could be resampled."""
+        return rank_stability(self.tournament, self.runs)
+
+    @property
+    def headline(self) -> str:
+        """Whether a ranking can be supported, who leads and by how much, as the report says it."""
+        from analysis.report.verdict import headline
+
+        return headline(self.tournament, self.stability, metric=self.metric, scale=self.scale)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row per competitor, best first."""
+        shared = shared_places(self.tournament, self.stability)
+        return frame_of(
+            [
+                {**row, "shared_with": ", ".join(shared.get(row["competitor"], ()))}
+                for row in standing_records(self.tournament)
+            ]
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Standings, tests, sensitivity to the test, warnings, as ``--json`` prints them."""
+        sensitivity, pseudo = self._sensitivity, self._pseudo_blocks()
+        reading = self.scores.reading
+        return {
+            **tournament_record(self.tournament, self.stability),
+            "sensitivity_to_test": sensitivity
+            and sensitivity_record(self.tournament, sensitivity),
+            "warnings": self.scores.warnings,
+            "pseudo_blocks": pseudo and {"by": pseudo.by, "competitors": standing_records(pseudo)},
+            "fairness": self.fairness and self.fairness.to_dict(),
+            "read_as": reading and reading.record(),
+        }
+
+    def shown_rows(self) -> Sequence[Row]:
+        """The leaderboard."""
+        return standings_rows(self.tournament, self.stability)
+
+    def __str__(self) -> str:
+        return tournament_answer(
+            self.scores,
+            self.tournament,
+            self.stability,
+            self._sensitivity,
+            self._pseudo_blocks(),
+            self.fairness,
+        )
+
+    @cached_property
+    def _sensitivity(self) -> SensitivityToTest | None:
+        return sensitivity_to_test(self.tournament, self.runs, rope=self.rope)
+
+    def _pseudo_blocks(self) -> Tournament | None:
+        """With one block, its runs ranked one by one, for description only."""
+        table = self.scores
+        if len(self.tournament.blocks) > 1 or not table.run_columns:
+            return None
+        try:
+            return hold_tournament(
+                table.runs,
+                by=(*table.by, *table.run_columns),
+                competitor=table.competitor,
+                score=table.score,
+            )
+        except PodiumError:
+            return None  # no run holds every competitor
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class SubgroupsAnswer(Answer):
+    """Rankings within each value of some factors.
+
+    Attributes:
+        tables: factor -> scores, of which it is a column.
+    """
+
+    tables: Mapping[str, ScoreTable]
+
+    @property
+    def headline(self) -> str:
+        """What was ranked; nothing is tested."""
+        table = next(iter(self.tables.values()))
+        factors = " and ".join(f"each {factor}" for factor in self.tables)
+        return f"Ranked by {table.score} within {factors}; no test is made."
+
+    @cached_property
+    def subgroups(self) -> dict[str, tuple[Subgroup, ...]]:
+        """Factor -> its subgroups."""
+        return {
+            factor: rank_subgroups(
+                table.cells,
+                factor=factor,
+                by=table.by,
+                competitor=table.competitor,
+                score=table.score,
+            )
+            for factor, table in self.tables.items()
+        }
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row per factor, value and competitor."""
+        rows = [
+            # One column holds the values of all factors, which are texts and numbers.
+            {**row, "value": None if row["value"] is None else str(row["value"])}
+            for one in self._all()
+            for row in subgroup_rows(one)
+        ]
+        return frame_of(rows) if rows else pl.DataFrame(schema=dict.fromkeys(SUBGROUP_COLUMNS))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Subgroups and warnings."""
+        records = [subgroup_record(one) for one in self._all()]
+        return {"slices": records, "warnings": self._warnings()}
+
+    def shown_rows(self) -> Sequence[Row]:
+        """Factor, value, place, competitor, average rank and wins."""
+        return [
+            {
+                "each": row["each"],
+                "value": row["value"],
+                "place": row["place"],
+                "competitor": row["competitor"],
+                "average": round(row["average_rank"], 2),
+                "wins": row["wins"],
+            }
+            for one in self._all()
+            for row in subgroup_rows(one)
+        ]
+
+    def __str__(self) -> str:
+        texts = [
+            subgroups_text(self.tables[factor], factor, subgroups)
+            for factor, subgroups in self.subgroups.items()
+        ]
+        return "\n\n".join([*texts, *(f"Warning: {line}" for line in self._warnings())])
+
+    def _all(self) -> list[Subgroup]:
+        return [one for subgroups in self.subgroups.values() for one in subgroups]
+
+    def _warnings(self) -> list[str]:
+        return list(dict.fromkeys(line for t in self.tables.values() for line in t.warnings))
+
+
+@dataclass(frozen=True, slots=True)
+class _StudyScores:
+    """The test scores of a study, as a table that can be ranked."""
+
+    reader: Reader
+    where: Sequence[str]
+    score: str | None
+
+    @property
+    def ranked_by(self) -> RankedScore:
+        return chosen_score(self.reader, self.score)
+
+    def table(self, k: int | None = None) -> ScoreTable:
+        """The scores to rank; with ``k`` those of this K, whichever was asked for."""
+        study = self.reader.study()
+        declared, score = declared_score(self.reader), self.ranked_by
+        self._refuse_k(score)
+        is_other_k = score.k not in (0, study["ks"][0])
+        table = study_table(
+            self.reader.trials(),
+            self.reader.test_scores(),
+            primary_k=score.k if k is None else k,
+            metric=score.metric,
+            # So that the answer says which K.
+            named=score.name if is_other_k and k is None and not self._states_k else None,
+            where=self.where,
+            protocols=protocols_of(study),
+        )
+        late = chosen_late(score, declared)
+        return replace(table, warnings=(late, *table.warnings)) if late else table
+
+    def table_by(self, factor: str) -> ScoreTable:
+        """The scores to rank within each value of a factor, which is a column of them."""
+        score = self.ranked_by
+        if factor != _K:
+            first = self.table()
+            if factor not in first.by:
+                known = ", ".join((_K, *first.by))
+                raise PodiumError(f"each of a study must be among {known}; got {factor!r}")
+            return first
+        if not score.k:
+            raise PodiumError(f"each k ranks under every K; {score.label} has none")
+        if self._states_k:
+            raise PodiumError("each k ranks under every K; leave where k=... out")
+        ks = self.reader.study()["ks"]
+        tables = [self.table(k) for k in ks]
+        cells = [
+            table.cells.with_columns(pl.lit(k).alias(_K))
+            for table, k in zip(tables, ks, strict=True)
+        ]
+        return replace(tables[0], cells=pl.concat(cells), by=(*tables[0].by, _K))
+
+    def _refuse_k(self, score: RankedScore) -> None:
+        """Refuse a second K beside that of the score, and any where the score has none."""
+        if not self._states_k:
+            return
+        if not score.k:
+            raise PodiumError(f"{score.label} has no K; leave where k=... out")
+        if self.score is not None:
+            raise PodiumError(f"score {score.name} states the K; leave where k=... out")
+
+    @property
+    def _states_k(self) -> bool:
+        return _K in dict(map(parse_condition, self.where))
+
+
+def _table_of(given: object) -> Path | TableFile:
+    """A file, or the rows of a frame, whatever library made it.
+
+    Raises:
+        PodiumError: it is neither.
+    """
+    if isinstance(given, str | Path):
+        place = or_shipped(parse_place(given))
+        if not is_table(place):
+            raise PodiumError(
+                f"a table must be a file such as scores.csv; got {given}, which is taken for a"
+                " study: podium.results reads those"
+            )
+        return place
+    if isinstance(given, pl.LazyFrame):
+        return table_of_frame(given.collect())
+    if isinstance(given, pl.DataFrame):
+        return table_of_frame(given)
+    pandas = sys.modules.get("pandas")  # whoever has a frame of it has imported it
+    if pandas is not None and isinstance(given, pandas.DataFrame):
+        has_names = any(name is not None for name in given.index.names)
+        return table_of_frame(pl.from_pandas(given, include_index=has_names))
+    if hasattr(given, "__arrow_c_stream__"):
+        return table_of_frame(pl.DataFrame(given))
+    raise PodiumError(
+        "a table must be a polars or pandas frame, or the path of a file; got a value of the type"
+        f" {type(given).__name__}"
+    )

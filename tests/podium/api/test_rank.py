@@ -1,0 +1,96 @@
+"""Any table of scores is ranked from Python, as the command ranks a file of it."""
+
+import csv
+import json
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import podium
+from tests.analysis import thesis_cub200
+from tests.podium.calling import output_of
+
+TABLE = thesis_cub200.RECALLS
+SCORES = pl.read_csv(TABLE)
+ROWS = {
+    "dataset": ["cub", "cub", "cars", "cars"],
+    "loss": ["margin", "triplet", "margin", "triplet"],
+    "recall": [63.1, 60.2, 79.6, 75.0],
+}
+
+
+def cells(text):
+    return list(csv.reader(text.splitlines()))
+
+
+def refused(*args, **options):
+    with pytest.raises(podium.PodiumError) as raised:
+        podium.rank(*args, **options)
+    return str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [TABLE, str(TABLE), SCORES, SCORES.lazy(), SCORES.to_pandas(), SCORES.to_arrow()],
+    ids=["path", "text", "polars", "lazy", "pandas", "arrow"],
+)
+def test_a_file_and_frames_of_any_library_are_ranked_alike(given, capsys):
+    ranked = podium.rank(given, where={"k": 1}, test="nemenyi")
+    options = (TABLE, "--where", "k=1", "--test", "nemenyi")
+    assert f"{ranked}\n" == output_of(capsys, "tournament", *options)
+    printed = json.loads(output_of(capsys, "tournament", *options, "--json"))
+    assert json.loads(json.dumps(ranked.to_dict())) == printed
+    assert cells(ranked.frame.write_csv()) == cells(
+        output_of(capsys, "tournament", *options, "--csv")
+    )
+
+
+def test_named_levels_of_a_pandas_index_are_columns():
+    frame = pd.DataFrame(ROWS)
+    means = frame.groupby(["dataset", "loss"]).mean()
+    assert podium.rank(means).frame.equals(podium.rank(frame).frame)
+
+
+def test_subgroups_are_ranked_as_the_command_does(capsys):
+    ranked = podium.rank(SCORES, where="k=1", each=["backbone", "embedding_dim"])
+    options = (TABLE, "--where", "k=1", "--each", "backbone,embedding_dim")
+    assert f"{ranked}\n" == output_of(capsys, "tournament", *options)
+    assert cells(ranked.frame.write_csv()) == cells(
+        output_of(capsys, "tournament", *options, "--csv")
+    )
+
+
+def test_names_may_be_a_sequence_or_divided_by_commas():
+    by = ("dataset", "backbone", "embedding_dim")
+    frames = [podium.rank(TABLE, by=given, where="k=1").frame for given in (by, ", ".join(by))]
+    assert frames[0].equals(frames[1])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"by": "colour"}, "dataset, loss, recall"),
+        ({"competitor": "method"}, "dataset, loss, recall"),
+        ({"score": "nmi"}, "holds scores of recall"),
+        ({"test": "tukey"}, "test must be one of wilcoxon_holm, nemenyi, permutation_holm"),
+        ({"alpha": 0.7}, "alpha must be above 0 and below 0.5; got 0.7"),
+        ({"rope": -1}, "rope must be finite and at least 0; got -1"),
+        ({"each": "dataset", "alpha": 0.1}, "each makes no test, so alpha would be ignored"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_what_there_is(options, message):
+    assert message in refused(pl.DataFrame(ROWS), **options)
+
+
+def test_what_is_no_table_is_refused():
+    assert "got a value of the type dict" in refused(ROWS)
+    assert "podium.results reads those" in refused("quickstart")
+
+
+def test_a_notebook_shows_the_verdict_first_and_nothing_unescaped():
+    rows = {**ROWS, "loss": ["<b>margin", "triplet", "<b>margin", "triplet"]}
+    shown = podium.rank(pl.DataFrame(rows))._repr_html_()
+    assert "<b>" not in shown
+    assert "&lt;b&gt;margin leads 2 over 2 blocks" in shown
+    assert shown.index("leads 2") < shown.index("<table") < shown.index("<pre>")
