@@ -29,7 +29,7 @@ def main() -> None:
                 _podium("plan", "studies/quickstart.yaml"),
                 0.6,
             ),
-            "podium report": (_podium(*report), 6.0),
+            "podium report": (_podium(*report), 4.0),
         }
         if not options.study.is_dir():
             print(f"podium report is left out: {options.study} is not there", file=sys.stderr)
