@@ -16,6 +16,7 @@ from ray._private import utils
 from ray._private import worker as ray_worker
 
 _LOGGER = logging.getLogger("ray")
+_OURS = logging.getLogger(__name__)
 _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
@@ -24,7 +25,15 @@ def keep_messages(file: Path) -> None:
     handler = logging.FileHandler(file, delay=True)
     handler.setFormatter(logging.Formatter(_FORMAT))
     _use(handler)
+    _LOGGER.addHandler(_ToLogOfRun())
     ray_worker.print_to_stdstream = _log_printed
+
+
+class _ToLogOfRun(logging.Handler):
+    """Hands on what Ray says to the log of the run, and to whoever wants to see all of it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        _OURS.debug("Ray: %s", record.getMessage())
 
 
 def drop_messages() -> None:

@@ -19,6 +19,7 @@ from orchestrator.results.trial_files.compaction import (
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.resume_study import rebuilt_queues
 from orchestrator.run.retry_failed import check_causes, record_retries, recorded_failures, withdraw
+from orchestrator.run.run_log import run_log
 from orchestrator.run.snapshot_study import check_readable, check_startable, write_snapshot
 from orchestrator.run.study_code import (
     renew_unused_code,
@@ -32,6 +33,7 @@ from orchestrator.scheduling.run_accounting import RunAccount
 from orchestrator.scheduling.study_events import Event
 from orchestrator.scheduling.study_progress import StudyProgress
 from orchestrator.scheduling.study_scheduler import OwnStore, StudyScheduler
+from orchestrator.scheduling.time_left import TimeLeft
 from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.study.blocks import blocks
 from orchestrator.study.budget import has_time_limit, trials_per_search
@@ -127,7 +129,7 @@ def run_study(
     _check_weights(study)
     datasets = {item.label: load_dataset(item, None) for item in study.datasets}
     check_published(study, datasets.values())
-    with ExitStack() as held, StudyLock(paths, say) as lock:
+    with ExitStack() as held, StudyLock(paths, say) as lock, run_log(paths):
         study = find_warm_starts(study, say)
         report_differences(study, say)
         report_unrecorded_code(study, say)
@@ -153,7 +155,9 @@ def run_study(
             recorder=TrialRecorder(study, paths, read_schema(paths), current_versions()),
             check_ownership=partial(_check_ownership, paths, lock),
         )
-        scheduler = StudyScheduler(study, store, queues, account, console.on_event)
+        time_left = TimeLeft(study, queues, clock)
+        time_left.learn_rows(reader.trials())
+        scheduler = StudyScheduler(study, store, queues, account, time_left, console.on_event)
         scheduler.events.study_started()
         if queues.num_done < queues.num_planned and scheduler.check_budget():
             with account:

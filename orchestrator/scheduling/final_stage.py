@@ -5,7 +5,7 @@ to plan it has it trained, the others wait for it and take a copy of its row.
 """
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from orchestrator.ids_and_seeds import copy_id
@@ -104,8 +104,12 @@ class FinalStage:
         finals = self.of[search.id]
         if finals.specs is None:
             return finals.num_planned
-        return sum(
-            spec.original is None and spec.trial_id not in self._states for spec in finals.specs
+        return len(tuple(self.left_of(finals.specs)))
+
+    def left_of(self, specs: Iterable[TrialSpec]) -> Iterator[TrialSpec]:
+        """Those of some finals or baselines that have no row yet, and are not copies."""
+        return (
+            spec for spec in specs if spec.original is None and spec.trial_id not in self._states
         )
 
     def next(self) -> TrialSpec | None:

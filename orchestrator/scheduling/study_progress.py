@@ -53,10 +53,13 @@ class StudyProgress:
     """The whole study.
 
     Attributes:
-        seconds_left: estimate from the trials that ended so far; None before the first.
+        seconds_left: estimate of `TimeLeft`, or what the budget leaves if that is less; None while
+            neither is known.
         score: what ``best`` of a search is, such as ``R@1``.
         failures: why trials failed in this run, a line for each cause.
         retries: how many attempts were retried in this run, and why; None if none.
+        part_done: part of the seconds of all trials that is done, in [0, 1]; None while too little
+            is known of them.
     """
 
     searches: tuple[SearchProgress, ...]
@@ -69,6 +72,7 @@ class StudyProgress:
     failures: tuple[str, ...] = ()
     budget: tuple[BudgetUse, ...] = ()
     retries: str | None = None
+    part_done: float | None = None
 
 
 def search_name(study: Study, search: Search) -> str:

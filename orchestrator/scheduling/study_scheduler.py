@@ -4,9 +4,9 @@ It is the only writer of trial rows. A trial is done when its row is committed; 
 committed is run again, under the same id, by the next run.
 """
 
+import logging
 import math
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -28,6 +28,7 @@ from orchestrator.scheduling.running_trial import (
 from orchestrator.scheduling.study_events import Event, EventSource
 from orchestrator.scheduling.study_progress import StudyProgress
 from orchestrator.scheduling.systematic_failures import SystematicFailureDetector
+from orchestrator.scheduling.time_left import TimeLeft
 from orchestrator.scheduling.timeouts import TimeoutWatch, timeout_of
 from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.scheduling.worker_slots import WorkerSlots
@@ -35,14 +36,16 @@ from orchestrator.search_samplers.suggester import Outcome
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import Study
 from orchestrator.trials.failure_causes import STORE, TIMEOUT
+from orchestrator.trials.history import TrialHistory
 from orchestrator.trials.recorder import TrialRecorder
 from orchestrator.trials.retries import failure_of, is_retried
-from orchestrator.trials.specification import TrialJob
+from orchestrator.trials.specification import TrialJob, TrialSpec
 from orchestrator.trials.worker_messages import Ended, Message
 from podium.errors import StoreError
 from trainables.trial_reports import EpochReport
 
 _MAX_LOGS = 1000  # so many trials of a study keep their log file; then only those that fail do
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +73,7 @@ class StudyScheduler:
         store: its results folder.
         queues: what is left to run.
         account: CPU and GPU seconds and hours of all runs of the study.
+        time_left: estimates how long the study still takes.
         on_event: takes what happens; what it raises ends the run.
 
     Attributes:
@@ -83,6 +87,7 @@ class StudyScheduler:
         store: OwnStore,
         queues: StudyQueues,
         account: RunAccount,
+        time_left: TimeLeft,
         on_event: Callable[[Event], object] | None = None,
     ) -> None:
         self._study = study
@@ -98,8 +103,7 @@ class StudyScheduler:
         self._timeouts = TimeoutWatch(study.resources)
         self._longest_histories = LongestHistories()
         self._stopping = threading.Event()
-        self._trial_seconds = 0.0
-        self._trials_ended = 0
+        self._time_left = time_left
         self._failures = SystematicFailureDetector(
             anything_works=queues.num_done > queues.num_failed
         )
@@ -127,6 +131,7 @@ class StudyScheduler:
         if self.budget.are_trials_used_up(len(self._running)):
             return NoJob.WAIT
         self._store.check_ownership()
+        self._time_left.set_slots(self._slots.num_in(capacity))
         self._commit_copies()
         running = self._slots.next(
             lambda: self._queues.next_spec(self._write_ask, self._slots.num_in(capacity)),
@@ -139,6 +144,7 @@ class StudyScheduler:
             return NoJob.WAIT if self._running else NoJob.FINISHED
         spec = running.spec
         self._running[spec.trial_id] = running
+        _log.debug("%s: attempt %d, %d running", _said(spec), running.attempt, len(self._running))
         self._spending.start(
             spec.trial_id,
             spec.search.id,
@@ -157,6 +163,7 @@ class StudyScheduler:
         if running is not None:
             running.note_message()
             self._spending.begin(trial_id)
+            self._time_left.trial_started(running.spec)
 
     def receive(self, trial_id: str, messages: Sequence[Message]) -> bool:
         """Process the messages of a trial; False means it is over (ended or pruned)."""
@@ -169,6 +176,8 @@ class StudyScheduler:
             if isinstance(message, Ended):
                 self._end_attempt(running, message)
                 return False
+            if isinstance(message, EpochReport):
+                self._time_left.epoch_ended(running.spec, message.seconds)
             running.history.add(message)
             if running.is_past_earlier_attempts:
                 self._failures.note_progress(running)
@@ -197,18 +206,15 @@ class StudyScheduler:
     def progress(self) -> StudyProgress:
         """A snapshot; may be taken from another thread."""
         running = [entry.spec for entry in tuple(self._running.values())]
-        done, planned = self._queues.num_done, self._queues.num_planned
-        left = None
-        if self._trials_ended:
-            mean_seconds = self._trial_seconds / self._trials_ended
-            left = mean_seconds * (planned - done) / self._slots.num_in(self._capacity)
+        estimate = self._time_left.estimate()
         return StudyProgress(
             searches=self._queues.progress(running),
-            trials_done=done,
-            trials_planned=planned,
+            trials_done=self._queues.num_done,
+            trials_planned=self._queues.num_planned,
             running=len(running),
             failed=self._queues.num_failed,
-            seconds_left=self.budget.limit_seconds_left(left),
+            seconds_left=self.budget.limit_seconds_left(estimate and estimate.seconds_left),
+            part_done=estimate and estimate.part_done,
             score=short_label(self._store.objective, self._study.ks[0]),
             failures=self._failures.tally.lines(),
             budget=self.budget.uses(),
@@ -263,13 +269,16 @@ class StudyScheduler:
         trial_id = running.spec.trial_id
         self._longest_histories.keep(running)
         del self._running[trial_id]
+        self._time_left.attempt_ended(running.spec, is_over=False)
         self._spending.end(trial_id, "repeated")
         self._failures.tally.add_retry(str(ended.cause))
+        _log.debug("%s is retried: %s: %s", _said(running.spec), ended.cause, ended.message)
         self._queues.requeue(running.spec)
 
     def _commit(self, running: RunningTrial, ended: Ended) -> None:
         spec, history = running.spec, self._longest_histories.take(running)
         self._store.check_ownership()
+        self._time_left.attempt_ended(spec, is_over=True)
         self._store.recorder.commit(spec, history, ended, running.attempt)
         del self._running[spec.trial_id]
         self._spending.end(spec.trial_id, use_of(ended.state))
@@ -277,8 +286,7 @@ class StudyScheduler:
         if spec.stage != "search":
             remove_leftovers(self._paths, spec.trial_id)
         objective = history.objective() if ended.state == "COMPLETE" else None
-        self._trial_seconds += time.monotonic() - running.handed_out
-        self._trials_ended += 1
+        _log.debug("%s", _ending_said(spec, history, ended))
         self._queues.finish(
             spec,
             Outcome(
@@ -300,3 +308,20 @@ class StudyScheduler:
             self._store.recorder.copy(specs)
         for spec in specs:
             self._queues.final_stage.finish(spec)
+
+
+def _said(spec: TrialSpec) -> str:
+    """A trial in a log."""
+    return f"{spec.stage} trial {spec.trial_id} of {spec.search.id}"
+
+
+def _ending_said(spec: TrialSpec, history: TrialHistory, ended: Ended) -> str:
+    """How a trial ended, in a log."""
+    trained = sum(report.epoch > 0 for report in history.epochs)
+    how = f"{_said(spec)}: {ended.state} after {trained} epochs"
+    if ended.state == "FAILED":
+        return f"{how}: {ended.cause}: {ended.message}"
+    if ended.state == "PRUNED":
+        return f"{how}, at rung {ended.rung}"
+    objective = history.objective()
+    return how if objective is None else f"{how}, objective {objective:.4f}"

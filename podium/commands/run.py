@@ -1,5 +1,6 @@
 """``podium run STUDY``: start a study, or continue it where it stopped."""
 
+import logging
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from podium.arguments.study_argument import Overrides, StorageFolder, StudyPath
 from podium.errors import PodiumError
 from podium.stop_signals import Interrupted, Stopped, StopSignals
 from podium.terminal.printing import say
+from podium.terminal.run_messages import messages_shown
 
 if TYPE_CHECKING:
     from orchestrator.results.storage.locations import Place
@@ -46,6 +48,17 @@ def command(
             help="Train failed trials again from scratch, once what they failed for is fixed.",
         ),
     ] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Print the result, warnings and errors alone.")
+    ] = False,
+    verbose: Annotated[
+        bool,
+        typer.Option(
+            "--verbose",
+            "-v",
+            help="Print what is decided, too: attempts, retries, what is pruned.",
+        ),
+    ] = False,
     no_report: Annotated[
         bool,
         typer.Option(
@@ -70,11 +83,13 @@ def command(
         address=address,
         local=local,
         retry_failed=retry_failed,
+        quiet=quiet,
+        verbose=verbose,
         no_report=no_report,
     )
     call.check()
     try:
-        with StopSignals():
+        with StopSignals(), messages_shown(call.level):
             return _run(call)
     except (Stopped, Interrupted):
         say(f"Stopped. To continue: {call}", err=True)
@@ -92,6 +107,8 @@ class _Call:
     address: str | None
     local: bool
     retry_failed: bool
+    quiet: bool
+    verbose: bool
     no_report: bool
 
     def check(self) -> None:
@@ -100,6 +117,13 @@ class _Call:
                 f"podium run takes one study, and causes of failures with --retry-failed; got"
                 f" {self.causes[0]!r} beside the study"
             )
+        if self.quiet and self.verbose:
+            raise PodiumError("--quiet prints less and --verbose more: give one of them")
+
+    @property
+    def level(self) -> int:
+        """The least level of what is printed."""
+        return logging.WARNING if self.quiet else logging.DEBUG if self.verbose else logging.INFO
 
     def __str__(self) -> str:
         words = ["podium", "run", str(self.study)]
@@ -109,6 +133,8 @@ class _Call:
         words += ["--address", self.address] if self.address else []
         for override in self.overrides:
             words += ["--set", override]
+        words += ["--quiet"] if self.quiet else []
+        words += ["--verbose"] if self.verbose else []
         words += ["--no-report"] if self.no_report else []
         return redacted(shlex.join(words))
 
@@ -122,6 +148,7 @@ def _run(call: _Call) -> int:
         local=call.local,
         address=call.address,
         retry_failed=call.causes or call.retry_failed,
+        progress=not call.quiet,
         on_event=lambda event: events.append(event) if event.kind == "study ended" else None,
     )
     (end,) = events

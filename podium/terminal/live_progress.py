@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -107,7 +107,9 @@ def _lines(progress: Callable[[], StudyProgress], console: Console) -> Iterator[
             for failure in now.failures[num_printed:]:
                 console.print(_plain(f"failed: {failure}"), soft_wrap=True)
             num_printed = len(now.failures)
-            lasting = replace(now, seconds_left=None, budget=())  # what time alone does not change
+            lasting = replace(
+                now, seconds_left=None, part_done=None, budget=()
+            )  # what time alone does not change
             if tick >= due and lasting != last:
                 line = f"{datetime.now():%Y-%m-%d %H:%M:%S}  {progress_line(now)}"
                 console.print(_plain(line), soft_wrap=True)
@@ -181,9 +183,19 @@ def progress_line(progress: StudyProgress) -> str:
     if progress.retries:
         parts.append(f"lost and repeated: {progress.retries}")
     parts += map(str, progress.budget)
-    if progress.seconds_left is not None and progress.trials_done < progress.trials_planned:
-        parts.append(f"about {duration(progress.seconds_left)} left")
+    if progress.trials_done < progress.trials_planned:
+        if progress.part_done is not None:
+            parts.append(f"{min(0.99, progress.part_done):.0%}".replace("%", " %"))
+        if progress.seconds_left is not None:
+            parts.append(f"done about {finish_time(progress.seconds_left, datetime.now())}")
     return ", ".join(parts)
+
+
+def finish_time(seconds_left: float, now: datetime) -> str:
+    """``14:05 (in 4 min)`` of the local clock; with the date where that is another day."""
+    end = now + timedelta(seconds=seconds_left)
+    day = "" if end.date() == now.date() else f"{end:%Y-%m-%d} "
+    return f"{day}{end:%H:%M} (in {duration(seconds_left)})"
 
 
 def duration(seconds: float) -> str:

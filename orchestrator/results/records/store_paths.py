@@ -16,6 +16,7 @@
         runs/<number>.json                            what each run spent, and how it ended
         runs.json         how many runs there were, so that a lost one is noticed
         logs/trials/<trial_id>.log    what it printed, and a line for each epoch
+        logs/run-<UTC time>.log                       what a run said and decided
         checkpoints/<trial_id>/state.pt
         models/<trial_id>.<fold>.safetensors          weights of a final trial
         embeddings/<trial_id>.<fold>.safetensors      of its test images
@@ -78,6 +79,7 @@ class StudyPaths:
     runs = _Inside("runs")
     run_count = _Inside("runs.json")  # not in runs/, so that it is not lost with them
     trial_logs = _Inside("logs/trials")
+    logs = _Inside("logs")
     checkpoints = _Inside("checkpoints")
     models = _Inside("models")
     embeddings = _Inside("embeddings")
@@ -139,6 +141,10 @@ class StudyPaths:
     def trial_log(self, trial_id: str) -> Place:
         """What a trial printed, and a line for each epoch, over all its attempts."""
         return self.trial_logs / f"{_safe('trial_id', trial_id)}.log"
+
+    def run_log(self, started_at: str) -> Place:
+        """What one run said and decided."""
+        return self.logs / f"run-{_safe('started_at', started_at)}.log"
 
     def checkpoint_folder(self, trial_id: str) -> Place:
         """Everything a trial needs to continue; deleted when the trial is committed."""

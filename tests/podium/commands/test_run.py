@@ -307,3 +307,19 @@ def test_train_names_what_it_does_not_know(tmp_path):
     done = podium("train", "--loss", "contrastiv", cwd=tmp_path)
     assert done.returncode == 2
     assert "did you mean 'contrastive'" in done.stderr
+
+
+def test_quiet_prints_the_result_alone_and_verbose_what_is_decided(tmp_path):
+    (tmp_path / "tiny.yaml").write_text(STUDY)
+    quiet = podium("run", "tiny.yaml", "--local", "-q", cwd=tmp_path)
+    assert (quiet.returncode, quiet.stderr) == (0, "")
+    assert "Report: " in quiet.stdout
+    (log,) = tmp_path.glob("podium-results/tiny/logs/run-*.log")
+    assert "Running 1 trial at a time" in log.read_text()
+    verbose = podium(
+        "run", "tiny.yaml", "--local", "-v", "--no-report", "--storage", "again", cwd=tmp_path
+    )
+    assert "COMPLETE after 2 epochs, objective " in verbose.stderr
+    both = podium("run", "tiny.yaml", "-q", "-v", cwd=tmp_path)
+    assert both.returncode == 2
+    assert "--quiet prints less and --verbose more" in both.stderr

@@ -1,0 +1,97 @@
+"""The log file of a run: what podium says and decides, and what Ray says, without secrets.
+
+It is bounded: of a long log the beginning and the end are kept, and of a study the latest logs.
+No result depends on it, so a log that cannot be written is no failure.
+"""
+
+import contextlib
+import logging
+import threading
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+
+from orchestrator.redaction import redacted
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.files import list_names, put, remove
+from orchestrator.results.storage.locations import RemotePath
+from orchestrator.results.storage.transient_errors import retrying_for
+from podium.errors import PodiumError
+
+_MAX_LOGS = 20  # of the latest runs
+_KEPT_LINES = 2_000  # of the beginning, and as many of the end
+_LONGEST_LINE = 2_000  # characters
+_WRITE_SECONDS = 10.0
+_REMOTE_WRITE_SECONDS = 60.0  # every write is a request there
+_LOGGERS = tuple(map(logging.getLogger, ("podium", "orchestrator")))
+_FORMAT = logging.Formatter("%(asctime)s %(levelname)-7s %(name)s: %(message)s")
+
+
+class _Lines(logging.Handler):
+    """The first and the last lines that are logged."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self._first: list[str] = []
+        self._last: deque[str] = deque(maxlen=_KEPT_LINES)
+        self.count = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        for line in redacted(_FORMAT.format(record)).splitlines():
+            lines = self._first if self.count < _KEPT_LINES else self._last
+            lines.append(line[:_LONGEST_LINE])
+            self.count += 1
+
+    def text(self) -> str:
+        left_out = self.count - len(self._first) - len(self._last)
+        between = [f"[{left_out} lines left out]"] if left_out else []
+        return "".join(f"{line}\n" for line in [*self._first, *between, *tuple(self._last)])
+
+
+@contextmanager
+def run_log(paths: StudyPaths) -> Iterator[None]:
+    """Log what happens within the block into a file of the results folder, which the run owns."""
+    lines, ended = _Lines(), threading.Event()
+    place = paths.run_log(f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+    is_remote = isinstance(paths.folder, RemotePath)
+
+    def write() -> None:
+        # The next time is soon enough, and what keeps the folder from being written is said.
+        with contextlib.suppress(PodiumError), retrying_for(0):
+            put(place, lines.text().encode(errors="backslashreplace"))
+
+    def keep_writing() -> None:
+        written = 0
+        while not ended.wait(_REMOTE_WRITE_SECONDS if is_remote else _WRITE_SECONDS):
+            if lines.count > written:
+                written = lines.count
+                write()
+
+    writer = threading.Thread(target=keep_writing, name="run-log", daemon=True)
+    levels = [logger.level for logger in _LOGGERS]
+    for logger in _LOGGERS:
+        logger.addHandler(lines)
+        logger.setLevel(logging.DEBUG)
+    writer.start()
+    try:
+        yield
+    except BaseException as error:
+        logging.getLogger(__name__).debug("the run ended by %s: %s", type(error).__name__, error)
+        raise
+    finally:
+        for logger, level in zip(_LOGGERS, levels, strict=True):
+            logger.removeHandler(lines)
+            logger.setLevel(level)
+        ended.set()
+        writer.join()
+        if lines.count:
+            write()
+            _remove_old(paths)
+
+
+def _remove_old(paths: StudyPaths) -> None:
+    with contextlib.suppress(PodiumError), retrying_for(0):
+        names = [name for name in list_names(paths.logs, ".log") if name.startswith("run-")]
+        for name in sorted(names)[:-_MAX_LOGS]:
+            remove(paths.logs / name)

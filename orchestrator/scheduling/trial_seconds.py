@@ -1,0 +1,94 @@
+"""What trials cost by what they have cost so far: seconds of an epoch, and of all around epochs.
+
+Pure: times come in as seconds. A trial costs its epochs at the rate of its block and loss, times a
+factor of its stage, and what its stage costs besides: start, test, writing.
+"""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from orchestrator.study.study import Block
+
+_KEPT = 0.99  # what is known of a block and loss counts so much less after each epoch
+_EPOCHS_OF_TEST = 1.0  # what a test takes, in epochs, before a final has ended
+
+
+class TrialKind(NamedTuple):
+    """Trials that cost alike.
+
+    Attributes:
+        stage: ``search``, ``part`` or ``all`` of finals by what they train on, or ``baseline``.
+        block: their block.
+        loss: their loss.
+    """
+
+    stage: str
+    block: Block
+    loss: str
+
+
+@dataclass(slots=True)
+class _Mean:
+    total: float = 0.0
+    weight: float = 0.0
+
+    def add(self, value: float, weight: float = 1.0, *, kept: float = 1.0) -> None:
+        self.total = self.total * kept + value
+        self.weight = self.weight * kept + weight
+
+    @property
+    def value(self) -> float:
+        return self.total / self.weight
+
+
+@dataclass(slots=True)
+class TrialSeconds:
+    """Estimates of what trials cost, learnt from epochs and trials as they end."""
+
+    _rates: dict[tuple[Block, str], _Mean] = field(default_factory=dict)
+    _factors: dict[str, _Mean] = field(default_factory=dict)
+    _around: dict[str, _Mean] = field(default_factory=dict)
+
+    @property
+    def num_rates(self) -> int:
+        """Number of blocks x losses of which an epoch has been trained."""
+        return len(self._rates)
+
+    def learn_epochs(self, kind: TrialKind, number: int, seconds: float) -> None:
+        """So many epochs of one trial took so many seconds together."""
+        if not number:
+            return
+        pair = (kind.block, kind.loss)
+        if kind.stage == "search" or pair not in self._rates:
+            self._rates.setdefault(pair, _Mean()).add(seconds, number, kept=_KEPT**number)
+        else:
+            self._factors.setdefault(kind.stage, _Mean()).add(seconds, number * self._rate(pair))
+
+    def learn_around(self, kind: TrialKind, seconds: float, number: int = 1) -> None:
+        """So many trials took so many seconds together besides their epochs."""
+        if number:
+            self._around.setdefault(kind.stage, _Mean()).add(seconds, number)
+
+    def of_epochs(self, kind: TrialKind, number: float) -> float:
+        """Seconds of so many epochs; 0 while nothing is known."""
+        factor = self._factors.get(kind.stage)
+        return number * self._rate((kind.block, kind.loss)) * (factor.value if factor else 1.0)
+
+    def around(self, kind: TrialKind) -> float:
+        """Seconds of a trial besides its epochs."""
+        known = self._around.get(kind.stage)
+        if known is not None:
+            return known.value
+        search = self._around.get("search")
+        start = search.value if search else 0.0
+        return start if kind.stage == "search" else start + self.of_epochs(kind, _EPOCHS_OF_TEST)
+
+    def _rate(self, pair: tuple[Block, str]) -> float:
+        """Seconds of an epoch: of the block and loss, or the mean of its block, or of all."""
+        if pair in self._rates:
+            return self._rates[pair].value
+        similar = [
+            mean.value for (block, _), mean in tuple(self._rates.items()) if block == pair[0]
+        ]
+        found = similar or [mean.value for mean in tuple(self._rates.values())]
+        return sum(found) / len(found) if found else 0.0
