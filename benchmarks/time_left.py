@@ -83,11 +83,11 @@ def simulated(name: str, storage: Path) -> SimulatedSlots:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--demo", action="store_true", help="run the quickstart study as well")
+    parser.add_argument("--demo", action="store_true", help="run the quickstart study instead")
     options = parser.parse_args()
     parts = " | ".join(f"{part:.0%}" for part in PARTS)
     print(f"| study | first at | {parts} |\n|{'---|' * (len(PARTS) + 2)}")
-    for name in SIMULATED:
+    for name in () if options.demo else SIMULATED:
         with tempfile.TemporaryDirectory() as storage:
             _print(name, simulated(name, Path(storage)))
     if options.demo:
