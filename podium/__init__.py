@@ -11,6 +11,8 @@ from podium.own_packages import find_first
 if TYPE_CHECKING:
     from orchestrator.scheduling.study_events import Event as Event
     from podium.api.answer import Answer as Answer
+    from podium.api.best import BestConfig as BestConfig
+    from podium.api.best import BestConfigs as BestConfigs
     from podium.api.results import Results as Results
     from podium.api.results import results as results
     from podium.api.study import Study as Study
@@ -24,6 +26,8 @@ __version__ = "0.1.0"
 # Public name -> the module that defines it. The imports for type checkers name the same.
 _MODULES = {
     "Answer": "podium.api.answer",
+    "BestConfig": "podium.api.best",
+    "BestConfigs": "podium.api.best",
     "Event": "orchestrator.scheduling.study_events",
     "Interrupted": "podium.stop_signals",
     "PodiumError": "podium.errors",
@@ -36,6 +40,8 @@ _MODULES = {
 
 __all__ = [
     "Answer",
+    "BestConfig",
+    "BestConfigs",
     "Event",
     "Interrupted",
     "PodiumError",

@@ -42,6 +42,7 @@ LOOKED_FOR_BY_NAME = {
     "orchestrator.verify.kept_artifacts",
     "orchestrator.verify.replayed_suggestions",
     "orchestrator.verify.store_files",
+    "podium.api.status",
     "podium.cli",
     "podium.plan.power_text",
     "trainables.loss_composition.cross_batch_memory",
@@ -59,10 +60,9 @@ LOOKED_FOR_BY_NAME = {
 ROOMS: dict[str, set[str]] = {
     # 13
     "podium/commands": {
-        "analysis", "analysis/audit", "analysis/hyperparameters", "analysis/page",
-        "analysis/protocols", "analysis/report", "analysis/scores", "analysis/study_results",
-        "analysis/tournament", "analysis/typed_tables", "orchestrator", "orchestrator/planning",
-        "orchestrator/results/locks", "orchestrator/results/records",
+        "analysis", "analysis/audit", "analysis/hyperparameters", "analysis/report",
+        "analysis/scores", "analysis/study_results", "analysis/typed_tables", "orchestrator",
+        "orchestrator/planning", "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/results_tools", "orchestrator/run", "orchestrator/scheduling",
         "orchestrator/study", "orchestrator/study_validation", "orchestrator/verify", "podium",
@@ -79,13 +79,14 @@ ROOMS: dict[str, set[str]] = {
     },
     # 11
     "podium/api": {
-        "analysis", "analysis/page", "analysis/report", "analysis/scores",
-        "analysis/study_results", "analysis/tournament", "analysis/typed_tables",
-        "orchestrator/executors", "orchestrator/planning",
+        "analysis", "analysis/hyperparameters", "analysis/page", "analysis/protocols",
+        "analysis/report", "analysis/scores", "analysis/study_results", "analysis/tournament",
+        "analysis/typed_tables", "orchestrator/executors", "orchestrator/planning",
         "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results/trial_files", "orchestrator/run", "orchestrator/scheduling",
-        "orchestrator/study", "orchestrator/study_validation", "podium/arguments",
-        "podium/errors", "podium/stop_signals", "podium/terminal", "trainables/saved_models",
+        "orchestrator/results/trial_files", "orchestrator/results_tools", "orchestrator/run",
+        "orchestrator/scheduling", "orchestrator/study", "orchestrator/study_validation",
+        "podium/arguments", "podium/errors", "podium/stop_signals", "podium/terminal",
+        "trainables/saved_models",
     },
     # 10
     "analysis/report": {
@@ -114,10 +115,11 @@ ROOMS: dict[str, set[str]] = {
         "trainables/settings", "trainables/trial",
     },
     "podium/terminal": {
-        "analysis", "analysis/estimates", "analysis/protocols", "analysis/scores",
-        "analysis/tournament", "analysis/typed_tables", "orchestrator/results/records",
-        "orchestrator/results/storage", "orchestrator/results_tools", "orchestrator/scheduling",
-        "trainables", "trainables/settings", "trainables/trial",
+        "analysis", "analysis/estimates", "analysis/hyperparameters", "analysis/protocols",
+        "analysis/scores", "analysis/tournament", "analysis/typed_tables",
+        "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/results_tools", "orchestrator/scheduling", "trainables",
+        "trainables/settings", "trainables/trial",
     },
     # 8
     "analysis/figures": {"analysis", "analysis/hyperparameters", "analysis/scores"},

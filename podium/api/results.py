@@ -1,5 +1,7 @@
 """The results of a study, read from Python."""
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -7,14 +9,17 @@ import polars as pl
 from orchestrator.results.storage.locations import Place, parse_place
 from orchestrator.results.trial_files.reader import Reader
 from podium.api.answer import Answer, answer_html
+from podium.arguments.report_targets import ReportTargets
 from podium.arguments.rules_argument import GivenRules
 from podium.arguments.study_argument import results_folder
-from podium.arguments.table_argument import Conditions, Names
+from podium.arguments.table_argument import Conditions, Names, names_given
 from podium.arguments.trial_argument import model_of_fold, stored_trial
 from podium.errors import PodiumError
 
 if TYPE_CHECKING:
     from torch import nn
+
+    from podium.api.best import BestConfigs
 
 
 def results(place: str | Place, *, storage: str | Place | None = None) -> "Results":
@@ -43,10 +48,10 @@ def results(place: str | Place, *, storage: str | Place | None = None) -> "Resul
 
 
 class Results:
-    """The results of a study. Made by `podium.results` and `podium.Study.run`.
+    """The results of a study. Made by `podium.results`.
 
     Files are read when something is asked for, so a study that is running shows its present
-    state. What the commands say of a study is an `podium.Answer`: ``results.tournament()`` is
+    state. What the commands say of a study is a `podium.Answer`: ``results.tournament()`` is
     ``podium tournament``, with options of the same names. Messages name options as the commands
     do.
 
@@ -156,6 +161,161 @@ class Results:
 
         given = GivenRules(question=question, test=test, alpha=alpha, rope=rope)
         return rank_study(self._reader, score, where, given, each)
+
+    def best(self, loss: str) -> "BestConfigs":
+        """Find the configs that won the searches of a loss.
+
+        A search is won by the config with the best validation score, of those with final trials
+        once there are any.
+
+        Example:
+            ```python
+            winner = results.best("contrastive").configs[0]
+            network = results.model(winner.final_trial_ids[0])
+            ```
+
+        Args:
+            loss: name of a loss of the study.
+
+        Returns:
+            The winners, one for each block, protocol and repeat: ``configs`` as typed values, and
+            the same as a frame.
+
+        Raises:
+            PodiumError: the study has no such loss, or no search of it has a complete trial yet.
+        """
+        from podium.api.best import best_configs
+
+        return best_configs(self._reader, loss)
+
+    def cv(self, *, k: int | None = None, score: str | None = None) -> Answer:
+        """Compute mean and spread of test and validation scores over folds, and pairs of losses.
+
+        As ``podium cv`` does, for a final stage of several class-disjoint folds.
+
+        Args:
+            k: K of the study's own metric; None means its first.
+            score: name of a stored test score instead, such as ``nmi`` or ``recall@4``.
+
+        Returns:
+            The statistics. The frame has one row per block, protocol, loss and config; scores are
+            from 0 to 1.
+
+        Raises:
+            PodiumError: the final stage has no several folds, or there is no such K or score.
+        """
+        from podium.api.selection import cross_validation_of
+
+        return cross_validation_of(self._reader, k, score)
+
+    def protocols(self, *, k: int | None = None) -> Answer:
+        """Compare validation protocols: test scores of what each selected, and what it cost.
+
+        As ``podium protocols`` does.
+
+        Args:
+            k: K of the scores; None means the study's first.
+
+        Returns:
+            The comparison. The frame has one row per protocol; scores are from 0 to 1.
+
+        Raises:
+            PodiumError: there is no such K, or nothing was tested yet.
+        """
+        from podium.api.selection import protocols_answer
+
+        return protocols_answer(self.folder, k)
+
+    def importance(
+        self,
+        *,
+        loss: Names = (),
+        protocol: str | None = None,
+        method: str = "ped-anova",
+        score: str | None = None,
+    ) -> Answer:
+        """Compute which hyperparameters decide, which are noise, and where the best configs lie.
+
+        As ``podium importance`` does.
+
+        Args:
+            loss: names of the losses to look at; () means all.
+            protocol: label of the protocol whose searches are read; None means the first that
+                does not leak.
+            method: ``ped-anova``, or ``fanova``, which takes seconds a search.
+            score: name of a stored test score instead of the validation score.
+
+        Returns:
+            The importances. The frame has one row per loss and hyperparameter.
+
+        Raises:
+            PodiumError: there is no such loss, protocol, method or score, or no search that
+                varied something has a complete trial.
+        """
+        from podium.api.selection import importance_of
+
+        return importance_of(
+            self._reader,
+            self.folder,
+            losses=names_given(loss, "loss") if loss else (),
+            protocol=protocol,
+            method=method,
+            score=score,
+        )
+
+    def status(self) -> Answer:
+        """Count the trials of each search that are planned, done, pruned and failed.
+
+        As ``podium status`` does. The frame has one row per search.
+        """
+        from orchestrator.results_tools.study_status import study_status
+        from podium.api.status import StatusAnswer
+
+        return StatusAnswer(study_status(self.folder))
+
+    def report(
+        self,
+        path: str | Path | None = None,
+        *,
+        csv: str | Path | None = None,
+        latex: str | Path | None = None,
+        json: str | Path | None = None,
+        score: str | None = None,
+        group: Mapping[str, Sequence[str]] | None = None,
+        protocol: str | None = None,
+        also: Sequence[str] = (),
+    ) -> Place:
+        """Write the report: one HTML file that needs no network.
+
+        As ``podium report`` does. The same results give the same bytes.
+
+        Args:
+            path: the page to write, which ends in ``.html``; None means ``report.html`` in the
+                results folder.
+            csv: folder for every table as CSV; None means that none are written.
+            latex: folder for every table as LaTeX; None means that none are written.
+            json: file for the answer, all tables and the tournament as JSON; None means none.
+            score: name of the stored test score to rank losses by; None means the declared one.
+            group: name -> losses of groups to compare; None means those of the study.
+            protocol: label of the protocol to compare losses under; None means the first that
+                does not leak.
+            also: pages beside this one to link to.
+
+        Returns:
+            Where the page is.
+
+        Raises:
+            PodiumError: a target cannot be written, or there is no such score, loss or protocol.
+        """
+        from podium.api.report import PageOptions, report_of_study
+
+        files = {"page": path, "csv": csv, "latex": latex, "json": json}
+        targets = ReportTargets(
+            **{name: None if file is None else Path(file) for name, file in files.items()}
+        )
+        targets.check()
+        options = PageOptions(protocol=protocol, score=score, groups=group, also=also)
+        return report_of_study(self.folder, options).write(targets)
 
     def __repr__(self) -> str:
         return f"Results({str(self.folder)!r})"

@@ -20,10 +20,10 @@ class ReportTargets:
         json: file for the record, or ``-`` for the standard output; None means none.
     """
 
-    page: Path | None
-    csv: Path | None
-    latex: Path | None
-    json: Path | None
+    page: Path | None = None
+    csv: Path | None = None
+    latex: Path | None = None
+    json: Path | None = None
 
     @property
     def prints_json(self) -> bool:

@@ -164,7 +164,7 @@ def _answer(folder: "Place") -> None:
     """Say who leads, and where the report is, which says the same of the same results."""
     from analysis.report.verdict import answer_headline
     from analysis.study_results.study_results import read_results
-    from podium.commands.report import write_study_report
+    from podium.api.report import write_study_report
     from podium.terminal.leaders_text import leaders_text
 
     results = read_results(folder)

@@ -9,7 +9,7 @@ import typer
 from orchestrator.results.storage.printable_text import one_line
 from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
 from podium.errors import PodiumError
-from podium.terminal.fitting_table import print_fitting_table
+from podium.terminal.fitting_table import fitted_text
 from podium.terminal.printing import AsCsv, AsJson, print_table, say
 
 if TYPE_CHECKING:
@@ -188,11 +188,12 @@ def _print_text(found: "pl.DataFrame") -> None:
     hyperparameters = [column.shown for column in by_use if column.name.startswith(_HP)]
     names = {column.name: column.shown for column in columns}
     worth = (*_WORTH_MOST, *hyperparameters, "state", "seconds")
-    print_fitting_table(
+    text = fitted_text(
         found.select(list(names)).rename(names).to_dicts(),
         columns=list(names.values()),
         worth=[name for name in worth if name in names.values()],
     )
+    say(text)
 
 
 def _is_telling(values: "pl.Series") -> bool:

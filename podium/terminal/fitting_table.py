@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from analysis.wording import MOST_NAMED, listed
-from podium.terminal.printing import Row, aligned, cell_text, is_numeric, say
+from podium.terminal.printing import Row, aligned, cell_text, is_numeric
 
 _DEFAULT_WIDTH = 80
 _GAP = 2  # spaces between columns
@@ -78,22 +78,22 @@ def fitting_table(
     )
 
 
-def print_fitting_table(
+def fitted_text(
     rows: Sequence[Row],
     *,
     columns: Sequence[str],
     worth: Sequence[str],
     num_kept: int = 1,
-) -> None:
-    """Print a `fitting_table`, and below it which columns had no room, which --csv has."""
-    table = fitting_table(
-        rows, columns=columns, worth=worth, width=terminal_width(), num_kept=num_kept
-    )
-    say("\n".join(table.lines))
+) -> str:
+    """A `fitting_table` as wide as the terminal, and which columns had no room."""
+    width = terminal_width()
+    table = fitting_table(rows, columns=columns, worth=worth, width=width, num_kept=num_kept)
+    lines = list(table.lines)
     if table.left_out:
         names = listed(table.left_out, most=MOST_NAMED)
         line = f"No room for {names}: --csv has them."
-        say(textwrap.fill(line, terminal_width(), break_on_hyphens=False))
+        lines.append(textwrap.fill(line, width, break_on_hyphens=False))
+    return "\n".join(lines)
 
 
 def _cut(text: str, length: int) -> str:

@@ -42,7 +42,7 @@ def test_every_cell_runs_and_the_results_are_those_of_the_study(executed):
     texts = "\n".join(outputs(executed, "text/plain"))
     assert "contrastive" in texts
     assert "proxy_anchor" in texts
-    assert re.search(r"place.*average rank.*wins", texts)
+    assert re.search(r"place.*average_rank.*wins", texts)
     assert len(outputs(executed, "image/png")) == 1
     errors = [
         output

@@ -12,7 +12,7 @@ from analysis.study_results.study_results import read_results
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results_tools.study_status import study_status
 from orchestrator.verify.verify_store import verify_store
-from podium.commands.report import write_study_report
+from podium.api.report import write_study_report
 from tests.orchestrator.damaged_stores import TINY, careful_trial, run
 from tests.orchestrator.small_study import InterruptedAfter, tables
 

@@ -184,4 +184,4 @@ def test_another_k_is_chosen_by_either_option_but_not_by_both(podium_cv, store_o
     by_k = podium_cv(store_of_folds, "--k", "4")
     assert podium_cv(store_of_folds, "--score", "recall@4") == by_k
     refused = podium_cv(store_of_folds, "--k", "4", "--score", "nmi", code=2)
-    assert "--score states the K, if there is one; got --k 4 beside it" in refused
+    assert "score states the K, if there is one; got k 4 beside it" in refused

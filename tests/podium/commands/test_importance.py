@@ -71,9 +71,9 @@ def test_fanova_finds_the_same(tuned_store, importance):
 
 def test_what_does_not_exist_is_refused_with_what_does(tuned_store, importance):
     text = importance(tuned_store, "--loss", "triplet", code=2)
-    assert "--loss must be one of contrastive, proxy_anchor; got 'triplet'" in text
+    assert "loss must be one of contrastive, proxy_anchor; got 'triplet'" in text
     text = importance(tuned_store, "--method", "shap", code=2)
-    assert "--method must be ped-anova or fanova; got 'shap'" in text
+    assert "method must be ped-anova or fanova; got 'shap'" in text
     assert "a protocol of this study is one of" in importance(
         tuned_store, "--protocol", "x", code=2
     )

@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from podium.terminal.fitting_table import fitting_table, print_fitting_table
+from podium.terminal.fitting_table import fitted_text, fitting_table
 
 ROWS = [
     {"loss": "contrastive", "seconds": 12.5, "test": 0.61, "note": "none"},
@@ -69,13 +69,11 @@ def test_no_rows_give_the_header():
     assert fitted(80, rows=[]).lines == ("loss  note  seconds  test",)
 
 
-def test_what_was_left_out_is_named_below_the_table(capsys, monkeypatch):
+def test_what_was_left_out_is_named_below_the_table(monkeypatch):
     monkeypatch.setenv("COLUMNS", "30")
-    print_fitting_table(ROWS, columns=COLUMNS, worth=("loss", "test"))
-    printed = capsys.readouterr().out
-    assert all(len(line) <= 30 for line in printed.splitlines())
+    text = fitted_text(ROWS, columns=COLUMNS, worth=("loss", "test"))
+    assert all(len(line) <= 30 for line in text.splitlines())
     line = "No room for note and seconds: --csv has them."
-    assert printed.endswith(f"{textwrap.fill(line, 30)}\n")
+    assert text.endswith(f"\n{textwrap.fill(line, 30)}")
     monkeypatch.setenv("COLUMNS", "46")
-    print_fitting_table(ROWS, columns=COLUMNS, worth=("loss", "test"))
-    assert "No room" not in capsys.readouterr().out
+    assert "No room" not in fitted_text(ROWS, columns=COLUMNS, worth=("loss", "test"))

@@ -1,0 +1,296 @@
+"""What the folds, searches and validation protocols of a study say, as answers."""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from analysis.hyperparameters.best_regions import region_records
+from analysis.hyperparameters.findings_text import (
+    bound_warnings,
+    caveats,
+    compared_by,
+    importance_headline,
+    loss_sentences,
+)
+from analysis.hyperparameters.importance import ImportanceSettings
+from analysis.hyperparameters.importance_table import search_importance_table
+from analysis.hyperparameters.tuned_hyperparameters import (
+    TunedHyperparameters,
+    tuned_hyperparameters,
+)
+from analysis.protocols.protocol_study import ProtocolStudy
+from analysis.protocols.published_protocols import PublishedProtocols, published_protocols
+from analysis.protocols.read_protocols import read_protocols
+from analysis.protocols.selected_configs import protocol_headline
+from analysis.protocols.statistics_record import protocol_record, protocol_rows
+from analysis.scores.compared_runs import compared_protocol, trials_of
+from analysis.scores.cross_validation import CrossValidation, cross_validation
+from analysis.scores.protocol_runs import protocols_of
+from analysis.scores.ranked_score import chosen_score
+from orchestrator.results.storage.locations import Place
+from orchestrator.results.trial_files.reader import Reader
+from podium.api.answer import Answer, frame_of
+from podium.arguments.table_argument import Names, names_given
+from podium.errors import PodiumError
+from podium.terminal.cross_validation_text import cells_rows, cross_validation_text
+from podium.terminal.importance_text import METHODS, importance_rows, importance_text
+from podium.terminal.printing import Row
+from podium.terminal.protocols_text import study_text
+
+_WIDTH = 99
+_NAIVE = (
+    "A typed table holds one run of each candidate, so oracle and pick are scored by the runs that"
+    " they were chosen by: the regret is too large, and there is no interval."
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class CrossValidationAnswer(Answer):
+    """Statistics over the folds of a final stage.
+
+    Attributes:
+        found: the statistics.
+    """
+
+    found: CrossValidation
+
+    @property
+    def headline(self) -> str:
+        """Which score, over how many folds."""
+        folds = self.found.folds["fold"].n_unique()
+        return f"{self.found.metric} in percent, over {folds} class-disjoint folds"
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row per block, protocol, loss and config."""
+        return self.found.cells
+
+    def to_dict(self) -> dict[str, Any]:
+        """Folds, cells, pairs of losses and notes; scores are from 0 to 1."""
+        found = self.found
+        return {
+            "metric": found.metric,
+            "k": found.k or None,
+            "folds": found.folds.to_dicts(),
+            "cells": found.cells.to_dicts(),
+            "pairs": found.pairs.to_dicts(),
+            "rope": found.rope,
+            "notes": found.notes,
+        }
+
+    def shown_rows(self) -> Sequence[Row]:
+        """The cells of all blocks, in percent."""
+        cells = self.found.cells
+        return [
+            {"block": block, **row}
+            for block, row in zip(cells["block"], cells_rows(cells), strict=True)
+        ]
+
+    def __str__(self) -> str:
+        return cross_validation_text(self.found)
+
+
+def cross_validation_of(reader: Reader, k: int | None, score: str | None) -> Answer:
+    """Cross-validation statistics of a study: see `podium.Results.cv`."""
+    if k is not None and score is not None:
+        raise PodiumError(f"score states the K, if there is one; got k {k} beside it")
+    chosen = None if score is None else chosen_score(reader, score)
+    return CrossValidationAnswer(cross_validation(reader, k, chosen))
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class ImportanceAnswer(Answer):
+    """What each hyperparameter decides.
+
+    Attributes:
+        tuned: importances and regions of the best configs.
+    """
+
+    tuned: TunedHyperparameters
+
+    @property
+    def headline(self) -> str:
+        """Which hyperparameters are above noise."""
+        return importance_headline(self.tuned)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row per loss and hyperparameter."""
+        return self.tuned.importances
+
+    def to_dict(self) -> dict[str, Any]:
+        """Importances over all searches and of each, best regions, sentences and notes."""
+        tuned = self.tuned
+        return {
+            "method": tuned.settings.method,
+            "importances": tuned.importances.to_dicts(),
+            "on_test": None if tuned.on_test is None else tuned.on_test.to_dicts(),
+            "searches": search_importance_table(tuned.importances_by_search).to_dicts(),
+            "regions": region_records(tuned.regions),
+            "sentences": [importance_headline(tuned), *compared_by(tuned), *loss_sentences(tuned)],
+            "warnings": bound_warnings(tuned),
+            "notes": caveats(tuned),
+        }
+
+    def shown_rows(self) -> Sequence[Row]:
+        """Importances, rounded."""
+        return importance_rows(self.tuned)
+
+    def __str__(self) -> str:
+        return importance_text(self.tuned)
+
+
+def importance_of(
+    reader: Reader,
+    folder: Place,
+    *,
+    losses: Sequence[str],
+    protocol: str | None,
+    method: str,
+    score: str | None,
+) -> Answer:
+    """Hyperparameter importance of a study: see `podium.Results.importance`."""
+    known_method = next((name for name in METHODS if name == method), None)
+    if known_method is None:
+        raise PodiumError(f"method must be {' or '.join(METHODS)}; got {method!r}")
+    resolved = reader.study()
+    for name in losses:
+        if name not in resolved["losses"]:
+            known = ", ".join(sorted(resolved["losses"]))
+            raise PodiumError(f"loss must be one of {known}; got {name!r}")
+    compared = compared_protocol(protocols_of(resolved), protocol)
+    chosen = chosen_score(reader, score)
+    tuned = tuned_hyperparameters(
+        trials_of(reader.trials().collect(), compared.label),
+        reader,
+        study=resolved,
+        score=chosen,
+        losses=losses or None,
+        settings=ImportanceSettings(method=known_method),
+    )
+    if tuned is None:
+        raise PodiumError(
+            "importance needs complete trials of a search that varies something; "
+            f"{folder} has none"
+        )
+    if score is not None and tuned.score != chosen:
+        raise PodiumError(
+            f"score {score} needs searches whose trials were tested by it: with quarantine:"
+            f" record_all, which {folder} was run without"
+        )
+    return ImportanceAnswer(tuned)
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class ProtocolsAnswer(Answer):
+    """Validation protocols of a study beside each other.
+
+    Attributes:
+        study: statistics of its protocols.
+    """
+
+    study: ProtocolStudy
+
+    @property
+    def headline(self) -> str:
+        """Whose picks are best, as far as that is known."""
+        return protocol_headline(self.study) or f"The validation protocols of {self.study.name}"
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row per protocol."""
+        return frame_of(protocol_rows(self.study))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every statistic; scores are from 0 to 1."""
+        return protocol_record(self.study)
+
+    def shown_rows(self) -> Sequence[Row]:
+        """Every protocol with its statistics."""
+        return protocol_rows(self.study)
+
+    def __str__(self) -> str:
+        return study_text(self.study)
+
+
+def protocols_answer(folder: Place, k: int | None) -> Answer:
+    """Comparison of validation protocols: see `podium.Results.protocols`."""
+    return ProtocolsAnswer(read_protocols(folder, k))
+
+
+@dataclass(frozen=True, slots=True, repr=False, eq=False)
+class PublishedSelectionAnswer(Answer):
+    """What a typed table shows of its validation protocols.
+
+    Attributes:
+        found: choices and verdicts of each group.
+        name: name of the table.
+    """
+
+    found: PublishedProtocols
+    name: str
+
+    @property
+    def headline(self) -> str:
+        """The verdict on the first group."""
+        group, verdict = self.found.verdicts[0]
+        return f"{group or self.name}: {verdict}."
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row per group, with its verdict."""
+        return frame_of(self.shown_rows())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Verdicts, choices and folds."""
+        return {
+            "by": self.found.by,
+            "verdicts": dict(self.found.verdicts),
+            "choices": self.found.choices.to_dicts(),
+            "folds": self.found.folds.to_dicts(),
+        }
+
+    def shown_rows(self) -> Sequence[Row]:
+        """The verdicts."""
+        return [{"group": group, "verdict": verdict} for group, verdict in self.found.verdicts]
+
+    def __str__(self) -> str:
+        lines = [f"{group or self.name}: {verdict}." for group, verdict in self.found.verdicts]
+        if len(self.found.choices):
+            lines.append(_NAIVE)
+        return "\n\n".join(textwrap.fill(line, _WIDTH, break_on_hyphens=False) for line in lines)
+
+
+def published_selection(
+    table: Path,
+    *,
+    by: Names | None = None,
+    candidate: str | None = None,
+    val: str | None = None,
+    test: str | None = None,
+) -> Answer:
+    """Compare what validation picked with the best on test, in a table with both scores.
+
+    Args:
+        table: path of the table (CSV or Parquet).
+        by: names of the columns within which something was chosen; None means all of text.
+        candidate: name of the column of what was chosen among; None means the known one.
+        val: name of the column of validation scores; None means the one named so.
+        test: name of the column of test scores; None means the one named so.
+
+    Raises:
+        PodiumError: a column is missing or cannot be guessed, or a row is duplicated.
+        CorruptFileError: the file is not what its name says.
+    """
+    found = published_protocols(
+        table,
+        by=None if by is None else names_given(by, "by"),
+        candidate=candidate,
+        val=val,
+        test=test,
+    )
+    return PublishedSelectionAnswer(found, table.stem)
