@@ -35,6 +35,8 @@ class Glyphs(Dataset):
             "arrows", "operators" or "shapes", which are among the symbols; or "all", without the
             letters that look alike across scripts.
         classes: number of characters, chosen by the seed; all of the script if left out.
+        skip: number of characters that are passed over first in the seeded order, default 0. Data
+            sets of 64 classes that skip 0, 64, 128, ... of one script share no character.
         instances_per_class: images of a character, 2 to 256, default 16. There are 12 to 16 faces
             of each; beyond that, faces come back with other variations.
         seed: seed of the choice, the halves and the variations; default 0.
@@ -66,7 +68,7 @@ class Glyphs(Dataset):
         """See `Dataset.load`. The first call renders, about 10,000 images a second."""
         chosen = _Options.checked(options, cls.name)
         order = seeded_order(ALPHABETS[chosen.script], f"glyphs {chosen.seed}")
-        characters = order[: chosen.num_classes]
+        characters = order[chosen.skip :][: chosen.num_classes]
         names = {_class_name(character): character for character in characters}
         class_names = sorted(names)
         key = digest(
@@ -99,13 +101,15 @@ class Glyphs(Dataset):
 class _Options:
     script: str = "latin"
     classes: int | None = None
+    skip: int = 0
     instances_per_class: int = 16
     seed: int = 0
     size: int = 32
 
     @property
     def num_classes(self) -> int:
-        return len(ALPHABETS[self.script]) if self.classes is None else self.classes
+        left = len(ALPHABETS[self.script]) - self.skip
+        return left if self.classes is None else self.classes
 
     @classmethod
     def checked(cls, options: Mapping[str, HyperparameterValue], dataset: str) -> "_Options":
@@ -123,8 +127,11 @@ class _Options:
                 f"{did_you_mean(script, ALPHABETS)}"
             )
         most = len(ALPHABETS.get(str(script), ALPHABETS["all"]))
+        skip = options.get("skip", 0)
+        left = most - skip if isinstance(skip, int) and 0 <= skip <= most - _MIN_CLASSES else most
         ranges = {
-            "classes": (_MIN_CLASSES, most),
+            "skip": (0, most - _MIN_CLASSES),
+            "classes": (_MIN_CLASSES, left),
             "instances_per_class": (2, 256),
             "seed": (0, 2**31 - 1),
             "size": (16, 128),
@@ -132,7 +139,7 @@ class _Options:
         for name, (low, high) in ranges.items():
             value = options.get(name, low)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-                of_script = f" for script {script!r}" if name == "classes" else ""
+                of_script = f" for script {script!r}" if name in ("classes", "skip") else ""
                 problems.append(
                     f"{name} must be a whole number in {low}..{high}{of_script}; got {value!r}"
                 )
