@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from podium.api.answer import Answer as Answer
     from podium.api.best import BestConfig as BestConfig
     from podium.api.best import BestConfigs as BestConfigs
+    from podium.api.compare import Comparison as Comparison
+    from podium.api.compare import compare as compare
     from podium.api.results import Results as Results
     from podium.api.results import results as results
     from podium.api.study import Study as Study
@@ -28,11 +30,13 @@ _MODULES = {
     "Answer": "podium.api.answer",
     "BestConfig": "podium.api.best",
     "BestConfigs": "podium.api.best",
+    "Comparison": "podium.api.compare",
     "Event": "orchestrator.scheduling.study_events",
     "Interrupted": "podium.stop_signals",
     "PodiumError": "podium.errors",
     "Results": "podium.api.results",
     "Study": "podium.api.study",
+    "compare": "podium.api.compare",
     "load": "podium.api.study",
     "rank": "podium.api.tournament",
     "results": "podium.api.results",
@@ -42,11 +46,13 @@ __all__ = [
     "Answer",
     "BestConfig",
     "BestConfigs",
+    "Comparison",
     "Event",
     "Interrupted",
     "PodiumError",
     "Results",
     "Study",
+    "compare",
     "load",
     "rank",
     "results",

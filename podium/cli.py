@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("Study", "Start a study, or continue it where it stopped."),
     "status": ("Study", "Show how far each search is."),
     "trials": ("Study", "List the trials of a study; --failed shows why they failed."),
+    "compare": ("Study", "Compare a loss with others, in a minute."),
     "train": ("One trial", "Train one configuration by hand."),
     "rerun": ("One trial", "Train a trial of a study again and compare."),
     "export": ("Results", "Write results for other tools, or the weights of a trial."),

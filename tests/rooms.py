@@ -13,6 +13,7 @@ CATALOGUES = {
 
 # Small modules with one importer, beside it, which are ideas that people look for by name.
 LOOKED_FOR_BY_NAME = {
+    "trainables.loss_composition.try_loss",
     "analysis.audit.missing_scores",
     "analysis.audit.outlying_recalls",
     "analysis.audit.ranks_within_blocks",
@@ -58,7 +59,7 @@ LOOKED_FOR_BY_NAME = {
 
 # Room -> rooms that it may import, level by level: a room imports rooms of lower levels only.
 ROOMS: dict[str, set[str]] = {
-    # 13
+    # 14
     "podium/commands": {
         "analysis", "analysis/audit", "analysis/hyperparameters", "analysis/report",
         "analysis/scores", "analysis/study_results", "analysis/typed_tables", "orchestrator",
@@ -71,13 +72,13 @@ ROOMS: dict[str, set[str]] = {
         "trainables/dataset_readers", "trainables/file_caches", "trainables/metrics",
         "trainables/recipes", "trainables/saved_models", "trainables/settings", "trainables/trial",
     },
-    # 12
+    # 13
     "podium": {
         "orchestrator", "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/scheduling", "podium/api", "podium/errors", "podium/own_packages",
         "podium/stop_signals", "podium/terminal",
     },
-    # 11
+    # 12
     "podium/api": {
         "analysis", "analysis/hyperparameters", "analysis/page", "analysis/protocols",
         "analysis/report", "analysis/scores", "analysis/study_results", "analysis/tournament",
@@ -85,8 +86,16 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/results/trial_files", "orchestrator/results_tools", "orchestrator/run",
         "orchestrator/scheduling", "orchestrator/study", "orchestrator/study_validation",
-        "podium/arguments", "podium/errors", "podium/stop_signals", "podium/terminal",
-        "trainables/saved_models",
+        "podium/arguments", "podium/comparison", "podium/errors", "podium/stop_signals",
+        "podium/terminal", "trainables", "trainables/loss_composition",
+        "trainables/saved_models", "trainables/settings",
+    },
+    # 11
+    "podium/comparison": {
+        "analysis", "analysis/estimates", "analysis/hypothesis_tests", "analysis/report",
+        "analysis/study_results", "analysis/tournament", "orchestrator/results/records",
+        "orchestrator/study", "podium/errors", "podium/terminal", "trainables",
+        "trainables/dataset_interface", "trainables/settings",
     },
     # 10
     "analysis/report": {

@@ -12,7 +12,7 @@ import importlib.util
 import inspect
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
@@ -124,13 +124,28 @@ def _module_of_file(name: str) -> ModuleType:
     return module
 
 
+def failure_text(error: Exception, names: Iterable[str]) -> str:
+    """``mine.py, line 12: RuntimeError: ...``; without the place if no code of a file was run.
+
+    Args:
+        error: what was raised; of a text of several lines the first one counts.
+        names: losses, or files, of which the innermost line is looked for.
+    """
+    files = {file_of(name) or name for name in names}
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [
+        f"{frame.filename}, line {frame.lineno}: " for frame in frames if frame.filename in files
+    ]
+    first_line = next(iter(str(error).strip().splitlines()), "")
+    return f"{''.join(places[-1:])}{type(error).__name__}: {first_line}".removesuffix(": ")
+
+
 def _what_failed(file: str, error: Exception) -> str:
     if isinstance(error, SyntaxError) and error.filename == file:
         return f"{file}, line {error.lineno}: {error.msg}"
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.lineno for frame in frames if frame.filename == file]
-    where = f"{file}, line {lines[-1]}" if lines else file
-    text = f"{where}: {type(error).__name__}: {error}"
+    text = failure_text(error, [file])
+    if not text.startswith(file):
+        text = f"{file}: {text}"
     if isinstance(error, ImportError):
         text += (
             "; a file of a loss is run alone, without the files beside it: it may import what is"

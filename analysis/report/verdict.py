@@ -126,16 +126,16 @@ def answer_sentences(results: StudyResults) -> tuple[str, ...]:
     sentences = (
         *(verdict_sentences(ranked, results.stability) if ranked else ()),
         *fairness_sentences(results),
-        *_gains(results),
+        *gain_sentences(results),
         _untrained(results),
         _unfinished(results),
         _unranked(results),
-        _failed(results),
+        failed_sentence(results),
     )
     return (*(s for s in sentences if s), _spent(results))
 
 
-def _gains(results: StudyResults) -> Iterator[str]:
+def gain_sentences(results: StudyResults) -> Iterator[str]:
     """Gains of tuning, sorted into significant gains, significant losses, and uncertain ones."""
     rows = results.overall.drop_nulls("gain").to_dicts()
     known = Counter(results.selection.drop_nulls("gain")["loss"])
@@ -222,7 +222,8 @@ def _unranked(results: StudyResults) -> str:
     return f"{listed(absent, most=MOST_NAMED)} {have} not ranked."
 
 
-def _failed(results: StudyResults) -> str:
+def failed_sentence(results: StudyResults) -> str:
+    """How many trials failed, and why; empty if none."""
     failed = results.trials.filter(pl.col("state") == "FAILED")
     if failed.is_empty():
         return ""

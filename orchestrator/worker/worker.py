@@ -7,7 +7,7 @@ import platform
 import time
 import traceback
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -44,6 +44,7 @@ from orchestrator.worker.process_memory import (
 from orchestrator.worker.trial_log import TrialLog
 from podium.errors import CorruptFileError, StoreError
 from trainables.errors import CheckpointError, DataError, TrialInputError
+from trainables.importable_code import failure_text
 from trainables.loss_files import keep_files
 from trainables.settings.trial_settings import TrialSettings
 from trainables.trial_reports import EpochReport, TestReport
@@ -110,7 +111,7 @@ class TrialWorker:
                         return messages
             ended = _complete(self._log)
         except Exception as error:  # the one place where a failure becomes a result
-            ended = _failed(error, self._log)
+            ended = _failed(error, self._log, self._job.loss_files)
             clear_frames(error)
         self._end(ended.cause or "complete", ended)
         return [*messages, ended]
@@ -172,11 +173,13 @@ def _complete(log: TrialLog) -> Ended:
     return Ended(state="COMPLETE", log=log.printed(), device_memory_mb=device_memory())
 
 
-def _failed(error: Exception, log: TrialLog) -> Ended:
+def _failed(error: Exception, log: TrialLog, loss_files: Iterable[str]) -> Ended:
     cause = cause_of(error)
     # What a user has to fix is shown in full, of torch's errors the first line.
     lines = str(error).strip().splitlines()[: None if cause in (INPUT, DATA) else 1]
     text, where = redacted("\n".join(lines)) or type(error).__name__, f"node {platform.node()}"
+    if cause == ERROR and loss_files:
+        text = redacted(failure_text(error, loss_files))
     if cause in (DATA, STORE) and where not in text:
         text += f" (on the {where})"  # other nodes may see the files
     peak_mb, device_mb = memory_at(cause)

@@ -103,6 +103,23 @@ def validation_counts(num_classes: int, protocol: ProtocolSettings) -> tuple[int
     return counts
 
 
+def fitting_val_fraction(num_classes: int, wanted: float) -> float | None:
+    """The ``val_fraction`` nearest to the wanted one that so many training classes allow.
+
+    Args:
+        num_classes: number of training classes, those of validation included.
+        wanted: a share between 0 and 1, which is returned where it fits.
+
+    Returns:
+        None with fewer classes than both sides of a split need.
+    """
+    most = num_classes - _MIN_TRAIN_CLASSES
+    if most < _MIN_VAL_CLASSES:
+        return None
+    count = min(max(round(wanted * num_classes), _MIN_VAL_CLASSES), most)
+    return wanted if count == round(wanted * num_classes) else round(count / num_classes, 4)
+
+
 def _unchecked_counts(num_classes: int, protocol: ProtocolSettings) -> tuple[tuple[int, ...], str]:
     """Classes that each fold validates, and the parameter that says so, in words."""
     kind, folds = protocol.kind, protocol.folds

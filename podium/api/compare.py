@@ -1,0 +1,206 @@
+"""Comparing one loss with others: a study is designed for it, run, and read for the answer."""
+
+import html
+import os
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from orchestrator.results.storage.locations import RemotePath
+from orchestrator.study.loss_facts import facts_of
+from podium.api.study import Study, load
+from podium.comparison.design import OPPONENTS, comparison_keys, description, stronger_minutes
+from podium.errors import PodiumError
+from trainables.loss_files import read_files
+from trainables.settings.loss_expression import parse_loss
+
+if TYPE_CHECKING:
+    from analysis.study_results.study_results import StudyResults
+    from orchestrator.scheduling.study_events import Event
+    from podium.comparison.answer import Against
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """A loss and those that it is compared with; ``print`` shows the answer. Made by `compare`.
+
+    Attributes:
+        study: the study of the comparison, with its results folder.
+        keys: keys of its study file.
+        given: the loss as it was given.
+        opponents: the losses that it is compared with.
+        minutes: time that it may take on two cores.
+        data: folder of images by class; None for letters.
+        storage: folder or URI of the results folder, as it was given; None for the usual.
+    """
+
+    study: Study
+    keys: Mapping[str, Any]
+    given: str
+    opponents: tuple[str, ...]
+    minutes: int
+    data: Path | None
+    storage: str | os.PathLike[str] | RemotePath | None
+
+    @property
+    def loss(self) -> str:
+        """Name of the loss in results."""
+        return str(parse_loss(self.given))
+
+    @property
+    def description(self) -> str:
+        """What is trained, in a few sentences."""
+        names = ", ".join(str(parse_loss(name)) for name in self.opponents)
+        return f"Comparing {self.loss} with {names} on {description(self.keys)}"
+
+    @cached_property
+    def against(self) -> "tuple[Against, ...]":
+        """The loss minus each opponent, the best placed first; empty if it is not ranked."""
+        from podium.comparison.answer import differences_of
+
+        return differences_of(self._results, self.loss)
+
+    @cached_property
+    def text(self) -> str:
+        """The answer in plain words, from the results so far."""
+        from podium.comparison.answer import answer_text
+
+        more = stronger_minutes(1 + len(self.opponents), minutes=self.minutes, data=self.data)
+        stronger = None if more is None else self.command(minutes=more)
+        return answer_text(
+            self._results,
+            self.loss,
+            self.against,
+            stronger=stronger,
+            unsearched=self._unsearched,
+        )
+
+    def command(self, minutes: int | None = None) -> str:
+        """The words of the command line that make this comparison, or that of other minutes."""
+        words = ["podium", "compare", self.given]
+        if self.opponents != _usual_opponents(self.loss):
+            words += ["--against", ",".join(self.opponents)]
+        words += ["--data", str(self.data)] if self.data else []
+        words += ["--storage", str(self.storage)] if self.storage else []
+        wanted = minutes or self.minutes
+        return shlex.join([*words, *(["--minutes", str(wanted)] if wanted > 1 else [])])
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(self.text)}</pre>"
+
+    @property
+    def _unsearched(self) -> tuple[str, ...]:
+        """Its hyperparameters that a search could vary, if none of them is in its space."""
+        facts = facts_of(self.loss)
+        searchable = [
+            name
+            for name, parameter in facts.parameters.items()
+            if not isinstance(parameter.default, str)
+        ]
+        return () if facts.spaces["joint"].parameters else tuple(searchable)
+
+    @cached_property
+    def _results(self) -> "StudyResults":
+        from analysis.study_results.study_results import read_results
+
+        return read_results(self.study.folder)
+
+
+def compare(
+    loss: str,
+    *,
+    against: Sequence[str] | None = None,
+    data: str | os.PathLike[str] | None = None,
+    minutes: int = 1,
+    storage: str | os.PathLike[str] | RemotePath | None = None,
+    local: bool = False,
+    on_event: "Callable[[Event], object] | None" = None,
+    progress: bool = True,
+) -> Comparison:
+    """Compare a loss with others: a fair, small and uncertain tournament, or a stronger one.
+
+    All losses get the same search budget. The same call again continues a comparison that was
+    stopped, or reads its results; a loss whose code was changed is compared anew.
+
+    Args:
+        loss: a loss in a file, ``./myloss.py:MyLoss``, or any other that a study may name.
+        against: the losses that it is compared with; None for ``multi_similarity``,
+            ``proxy_anchor`` and ``contrastive``.
+        data: folder of images with a folder for each class; None for letters.
+        minutes: time that it may take, on two cores that have nothing else to do.
+        storage: folder or URI in which the results folder is; None for ``podium-results``.
+        local: whether to train one trial at a time in this process, without Ray.
+        on_event: is called with everything that happens, as by `podium.Study.run`.
+        progress: whether to show messages and how far it is.
+
+    Raises:
+        Interrupted: it was stopped, cleanly.
+        PodiumError: a loss is unknown, or fails on a batch; the minutes are too few; the folder
+            has no classes, or too few.
+    """
+    planned = plan_comparison(loss, against=against, data=data, minutes=minutes, storage=storage)
+    planned.study.run(local=local, on_event=on_event, progress=progress)
+    return planned
+
+
+def plan_comparison(
+    loss: str,
+    *,
+    against: Sequence[str] | None = None,
+    data: str | os.PathLike[str] | None = None,
+    minutes: int = 1,
+    storage: str | os.PathLike[str] | RemotePath | None = None,
+) -> Comparison:
+    """The comparison that `compare` runs, with the same arguments; nothing is trained.
+
+    A loss of one's own is tried on one batch, so that it fails here and not in every trial.
+
+    Raises:
+        PodiumError: as of `compare`.
+    """
+    if minutes < 1:
+        raise PodiumError(f"a comparison takes from 1 minute on; got {minutes}")
+    read_files(loss, Path.cwd())
+    name = facts_of(str(parse_loss(loss))).name
+    opponents = _usual_opponents(name) if against is None else tuple(against)
+    _check_opponents(name, opponents)
+    _try(loss)
+    folder = None if data is None else Path(data).expanduser()
+    keys = comparison_keys(loss, opponents, minutes=minutes, data=folder)
+    return Comparison(
+        study=load(keys, storage=storage),
+        keys=keys,
+        given=loss,
+        opponents=opponents,
+        minutes=minutes,
+        data=folder,
+        storage=storage,
+    )
+
+
+def _usual_opponents(loss: str) -> tuple[str, ...]:
+    return tuple(name for name in OPPONENTS if name != loss)
+
+
+def _check_opponents(loss: str, opponents: Sequence[str]) -> None:
+    if not opponents:
+        raise PodiumError("a comparison needs at least one opponent")
+    for given in opponents:
+        read_files(given, Path.cwd())
+        name = facts_of(str(parse_loss(given))).name
+        if name == loss:
+            raise PodiumError(f"{loss} cannot be compared with itself")
+
+
+def _try(loss: str) -> None:
+    expression = parse_loss(loss)
+    if any(term.is_external for term in expression.all_terms):
+        from trainables.loss_composition.try_loss import try_loss  # loads torch
+
+        try_loss(str(expression), facts_of(str(expression)).defaults)

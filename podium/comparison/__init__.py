@@ -1,0 +1,1 @@
+"""What `podium compare` is made of: a study sized to minutes, and its answer in plain words."""
