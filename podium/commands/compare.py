@@ -1,6 +1,7 @@
 """``podium compare LOSS``: one loss against others, and how sure the answer is."""
 
 import os
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ import yaml
 from podium.arguments.study_argument import StorageFolder
 from podium.errors import PodiumError
 from podium.stop_signals import Interrupted, Stopped, StopSignals
+from podium.terminal.fitting_table import terminal_width
 from podium.terminal.printing import say
 
 if TYPE_CHECKING:
@@ -69,7 +71,8 @@ def command(
     if write is not None:
         _write(planned, write)
         return _DONE
-    say(planned.description, err=True)
+    text = textwrap.fill(planned.description, terminal_width(), break_on_hyphens=False)
+    say(text, err=True)
     try:
         with StopSignals():
             return _run(planned, local=local)

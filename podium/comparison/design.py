@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from analysis.hypothesis_tests.pairwise_comparisons import blocks_needed
-from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.results.records.tournament_rules import PrimaryTest
+from orchestrator.study.dataset_facts import dataset_facts
 from podium.errors import PodiumError
 from trainables.dataset_interface.class_splits import fitting_val_fraction
 from trainables.dataset_interface.dataset import DatasetFacts

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from trainables.dataset_interface.class_splits import (
     Split,
     assert_class_disjoint,
+    fitting_val_fraction,
     make_split,
     protocol_hash,
     seeded_order,
@@ -173,3 +174,14 @@ def test_disjoint_sides_pass():
 def test_more_folds_than_classes_are_refused_however_many():
     with pytest.raises(TrialInputError, match="folds 1000000000000 of 20 training classes"):
         validation_counts(20, kfold(10**12))
+
+
+def test_a_fraction_that_fits_is_the_nearest_to_the_wanted_one():
+    assert fitting_val_fraction(100, 0.1) == 0.1
+    assert fitting_val_fraction(10, 0.1) == 0.2
+    assert fitting_val_fraction(4, 0.1) == fitting_val_fraction(4, 0.9) == 0.5
+    assert fitting_val_fraction(3, 0.5) is None
+    for num_classes in range(4, 60):
+        for wanted in (0.01, 0.1, 0.4, 0.99):
+            fraction = fitting_val_fraction(num_classes, wanted)
+            validation_counts(num_classes, ProtocolSettings(kind="fixed", val_fraction=fraction))

@@ -1,0 +1,112 @@
+"""`podium compare`: a loss of one's own against others, made small."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+import podium
+from podium.api.compare import plan_comparison
+from podium.comparison import design
+from tests.podium.calling import call, output_of
+
+LOSS = """
+import torch
+
+
+class Mine(torch.nn.Module):
+    search_space = {"margin": {"low": 0.1, "high": 0.9}}
+
+    def __init__(self, margin: float = 0.5):
+        super().__init__()
+        self.margin = margin
+
+    def forward(self, embeddings, labels):
+        BODY
+        cosines = torch.nn.functional.normalize(embeddings) @ embeddings.T
+        same = labels[:, None] == labels
+        return (1 - cosines)[same].mean() + (cosines[~same] - self.margin).relu().mean()
+"""
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch):
+    """A folder with the loss, where comparisons have two sets of 12 letters and one epoch."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr(design, "_SETS", {"greek": 2})
+    monkeypatch.setattr(design, "_CLASSES", 16)
+    monkeypatch.setattr(design, "_FEWEST_SETS", 2)
+    monkeypatch.setattr(design, "_ON_LETTERS", (design._Strength(epochs=1, trials=2),))
+    written("")
+    return tmp_path
+
+
+def written(body):
+    Path("mine.py").write_text(LOSS.replace("BODY", body), encoding="utf-8")
+
+
+def test_a_comparison_runs_is_read_again_and_is_made_anew_for_another_loss(small, capsys):
+    words = ("compare", "./mine.py:Mine", "--against", "contrastive", "--local")
+    first = call(capsys, *words)
+    assert first.code == 0, first.err
+    assert "Comparing mine.py:Mine with contrastive on 2 sets of 16 letters" in first.err
+    assert max(map(len, first.out.partition("Results:")[0].splitlines())) <= 80
+    assert "Mine minus" in first.out
+    assert "mine.py:Mine has rank" in first.out
+    again = call(capsys, *words)
+    assert again.out == first.out
+    assert "Everything this study plans is done already." in again.err
+    in_python = podium.compare("./mine.py:Mine", against=["contrastive"], local=True)
+    assert str(in_python) in first.out
+    assert in_python.against[0].opponent == "contrastive"
+    assert "<pre>" in in_python._repr_html_()
+    assert output_of(capsys, "compare", *words[1:], "--write", "study.yaml").startswith("Wrote")
+    study = yaml.safe_load((small / "study.yaml").read_text())
+    assert study["losses"] == ["./mine.py:Mine", "contrastive"]
+    assert "is done already" in call(capsys, "run", "study.yaml", "--local").err
+    written("embeddings = 2 * embeddings")
+    assert plan_comparison("./mine.py:Mine", against=["contrastive"]).study.name != study["study"]
+
+
+def test_what_the_class_says_is_searched(small, capsys):
+    assert "margin     0.1..0.9" in output_of(capsys, "spaces", "./mine.py:Mine")
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("raise ValueError('odd')", r"mine\.py, line 13: ValueError: odd"),
+        ("return embeddings.sum() / 0 * 0", "its value is nan; it must be a finite number"),
+        ("embeddings = embeddings.detach()", "its value has no gradient"),
+        ("return embeddings", r"must give one number for a batch; got shape \(32, 32\)"),
+        ("return 1 +", r"mine\.py, line 13: invalid syntax"),
+    ],
+)
+def test_a_loss_that_fails_on_a_batch_is_refused_with_its_line(small, capsys, body, message):
+    written(body)
+    refused = call(capsys, "compare", "./mine.py:Mine")
+    assert refused.code == 2
+    assert refused.err.count("\n") == 1
+    with pytest.raises(podium.PodiumError, match=message):
+        podium.compare("./mine.py:Mine")
+
+
+def test_a_loss_that_fails_in_training_is_reported_with_its_line(small, capsys):
+    written("if len(labels) == 20: raise KeyError('rare')")  # batches of five classes
+    refused = call(capsys, "compare", "./mine.py:Mine", "--against", "contrastive", "--local")
+    assert refused.code != 0
+    assert "mine.py, line 13: KeyError: 'rare'" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--against", "proxy_anchr"), "unknown loss 'proxy_anchr' (did you mean 'proxy_anchor'"),
+        (("--against", "./mine.py:Mine"), "mine.py:Mine cannot be compared with itself"),
+        (("--data", "nowhere"), "there is no folder nowhere"),
+        (("--data", "."), "class"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(small, capsys, words, message):
+    assert message in output_of(capsys, "compare", "./mine.py:Mine", *words, code=2)
