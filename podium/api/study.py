@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from orchestrator.scheduling.executor_interface import Executor
     from orchestrator.scheduling.study_events import Event
     from orchestrator.scheduling.study_scheduler import StudyScheduler
+    from podium.api.results import Results
 
 _log = logging.getLogger("podium.run")
 
@@ -122,7 +123,7 @@ class Study:
         retry_failed: bool | Collection[str] = False,
         on_event: "Callable[[Event], object] | None" = None,
         progress: bool = True,
-    ) -> None:
+    ) -> "Results":
         """Start the study, or continue it where it stopped.
 
         Completed trials are kept, so the same call continues after a crash, a kill or an
@@ -139,6 +140,9 @@ class Study:
                 An error that it raises stops the run, and is raised here.
             progress: whether to show messages and how far the study is, in a terminal or in a
                 notebook; otherwise there are warnings alone, such as what failed.
+
+        Returns:
+            The results.
 
         Raises:
             Interrupted: the run was stopped, cleanly; a `KeyboardInterrupt`.
@@ -164,6 +168,17 @@ class Study:
                 is_done = False
         if not is_done:
             raise Interrupted("the run was stopped cleanly; the same call continues")
+        return self.results()
+
+    def results(self) -> "Results":
+        """Open the results of the study, finished or running.
+
+        Raises:
+            PodiumError: the study was never started.
+        """
+        from podium.api.results import Results
+
+        return Results(self.folder)
 
     def _run(
         self,

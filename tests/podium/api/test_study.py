@@ -89,6 +89,11 @@ def test_problems_of_values_name_their_key_in_place_of_a_line():
     assert "study: losses must be given" in problems_of(study="x")
 
 
+def test_a_study_that_was_never_started_has_no_results(tmp_path):
+    with pytest.raises(podium.PodiumError, match="is no results folder of podium"):
+        podium.load(KEYS, storage=tmp_path).results()
+
+
 @pytest.mark.parametrize(
     ("keys", "problem"),
     [
@@ -160,7 +165,9 @@ def test_an_error_of_the_callback_stops_the_run_and_the_same_call_continues(told
     with pytest.raises(ValueError, match="enough"):
         study.run(local=True, on_event=fail, progress=False)
     assert len(numbers_in(study.folder)) == 1
-    podium.load(study.folder).run(local=True, progress=False)
+    results = podium.load(study.folder).run(local=True, progress=False)
+    assert results.folder == study.folder == study.results().folder
+    assert results.name == "tiny"
     assert numbers_in(study.folder).equals(numbers_in(told[0]))
 
 
