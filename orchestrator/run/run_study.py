@@ -9,7 +9,7 @@ from functools import partial
 from orchestrator.results.locks.study_lock import StudyLock
 from orchestrator.results.records.runs import RunEnding
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_schema
+from orchestrator.results.records.study_snapshot import check_readable, read_schema
 from orchestrator.results.storage.vanished_folders import check_not_vanished, never_made_again
 from orchestrator.results.trial_files.compaction import (
     compact,
@@ -20,7 +20,7 @@ from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.resume_study import rebuilt_queues
 from orchestrator.run.retry_failed import check_causes, record_retries, recorded_failures, withdraw
 from orchestrator.run.run_log import run_log
-from orchestrator.run.snapshot_study import check_readable, check_startable, write_snapshot
+from orchestrator.run.snapshot_study import check_startable, write_snapshot
 from orchestrator.run.study_code import (
     renew_unused_code,
     report_unrecorded_code,
@@ -123,7 +123,7 @@ def run_study(
     """
     say = console.say
     check_causes(retried_causes or ())
-    check_readable(study, paths)
+    check_readable(paths, study.name)
     study = with_recorded_code(recall_warm_starts(study, paths), paths)
     check_startable(study, paths)
     _check_weights(study)

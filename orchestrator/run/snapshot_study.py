@@ -8,14 +8,13 @@ from orchestrator.results.records.provenance_record import check_versions
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
     MERGED_FROM,
-    check_owner,
     read_provenance,
     read_schema,
     read_study,
     write_snapshot_files,
 )
 from orchestrator.results.records.trial_schema import trial_schema
-from orchestrator.results.storage.files import exists, list_folders, refuse_links
+from orchestrator.results.storage.files import exists, list_folders
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.run.study_code import (
@@ -36,23 +35,12 @@ from podium.errors import CorruptFileError, PodiumError
 from trainables.tasks import METRICS
 
 
-def check_readable(study: Study, paths: StudyPaths) -> None:
-    """Refuse a results folder that is another study's, or another version's. Changes nothing.
-
-    Raises:
-        PodiumError: it is.
-        CorruptFileError: the folder holds links.
-    """
-    check_owner(paths, study.name)
-    refuse_links(paths.folder, deep=True)
-
-
 def check_startable(study: Study, paths: StudyPaths) -> None:
     """Refuse a results folder in which this study cannot run or resume. Changes nothing.
 
     Args:
         study: the study, with the code and warm starts that the folder records.
-        paths: its results folder, from `check_readable`.
+        paths: its results folder, from `study_snapshot.check_readable`.
 
     Raises:
         PodiumError: the folder is this study's with other numbers, or with other code than there

@@ -19,7 +19,6 @@ from orchestrator.results.records.fairness_record import join_names
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_study
 from orchestrator.results.storage.files import remove_folder
-from orchestrator.results.trial_files.reader import Reader
 from orchestrator.study.blocks import searches
 from orchestrator.study.foreign_code import (
     CodeChange,
@@ -187,6 +186,8 @@ def code_provenance(study: Study, paths: StudyPaths) -> dict[str, dict[str, Any]
 
 def _used(paths: StudyPaths) -> set[str]:
     """Import paths of all losses and backbones that have rows."""
+    from orchestrator.results.trial_files.reader import Reader  # loads polars, which plans spare
+
     rows = Reader(paths.folder).trials().select("loss", "backbone").unique().collect()
     return {path for loss, backbone in rows.rows() for path in import_paths((loss,), (backbone,))}
 

@@ -22,6 +22,8 @@ def dataset_facts(settings: DatasetSettings) -> DatasetFacts:
 
 def _state_of(place: object) -> tuple[int, int] | None:
     """Modification time and size of a file or folder; None if there is none."""
+    if place is None:
+        return None
     try:
         status = Path(str(place)).expanduser().stat()
     except OSError:  # reading it will say what is wrong

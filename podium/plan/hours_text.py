@@ -12,6 +12,30 @@ _SOURCES: dict[CostSource, str] = {
 }
 
 
+_BRIEF_SOURCES: dict[CostSource, str] = {
+    "probe": "the epoch trained just now",
+    "machine": "earlier runs here",
+    "shipped": "podium's figures of other machines",
+}
+
+
+def hours_line(planned: StudyPlan) -> str:
+    """Hours with their interval and whose figures they come from, in a line."""
+    slot, gpu, cost = planned.budget.slot_hours, planned.budget.gpu_hours, planned.epoch_cost
+    if slot is None:
+        return "not known before the first trial is done (or by --probe)"
+    by = (
+        " and ".join(_BRIEF_SOURCES[source] for source in sources_of(_estimates(planned)))
+        if cost is None
+        else f"{cost.trials} trial{'' if cost.trials == 1 else 's'} of this study"
+    )
+    on_gpus = "" if gpu is None else f", {_short(gpu.median)} GPU-hours"
+    return (
+        f"{_short(slot.median)} ({_short(slot.low)} to {_short(slot.high)}) on one worker slot"
+        f"{on_gpus}, by {by}"
+    )
+
+
 def cost_sentence(planned: StudyPlan) -> str:
     """Hours with their interval, whose figures they come from, and what they leave out."""
     cost, slot, gpu = planned.epoch_cost, planned.budget.slot_hours, planned.budget.gpu_hours

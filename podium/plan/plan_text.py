@@ -1,71 +1,101 @@
 """A plan in words and tables of at most 80 columns."""
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from orchestrator.planning.block_plan import BlockPlan
 from orchestrator.planning.budget_plan import BudgetPlan
 from orchestrator.planning.study_hours import NeededHours
 from orchestrator.planning.study_plan import StudyPlan
 from orchestrator.results.records.expected_values import Expected
-from podium.plan.hours_text import cost_sentence
-from podium.plan.power_text import power_notes, power_rows
-from podium.plan.primary_test import verdict_note
+from orchestrator.results.records.fairness_record import summarise_differences
+from podium.plan.hours_text import cost_sentence, hours_line
+from podium.plan.power_text import power_notes, power_rows, power_warnings
+from podium.plan.primary_test import verdict_line, verdict_note
 from podium.plan.statistical_power import StudyPower
 from podium.plan.sweep_text import sweep_notes
+from podium.plan.training_text import block_rows, training_details, training_note
 from podium.terminal.fairness_text import fairness_notes
 from podium.terminal.printing import table_text
-from trainables.registry import literals
-from trainables.settings.training_settings import TrainingSettings
-from trainables.settings.trial_settings import RANDOM_WEIGHTS
 
 if TYPE_CHECKING:
+    from podium.plan.make_plan import Plan
     from podium.plan.measured_epoch import MeasuredEpoch
 
 _WIDTH = 80
 
-# Shown of every training; other settings only where blocks differ in them.
-_ALWAYS = ("batch_size", "epochs", "learning_rate", "step_epochs")
-_SHORT = {"batch_size": "batch", "learning_rate": "lr", "step_epochs": "step"}
 
+def plan_text(found: "Plan", *, full: bool = False) -> str:
+    """A plan in words, as ``podium plan`` prints it.
 
-def plan_text(
-    planned: StudyPlan, power: StudyPower, measured_epoch: "MeasuredEpoch | None" = None
-) -> str:
-    """The whole plan, as ``podium plan`` prints it.
+    It begins with trials, hours and the verdict, and what a user has to know before the run.
 
     Args:
-        planned: counts, splits, trainings and costs.
-        power: statistical power of ``planned``.
-        measured_epoch: cost of the first epoch; None if it was not measured.
+        found: the plan.
+        full: whether all details follow: tables of counts, power, training, fairness and costs.
     """
+    planned, power = found.counts, found.power
+    parts = ["\n".join(map(_wrapped, _opening(planned)))]
+    if found.refusal is not None:
+        parts.append(f"podium run would be refused: {found.refusal}")
+    parts += map(_wrapped, _first_notes(planned, power))
+    if full:
+        parts += _tables(planned, power)
+        parts += map(_wrapped, _notes(planned, power, found.measured_epoch))
+    elif found.measured_epoch is not None:
+        parts.append(_wrapped(_probe_note(found.measured_epoch)))
+    parts += [_wrapped(f"Packing: {advice}") for advice in found.packing]
+    if found.like_note:
+        parts.append(_wrapped(found.like_note))
+    if not full:
+        parts.append("Details: the same command with --full")
+    return "\n\n".join(parts)
+
+
+def _wrapped(text: str) -> str:
+    """At most 80 columns; paths stay whole, so that they can be copied."""
+    return textwrap.fill(text, _WIDTH, break_on_hyphens=False, break_long_words=False)
+
+
+def _opening(planned: StudyPlan) -> Iterator[str]:
+    """What is compared, how many trials, how many hours, and what it can show."""
     blocks, losses, searches = (
         len(items) for items in (planned.blocks, planned.study.losses, planned.searches)
     )
     protocols = len({item.search.protocol for item in planned.searches})
     repeats = searches // (blocks * losses * protocols)
-    title = (
+    yield (
         f"Study {planned.study.name}: {_count(blocks, 'block')} x {_count(losses, 'loss')}"
         f"{f' x {protocols} protocols' if protocols > 1 else ''}"
         f"{f' x {repeats} repeats' if repeats > 1 else ''} = {_count(searches, 'search')}"
     )
-    return "\n\n".join(
-        [
-            title,
-            _table(_stage_rows(planned)),
-            _table(_loss_rows(planned)),
-            _table(_dataset_rows(planned)),
-            _table(_block_rows(planned)),
-            *([_table(power_rows(power))] if power.datasets else []),
-            *(
-                # Paths stay whole, so that they can be copied.
-                textwrap.fill(text, _WIDTH, break_on_hyphens=False, break_long_words=False)
-                for text in _notes(planned, power, measured_epoch)
-            ),
-        ]
-    )
+    stages = ", ".join(f"{name} {stage.trials:,}" for name, stage in planned.stages.items())
+    yield f"Trials: at most {planned.trials:,} ({stages}), {planned.epochs:,} epochs"
+    yield f"Hours: {hours_line(planned)}"
+    yield f"Verdict: {verdict_line(planned)}"
+
+
+def _first_notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
+    """What must be known before the run: training, what is missing, and warnings."""
+    yield training_note(planned)
+    yield from planned.missing
+    if planned.leakage.leaking:
+        leaking = ", ".join(planned.leakage.leaking)
+        yield (
+            f"Leak: {leaking} scores searches on the test classes. Its results are marked so and "
+            "are only to be compared with."
+        )
+    yield from _budget_notes(planned.budget)
+    yield from power_warnings(planned, power)
+    if (expected := planned.study.expect) is not None:
+        yield f"Expected: {_expected(expected, planned.study.search.objectives[0])}"
+    if summary := summarise_differences(planned.fairness.disparities):
+        yield f"Not equal between the losses: {summary}."
+
+
+def _tables(planned: StudyPlan, power: StudyPower) -> list[str]:
+    rows = [_stage_rows(planned), _loss_rows(planned), _dataset_rows(planned), block_rows(planned)]
+    return [_table(items) for items in (*rows, *([power_rows(power)] if power.datasets else []))]
 
 
 def search_rows(planned: StudyPlan) -> Sequence[dict[str, object]]:
@@ -152,22 +182,22 @@ def _notes(
         yield f"Retrieved by label distance and scored by nDCG, not by class. {finals}"
     yield from power_notes(planned, power)
     yield from sweep_notes(planned.sweeps)
-    yield from _training_notes(planned)
-    yield from planned.missing
+    yield from training_details(planned)
     yield f"Statistics: {verdict_note(planned)}"
-    if (expected := planned.study.expect) is not None:
-        yield f"Expected: {_expected(expected, planned.study.search.objectives[0])}"
     yield from fairness_notes(planned.fairness, planned.study.loss_names)
     yield f"Leakage: {_leakage(planned)}"
     yield f"Cost: {cost_sentence(planned)}"
-    yield from _budget_notes(planned.budget)
     if measured is not None:
-        yield (
-            f"Probe: the first epoch of {measured.loss} on {measured.block} took "
-            f"{measured.seconds:.2g} s on {measured.device}. All at this cost: at most "
-            f"{measured.hours_of_block:.2g} hours for this block, {measured.hours:.2g} for the "
-            "study. Other blocks cost more or less."
-        )
+        yield _probe_note(measured)
+
+
+def _probe_note(measured: "MeasuredEpoch") -> str:
+    return (
+        f"Probe: the first epoch of {measured.loss} on {measured.block} took "
+        f"{measured.seconds:.2g} s on {measured.device}. All at this cost: at most "
+        f"{measured.hours_of_block:.2g} hours for this block, {measured.hours:.2g} for the "
+        "study. Other blocks cost more or less."
+    )
 
 
 def _expected(expected: Expected, metric: str) -> str:
@@ -263,98 +293,3 @@ def _slots(budget: BudgetPlan) -> str:
 
 def _range(needed: NeededHours) -> str:
     return f"{needed.median:.2g} ({needed.low:.2g} to {needed.high:.2g})"
-
-
-def _block_rows(planned: StudyPlan) -> list[dict[str, object]]:
-    """One row for the blocks of a data set and backbone at one image size.
-
-    Image size, weights and settings of training have a column where blocks differ in them.
-    """
-    varying = [name for name in _ALWAYS if name in _varying(planned.trainings)]
-    has_size = any(item.block.image_size is not None for item in planned.trainings)
-    has_weights = any(item.weights != RANDOM_WEIGHTS for item in planned.trainings)
-    rows: dict[tuple[object, ...], dict[str, object]] = {}
-    for item in planned.trainings:
-        block = item.block
-        row: dict[str, object] = {"data set": block.dataset, "backbone": block.backbone}
-        if has_weights:
-            row["weights"] = _weights(item.weights)
-        if has_size:
-            row["px"] = block.image_size
-        row |= {_SHORT.get(name, name): getattr(item.training, name) for name in varying}
-        row["embedding dims"] = ""
-        found = rows.setdefault(tuple(row.values()), row)
-        dims = f"{found['embedding dims']}, {block.embedding_dim}".removeprefix(", ")
-        found["embedding dims"] = dims
-    return list(rows.values())
-
-
-def _training_notes(planned: StudyPlan) -> Iterator[str]:
-    """Recipe, settings that are the same in all blocks, and what it sets for single losses."""
-    first = planned.trainings[0].training
-    varying = _varying(planned.trainings)
-    shared = [f"{name} {_text(getattr(first, name))}" for name in _ALWAYS if name not in varying]
-    others = [name for name in varying if name not in _ALWAYS]
-    parts = [f"recipe {first.recipe}"]
-    parts += [f"in all blocks {', '.join(shared)}"] if shared else []
-    parts += [f"blocks also differ in {', '.join(others)}"] if others else []
-    yield f"Training: {'; '.join(parts)}."
-    if special := _special(planned.trainings):
-        yield f"The recipe gives values of their own to {special}."
-    if embedding := _samplers_with_embeddings(planned.trainings):
-        yield (
-            f"The sampler {', '.join(embedding)} embeds all training images before each epoch: "
-            "one more forward pass over them."
-        )
-
-
-def _samplers_with_embeddings(trainings: Sequence[BlockPlan]) -> list[str]:
-    samplers = {item.training.sampler for item in trainings}
-    given = (values for item in trainings for values in item.of_losses.values())
-    samplers |= {str(values["sampler"]) for values in given if "sampler" in values}
-    package = "batch_samplers"
-    return sorted(name for name in samplers if literals(package, name).get("needs_embeddings"))
-
-
-def _varying(trainings: Sequence[BlockPlan]) -> list[str]:
-    """Settings in which blocks differ, in their order."""
-    names = [field.name for field in fields(TrainingSettings)]
-    return [name for name in names if len({getattr(it.training, name) for it in trainings}) > 1]
-
-
-def _special(trainings: Sequence[BlockPlan]) -> str:
-    """``triplet (margin 0.1), fast_ap (bins 20)``; "by data set" where that is not the same."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
-    for item in trainings:
-        for loss, values in item.of_losses.items():
-            found.setdefault(loss, []).append(values)
-    texts = []
-    for loss, given in found.items():
-        is_same = all(values == given[0] for values in given)
-        shown = ", ".join(f"{name} {_text(value)}" for name, value in given[0].items())
-        texts.append(f"{loss} ({shown if is_same else 'by data set'})")
-    return ", ".join(texts)
-
-
-def _text(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _weights(weights: str) -> str:
-    """A published name as it is; a file by its kind, since paths are long."""
-    return "a file" if "/" in weights else weights
-
-
-def block_records(planned: StudyPlan) -> list[dict[str, object]]:
-    """Every block with its training, weights and defaults, as plain values for JSON."""
-    return [
-        {
-            "block": item.block.label,
-            **asdict(item.block),
-            "weights": item.weights,
-            "training": asdict(item.training),
-            "of_losses": {loss: dict(values) for loss, values in item.of_losses.items()},
-            "defaults": {loss: dict(values) for loss, values in item.defaults.items()},
-        }
-        for item in planned.trainings
-    ]

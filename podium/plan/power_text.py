@@ -27,7 +27,7 @@ def power_rows(power: StudyPower) -> list[dict[str, object]]:
 
 
 def power_notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
-    """How the table reads, warnings, the power of the finals; nothing without Recall@1."""
+    """How the table reads, and the power of the finals; nothing without Recall@1."""
     if not power.datasets:
         return
     assumed, sought = power.assumptions, _points(power.difference)
@@ -39,11 +39,10 @@ def power_notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
         f"{assumed.recall:g} %, true scores of configs spread by {assumed.spread:g} "
         "(--assume spread=...; all of it in docs/explanation/statistics/before-a-study.md)."
     )
-    yield from _warnings(planned, power)
     yield f"Finals: {_finals(planned, power, sought)}"
 
 
-def _warnings(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
+def power_warnings(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
     """Data sets whose validation part is too small for the difference sought."""
     plans = {(item.dataset, item.protocol): item for item in planned.datasets}
     are_several = len({item.protocol for item in planned.datasets}) > 1

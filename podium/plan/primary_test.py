@@ -29,6 +29,20 @@ def verdict_note(planned: StudyPlan) -> str:
     return f"{text}: no difference can be significant. {takes}"
 
 
+def verdict_line(planned: StudyPlan) -> str:
+    """What the study can show by its primary test, first of all whether anything."""
+    rules, losses = planned.study.tournament, len(planned.study.losses)
+    smallest = _smallest(planned)
+    if smallest is None:
+        return "none: with one loss there is nothing to compare"
+    units = planned_units(planned)
+    reach = f"the smallest p of {losses} losses over {units.counted} is {smallest.adjusted:.2g}"
+    if smallest.adjusted <= rules.alpha:
+        return f"losses can differ significantly at {rules.alpha:g}: {reach}"
+    takes = needed_text(losses, rules.alpha, rules.test, units=units)
+    return f"no difference can be significant at {rules.alpha:g}: {reach}. {takes}"
+
+
 def verdict_record(planned: StudyPlan) -> dict[str, Any]:
     """The rules and ``smallest_p`` (adjusted), which is None with one loss."""
     smallest = _smallest(planned)

@@ -49,7 +49,7 @@ def test_before_any_run_hours_are_by_shipped_figures_and_marked_so(capsys, machi
     low, high = record["hours_interval"]
     assert record["hours_sources"] == ["shipped"]
     assert 0 < low < record["hours"] < high
-    text = " ".join(call(capsys, "plan", machine / "first.yaml").out.split())
+    text = " ".join(call(capsys, "plan", machine / "first.yaml", "--full").out.split())
     assert "by figures that podium ships, measured on other machines: yours will differ" in text
     assert "ms an image of conv_small at 32 px, on 1 CPU (one thread of an EPYC)" in text
     assert "not known" not in text
@@ -82,7 +82,7 @@ def test_a_run_leaves_a_line_for_each_of_its_conditions(capsys, machine):
 def test_the_next_study_is_estimated_by_it_and_takes_about_so_long(capsys, machine):
     record = planned(capsys, machine / "other.yaml")
     assert record["hours_sources"] == ["machine"]
-    text = " ".join(call(capsys, "plan", machine / "other.yaml").out.split())
+    text = " ".join(call(capsys, "plan", machine / "other.yaml", "--full").out.split())
     assert "by earlier runs from this machine" in text
     assert call(capsys, "run", machine / "other.yaml", "--local", "--no-report").code == 0
     trials = Reader(machine / "other").trials().filter(pl.col("same_as").is_null()).collect()
@@ -101,13 +101,13 @@ def test_a_probe_counts_before_earlier_runs(capsys, machine):
         record["probe"]["image_cost"]["median"]
         == record["hours_of_blocks"][0]["seconds_per_image"]
     )
-    text = " ".join(call(capsys, "plan", machine / "other.yaml", *arguments).out.split())
+    text = " ".join(call(capsys, "plan", machine / "other.yaml", "--full", *arguments).out.split())
     assert "by the epoch that was trained just now" in text
 
 
 def test_a_damaged_table_is_a_note_and_neither_plan_nor_run_fails(capsys, machine):
     own_table().write_text("nonsense\n1\n")
-    plan = call(capsys, "plan", machine / "first.yaml", "--storage", machine / "new")
+    plan = call(capsys, "plan", machine / "first.yaml", "--full", "--storage", machine / "new")
     assert plan.code == 0
     assert "note: " in plan.err
     assert "delete it" in plan.err

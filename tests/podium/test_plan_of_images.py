@@ -83,7 +83,7 @@ def test_the_thesis_studies_train_as_its_tables_say(capsys, tmp_path):
 
 
 def test_a_plan_tells_blocks_training_and_what_is_missing(capsys, birds_file, tmp_path):
-    planned = call(capsys, "plan", birds_file)
+    planned = call(capsys, "plan", birds_file, "--full")
     assert planned.code == 0
     assert max(map(len, planned.out.splitlines()[:20])) <= 80
     printed = " ".join(planned.out.split())
@@ -91,8 +91,10 @@ def test_a_plan_tells_blocks_training_and_what_is_missing(capsys, birds_file, tm
     assert "cub200 resnet50 imagenet 224 100 5 64, 512" in printed
     assert "cub200 bn_inception a file 224 180 10 64, 512" in printed
     assert (
-        "Training: recipe psomas2020; in all blocks epochs 100, learning_rate 0.0001." in printed
-    )
+        "Training: image files switch on the recipe psomas2020, unless training.recipe names "
+        "another (docs/reference/recipes.md); in all blocks epochs 100, learning_rate 0.0001."
+    ) in printed
+    assert printed.index("image files switch on") < printed.index("data set backbone weights")
     assert "The recipe gives values of their own to proxy_anchor (sampler random)." in printed
     assert f"data: cub200 not found at {tmp_path}/cub; needed before the run" in printed
     assert f"weights: bn_inception not found at {tmp_path}/bn.pth;" in printed

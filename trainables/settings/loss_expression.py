@@ -14,6 +14,7 @@ preceded by that of its term: ``softmax.weight``. No torch.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from trainables.errors import TrialInputError
 from trainables.loss_files import class_in_file
@@ -106,6 +107,7 @@ class LossExpression:
         return total if self.pretraining is None else f"{self.pretraining}>{total}"
 
 
+@lru_cache(maxsize=1024)  # plans and checks ask for the same names thousands of times
 def parse_loss(text: str) -> LossExpression:
     """Parse the name of a loss. Whether its parts exist is not checked.
 

@@ -82,6 +82,17 @@ def check_owner(paths: StudyPaths, name: str) -> None:
         )
 
 
+def check_readable(paths: StudyPaths, name: str) -> None:
+    """As `check_owner`, and refuse a folder that holds links. Changes nothing.
+
+    Raises:
+        PodiumError: it is another study's, or another version's.
+        CorruptFileError: the folder holds links.
+    """
+    check_owner(paths, name)
+    refuse_links(paths.folder, deep=True)
+
+
 def study_name(paths: StudyPaths) -> str:
     """The study a results folder belongs to.
 
@@ -117,6 +128,20 @@ class _PlainLoader(yaml.SafeLoader):
         if getattr(self.peek_event(), "anchor", None) is not None:  # type: ignore[no-untyped-call]
             raise yaml.YAMLError("anchors and aliases are not read")
         return super().compose_node(parent, index)
+
+
+def started_study(paths: StudyPaths) -> dict[str, Any]:
+    """The resolved study.
+
+    Raises:
+        PodiumError: it is no results folder, or the study never started.
+        CorruptFileError: study.yaml is damaged.
+    """
+    study_name(paths)
+    study = read_study(paths)
+    if study is None:
+        raise PodiumError(f"{paths.study} is missing: the study never started")
+    return study
 
 
 def read_study(paths: StudyPaths) -> dict[str, Any] | None:

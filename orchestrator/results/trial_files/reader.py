@@ -28,7 +28,7 @@ from orchestrator.results.records.study_snapshot import (
     read_metrics,
     read_provenance,
     read_schema,
-    read_study,
+    started_study,
     study_name,
 )
 from orchestrator.results.records.trial_schema import (
@@ -128,10 +128,7 @@ class Reader:
 
     def study(self) -> dict[str, Any]:
         """The resolved study."""
-        study = read_study(self._paths)
-        if study is None:
-            raise PodiumError(f"{self._paths.study} is missing: the study never started")
-        return study
+        return started_study(self._paths)
 
     @property
     def metrics(self) -> tuple[str, ...]:

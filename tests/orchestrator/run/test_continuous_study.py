@@ -128,11 +128,11 @@ def test_the_report_never_calls_it_a_recall(folder):
     [
         ("tournament", "ranked by ndcg"),
         ("status", "trials 6  planned 6"),
-        ("plan", "scored by nDCG"),
+        ("plan --full", "scored by nDCG"),
     ],
 )
 def test_commands_never_call_it_a_recall(folder, capsys, command, told):
-    called = call(capsys, command, folder)
+    called = call(capsys, *command.split(), folder)
     assert called.code == 0
     assert told in called.out
     assert "ecall" not in called.out

@@ -14,8 +14,7 @@ from orchestrator.study_parser.parse_study import read_study
 from orchestrator.study_parser.problems import Problems
 from orchestrator.study_parser.yaml_tree import compose
 from orchestrator.study_validation.load_study import load_study
-from podium.plan.plan_text import plan_text
-from podium.plan.statistical_power import Assumptions, study_power
+from podium.plan.hours_text import cost_sentence
 from podium.study_template import study_template
 from search_spaces.catalogue import loss_names
 from tests.analysis.synthetic_study import rows, write_store
@@ -82,7 +81,7 @@ def test_lines_of_the_template_fit_a_screen():
 
 
 def test_a_plan_fits_80_columns_and_says_what_matters(capsys, tmp_path):
-    planned = call(capsys, "plan", QUICKSTART, "--storage", tmp_path)
+    planned = call(capsys, "plan", QUICKSTART, "--full", "--storage", tmp_path)
     assert planned.code == 0
     assert max(map(len, planned.out.splitlines())) <= 80
     printed = " ".join(planned.out.split())
@@ -92,6 +91,30 @@ def test_a_plan_fits_80_columns_and_says_what_matters(capsys, tmp_path):
     assert "not known before the first trial" not in printed
     for word in ("contrastive", "glyphs-greek", "baseline", "Fairness", "1 s.e. of R@1"):
         assert word in printed
+
+
+def test_a_plan_opens_with_trials_hours_and_verdict_and_leaves_details_to_full(capsys, tmp_path):
+    short = call(capsys, "plan", QUICKSTART, "--storage", tmp_path).out.splitlines()
+    full = call(capsys, "plan", QUICKSTART, "--full", "--storage", tmp_path).out.splitlines()
+    assert max(map(len, short)) <= 80
+    assert short[1] == "Trials: at most 384 (search 216, final 144, baseline 24), 1,800 epochs"
+    assert short[2].startswith("Hours: ")
+    assert "on one worker slot, by" in short[2]
+    assert short[3].startswith("Verdict: no difference can be significant at 0.05")
+    assert full[: len(short) - 2] == short[:-2]
+    assert len(short) < len(full) / 2
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("protocol={kind: test_tuned}", "Leak: test_tuned scores searches on the test"),
+        ("budget.trials=40", "Budget: 40 trials leave each of 1 searches"),
+    ],
+)
+def test_what_must_be_known_before_a_run_needs_no_full(capsys, study_file, change, told):
+    printed = call(capsys, "plan", study_file, "--set", change).out
+    assert told in " ".join(printed.split())
 
 
 def test_a_plan_as_json_holds_all_counts(capsys, tmp_path):
@@ -121,9 +144,9 @@ def test_a_plan_follows_overrides(capsys, study_file):
 
 def test_a_plan_says_what_batches_by_embeddings_cost(capsys, study_file):
     note = "The sampler hard_neighbours embeds all training images before each epoch"
-    with_them = call(capsys, "plan", study_file, "--set", "training.sampler=hard_neighbours").out
-    assert note in " ".join(with_them.split())
-    assert "before each epoch" not in call(capsys, "plan", study_file).out
+    other = ("--full", "--set", "training.sampler=hard_neighbours")
+    assert note in " ".join(call(capsys, "plan", study_file, *other).out.split())
+    assert "before each epoch" not in call(capsys, "plan", study_file, "--full").out
 
 
 def test_a_plan_says_all_that_is_wrong(capsys, study_file):
@@ -157,27 +180,23 @@ def test_a_plan_says_all_that_is_wrong(capsys, study_file):
     ],
 )
 def test_a_plan_says_whether_significance_is_within_reach(
-    tmp_path, losses, scripts, dims, printed
+    capsys, tmp_path, losses, scripts, dims, printed
 ):
     file = tmp_path / "s.yaml"
     datasets = [{"name": "glyphs", "script": script} for script in scripts]
     study = {"study": "x", "datasets": datasets, "losses": losses, "embedding_dims": dims}
     file.write_text(yaml.safe_dump(study))
-    assert printed in " ".join(text_of(plan(load_study(file))).split())
+    assert printed in " ".join(call(capsys, "plan", file, "--full").out.split())
 
 
 def test_a_plan_tells_the_hours_it_knows(study_file):
     cost = EpochCost(low=50.0, median=60.0, high=300.0, trials=7)
     planned = plan(load_study(study_file), epoch_cost=cost)
-    printed = " ".join(text_of(planned).split())
+    printed = cost_sentence(planned)
     assert (
         f"at most {planned.epochs / 60:.2g} hours of computation on one slot, by the median epoch "
         f"of 7 trials so far (60 s); {planned.epochs / 72:.2g} to {planned.epochs / 12:.2g} hours"
     ) in printed
-
-
-def text_of(planned):
-    return plan_text(planned, study_power(planned, Assumptions(), 1.0))
 
 
 def test_a_results_folder_takes_no_overrides(capsys, tmp_path):

@@ -40,7 +40,7 @@ def power_of(capsys, *arguments):
 
 
 def plan_output(capsys, *arguments):
-    return " ".join(call(capsys, "plan", *arguments).out.split())
+    return " ".join(call(capsys, "plan", *arguments, "--full").out.split())
 
 
 def test_ten_classes_of_cub_show_little(capsys, cub):

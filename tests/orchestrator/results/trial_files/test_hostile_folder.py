@@ -6,13 +6,12 @@ import pyarrow as pa
 import pytest
 
 from orchestrator.results.records import checkpoint_files
-from orchestrator.results.records.study_snapshot import read_study
+from orchestrator.results.records.study_snapshot import check_readable, read_study
 from orchestrator.results.storage.files import put
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.parquet_file import read_groups
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.run.snapshot_study import check_readable
 from podium.errors import CorruptFileError, PodiumError, StoreError
 from tests.orchestrator.results.store_rows import (
     SCHEMA,
@@ -51,7 +50,7 @@ def test_nothing_behind_a_link_is_deleted(tmp_path, outside, place):
     with pytest.raises(CorruptFileError, match=f"{link} is a symbolic link"):
         compact(paths)
     with pytest.raises(PodiumError):
-        check_readable(STUDY, paths)
+        check_readable(paths, STUDY.name)
     assert _is_untouched(outside)
 
 
