@@ -66,7 +66,7 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/planning", "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/results_tools", "orchestrator/run", "orchestrator/scheduling",
-        "orchestrator/study", "orchestrator/study_validation", "orchestrator/verify", "podium",
+        "orchestrator/study", "orchestrator/verify", "podium",
         "podium/api", "podium/arguments", "podium/errors", "podium/plan", "podium/stop_signals",
         "podium/terminal", "search_spaces", "trainables", "trainables/dataset_interface",
         "trainables/dataset_readers", "trainables/file_caches", "trainables/metrics",
@@ -108,7 +108,8 @@ ROOMS: dict[str, set[str]] = {
     "podium/plan": {
         "analysis/estimates", "analysis/hypothesis_tests", "analysis/study_results",
         "analysis/tournament", "orchestrator", "orchestrator/planning",
-        "orchestrator/results/records", "orchestrator/results/storage", "orchestrator/study",
+        "orchestrator/results/records", "orchestrator/results/storage", "orchestrator/results/trial_files",
+        "orchestrator/run", "orchestrator/study",
         "podium/errors", "podium/terminal", "trainables", "trainables/settings",
         "trainables/trial",
     },

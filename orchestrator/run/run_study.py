@@ -38,6 +38,7 @@ from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.study.blocks import blocks
 from orchestrator.study.budget import has_time_limit, trials_per_search
 from orchestrator.study.configs import training_of
+from orchestrator.study.defaults import has_image_files, recipe_note
 from orchestrator.study.fairness import report_differences
 from orchestrator.study.resource_demand import least_demand
 from orchestrator.study.study import Study
@@ -124,6 +125,8 @@ def run_study(
     say = console.say
     check_causes(retried_causes or ())
     check_readable(paths, study.name)
+    if any(map(has_image_files, study.datasets)):
+        say(f"Training: {recipe_note(study.training.recipe, study.datasets)}.")
     study = with_recorded_code(recall_warm_starts(study, paths), paths)
     check_startable(study, paths)
     _check_weights(study)

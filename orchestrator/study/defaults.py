@@ -1,6 +1,6 @@
 """Defaults that depend on data sets and backbones, for studies and for `podium train`."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from orchestrator.study.dataset_facts import dataset_facts
 from trainables.errors import TrialInputError
@@ -15,6 +15,18 @@ _OF_FILES, _OF_OTHERS = "psomas2020", "fast"
 def default_recipe(datasets: Iterable[DatasetSettings]) -> str:
     """``psomas2020`` for image files, which ``fast`` is not made for."""
     return _OF_FILES if any(map(has_image_files, datasets)) else _OF_OTHERS
+
+
+def recipe_note(recipe: str, datasets: Sequence[DatasetSettings]) -> str:
+    """By which recipe data sets are trained on; of image files, what chose it."""
+    if not any(map(has_image_files, datasets)):
+        return f"recipe {recipe}"
+    if recipe != default_recipe(datasets):
+        return f"recipe {recipe} for image files"
+    return (
+        f"image files switch on the recipe {recipe}, unless training.recipe names another "
+        "(docs/reference/recipes.md)"
+    )
 
 
 def default_image_size(recipe: str, datasets: Iterable[DatasetSettings]) -> int | None:

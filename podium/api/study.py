@@ -89,10 +89,10 @@ def _of_results(
             "storage and overrides (--set) go with a study file;"
             f" {folder} is a results folder, whose study continues as it is"
         )
-    from orchestrator.results.trial_files.reader import Reader
+    from orchestrator.results.records.study_snapshot import started_study
     from orchestrator.study.resolved_study import study_from_resolved
 
-    return Study(resolved=study_from_resolved(Reader(folder).study()), folder=folder)
+    return Study(resolved=study_from_resolved(started_study(StudyPaths(folder))), folder=folder)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

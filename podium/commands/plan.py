@@ -4,10 +4,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.locations import Place, RemotePath
-from orchestrator.study.study import Study
-from podium.arguments.shipped_files import or_shipped
+from podium.api.study import load
 from podium.arguments.study_argument import (
     GivenPlace,
     Overrides,
@@ -15,7 +12,6 @@ from podium.arguments.study_argument import (
     StudyPath,
     given_place,
 )
-from podium.errors import PodiumError
 from podium.plan.make_plan import make_plan, plan_record
 from podium.plan.plan_text import plan_text, search_rows
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
@@ -60,15 +56,15 @@ def command(
     Hours are estimated by the study's own results; before there are any, by --probe, by earlier
     runs from this machine, or by figures that podium ships. --csv prints one line for each search.
     """
-    resolved, folder = _study_and_folder(study, storage, overrides or [])
+    loaded = load(study, storage=storage, overrides=overrides or [])
     found = make_plan(
-        resolved,
-        folder,
+        loaded.resolved,
+        loaded.folder,
         difference=difference,
         assume=assume or (),
         like=like,
         with_probe=with_probe,
-        is_file=folder != study,
+        is_file=loaded.folder != study,
     )
     for note in found.notes:
         say(f"note: {note}", err=True)
@@ -78,22 +74,3 @@ def command(
         print_table(search_rows(found.counts), as_csv=True)
     else:
         say(plan_text(found, full=full))
-
-
-def _study_and_folder(
-    study: Place, storage: Place | None, overrides: list[str]
-) -> tuple[Study, Place]:
-    """The resolved study, and where its results are or will be."""
-    if isinstance(study, RemotePath) or study.is_dir():
-        if storage is not None or overrides:
-            raise PodiumError(
-                f"--storage and --set go with a study file; {study} is a results folder"
-            )
-        from orchestrator.results.records.study_snapshot import started_study
-        from orchestrator.study.resolved_study import study_from_resolved
-
-        return study_from_resolved(started_study(StudyPaths(study))), study
-    from orchestrator.study_validation.load_study import load_study
-
-    resolved = load_study(or_shipped(study), overrides)
-    return resolved, StudyPaths.in_storage(storage or resolved.storage, resolved.name).folder

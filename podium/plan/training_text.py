@@ -6,8 +6,7 @@ from typing import Any
 
 from orchestrator.planning.block_plan import BlockPlan
 from orchestrator.planning.study_plan import StudyPlan
-from orchestrator.study.defaults import default_recipe, has_image_files
-from orchestrator.study.study import Study
+from orchestrator.study.defaults import recipe_note
 from trainables.registry import literals
 from trainables.settings.training_settings import TrainingSettings
 from trainables.settings.trial_settings import RANDOM_WEIGHTS
@@ -47,7 +46,7 @@ def training_note(planned: StudyPlan) -> str:
     varying = _varying(planned.trainings)
     shared = [f"{name} {_text(getattr(first, name))}" for name in _ALWAYS if name not in varying]
     others = [name for name in varying if name not in _ALWAYS]
-    parts = [recipe_note(planned.study)]
+    parts = [recipe_note(planned.study.training.recipe, planned.study.datasets)]
     parts += [f"in all blocks {', '.join(shared)}"] if shared else []
     parts += [f"blocks also differ in {', '.join(others)}"] if others else []
     return f"Training: {'; '.join(parts)}."
@@ -62,19 +61,6 @@ def training_details(planned: StudyPlan) -> Iterator[str]:
             f"The sampler {', '.join(embedding)} embeds all training images before each epoch: "
             "one more forward pass over them."
         )
-
-
-def recipe_note(study: Study) -> str:
-    """By which recipe a study trains; of image files, that it is a choice podium made or took."""
-    recipe = study.training.recipe
-    if not any(map(has_image_files, study.datasets)):
-        return f"recipe {recipe}"
-    if recipe == default_recipe(study.datasets):
-        return (
-            f"image files switch on the recipe {recipe}, unless training.recipe names another "
-            "(docs/reference/recipes.md)"
-        )
-    return f"recipe {recipe} for image files"
 
 
 def _samplers_with_embeddings(trainings: Sequence[BlockPlan]) -> list[str]:
