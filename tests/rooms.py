@@ -108,8 +108,8 @@ ROOMS: dict[str, set[str]] = {
     "podium/plan": {
         "analysis/estimates", "analysis/hypothesis_tests", "analysis/study_results",
         "analysis/tournament", "orchestrator", "orchestrator/planning",
-        "orchestrator/results/records", "orchestrator/results/storage", "orchestrator/results/trial_files",
-        "orchestrator/run", "orchestrator/study",
+        "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/results/trial_files", "orchestrator/run", "orchestrator/study",
         "podium/errors", "podium/terminal", "trainables", "trainables/settings",
         "trainables/trial",
     },
