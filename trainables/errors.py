@@ -8,9 +8,10 @@ Collapsed                         all embeddings are the same
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from podium.errors import PodiumError
+from trainables.other_names import usual_name
 
 
 class TrialInputError(PodiumError, ValueError):
@@ -59,7 +60,16 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> TrialInputErr
     )
 
 
+def near_names(name: str, known: Sequence[str]) -> list[str]:
+    """The known names that ``name`` most likely means: what podium calls it, or spelt alike."""
+    usual = usual_name(name)
+    if usual is not None and usual in known:
+        return [usual]
+    plain = name.replace("-", "_").lower()
+    return [plain] if plain in known else difflib.get_close_matches(name, known, n=3)
+
+
 def did_you_mean(name: object, known: Iterable[str]) -> str:
     """`` (did you mean 'x' or 'y'?)`` for names like the given one; empty if there are none."""
-    near = difflib.get_close_matches(str(name), list(known), n=3)
+    near = near_names(str(name), list(known))
     return f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""

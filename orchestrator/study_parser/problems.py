@@ -1,6 +1,5 @@
 """Collects all problems of a study file, so that they are reported together."""
 
-import difflib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from typing import Any
 
 from orchestrator.study_parser.yaml_tree import Node, SourcePosition
 from podium.errors import StudyError
+from trainables.errors import near_names
 
 # Keys from the top of the study to a value; numbers count the items of a list from 0.
 Path = tuple[str | int, ...]
@@ -111,6 +111,6 @@ def _shown(value: Any) -> str:
 
 
 def _choices(got: Any, names: list[str]) -> str:
-    near = difflib.get_close_matches(got, names, n=3) if isinstance(got, str) else []
+    near = near_names(got, names) if isinstance(got, str) else []
     hint = f"did you mean {' or '.join(near)}? " if near else ""
     return f"{hint}choices: {', '.join(names) or 'none'}"

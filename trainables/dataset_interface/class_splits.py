@@ -2,6 +2,7 @@
 
 import hashlib
 import itertools
+import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -98,7 +99,7 @@ def validation_counts(num_classes: int, protocol: ProtocolSettings) -> tuple[int
         raise TrialInputError(
             f"a split needs at least {_MIN_VAL_CLASSES} classes to validate and "
             f"{_MIN_TRAIN_CLASSES} to train; {value} of {num_classes} training classes leaves "
-            f"{min(counts)} and {num_classes - max(counts)}"
+            f"{min(counts)} and {num_classes - max(counts)}{_fitting(num_classes, protocol)}"
         )
     return counts
 
@@ -118,6 +119,21 @@ def fitting_val_fraction(num_classes: int, wanted: float) -> float | None:
         return None
     count = min(max(round(wanted * num_classes), _MIN_VAL_CLASSES), most)
     return wanted if count == round(wanted * num_classes) else round(count / num_classes, 4)
+
+
+def _fitting(num_classes: int, protocol: ProtocolSettings) -> str:
+    """Which values of the parameter fit, in words; empty for a list of classes."""
+    if protocol.val_classes is not None:
+        return ""
+    if num_classes < _MIN_VAL_CLASSES + _MIN_TRAIN_CLASSES:
+        return f": no split has as few as {num_classes}"
+    if protocol.folds is not None:
+        return f": folds from 2 to {num_classes // _MIN_VAL_CLASSES} fit"
+    least = math.ceil(100 * _MIN_VAL_CLASSES / num_classes) / 100
+    most = math.floor(100 * (1 - _MIN_TRAIN_CLASSES / num_classes)) / 100
+    if least >= most:
+        return ": val_fraction 0.5 fits"
+    return f": val_fraction from {least:g} to {most:g} fits"
 
 
 def _unchecked_counts(num_classes: int, protocol: ProtocolSettings) -> tuple[tuple[int, ...], str]:

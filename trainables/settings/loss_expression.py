@@ -18,6 +18,7 @@ from functools import lru_cache
 
 from trainables.errors import TrialInputError
 from trainables.loss_files import class_in_file
+from trainables.other_names import PML_NAMES
 from trainables.settings.legal_ranges import Interval, Parameter, Whole
 from trainables.settings.training_settings import HyperparameterValue
 
@@ -132,6 +133,12 @@ def _term(part: str, whole: str) -> LossTerm:
     has_memory = name != part
     if in_file := class_in_file(name):
         return LossTerm(in_file, has_memory)
+    if name in PML_NAMES and name.endswith("Loss"):
+        here = PML_NAMES[name]
+        raise TrialInputError(
+            f"{name} of pytorch-metric-learning {f'is {here}' if here else 'has no name'} here; "
+            f"that library's own is pytorch_metric_learning.losses:{name}"
+        )
     if not _NAME.fullmatch(name) and not _IMPORT_PATH.fullmatch(name):
         raise TrialInputError(
             "a loss is a name, a class in a file ./mine.py:Class, an import path"

@@ -185,3 +185,21 @@ def test_a_fraction_that_fits_is_the_nearest_to_the_wanted_one():
         for wanted in (0.01, 0.1, 0.4, 0.99):
             fraction = fitting_val_fraction(num_classes, wanted)
             validation_counts(num_classes, ProtocolSettings(kind="fixed", val_fraction=fraction))
+
+
+@pytest.mark.parametrize("num_classes", [4, 5, 7, 20, 150])
+@pytest.mark.parametrize("kind", ["fixed", "kfold"])
+def test_the_error_of_a_split_that_does_not_fit_names_values_that_do(num_classes, kind):
+    wrong = {"val_fraction": 0.001} if kind == "fixed" else {"folds": 100}
+    empty = {"val_fraction": None, "folds": None}
+    settings = ProtocolSettings(kind=kind, **{**empty, **wrong})
+    with pytest.raises(TrialInputError, match=r"(fit|fits)$") as error:
+        validation_counts(num_classes, settings)
+    told = str(error.value).rpartition(": ")[2]
+    name, *values = [word for word in told.split() if word not in ("from", "to", "fit", "fits")]
+    for value in values:
+        given = float(value) if kind == "fixed" else int(value)
+        counts = validation_counts(
+            num_classes, ProtocolSettings(kind=kind, **{**empty, name: given})
+        )
+        assert min(counts) >= 2

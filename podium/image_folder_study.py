@@ -1,0 +1,121 @@
+"""A look at a folder of images, and a study of it with splits and batches that work."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+from podium.errors import PodiumError
+from trainables.dataset_readers.image_checks import RoleCheck, check_images
+from trainables.dataset_readers.read_images import read_images
+
+_LEAST_TRAIN_CLASSES = 4  # two to train on, two to validate
+_LEAST_TEST_CLASSES = 2
+_FIXED_FROM = 40  # training classes from which one split validates enough of them
+_MOST_FOLDS = 5
+_IMAGES_OF_A_CLASS = 4  # in a batch, of classes that have so many
+_BATCH = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderStudy:
+    """Splits and batches for the images of a folder.
+
+    Attributes:
+        root: the folder.
+        train: classes and images to train and validate on.
+        test: those to test on; of ``query`` and ``gallery`` the queries.
+        num_tiny: images with a side below 32 pixels.
+        protocol: the protocol, as the text of a study file.
+        samples_per_class: images of a class in a batch.
+        batch_size: images of a batch.
+    """
+
+    root: Path
+    train: RoleCheck
+    test: RoleCheck
+    num_tiny: int
+    protocol: str
+    samples_per_class: int
+    batch_size: int
+
+
+def look_at_folder(root: Path) -> FolderStudy:
+    """Read every image below ``root`` and propose a study.
+
+    Raises:
+        PodiumError: there are no classes, too few of them, only classes of one image, or images
+            that cannot be read; each with what to do about it.
+    """
+    images = read_images("folder", root)
+    found = check_images(images)
+    roles = {role.role: role for role in found.roles}
+    train, test = roles["train"], roles.get("test") or roles["query"]
+    if found.broken:
+        first = found.broken[0]
+        raise PodiumError(
+            f"{root}: {len(found.broken)} of {len(images.paths)} images cannot be read, such as "
+            f"{first.path} ({first.reason}): repair or remove them (podium datasets check folder "
+            "lists all)"
+        )
+    if train.classes < _LEAST_TRAIN_CLASSES or test.classes < _LEAST_TEST_CLASSES:
+        raise PodiumError(
+            f"{root}: {train.classes} classes to train and validate on and {test.classes} to test "
+            f"on are too few: it takes {_LEAST_TRAIN_CLASSES} and {_LEAST_TEST_CLASSES}, each a "
+            "folder with images (without train and test, the classes are halved by name)"
+        )
+    for role in (train, test):
+        if role.max_per_class < 2 and "gallery" not in roles:
+            raise PodiumError(
+                f"{root}: each class of {role.role} has a single image, and nothing to be found "
+                "for it: it takes 2 images or more in some"
+            )
+    protocol, trained = _protocol(train.classes)
+    samples = max(2, min(_IMAGES_OF_A_CLASS, int(train.median_per_class)))
+    return FolderStudy(
+        root=root,
+        train=train,
+        test=test,
+        num_tiny=len(found.tiny),
+        protocol=protocol,
+        samples_per_class=samples,
+        batch_size=samples * max(2, min(_BATCH // samples, trained)),
+    )
+
+
+def _protocol(num_classes: int) -> tuple[str, int]:
+    """A protocol for so many classes, and how many of them it trains on at least."""
+    if num_classes >= _FIXED_FROM:
+        return "{kind: fixed, val_fraction: 0.25}", num_classes - round(num_classes / 4)
+    folds = min(_MOST_FOLDS, num_classes // 2)
+    return f"{{kind: kfold, folds: {folds}}}", num_classes - math.ceil(num_classes / folds)
+
+
+def folder_study_text(found: FolderStudy, name: str) -> str:
+    """A commented study file."""
+    train, test = found.train, found.test
+    singles = train.singletons + test.singletons
+    odd = [f"# {singles} classes have one image: they train no pair."] if singles else []
+    odd += [f"# {found.num_tiny} images have a side below 32 pixels."] if found.num_tiny else []
+    notes = "".join(f"{line}\n" for line in odd)
+    root = str(found.root.absolute()).replace("'", "''")
+    return f"""\
+# {train.images:,} images of {train.classes:,} classes to train and validate on, {test.images:,} of
+# {test.classes:,} to test on; a class has {train.min_per_class} to {train.max_per_class} \
+(median {train.median_per_class:g}).
+{notes}# What it does and costs: podium plan FILE.  Start or continue it: podium run FILE.
+study: {name}
+datasets: [{{name: folder, root: '{root}'}}]
+backbones: [resnet50]            # weights of ImageNet; podium's docs list others
+embedding_dims: [128]
+losses: [contrastive, multi_similarity, proxy_anchor]
+# Validation classes are kept from training; test classes are never seen before the end.
+protocol: {found.protocol}
+search: {{trials: 10}}             # of each loss
+final: {{seeds: 3}}
+training:
+  recipe: psomas2020             # for image files: AdamW, random crops, 224 pixels
+  epochs: 20                     # the recipe's are 100
+  batch_size: {found.batch_size:<18} # of {found.batch_size // found.samples_per_class} classes
+  samples_per_class: {found.samples_per_class:<11} # images of a class in a batch
+resources: {{gpus_per_trial: 0}}   # 1 where there is a GPU; 0.5 for two trials on one
+"""

@@ -1,0 +1,106 @@
+"""What people type who know pytorch-metric-learning or other tools, and what podium calls it."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+PML_NAMES: Mapping[str, str | None] = MappingProxyType(
+    {
+        # Losses
+        "AngularLoss": "angular",
+        "ArcFaceLoss": "arcface",
+        "CircleLoss": "circle",
+        "ContrastiveLoss": "contrastive",
+        "CosFaceLoss": "cosface",
+        "DynamicSoftMarginLoss": None,
+        "FastAPLoss": "fast_ap",
+        "GeneralizedLiftedStructureLoss": "lifted_structure",
+        "GenericPairLoss": None,
+        "HistogramLoss": "histogram",
+        "InstanceLoss": None,
+        "IntraPairVarianceLoss": "intra_pair_variance",
+        "LargeMarginSoftmaxLoss": None,
+        "LiftedStructureLoss": "lifted_song",
+        "ManifoldLoss": None,
+        "MarginLoss": "margin",
+        "MultiSimilarityLoss": "multi_similarity",
+        "NCALoss": "nca",
+        "NPairsLoss": "n_pair",
+        "NTXentLoss": None,
+        "NormalizedSoftmaxLoss": "normalized_softmax",
+        "P2SGradLoss": None,
+        "PNPLoss": None,
+        "ProxyAnchorLoss": "proxy_anchor",
+        "ProxyNCALoss": "proxy_nca",
+        "RankedListLoss": None,
+        "SelfSupervisedLoss": None,
+        "SignalToNoiseRatioContrastiveLoss": None,
+        "SmoothAPLoss": "smooth_ap",
+        "SoftTripleLoss": "soft_triple",
+        "SphereFaceLoss": None,
+        "SubCenterArcFaceLoss": "subcentre_arcface",
+        "SupConLoss": "sup_con",
+        "ThresholdConsistentMarginLoss": None,
+        "TripletMarginLoss": "triplet",
+        "TupletMarginLoss": "tuplet_margin",
+        "VICRegLoss": None,
+        # Miners
+        "AngularMiner": None,
+        "BatchEasyHardMiner": None,
+        "BatchHardMiner": "batch_hard",
+        "DistanceWeightedMiner": "distance_weighted",
+        "HDCMiner": None,
+        "MultiSimilarityMiner": None,  # part of the loss multi_similarity
+        "PairMarginMiner": None,
+        "TripletMarginMiner": None,
+        "UniformHistogramMiner": None,
+        # Samplers
+        "FixedSetOfTriplets": None,
+        "HierarchicalSampler": None,
+        "MPerClassSampler": "balanced",
+        "TuplesToWeightsSampler": None,
+    }
+)
+"""Losses, miners and samplers of pytorch-metric-learning; None: podium has none of its own."""
+
+_WORDS: Mapping[str, str] = MappingProxyType(
+    {
+        "lr": "learning_rate",
+        "base_lr": "learning_rate",
+        "proxy_lr": "proxy_learning_rate",
+        "wd": "weight_decay",
+        "decay": "weight_decay",
+        "num_epochs": "epochs",
+        "epochs_num": "epochs",
+        "n_epochs": "epochs",
+        "max_epochs": "epochs",
+        "bs": "batch_size",
+        "batchsize": "batch_size",
+        "m_per_class": "samples_per_class",
+        "images_per_class": "samples_per_class",
+        "optimizer": "optimiser",
+        "warmup": "warm_up_epochs",
+        "warmup_epochs": "warm_up_epochs",
+        "embedding_size": "embedding_dims",
+        "dims": "embedding_dims",
+        "model": "backbones",
+        "models": "backbones",
+        "backbone": "backbones",
+        "trunk": "backbones",
+        "network": "backbones",
+        "data": "datasets",
+        "dataset": "datasets",
+        "loss": "losses",
+        "name": "study",
+        "n_trials": "trials",
+        "num_trials": "trials",
+        "image_size": "image_sizes",
+        "gpus": "gpus_per_trial",
+        "cpus": "cpus_per_trial",
+    }
+)
+"""Keys as other tools spell them."""
+
+
+def usual_name(name: str) -> str | None:
+    """What podium calls what other tools call ``name``; None if that is not known."""
+    return PML_NAMES.get(name) or _WORDS.get(name.replace("-", "_").lower())
