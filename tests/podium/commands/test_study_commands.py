@@ -97,10 +97,12 @@ def test_a_plan_opens_with_trials_hours_and_verdict_and_leaves_details_to_full(c
     short = call(capsys, "plan", QUICKSTART, "--storage", tmp_path).out.splitlines()
     full = call(capsys, "plan", QUICKSTART, "--full", "--storage", tmp_path).out.splitlines()
     assert max(map(len, short)) <= 80
-    assert short[1] == "Trials: at most 384 (search 216, final 144, baseline 24), 1,800 epochs"
+    planned = plan(load_study(QUICKSTART))
+    stages = ", ".join(f"{name} {stage.trials}" for name, stage in planned.stages.items())
+    assert short[1] == f"Trials: at most {planned.trials} ({stages}), {planned.epochs:,} epochs"
     assert short[2].startswith("Hours: ")
     assert "on one worker slot, by" in short[2]
-    assert short[3].startswith("Verdict: no difference can be significant at 0.05")
+    assert short[3].startswith("Verdict: losses can differ significantly at 0.05")
     assert full[: len(short) - 2] == short[:-2]
     assert len(short) < len(full) / 2
 
