@@ -125,13 +125,13 @@ def run_study(
     say = console.say
     check_causes(retried_causes or ())
     check_readable(paths, study.name)
-    if any(map(has_image_files, study.datasets)):
-        say(f"Training: {recipe_note(study.training.recipe, study.datasets)}.")
     study = with_recorded_code(recall_warm_starts(study, paths), paths)
     check_startable(study, paths)
     _check_weights(study)
     datasets = {item.label: load_dataset(item, None) for item in study.datasets}
     check_published(study, datasets.values())
+    if any(map(has_image_files, study.datasets)):
+        say(f"Training: {recipe_note(study.training.recipe, study.datasets)}.")
     with ExitStack() as held, StudyLock(paths, say) as lock, run_log(paths):
         study = find_warm_starts(study, say)
         report_differences(study, say)
