@@ -63,7 +63,7 @@ ROOMS: dict[str, set[str]] = {
     "podium/commands": {
         "analysis", "analysis/audit", "analysis/hyperparameters", "analysis/report",
         "analysis/scores", "analysis/study_results", "analysis/typed_tables", "orchestrator",
-        "orchestrator/planning", "orchestrator/results/locks", "orchestrator/results/records",
+        "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/results_tools", "orchestrator/run", "orchestrator/scheduling",
         "orchestrator/study", "orchestrator/verify", "podium",
