@@ -129,7 +129,7 @@ ROOMS: dict[str, set[str]] = {
         "analysis", "analysis/estimates", "analysis/hyperparameters", "analysis/protocols",
         "analysis/scores", "analysis/tournament", "analysis/typed_tables",
         "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results_tools", "orchestrator/scheduling", "trainables",
+        "orchestrator/results_tools", "orchestrator/scheduling", "podium/errors", "trainables",
         "trainables/settings", "trainables/trial",
     },
     # 8
@@ -145,7 +145,8 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/worker", "podium/errors", "podium/own_packages",
     },
     "orchestrator/results_tools": {
-        "orchestrator", "orchestrator/planning", "orchestrator/results/records",
+        "orchestrator", "orchestrator/planning", "orchestrator/results/locks",
+        "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/scheduling", "orchestrator/search_samplers", "orchestrator/study",
         "podium/errors", "search_spaces", "trainables", "trainables/settings",
@@ -283,7 +284,7 @@ ROOMS: dict[str, set[str]] = {
     "trainables/recipes": {"trainables", "trainables/settings"},
     # 2
     "orchestrator/results/records": {"orchestrator/results/storage", "podium/errors"},
-    "trainables/file_caches": {"trainables"},
+    "trainables/file_caches": {"podium/errors", "trainables"},
     "trainables/settings": {"trainables"},
     # 1
     "analysis/typed_tables": {"podium/errors"},

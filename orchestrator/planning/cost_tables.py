@@ -17,6 +17,7 @@ from podium.errors import PodiumError
 from trainables.errors import TrialInputError
 from trainables.file_caches.array_cache import cache_folder_at
 from trainables.file_caches.atomic_file import whole_file
+from trainables.file_caches.caches import COSTS_FILE
 from trainables.network.backbone_facts import backbone_facts, is_import_path
 
 _COLUMNS = (
@@ -42,7 +43,7 @@ _MOST_BYTES = 200_000
 
 def own_table() -> Path:
     """The file of this user's earlier runs on this machine; it need not be there."""
-    return cache_folder_at(None) / "seconds-per-image.csv"
+    return cache_folder_at(None) / COSTS_FILE
 
 
 @cache

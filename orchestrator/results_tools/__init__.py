@@ -1,1 +1,1 @@
-"""Tools on results folders: progress, spending, merges, and the journal for Optuna."""
+"""Tools on results folders: lists, progress, merges, archives, removal, Optuna's journal."""

@@ -24,6 +24,9 @@ def given_place(text: str) -> Place:
         raise typer.BadParameter(str(error)) from None
 
 
+DEFAULT_STORAGE = Path("podium-results")
+"""Where the results of studies are that say nothing else."""
+
 StudyPath = Annotated[
     GivenPlace,
     typer.Argument(

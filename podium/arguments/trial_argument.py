@@ -11,7 +11,12 @@ from orchestrator.results.records.artifact_files import embedding_files, file_of
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.local_copies import local_copy
 from orchestrator.results.storage.locations import Place
-from podium.arguments.study_argument import GivenPlace, given_place, results_folder
+from podium.arguments.study_argument import (
+    DEFAULT_STORAGE,
+    GivenPlace,
+    given_place,
+    results_folder,
+)
 from podium.errors import PodiumError
 
 TrialId = Annotated[
@@ -31,7 +36,6 @@ Fold = Annotated[
     int | None, typer.Option("--fold", help="Which fold, if the trial has several.", min=0)
 ]
 
-_DEFAULT_STORAGE = Path("podium-results")
 _NUM_SHOWN = 5
 
 
@@ -98,7 +102,7 @@ def _folders(study: Place | None, storage: Place | None) -> Iterator[Place]:
     from orchestrator.results.records.store_paths import StudyPaths
     from orchestrator.results.storage.files import exists, list_studies
 
-    folders = list_studies(storage or _DEFAULT_STORAGE)
+    folders = list_studies(storage or DEFAULT_STORAGE)
     yield from (folder for folder in folders if exists(StudyPaths(folder).study))
 
 

@@ -9,16 +9,21 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Annotated
 
 import typer
 
 from orchestrator.results.storage.printable_text import json_visible, visible
+from podium.errors import PodiumError
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do it without a question.")]
 
 Row = Mapping[str, object]
+
+_UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
 def say(text: object = "", *, err: bool = False, nl: bool = True) -> None:
@@ -107,6 +112,35 @@ def cell_text(value: object) -> str:
         return "yes" if value else "no"
     text = f"{value:.4g}" if isinstance(value, float) else str(value)
     return visible(" ".join(text.splitlines()) if "\n" in text or "\r" in text else text)
+
+
+def bytes_text(num_bytes: int | None) -> str:
+    """``41.2 MB``: three digits and a decimal unit; a dash for None."""
+    if num_bytes is None:
+        return "-"
+    value, power = float(num_bytes), 0
+    while value >= 999.5 and power < len(_UNITS) - 1:
+        value, power = value / 1000, power + 1
+    digits = 0 if power == 0 or value >= 99.95 else 1
+    return f"{value:.{digits}f} {_UNITS[power]}"
+
+
+def minute_text(moment: datetime | None) -> str:
+    """``2026-11-23 20:10`` in the time zone of this machine; a dash for None."""
+    return "-" if moment is None else f"{moment.astimezone():%Y-%m-%d %H:%M}"
+
+
+def confirmed(question: str, *, yes: bool) -> bool:
+    """Whether the user answers yes; ``yes`` answers without a question.
+
+    Raises:
+        PodiumError: there is no terminal to ask on.
+    """
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise PodiumError(f"{question} There is no terminal to ask on: --yes answers it")
+    return typer.confirm(visible(question))
 
 
 def is_numeric(rows: Sequence[Row], column: str) -> bool:

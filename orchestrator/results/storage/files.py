@@ -14,12 +14,12 @@ import json
 import math
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, BinaryIO, Protocol, TypeVar
 
 from orchestrator.results.storage import local_files, remote_files
-from orchestrator.results.storage.locations import Place, RemotePath
+from orchestrator.results.storage.locations import Place, RemotePath, StoredFile
 from podium.errors import CorruptFileError
 
 RECORD_BYTES = 64 * 2**20
@@ -46,9 +46,12 @@ class _Files(Protocol):
     def list_studies(self, storage: Any, /) -> Sequence[Place]: ...
     def list_below(self, folder: Any, suffix: str, /) -> Sequence[Place]: ...
     def contents(self, folder: Any, /) -> list[tuple[str, str]]: ...
+    def stored_files(self, folder: Any, /) -> list[StoredFile]: ...
     def refuse_links(self, folder: Any, /, *, deep: bool) -> None: ...
     def remove(self, path: Any, /) -> None: ...
     def remove_folder(self, folder: Any, /) -> None: ...
+    def remove_contents(self, folder: Any, kept: Container[str], /) -> None: ...
+    def remove_if_empty(self, folder: Any, /) -> None: ...
     def remove_temporaries(self, folder: Any, beginning: str, /) -> None: ...
 
 
@@ -56,7 +59,7 @@ def _of(place: Place) -> _Files:
     return remote_files if isinstance(place, RemotePath) else local_files
 
 
-def _each(action: Callable[[Place], T], places: Sequence[Place]) -> Iterable[T]:
+def each(action: Callable[[Place], T], places: Sequence[Place]) -> Iterable[T]:
     """The results for all places in order; of remote ones several at once."""
     if any(isinstance(place, RemotePath) for place in places):
         return remote_files.in_parallel(action, places)
@@ -122,7 +125,7 @@ def read_record(path: Place) -> bytes | None:
 
 def read_records(paths: Sequence[Place]) -> Iterable[bytes | None]:
     """As `read_record`, of many files in order; remote ones are read several at once."""
-    return _each(read_record, paths)
+    return each(read_record, paths)
 
 
 def read_json(path: Place) -> dict[str, Any] | None:
@@ -219,6 +222,14 @@ def contents(folder: Place) -> list[tuple[str, str]]:
     return _of(folder).contents(folder)
 
 
+def stored_files(folder: Place) -> list[StoredFile]:
+    """Every file below a folder at any depth, sorted by path; links are not followed.
+
+    Links, pipes and devices are left out. Of a remote folder by one listing.
+    """
+    return _of(folder).stored_files(folder)
+
+
 def refuse_links(folder: Place, *, deep: bool) -> None:
     """Refuse symbolic links in a folder, before anything in it is read, replaced or deleted.
 
@@ -242,12 +253,25 @@ def remove(path: Place) -> None:
 
 def remove_all(paths: Sequence[Place]) -> None:
     """Delete files, remote ones several at once; nothing happens if there is none."""
-    deque(_each(remove, paths), maxlen=0)
+    deque(each(remove, paths), maxlen=0)
 
 
 def remove_folder(folder: Place) -> None:
     """Delete a folder and all it holds; nothing happens if there is none."""
     _of(folder).remove_folder(folder)
+
+
+def remove_contents(folder: Place, kept: Container[str]) -> None:
+    """Delete what a folder holds, whatever it is, but for the names ``kept`` right in it.
+
+    A link goes, and what it leads to stays.
+    """
+    _of(folder).remove_contents(folder, kept)
+
+
+def remove_if_empty(folder: Place) -> None:
+    """Delete a folder that holds nothing; nothing happens to another, or if there is none."""
+    _of(folder).remove_if_empty(folder)
 
 
 def remove_temporaries(folder: Place, beginning: str = "") -> None:

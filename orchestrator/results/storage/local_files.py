@@ -16,12 +16,13 @@ import glob
 import os
 import shutil
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
-from orchestrator.results.storage.locations import TEMPORARY_SUFFIX, temporary_name
+from orchestrator.results.storage.locations import TEMPORARY_SUFFIX, StoredFile, temporary_name
 from orchestrator.results.storage.printable_text import has_control_characters, one_line
 from orchestrator.results.storage.transient_errors import is_transient, with_retries
 from orchestrator.results.storage.vanished_folders import check_not_vanished
@@ -219,17 +220,34 @@ def check_names(folder: object, names: Iterable[str]) -> None:
 @retried("list")
 def contents(folder: Path) -> list[tuple[str, str]]:
     """See `files`; what vanishes meanwhile is left out."""
-    found: list[tuple[str, str]] = []
+    return sorted((path, kind) for path, kind, _ in _walk(folder))
+
+
+@retried("list")
+def stored_files(folder: Path) -> list[StoredFile]:
+    """See `files`; what vanishes meanwhile is left out."""
+    found = []
+    for path, kind, entry in _walk(folder):
+        if kind != "file":
+            continue
+        with suppress(FileNotFoundError):
+            status = entry.stat(follow_symlinks=False)
+            changed_at = datetime.fromtimestamp(status.st_mtime, UTC)
+            found.append(StoredFile(path, status.st_size, changed_at))
+    return sorted(found)
+
+
+def _walk(folder: Path) -> Iterator[tuple[str, str, os.DirEntry[str]]]:
+    """Path below the folder, kind and entry of everything in it; no link is followed."""
     pending = [""]
     while pending:
         above = pending.pop()
         for entry in _entries(folder / above):
             name = f"{above}{entry.name}"
             kind = _kind_of(entry)
-            found.append((name, kind))
+            yield name, kind, entry
             if kind == "folder":
                 pending.append(f"{name}/")
-    return sorted(found)
 
 
 def refuse_links(folder: Path, *, deep: bool) -> None:
@@ -328,6 +346,30 @@ def remove_folder(folder: Path) -> None:
     """See `files`."""
     with suppress(FileNotFoundError):
         shutil.rmtree(folder)
+
+
+@retried("delete")
+def remove_contents(folder: Path, kept: Container[str]) -> None:
+    """See `files`."""
+    for entry in _entries(folder):
+        if entry.name in kept:
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            remove_folder(Path(entry.path))
+        else:
+            remove(Path(entry.path))
+
+
+@retried("delete")
+def remove_if_empty(folder: Path) -> None:
+    """See `files`."""
+    try:
+        folder.rmdir()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+            raise
 
 
 @retried("clean")

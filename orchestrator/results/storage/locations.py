@@ -10,8 +10,9 @@ password or a key is refused; credentials come from the environment of each node
 import re
 import secrets
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from podium.errors import StoreError
@@ -91,6 +92,14 @@ class RemotePath:
 
 Place: TypeAlias = Path | RemotePath
 """Location of a file or folder: a path of this machine, or one in a remote store."""
+
+
+class StoredFile(NamedTuple):
+    """A file as a listing shows it: path below the listed folder, bytes, time of last change."""
+
+    path: str
+    num_bytes: int
+    changed_at: datetime
 
 
 def has_scheme(text: str) -> bool:

@@ -11,6 +11,7 @@ Errors show only the code and the status that the store answers: its own message
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -68,10 +69,12 @@ class Listing:
 
     Attributes:
         sizes: key of each object -> its size in bytes.
+        changed_at: key of each object -> when it was written.
         folders: keys of the folders directly below; empty in a deep listing.
     """
 
     sizes: Mapping[str, int]
+    changed_at: Mapping[str, datetime]
     folders: Sequence[str]
 
 
@@ -151,14 +154,16 @@ class ObjectStore:
     def _listed(self, key: str, *, deep: bool) -> Listing:
         if deep:
             chunks = self._obstore.list(self._client, key or None)
-            return Listing(
-                sizes={item["path"]: item["size"] for chunk in chunks for item in chunk},
-                folders=(),
-            )
-        found = self._obstore.list_with_delimiter(self._client, key or None)
+            objects = [item for chunk in chunks for item in chunk]
+            folders: list[str] = []
+        else:
+            found = self._obstore.list_with_delimiter(self._client, key or None)
+            objects = list(found["objects"])
+            folders = list(map(str, found["common_prefixes"]))
         return Listing(
-            sizes={item["path"]: item["size"] for item in found["objects"]},
-            folders=[str(folder) for folder in found["common_prefixes"]],
+            sizes={item["path"]: item["size"] for item in objects},
+            changed_at={item["path"]: item["last_modified"] for item in objects},
+            folders=folders,
         )
 
     def _request(self, action: Callable[[], T], *, must_find: bool = False) -> T | None:

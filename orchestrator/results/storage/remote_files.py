@@ -8,7 +8,7 @@ import functools
 import os
 import secrets
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from orchestrator.results.storage.local_files import check_names, check_size, store_errors
-from orchestrator.results.storage.locations import RemotePath, temporary_name
+from orchestrator.results.storage.locations import RemotePath, StoredFile, temporary_name
 from orchestrator.results.storage.object_store import Listing, ObjectStore, RequestError
 from orchestrator.results.storage.object_store_clients import open_store
 from orchestrator.results.storage.transient_errors import with_retries
@@ -125,6 +125,15 @@ def contents(folder: RemotePath) -> list[tuple[str, str]]:
     return [(path, "file") for path in _paths_below(folder)]
 
 
+def stored_files(folder: RemotePath) -> list[StoredFile]:
+    """See `files`."""
+    found = _listing(folder, deep=True)
+    return sorted(
+        StoredFile(_below(folder, key), num_bytes, found.changed_at[key])
+        for key, num_bytes in found.sizes.items()
+    )
+
+
 def refuse_links(folder: RemotePath, *, deep: bool) -> None:
     """See `files`; there are none."""
 
@@ -137,6 +146,16 @@ def remove(place: RemotePath) -> None:
 def remove_folder(folder: RemotePath) -> None:
     """See `files`."""
     in_parallel(remove, [folder / path for path in _paths_below(folder)])
+
+
+def remove_contents(folder: RemotePath, kept: Container[str]) -> None:
+    """See `files`."""
+    found = [path for path in _paths_below(folder) if path.partition("/")[0] not in kept]
+    in_parallel(remove, [folder / path for path in found])
+
+
+def remove_if_empty(folder: RemotePath) -> None:
+    """See `files`; a folder that holds nothing is none."""
 
 
 def remove_temporaries(folder: RemotePath, beginning: str) -> None:
@@ -157,8 +176,11 @@ def in_parallel(action: Callable[[A], T], items: Sequence[A]) -> list[T]:
 
 
 def _paths_below(folder: RemotePath) -> list[str]:
-    keys = _listing(folder, deep=True).sizes
-    return sorted(key.removeprefix(folder.key).strip("/") for key in keys)
+    return sorted(_below(folder, key) for key in _listing(folder, deep=True).sizes)
+
+
+def _below(folder: RemotePath, key: str) -> str:
+    return key.removeprefix(folder.key).strip("/")
 
 
 def _listing(folder: RemotePath, *, deep: bool) -> Listing:

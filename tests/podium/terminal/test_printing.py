@@ -9,7 +9,7 @@ import pytest
 
 import podium
 from orchestrator.results.storage.printable_text import one_line, visible
-from podium.terminal.printing import print_json, print_table, say, table_text
+from podium.terminal.printing import bytes_text, print_json, print_table, say, table_text
 
 ROWS = [
     {"name": "a", "count": 3, "score": 0.123456, "is_best": True},
@@ -120,3 +120,20 @@ def test_nothing_in_podium_prints_but_by_this_module():
                 if is_raw and "json_visible(" not in text:
                     against.append(f"{path}:{node.lineno}: {text}")
     assert against == []
+
+
+@pytest.mark.parametrize(
+    ("num_bytes", "text"),
+    [
+        (None, "-"),
+        (0, "0 B"),
+        (999, "999 B"),
+        (1_000, "1.0 kB"),
+        (99_950, "100 kB"),
+        (999_500, "1.0 MB"),
+        (41_234_567, "41.2 MB"),
+        (1.5e15, "1500 TB"),
+    ],
+)
+def test_sizes_have_two_or_three_digits_and_a_unit(num_bytes, text):
+    assert bytes_text(num_bytes) == text

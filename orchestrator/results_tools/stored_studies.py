@@ -1,0 +1,216 @@
+"""The studies of a storage at a glance: state, trials, size, hours and last change of each.
+
+A study is known by one listing of its files and its few records: no trial is read, and no loss or
+data set of it is needed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+from orchestrator.results.locks.lock_owner import LockOwner, is_dead, machine_id
+from orchestrator.results.locks.study_lock import lock_owner
+from orchestrator.results.records.runs import Run, read_runs
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import (
+    MERGED_FROM,
+    is_marked_removed,
+    read_provenance,
+    read_study,
+    study_name,
+)
+from orchestrator.results.storage.files import each, exists, list_studies, stored_files
+from orchestrator.results.storage.locations import Place, StoredFile
+from orchestrator.results.trial_files.compaction_manifest import read_manifest
+from orchestrator.study.blocks import blocks, most_finals, num_baseline_runs, searches
+from orchestrator.study.budget import SECONDS_PER_HOUR, with_trials_per_search
+from orchestrator.study.resolved_study import study_from_resolved
+from podium.errors import CorruptFileError, PodiumError, UnreachableError
+
+State = Literal[
+    "planned",
+    "running",
+    "stopped",
+    "complete",
+    "some failed",
+    "out of budget",
+    "merged",
+    "half removed",
+    "damaged",
+    "unreadable",
+    "not podium's",
+]
+
+_SILENT = timedelta(minutes=10)
+"""Another machine's lock that did not change for so long is that of a run which was killed.
+
+Its heartbeat is written every few seconds; the rest is for clocks that disagree.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredStudy:
+    """A folder of a storage.
+
+    Attributes:
+        folder: the folder; its name is that of the study.
+        state: what became of the study so far, or why the folder cannot be read.
+        trials: number of committed trials of all stages; None where it cannot be read.
+        planned: number of trials that the study plans, at most; None where it cannot be read.
+        failed: number of trials that failed and were not retried; None where it cannot be read.
+        gpu_hours: GPU-hours of all runs; None where they cannot be read.
+        trial_hours: hours of all attempts at trials; None where they cannot be read.
+        num_bytes: bytes of all files; None in a folder that is not podium's.
+        changed_at: last change of a file; None without files, or where the folder is not podium's.
+        running_on: name of the machine on which the study is running; None if it is not.
+        problem: why the folder cannot be read; None if it can.
+    """
+
+    folder: Place
+    state: State
+    trials: int | None = None
+    planned: int | None = None
+    failed: int | None = None
+    gpu_hours: float | None = None
+    trial_hours: float | None = None
+    num_bytes: int | None = None
+    changed_at: datetime | None = None
+    running_on: str | None = None
+    problem: str | None = None
+
+
+def stored_studies(storage: Place) -> list[StoredStudy]:
+    """All folders of a storage by name, hidden ones left out; of a results folder itself alone.
+
+    Raises:
+        PodiumError: there is no such folder, or nothing in it.
+        UnreachableError: the store does not answer.
+    """
+    if exists(StudyPaths(storage).store):
+        return [stored_study(storage)]
+    folders = [folder for folder in list_studies(storage) if not folder.name.startswith(".")]
+    if not folders:
+        raise PodiumError(f"there are no studies in {storage}: no folder is in there")
+    return list(each(stored_study, folders))
+
+
+def stored_study(folder: Place) -> StoredStudy:
+    """What a folder holds; what cannot be read is a state, not an error.
+
+    Raises:
+        UnreachableError: the store does not answer.
+    """
+    paths = StudyPaths(folder)
+    try:
+        if not exists(paths.store):
+            return StoredStudy(folder=folder, state="not podium's", problem="it has no store.json")
+    except UnreachableError:
+        raise
+    except PodiumError as error:
+        return StoredStudy(folder=folder, state="unreadable", problem=str(error))
+    files = stored_files(folder)
+    try:
+        return _read(paths, files)
+    except UnreachableError:
+        raise
+    except CorruptFileError as error:
+        return _of_files(folder, files, state="damaged", problem=str(error))
+    except PodiumError as error:
+        state: State = "half removed" if _is_half_removed(paths) else "unreadable"
+        return _of_files(folder, files, state=state, problem=str(error))
+
+
+def _is_half_removed(paths: StudyPaths) -> bool:
+    try:
+        return is_marked_removed(paths)
+    except CorruptFileError:
+        return False
+
+
+def _of_files(
+    folder: Place, files: Sequence[StoredFile], *, state: State, problem: str
+) -> StoredStudy:
+    return StoredStudy(
+        folder=folder,
+        state=state,
+        num_bytes=sum(file.num_bytes for file in files),
+        changed_at=max((file.changed_at for file in files), default=None),
+        problem=problem,
+    )
+
+
+def _read(paths: StudyPaths, files: Sequence[StoredFile]) -> StoredStudy:
+    study_name(paths)
+    runs = read_runs(paths)
+    trials, planned = _num_trials(paths, files), _num_planned(paths)
+    failed = _num_failed(runs, files)
+    owner = _living_owner(paths, files)
+    state: State = "running" if owner else _state(paths, runs, trials, planned, failed)
+    spent = [spent for run in runs for spent in run.spent]
+    return StoredStudy(
+        folder=paths.folder,
+        state=state,
+        trials=trials,
+        # Finals are fewer than planned where the published default wins its search.
+        planned=trials if state in ("complete", "some failed", "merged") else planned,
+        failed=failed,
+        gpu_hours=sum(item.gpu_seconds for item in spent) / SECONDS_PER_HOUR,
+        trial_hours=sum(item.seconds for item in spent) / SECONDS_PER_HOUR,
+        num_bytes=sum(file.num_bytes for file in files),
+        changed_at=max((file.changed_at for file in files), default=None),
+        running_on=owner.host if owner else None,
+    )
+
+
+def _state(
+    paths: StudyPaths, runs: Sequence[Run], trials: int, planned: int, failed: int
+) -> State:
+    if not trials and not runs:
+        return "planned"
+    if not runs:  # merged, or written by a version that recorded no runs
+        if MERGED_FROM in (read_provenance(paths) or {}):
+            return "merged"
+        return "complete" if trials >= planned else "stopped"
+    if runs[-1].end == "budget":
+        return "out of budget"
+    if runs[-1].end != "finished":
+        return "stopped"
+    return "some failed" if failed else "complete"
+
+
+def _num_trials(paths: StudyPaths, files: Sequence[StoredFile]) -> int:
+    """Committed trials: those of the compacted file, and files of one trial each."""
+    loose = {
+        (paths.folder / file.path).stem
+        for file in files
+        if file.path.startswith("trials/") and file.path.endswith(".parquet")
+    }
+    return len(loose | read_manifest(paths).trials.keys())
+
+
+def _num_planned(paths: StudyPaths) -> int:
+    resolved = read_study(paths)
+    if resolved is None:
+        return 0
+    study = with_trials_per_search(study_from_resolved(resolved))
+    found = searches(study)
+    baselines = len(blocks(study)) * num_baseline_runs(study, found[0])
+    return sum(study.search.trials + most_finals(study, search) for search in found) + baselines
+
+
+def _num_failed(runs: Sequence[Run], files: Sequence[StoredFile]) -> int:
+    """Attempts that became rows of failed trials, minus those whose rows were withdrawn since."""
+    failed = sum(item.tries for run in runs for item in run.spent if item.use == "failed")
+    withdrawn = sum(file.path.startswith("retried/") for file in files)
+    return max(0, failed - withdrawn)
+
+
+def _living_owner(paths: StudyPaths, files: Sequence[StoredFile]) -> LockOwner | None:
+    """Who is running the study, as far as it can be seen from here without waiting."""
+    changes = [file.changed_at for file in files if file.path.startswith(("lock.json", "lock/"))]
+    owner = lock_owner(paths) if changes else None
+    if owner is None or is_dead(owner):
+        return None
+    is_silent = datetime.now(UTC) - max(changes) > _SILENT
+    return None if is_silent and owner.machine != machine_id() else owner

@@ -1,0 +1,154 @@
+import json
+import os
+import shutil
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.executors.in_process import InProcessExecutor
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import mark_removed
+from orchestrator.results.storage import remote_files
+from orchestrator.results_tools.merge_studies import merge_studies
+from orchestrator.results_tools.stored_studies import stored_studies, stored_study
+from podium.errors import PodiumError
+from tests.object_store import proxied
+from tests.orchestrator.merged_stores import two_stores
+from tests.orchestrator.results.locking import held_by_another_process
+from tests.orchestrator.results.store_rows import change_json
+from tests.orchestrator.results_tools.conftest import SMALLEST, uploaded
+from tests.orchestrator.simulated import simulated_trial
+from tests.orchestrator.small_study import InterruptedAfter, run_here
+
+
+def test_a_complete_study_has_all_its_trials_and_the_size_of_its_files(study):
+    found = stored_study(study)
+    files = [path for path in study.rglob("*") if path.is_file()]
+    assert (found.state, found.failed, found.problem) == ("complete", 0, None)
+    assert found.trials == found.planned > 2
+    assert found.num_bytes == sum(file.stat().st_size for file in files)
+    newest = max(file.stat().st_mtime for file in files)
+    assert found.changed_at.timestamp() == pytest.approx(newest, abs=1e-3)
+    assert found.trial_hours > 0
+
+
+def test_trials_count_alike_before_and_after_they_are_compacted(tmp_path):
+    run_here(SMALLEST, tmp_path, InterruptedAfter(12))
+    stopped = stored_study(tmp_path / SMALLEST.name)
+    loose = len(list((tmp_path / SMALLEST.name).rglob("trials/*/*.parquet")))
+    assert (stopped.state, stopped.trials) == ("stopped", loose)
+    assert stopped.trials < stopped.planned
+    end = run_here(SMALLEST, tmp_path)
+    assert stored_study(tmp_path / SMALLEST.name).trials == end.progress.trials_done
+
+
+def test_a_study_without_trials_and_runs_is_planned(study):
+    for name in ("compacted", "runs", "trials"):
+        shutil.rmtree(study / name, ignore_errors=True)
+    (study / "runs.json").unlink()
+    found = stored_study(study)
+    assert (found.state, found.trials) == ("planned", 0)
+    assert found.planned > 0
+
+
+def test_failed_trials_are_counted_until_they_are_retried(tmp_path):
+    def failing(settings, **options):
+        if settings.evaluate_test:
+            raise ValueError(f"no, {settings.seed}")
+        yield from simulated_trial(settings, **options)
+
+    run_here(SMALLEST, tmp_path, InProcessExecutor(failing))
+    found = stored_study(tmp_path / SMALLEST.name)
+    assert found.state == "some failed"
+    assert found.failed > 0
+    run_here(SMALLEST, tmp_path, retried_causes=())
+    found = stored_study(tmp_path / SMALLEST.name)
+    assert (found.state, found.failed) == ("complete", 0)
+
+
+def test_a_used_up_budget_is_told(tmp_path):
+    seconds = iter(range(0, 10**9, 600))
+    budget = replace(SMALLEST.budget, wall_hours=1)
+    run_here(replace(SMALLEST, budget=budget), tmp_path, clock=lambda: float(next(seconds)))
+    assert stored_study(tmp_path / SMALLEST.name).state == "out of budget"
+
+
+def test_a_study_is_running_while_a_living_process_has_its_lock(study):
+    with held_by_another_process(study) as process:
+        found = stored_study(study)
+        assert found.state == "running"
+        assert found.running_on
+        process.kill()
+        process.wait()
+        assert stored_study(study).state == "complete"
+
+
+def test_another_machines_lock_is_of_a_run_until_it_was_silent_for_long(study):
+    with held_by_another_process(study):
+        pass
+    owner = json.loads((study / "lock.json").read_text())
+    (study / "lock.json").write_text(json.dumps({**owner, "machine": "elsewhere", "host": "far"}))
+    found = stored_study(study)
+    assert (found.state, found.running_on) == ("running", "far")
+    hour_ago = (study / "lock.json").stat().st_mtime - 3600
+    os.utime(study / "lock.json", (hour_ago, hour_ago))
+    assert stored_study(study).state == "complete"
+
+
+def test_a_merged_study_is_called_so(tmp_path):
+    merged = merge_studies(two_stores(tmp_path), tmp_path / "both")
+    found = stored_study(merged.folder)
+    assert (found.state, found.trials) == ("merged", merged.trials)
+
+
+def test_what_cannot_be_read_is_listed_with_the_reason(study):
+    storage = study.parent
+    for name in ("damaged", "older", "half", "run-lost"):
+        shutil.copytree(study, storage / name)
+    (storage / "foreign").mkdir()
+    (storage / ".hidden").mkdir()
+    (storage / "damaged" / "store.json").write_text("{")
+    change_json(storage / "older" / "store.json", schema_version=1)
+    (storage / "run-lost" / "runs" / "000001.json").unlink()
+    mark_removed(StudyPaths(storage / "half"))
+    found = {item.folder.name: item for item in stored_studies(storage)}
+    states = {name: item.state for name, item in found.items()}
+    assert states == {
+        "damaged": "damaged",
+        "foreign": "not podium's",
+        "half": "half removed",
+        "older": "unreadable",
+        "run-lost": "damaged",
+        "small": "complete",
+    }
+    assert "not valid JSON" in found["damaged"].problem
+    assert found["damaged"].num_bytes > 0
+    assert "podium rm" in found["half"].problem
+
+
+def test_a_results_folder_is_listed_by_itself(study):
+    assert [item.folder for item in stored_studies(study)] == [study]
+
+
+def test_an_empty_storage_is_an_error(tmp_path):
+    with pytest.raises(PodiumError, match="no studies in"):
+        stored_studies(tmp_path)
+
+
+def test_a_remote_study_is_listed_as_the_same_study_on_a_disk(study, remote_study, bucket):
+    here, (there,) = stored_study(study), stored_studies(bucket / "results")
+    for name in ("state", "trials", "planned", "failed", "trial_hours"):
+        assert getattr(there, name) == getattr(here, name)
+    assert there.num_bytes == here.num_bytes  # the guard of a lock has no bytes
+    with held_by_another_process(remote_study):
+        assert stored_study(remote_study).state == "running"
+
+
+def test_a_remote_study_takes_few_requests_however_many_trials_it_has(study, s3_service):
+    with proxied(s3_service) as (proxy, bucket):
+        uploaded(study, bucket / "results" / "one")
+        for number in range(40):
+            remote_files.put(bucket / "results" / "one" / f"asks/s/{number}.json", b"{}")
+        proxy.requests.clear()
+        stored_studies(bucket / "results")
+        assert len(proxy.requests) <= 10, proxy.requests
