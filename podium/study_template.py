@@ -93,6 +93,7 @@ resources:                       # of one trial; fractions share a GPU
   stuck_minutes: 60              # attempts without any sign for so long are repeated; null: never
   backbones: {{}}                  # such as {{resnet50: {{gpus_per_trial: 0.5}}}}
 seed: 0
+notify: null                     # or [PROGRAM, WORD, ...]: run when a run ends
 storage: podium-results          # beside this file, or s3://bucket/folder; --storage overrides it
 """
 

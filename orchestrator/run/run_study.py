@@ -17,6 +17,7 @@ from orchestrator.results.trial_files.compaction import (
     remove_all_leftovers,
 )
 from orchestrator.results.trial_files.reader import Reader
+from orchestrator.run.notification import Notification
 from orchestrator.run.resume_study import rebuilt_queues
 from orchestrator.run.retry_failed import check_causes, record_retries, recorded_failures, withdraw
 from orchestrator.run.run_log import run_log
@@ -132,7 +133,12 @@ def run_study(
     check_published(study, datasets.values())
     if any(map(has_image_files, study.datasets)):
         say(f"Training: {recipe_note(study.training.recipe, study.datasets)}.")
-    with ExitStack() as held, StudyLock(paths, say) as lock, run_log(paths):
+    with (
+        Notification(study, paths, say) as notification,  # last, as it may start another run
+        ExitStack() as held,
+        StudyLock(paths, say) as lock,
+        run_log(paths),
+    ):
         study = find_warm_starts(study, say)
         report_differences(study, say)
         report_unrecorded_code(study, say)
@@ -176,8 +182,10 @@ def run_study(
             remove_all_leftovers(paths)
             compact(paths)
         scheduler.events.study_ended(scheduler.budget.used_up_message)
+        progress = scheduler.progress()
+        notification.set(_ending(scheduler), scheduler.budget.used_up_message or _so_far(progress))
         return RunEnd(
-            progress=scheduler.progress(),
+            progress=progress,
             interrupted=not finished,
             out_of_budget=scheduler.budget.used_up_message,
         )
@@ -224,6 +232,11 @@ def _ending(scheduler: StudyScheduler) -> RunEnding:
     if scheduler.budget.used_up_message is not None:
         return "budget"
     return "interrupted" if scheduler.is_stopping else "finished"
+
+
+def _so_far(progress: StudyProgress) -> str:
+    done = f"{progress.trials_done} of {progress.trials_planned} trials are done"
+    return f"{done}, {progress.failed} failed."
 
 
 def _report_cut_short(progress: StudyProgress, planned: int, say: Callable[[str], object]) -> None:

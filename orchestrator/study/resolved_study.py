@@ -49,7 +49,7 @@ def resolved_dict(study: Study) -> dict[str, Any]:
 
     What the study file states for single losses is there by key, and then by loss. Only ``code``
     is missing where nothing is named by import path, and ``verification`` where it is not asked
-    for, as in older snapshots.
+    for, as in older snapshots. ``notify`` is left out: a snapshot names no program to run.
     """
     values = asdict(study) | {
         "losses": study.loss_names,
@@ -87,6 +87,8 @@ def study_from_resolved(values: Mapping[str, Any]) -> Study:
 
 
 def _study(values: Mapping[str, Any]) -> Study:
+    if unknown := sorted(values.keys() - set(_KEYS)):
+        raise KeyError(unknown[0])
     search, final = values["search"], values["final"]
     warm_start = search["warm_start"]
     protocol = final["protocol"]

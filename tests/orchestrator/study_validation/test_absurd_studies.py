@@ -74,6 +74,7 @@ NUMBERS = {
 OTHERS = {
     "study": [],
     "storage": [],
+    "notify": [],
     "losses": [],
     "datasets": [],
     "backbones": [],
