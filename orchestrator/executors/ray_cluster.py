@@ -30,7 +30,7 @@ from orchestrator.executors.ray_cluster_watch import PATIENCE, ClusterWatch
 from orchestrator.executors.ray_messages import (
     drop_messages,
     keep_messages,
-    keep_signal_handlers,
+    kept_sigterm_handler,
 )
 from orchestrator.study.resource_demand import Capacity, Demand
 from podium.errors import PodiumError
@@ -67,10 +67,10 @@ class RayCluster:
         remove_folders_of_dead_runs()
         self._folder = PrivateFolder()
         keep_messages(self._folder.path / "messages.log")
-        keep_signal_handlers()
         atexit.register(self._end_process)  # runs before what Ray registered
         try:
-            self._start()
+            with kept_sigterm_handler():
+                self._start()
             context = ray.get_runtime_context()
             self._watch = ClusterWatch(
                 context.gcs_address,

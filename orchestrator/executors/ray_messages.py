@@ -5,6 +5,10 @@ driver. Errors that matter reach podium as exceptions and deaths, and are said o
 """
 
 import logging
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +45,20 @@ def drop_messages() -> None:
     _use(logging.NullHandler())
 
 
-def keep_signal_handlers() -> None:
-    """Keep Ray from taking SIGTERM for itself: it would exit in the middle of its start."""
+@contextmanager
+def kept_sigterm_handler() -> Iterator[None]:
+    """Keep Ray from taking SIGTERM for itself while it starts.
+
+    Its handler in Python would exit in the middle of the start; that of its core prints a stack
+    trace at each signal, and may abort the process.
+    """
     utils.set_sigterm_handler = _ignore_handler
+    try:
+        yield
+    finally:
+        handler = signal.getsignal(signal.SIGTERM)  # as Python knows it, which Ray's core does not
+        if handler is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)
 
 
 def _use(handler: logging.Handler) -> None:
