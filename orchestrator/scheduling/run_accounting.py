@@ -71,7 +71,7 @@ class RunAccount:
         self._earlier_sums = spent_in(self._earlier)
         self._earlier_wall = wall_seconds_of(self._earlier)
         self._number = max((run.number for run in self._earlier), default=ESTIMATE) + 1
-        self._started = clock()
+        self._started: float | None = None
         self._started_at = datetime.now(UTC)
         self._stopped: float | None = None
         self._end: RunEnding | None = None
@@ -83,6 +83,8 @@ class RunAccount:
 
     def __enter__(self) -> Self:
         """Write that the run started, and an estimate of what older ones spent."""
+        # Not earlier: a budget that is used up before trials start would leave no account of it.
+        self._started = self._clock()
         self.write_estimate()
         self._write()
         write_run_count(self._paths, self._number)
@@ -147,6 +149,8 @@ class RunAccount:
 
     def _seconds(self) -> float:
         """Seconds of this run until it ended, so that later answers equal what was written."""
+        if self._started is None:
+            return 0.0
         return (self._clock() if self._stopped is None else self._stopped) - self._started
 
     def _keep_writing(self) -> None:
