@@ -34,7 +34,10 @@ ONE_LINE = [
         "search: {space: psomas2020}",
         'search.space must be a space of contrastive; got "psomas2020"; choices: joint.*',
     ),
-    ("search: {tune: [lr]}", 'unknown parameter to tune; got "lr"; choices: .*learning_rate, .*'),
+    (
+        "search: {tune: [lr]}",
+        'unknown parameter to tune; got "lr"; did you mean learning_rate? choices: .*',
+    ),
     ("search: {tune: learning_rate}", "search.tune must be a list with at least one item; .*"),
     ("search: {order: random}", "search.order must be one of the choices; .*"),
     ("search: {lag: 0}", "search.lag must be a whole number of at least 1; got 0"),
