@@ -5,11 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from podium.errors import PodiumError
+from trainables.dataset_interface.class_splits import refuse_too_few_classes
 from trainables.dataset_readers.image_checks import RoleCheck, check_images
 from trainables.dataset_readers.read_images import read_images
 
-_LEAST_TRAIN_CLASSES = 4  # two to train on, two to validate
-_LEAST_TEST_CLASSES = 2
 _FIXED_FROM = 40  # training classes from which one split validates enough of them
 _MOST_FOLDS = 5
 _IMAGES_OF_A_CLASS = 4  # in a batch, of classes that have so many
@@ -57,12 +56,7 @@ def look_at_folder(root: Path) -> FolderStudy:
             f"{first.path} ({first.reason}): repair or remove them (podium datasets check folder "
             "lists all)"
         )
-    if train.classes < _LEAST_TRAIN_CLASSES or test.classes < _LEAST_TEST_CLASSES:
-        raise PodiumError(
-            f"{root}: {train.classes} classes to train and validate on and {test.classes} to test "
-            f"on are too few: it takes {_LEAST_TRAIN_CLASSES} and {_LEAST_TEST_CLASSES}, each a "
-            "folder with images (without train and test, the classes are halved by name)"
-        )
+    refuse_too_few_classes(root, num_train=train.classes, num_test=test.classes)
     for role in (train, test):
         if role.max_per_class < 2 and "gallery" not in roles:
             raise PodiumError(
@@ -111,7 +105,8 @@ losses: [contrastive, multi_similarity, proxy_anchor]
 # Validation classes are kept from training; test classes are never seen before the end.
 protocol: {found.protocol}
 search: {{trials: 10}}             # of each loss
-final: {{seeds: 3}}
+final: {{seeds: 8}}                # with fewer no difference of four losses can be significant
+tournament: {{question: these_blocks}}  # of these images, not of all: that takes more data sets
 training:
   recipe: psomas2020             # for image files: AdamW, random crops, 224 pixels
   epochs: 20                     # the recipe's are 100

@@ -77,7 +77,7 @@ ROOMS: dict[str, set[str]] = {
     "podium": {
         "orchestrator", "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/scheduling", "podium/api", "podium/errors", "podium/own_packages",
-        "podium/stop_signals", "podium/terminal",
+        "podium/stop_signals", "podium/terminal", "trainables/dataset_interface",
         "trainables/dataset_readers",
     },
     # 12

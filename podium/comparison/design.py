@@ -19,7 +19,7 @@ from analysis.hypothesis_tests.pairwise_comparisons import blocks_needed
 from orchestrator.results.records.tournament_rules import PrimaryTest
 from orchestrator.study.dataset_facts import dataset_facts
 from podium.errors import PodiumError
-from trainables.dataset_interface.class_splits import fitting_val_fraction
+from trainables.dataset_interface.class_splits import fitting_val_fraction, refuse_too_few_classes
 from trainables.dataset_interface.dataset import DatasetFacts
 from trainables.loss_files import files_of
 from trainables.settings.loss_expression import parse_loss
@@ -103,8 +103,8 @@ def comparison_keys(
         data: folder of images by class; None for letters.
 
     Raises:
-        PodiumError: the losses take longer than the minutes, or the folder has too few classes.
-        TrialInputError: the folder has no classes, or a class no images.
+        PodiumError: the losses take longer than the minutes.
+        TrialInputError: the folder has too few classes, or a class no images.
     """
     losses = [loss, *opponents]
     on_data = (
@@ -205,12 +205,10 @@ def _letter_sets() -> list[dict[str, Any]]:
 
 def _on(folder: Path, num_losses: int, minutes: int) -> dict[str, Any]:
     facts = dataset_facts(DatasetSettings(name="folder", options={"root": str(folder)}))
+    refuse_too_few_classes(
+        folder, num_train=facts.num_train_classes, num_test=facts.num_test_classes
+    )
     val_fraction = fitting_val_fraction(facts.num_train_classes, _VAL_FRACTION)
-    if val_fraction is None or facts.num_test_classes < 2:
-        raise PodiumError(
-            f"{folder} has too few classes to compare losses on: it takes 4 to train and validate"
-            f" on and 2 to test on; got {facts.num_train_classes} and {facts.num_test_classes}"
-        )
     least = blocks_needed(num_losses, _ALPHA, _TEST) or 0
     designs = [replace(one, repeats=max(least, one.repeats)) for one in _ON_IMAGES]
     seconds = [_seconds_on(facts, one, num_losses) for one in designs]

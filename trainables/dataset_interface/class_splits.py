@@ -2,7 +2,6 @@
 
 import hashlib
 import itertools
-import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ _WHOLE = ("test_tuned", "refit")
 # class to train on there are no negatives.
 _MIN_VAL_CLASSES = 2
 _MIN_TRAIN_CLASSES = 2
+_MIN_TEST_CLASSES = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +109,7 @@ def fitting_val_fraction(num_classes: int, wanted: float) -> float | None:
 
     Args:
         num_classes: number of training classes, those of validation included.
-        wanted: a share between 0 and 1, which is returned where it fits.
+        wanted: a share from 0 to 1, which is returned where it fits.
 
     Returns:
         None with fewer classes than both sides of a split need.
@@ -118,21 +118,42 @@ def fitting_val_fraction(num_classes: int, wanted: float) -> float | None:
     if most < _MIN_VAL_CLASSES:
         return None
     count = min(max(round(wanted * num_classes), _MIN_VAL_CLASSES), most)
-    return wanted if count == round(wanted * num_classes) else round(count / num_classes, 4)
+    if count == round(wanted * num_classes):
+        return wanted
+    return round(count / num_classes, max(4, len(str(num_classes))))
+
+
+def refuse_too_few_classes(where: object, *, num_train: int, num_test: int) -> None:
+    """Refuse images of which no study can be made.
+
+    Args:
+        where: their folder.
+        num_train: number of classes to train and validate on.
+        num_test: number of classes to test on.
+
+    Raises:
+        TrialInputError: a side has fewer classes than a split or a test needs.
+    """
+    least = _MIN_TRAIN_CLASSES + _MIN_VAL_CLASSES
+    if num_train < least or num_test < _MIN_TEST_CLASSES:
+        raise TrialInputError(
+            f"{where}: {num_train} classes to train and validate on and {num_test} to test on are "
+            f"too few: it takes {least} and {_MIN_TEST_CLASSES}, each a folder with images "
+            "(without train and test, the classes are halved by name)"
+        )
 
 
 def _fitting(num_classes: int, protocol: ProtocolSettings) -> str:
     """Which values of the parameter fit, in words; empty for a list of classes."""
     if protocol.val_classes is not None:
         return ""
-    if num_classes < _MIN_VAL_CLASSES + _MIN_TRAIN_CLASSES:
+    least, most = (fitting_val_fraction(num_classes, wanted) for wanted in (0, 1))
+    if least is None or most is None:
         return f": no split has as few as {num_classes}"
     if protocol.folds is not None:
         return f": folds from 2 to {num_classes // _MIN_VAL_CLASSES} fit"
-    least = math.ceil(100 * _MIN_VAL_CLASSES / num_classes) / 100
-    most = math.floor(100 * (1 - _MIN_TRAIN_CLASSES / num_classes)) / 100
-    if least >= most:
-        return ": val_fraction 0.5 fits"
+    if least == most:
+        return f": val_fraction {least:g} fits"
     return f": val_fraction from {least:g} to {most:g} fits"
 
 
