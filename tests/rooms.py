@@ -45,6 +45,7 @@ LOOKED_FOR_BY_NAME = {
     "orchestrator.verify.replayed_suggestions",
     "orchestrator.verify.store_files",
     "podium.api.status",
+    "podium.api.trials",
     "podium.cli",
     "podium.plan.power_text",
     "trainables.loss_composition.cross_batch_memory",
@@ -62,7 +63,7 @@ LOOKED_FOR_BY_NAME = {
 ROOMS: dict[str, set[str]] = {
     # 14
     "podium/commands": {
-        "analysis", "analysis/audit", "analysis/hyperparameters", "analysis/report",
+        "analysis", "analysis/audit", "analysis/report",
         "analysis/scores", "analysis/study_results", "analysis/typed_tables", "orchestrator",
         "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files",

@@ -124,7 +124,7 @@ From Python, `orchestrator.results.trial_files.reader.Reader(folder)` gives the 
 moment of a run, each trial once also while files are being gathered: `trials()`, and the nested
 columns as long tables: `scores()`, `class_hits()`, `test_scores()`, `test_class_hits()`,
 `test_retrievals()`, and `attempts()`, `runs()`, `spending()`. A filter on columns of trials leaves the details of others on
-the disk ([a notebook](../notebooks/reading-results.ipynb), [other tools](../how-to/export.md)).
+the disk ([a notebook](../notebooks/first-study.ipynb), [other tools](../how-to/export.md)).
 
 Besides the trials: `study.yaml` (the resolved study), `provenance.json` (versions, hardware,
 what losses do not share, search spaces), `code/` (copies of what the study names by

@@ -90,6 +90,65 @@ class Results:
         """
         return self._reader.trials().collect()
 
+    def select_trials(
+        self,
+        *,
+        loss: str | None = None,
+        stage: str | None = None,
+        fold: int | None = None,
+        sort: str | None = None,
+        top: int | None = None,
+    ) -> pl.DataFrame:
+        """Select trials, with the columns of ``podium trials``.
+
+        Args:
+            loss: name of a loss whose trials are wanted; None means all.
+            stage: ``search``, ``final`` or ``baseline``; None means all.
+            fold: index of a fold, from 0; None means all.
+            sort: column to sort by, such as ``objective``, ``test`` (the first test score) or a
+                hyperparameter: the largest number first, text from A to Z, missing values last;
+                None means the order of `trials`.
+            top: how many trials to keep, by the column of ``sort``; None means all.
+
+        Returns:
+            One row per trial, of any state; a study without trials has no rows. ``objective`` and
+            ``test_*`` are from 0 to 1, and null where there is no such score; ``seconds`` is the
+            time of training and validation.
+
+        Raises:
+            PodiumError: no trial has such a loss, stage or fold; there is no such column; or
+                ``top`` is given without ``sort``.
+        """
+        from podium.api.trials import selected_trials, trials_with
+
+        found = trials_with(self._reader.trials(), loss=loss, stage=stage, fold=fold)
+        return selected_trials(self._reader, found, sort, top)
+
+    def failures(
+        self, *, loss: str | None = None, stage: str | None = None, fold: int | None = None
+    ) -> pl.DataFrame:
+        """List the failed trials, with cause and traceback.
+
+        As ``podium trials --failed`` does. A failure that was retried is no longer among them.
+
+        Args:
+            loss: name of a loss whose trials are wanted; None means all.
+            stage: ``search``, ``final`` or ``baseline``; None means all.
+            fold: index of a fold, from 0; None means all.
+
+        Returns:
+            One row per failed trial, none if none failed: ``trial_id``, ``search``, ``stage``,
+            ``cause``, ``message``, ``traceback``, ``log`` (the end of what it printed) and
+            ``log_file`` (path of all of it, null if it was not kept).
+
+        Raises:
+            PodiumError: no trial has such a loss, stage or fold.
+        """
+        from podium.api.trials import failed_trials, trials_with
+
+        found = trials_with(self._reader.trials(), loss=loss, stage=stage, fold=fold)
+        return failed_trials(self.folder, found)
+
     @property
     def scores(self) -> pl.LazyFrame:
         """Every score of every epoch: one row per trial, fold, epoch, role, metric and K.

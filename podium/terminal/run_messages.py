@@ -1,6 +1,7 @@
 """What a run says while it lasts: what it logs, on standard error or below a notebook's cell."""
 
 import logging
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -27,6 +28,9 @@ def messages_shown(level: int) -> Iterator[None]:
     if any(isinstance(handler, _Shown) for handler in _LOGGERS[0].handlers):
         yield
         return
+    if is_notebook():
+        # Of bars that Optuna loads and podium does not draw.
+        warnings.filterwarnings("ignore", message="IProgress not found")
     handler = _Shown(level)
     before = [logger.level for logger in _LOGGERS]
     for logger in _LOGGERS:

@@ -1,30 +1,52 @@
-"""The notebooks run, on the results of a study that was run for them."""
+"""The notebook runs a study and reads it, and commands and Python read the same numbers there."""
 
+import json
+import math
 import re
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
+import podium
 from tests.docs.code_blocks import DOCS
+from tests.podium.calling import output_of
 
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
+
+# The variables that the notebook shows, with all their digits.
+LEAVE_NUMBERS = """
+import json
+
+record = {
+    "tournament": tournament.to_dict(),
+    "cv": cv.to_dict(),
+    "importance": importance.to_dict(),
+    "trials": results.select_trials().to_dicts(),
+}
+with open("numbers.json", "w") as file:
+    json.dump(record, file)
+"""
 
 # A socket of the kernel that is still open when the process ends is not ours to close.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 
 
 @pytest.fixture(scope="module")
-def executed(prepared):
-    """Reading results, cell by cell in a kernel of its own."""
-    notebook = nbformat.read(DOCS / "notebooks" / "reading-results.ipynb", as_version=4)
+def folder(tmp_path_factory):
+    """The folder in which the notebook runs."""
+    return tmp_path_factory.mktemp("notebook")
+
+
+@pytest.fixture(scope="module")
+def executed(folder):
+    """A first study, cell by cell in a kernel of its own; its last cell is that of the test."""
+    notebook = nbformat.read(DOCS / "notebooks" / "first-study.ipynb", as_version=4)
+    notebook.cells.append(nbformat.v4.new_code_cell(LEAVE_NUMBERS))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PODIUM_RESULTS", str(prepared / "podium-results" / "letters"))
         patch.setenv("PYTHONPATH", str(DOCS.parent))
         patch.setenv("MPLBACKEND", "module://matplotlib_inline.backend_inline")
-        client = NotebookClient(
-            notebook, timeout=120, resources={"metadata": {"path": str(DOCS / "notebooks")}}
-        )
+        client = NotebookClient(notebook, timeout=600, resources={"metadata": {"path": folder}})
         return client.execute()
 
 
@@ -38,20 +60,65 @@ def outputs(notebook, kind):
     ]
 
 
-def test_every_cell_runs_and_the_results_are_those_of_the_study(executed):
+def test_every_cell_runs_and_shows_what_it_is_about(executed):
     texts = "\n".join(outputs(executed, "text/plain"))
     assert "contrastive" in texts
     assert "proxy_anchor" in texts
     assert re.search(r"place.*average_rank.*wins", texts)
     assert len(outputs(executed, "image/png")) == 1
-    errors = [
+    wrong = [
         output
         for cell in executed.cells
         if cell.cell_type == "code"
         for output in cell.outputs
-        if output.output_type in ("error", "stream")
+        if output.output_type == "error" or output.get("name") == "stderr"
     ]
-    assert errors == [], "cells neither fail nor warn"
+    assert wrong == [], "cells neither fail nor warn"
+
+
+def test_the_command_line_python_and_the_notebook_have_the_same_numbers(
+    executed, folder, capsys, monkeypatch
+):
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("COLUMNS", "80")
+    noted = json.loads((folder / "numbers.json").read_text())
+    results = podium.results("podium-results/first")
+    here = {
+        "tournament": results.tournament().to_dict(),
+        "cv": results.cv().to_dict(),
+        "importance": results.importance().to_dict(),
+        "trials": results.select_trials().to_dicts(),
+    }
+    for command, numbers in noted.items():
+        printed = json.loads(output_of(capsys, command, results.folder, "--json"))
+        assert printed, command
+        assert numbers_of(numbers) == printed, command
+        assert numbers_of(here[command]) == printed, command
+    texts = outputs(executed, "text/plain")
+    for command in ("tournament", "cv", "importance"):
+        assert output_of(capsys, command, results.folder).rstrip("\n") in texts, command
+
+
+def test_the_report_has_the_numbers_of_the_tournament(executed, folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    store = folder / "podium-results" / "first"
+    noted = json.loads((folder / "numbers.json").read_text())
+    written = json.loads(store.with_suffix(".json").read_text())
+    page = (store / "report.html").read_bytes()
+    printed = json.loads(output_of(capsys, "report", store, "--json", "-"))
+    assert written == printed
+    assert (store / "report.html").read_bytes() == page
+    standings = noted["tournament"]["competitors"]
+    assert len(standings) == 2
+    for row, ranked in zip(written["tournament"]["competitors"], standings, strict=True):
+        percent, mean = row.pop("mean_score"), ranked.pop("mean_score")
+        assert row == ranked
+        assert math.isclose(percent, 100 * mean, rel_tol=1e-12), "a report is in percent"
+
+
+def numbers_of(record):
+    """Plain values as they read back from JSON, in which what is no number is null."""
+    return json.loads(json.dumps(record).replace("NaN", "null"))
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.name)

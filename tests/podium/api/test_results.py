@@ -67,6 +67,7 @@ def test_frames_are_those_of_the_store(results, folder, capsys):
     assert results.trials.select(columns).to_dicts() == [
         {name: row[name] for name in columns} for row in listed
     ]
+    assert results.select_trials().to_dicts() == listed
     by_role = results.scores.group_by("role").agg(pl.len()).collect()
     assert set(by_role["role"]) >= {"train", "val", "test"}
 

@@ -160,9 +160,9 @@ def test_the_first_trials_are_those_of_all_that_fit_the_options(trials, short):
 @pytest.mark.parametrize(
     ("options", "rule"),
     [
-        (("--top", "3"), "--top 3 needs --sort COLUMN"),
+        (("--top", "3"), "top 3 needs sort"),
         (("--top", "0", "--sort", "test"), "should be greater than or equal to 1"),
-        (("--sort", "recall"), "--sort must be one of trial_id, stage, block, loss, "),
+        (("--sort", "recall"), "sort must be one of trial_id, stage, block, loss, "),
         (("--failed", "--sort", "test"), "--sort and --top go with the list of trials"),
     ],
 )
@@ -197,7 +197,8 @@ def test_options_keep_the_rows_that_fit_all_of_them(trials, options, number):
     ],
 )
 def test_a_value_that_no_trial_has_is_refused_with_those_there_are(trials, option, value, choices):
-    assert f"{option} must be one of {choices}; got {value}" in trials(option, value, code=2)
+    name = option.removeprefix("--")
+    assert f"{name} must be one of {choices}; got {value}" in trials(option, value, code=2)
 
 
 def test_a_store_from_before_flat_test_scores_is_listed_the_same(capsys, store, tmp_path):

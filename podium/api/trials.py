@@ -1,0 +1,82 @@
+"""The trials of a study that fit some conditions, sorted, and those that failed."""
+
+import polars as pl
+
+from analysis.hyperparameters.pareto_fronts import has_time_objective, with_pareto_fronts
+from orchestrator.results.records.metric_columns import known_test_columns
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.files import exists
+from orchestrator.results.storage.locations import Place
+from orchestrator.results.trial_files.reader import Reader
+from podium.errors import PodiumError
+from podium.terminal.trials_text import HYPERPARAMETER, WHICH, list_columns
+
+_OUTCOME = ("state", "epochs_run", "objective")
+_FAILURE = ("trial_id", "search", "stage", "cause", "message", "traceback", "log")
+
+
+def selected_trials(
+    reader: Reader, trials: pl.LazyFrame, sort: str | None, top: int | None
+) -> pl.DataFrame:
+    """The list of trials: see `podium.Results.select_trials`."""
+    if top is not None and sort is None:
+        raise PodiumError(
+            f"top {top} needs sort, the column by which trials are the first: objective, or test"
+        )
+    if top is not None and top < 1:
+        raise PodiumError(f"top must be at least 1; got {top}")
+    return _first(_listed(reader, trials), sort, top)
+
+
+def failed_trials(folder: Place, trials: pl.LazyFrame) -> pl.DataFrame:
+    """The failed trials: see `podium.Results.failures`."""
+    found = trials.filter(pl.col("state") == "FAILED").select(_FAILURE).collect()
+    places = [StudyPaths(folder).trial_log(trial_id) for trial_id in found["trial_id"]]
+    files = [str(place) if exists(place) else None for place in places]
+    return found.with_columns(pl.Series("log_file", files, dtype=pl.String))
+
+
+def trials_with(trials: pl.LazyFrame, **wanted: str | int | None) -> pl.LazyFrame:
+    """The trials with these values of columns; None means all.
+
+    Raises:
+        PodiumError: no trial has such a value; those that there are are named.
+    """
+    asked = {name: value for name, value in wanted.items() if value is not None}
+    known = trials.select(*asked).unique().collect() if asked else pl.DataFrame()
+    for name, value in asked.items():
+        values = known[name].drop_nulls().unique().sort()
+        if value not in values:
+            choices = ", ".join(map(str, values)) or "those of trials, and there are none yet"
+            raise PodiumError(f"{name} must be one of {choices}; got {value}")
+    return trials.filter(*(pl.col(name) == value for name, value in asked.items()))
+
+
+def _listed(reader: Reader, trials: pl.LazyFrame) -> pl.DataFrame:
+    """The trials with every column of the list."""
+    names = trials.collect_schema().names()
+    hyperparameters = [name for name in names if name.startswith(HYPERPARAMETER)]
+    columns = ["trial_id", *WHICH, *_OUTCOME, *known_test_columns(names), "seconds"]
+    found = trials.select(*columns, *hyperparameters, "search", "test_seconds").collect()
+    if has_time_objective(reader.study()):
+        # A front is of the whole search, whatever is shown of it.
+        whole = reader.trials().select(found.columns).collect()
+        ids = found["trial_id"].implode()
+        found = with_pareto_fronts(whole).filter(pl.col("trial_id").is_in(ids))
+        columns.append("on_front")
+    return found.select(*columns, *hyperparameters)
+
+
+def _first(found: pl.DataFrame, sort: str | None, top: int | None) -> pl.DataFrame:
+    """The first ``top`` rows by a column, which may be named as the text names it."""
+    if sort is None:
+        return found
+    columns = list_columns(found)
+    by_name = {name: column.name for column in columns for name in (column.name, column.shown)}
+    if sort not in by_name:
+        known = ", ".join(column.shown for column in columns)
+        raise PodiumError(f"sort must be one of {known}; got {sort}")
+    name = by_name[sort]
+    is_number = found.schema[name] != pl.String
+    ordered = found.sort(name, descending=is_number, nulls_last=True, maintain_order=True)
+    return ordered if top is None else ordered.head(top)
