@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from orchestrator.planning.block_plan import BlockPlan, block_plan, missing
 from orchestrator.planning.budget_plan import BudgetPlan, budget_plan
+from orchestrator.planning.disk_size import DiskSize, disk_size
 from orchestrator.planning.image_cost import ImageCost
 from orchestrator.planning.leakage_check import LeakageCheck, check_leakage
 from orchestrator.planning.search_plan import SearchPlan, search_plan
@@ -89,6 +90,7 @@ class StudyPlan:
         hours: hours of each block, by ``epoch_cost`` if there is one, else by what images cost;
             empty if that is not known either.
         budget: the budget compared with what is planned.
+        disk: bytes of results and caches.
     """
 
     study: Study
@@ -104,6 +106,7 @@ class StudyPlan:
     epoch_cost: EpochCost | None
     hours: tuple[BlockHours, ...]
     budget: BudgetPlan
+    disk: DiskSize
 
     @property
     def trials(self) -> int:
@@ -163,6 +166,7 @@ def plan(
         epoch_cost=epoch_cost,
         hours=hours,
         budget=budget_plan(given, study.search.trials, len(searched), hours),
+        disk=disk_size(study, searched),
     )
 
 

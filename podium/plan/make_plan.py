@@ -138,6 +138,7 @@ def plan_record(found: Plan) -> dict[str, object]:
         "epoch_cost": asdict(cost) if cost else None,
         **hours_record(planned),
         "budget": asdict(planned.budget),
+        "disk": {**asdict(planned.disk), "results": planned.disk.results},
         "smallest_p": verdict["smallest_p"],
         "power": asdict(found.power),
         "probe": found.measured_epoch and asdict(found.measured_epoch),

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from orchestrator.planning.budget_plan import BudgetPlan
+from orchestrator.planning.disk_size import DiskSize
 from orchestrator.planning.study_hours import NeededHours
 from orchestrator.planning.study_plan import StudyPlan
 from orchestrator.results.records.expected_values import Expected
@@ -73,6 +74,29 @@ def _opening(planned: StudyPlan) -> Iterator[str]:
     yield f"Trials: at most {planned.trials:,} ({stages}), {planned.epochs:,} epochs"
     yield f"Hours: {hours_line(planned)}"
     yield f"Verdict: {verdict_line(planned)}"
+    yield f"Disk: {_disk(planned.disk)}"
+
+
+def _disk(disk: DiskSize) -> str:
+    """Results and what is most of them, caches, and what a trial needs while it runs."""
+    parts = {"models": disk.models, "embeddings": disk.embeddings}
+    kept = ", ".join(f"{name} {_size(size)}" for name, size in parts.items() if size)
+    text = f"about {_size(disk.results)} of results{f' ({kept})' if kept else ''}"
+    if disk.caches:
+        text += f", {_size(disk.caches)} of caches"
+    text += f"; {_size(disk.checkpoint)} more for each trial that runs"
+    if disk.uncounted:
+        text += f", without the weights of {', '.join(disk.uncounted)}"
+    return text
+
+
+def _size(num_bytes: int) -> str:
+    """Two digits: 480 kB, 6.1 MB, 12 GB."""
+    for unit, name in ((1e9, "GB"), (1e6, "MB")):
+        if num_bytes >= unit:
+            number = num_bytes / unit
+            return f"{float(f'{number:.2g}'):,.{0 if number >= 9.95 else 1}f} {name}"
+    return f"{num_bytes / 1e3:.0f} kB"
 
 
 def _first_notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:

@@ -19,7 +19,7 @@ class Backbone(nn.Module):
     How pixels become network input (scale, mean, channels) goes with the weights, so a backbone
     takes images as the data set holds them.
 
-    A class states the first nine attributes as literals in its own body, or leaves them as they
+    A class states these attributes as literals in its own body, or leaves them as they
     are here: plans read them from the source, without torch (`trainables.network.backbone_facts`).
 
     Args:
@@ -40,7 +40,9 @@ class Backbone(nn.Module):
             images. Its constructor then has a second argument ``num_inputs``.
         giga_multiply_adds: multiplications of one RGB image of 224 x 224 in one forward pass, in
             10^9, by which plans compare the cost of networks; 0 of a network on vectors.
-        num_features: F.
+        million_weights: weights and running statistics, in 10^6; of a network on vectors without
+            those that grow with its input.
+        num_features: F; 0 in the class where it is the length of the vectors.
     """
 
     has_map: bool
@@ -51,7 +53,8 @@ class Backbone(nn.Module):
     min_side: int = 1
     takes_features: bool = False
     giga_multiply_adds: float = 0.0
-    num_features: int
+    million_weights: float = 0.0
+    num_features: int = 0
 
     @abstractmethod
     def __init__(self, weights: str = RANDOM_WEIGHTS) -> None:

@@ -103,6 +103,7 @@ def test_a_plan_opens_with_trials_hours_and_verdict_and_leaves_details_to_full(c
     assert short[2].startswith("Hours: ")
     assert "on one worker slot, by" in short[2]
     assert short[3].startswith("Verdict: losses can differ significantly at 0.05")
+    assert any(line.startswith("Disk: about 66 MB of results (models") for line in short)
     assert full[: len(short) - 2] == short[:-2]
     assert len(short) < len(full) / 2
 
@@ -128,6 +129,7 @@ def test_a_plan_as_json_holds_all_counts(capsys, tmp_path):
     assert len(record["searches"]) == len(planned.searches)
     assert record["searches"][0]["search"] == planned.searches[0].search.id
     assert record["blocks"] == [block.label for block in planned.blocks]
+    assert record["disk"]["results"] == planned.disk.results
     low, high = record["hours_interval"]
     assert 0 < low < record["hours"] < high
     assert set(record["hours_sources"]) <= {"machine", "shipped"}
