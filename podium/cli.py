@@ -66,17 +66,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        _application(called=given[0] if given else "")(args=given, prog_name="podium")
+        _application(called=_called(given))(args=given, prog_name="podium")
     except Exception:  # a bug of podium, or of a study's own code, which may tell secrets
         say(redacted(traceback.format_exc()), err=True, nl=False)
         sys.exit(_UNEXPECTED)
+
+
+def _called(given: Sequence[str]) -> str:
+    """The command among the given words, or in the line that a shell wants completed."""
+    if "_PODIUM_COMPLETE" in os.environ:  # how typer's scripts for shells call podium
+        line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
+        given = line.split()[1:]
+    return given[0] if given else ""
 
 
 def _application(called: str) -> typer.Typer:
     """All commands; only ``called`` is imported, the others are a name and a help line."""
     application = typer.Typer(
         no_args_is_help=True,
-        add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},  # commands inherit it
     )

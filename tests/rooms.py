@@ -164,7 +164,7 @@ ROOMS: dict[str, set[str]] = {
     "podium/arguments": {
         "analysis/typed_tables", "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/results/trial_files", "orchestrator/study_validation", "podium/errors",
-        "trainables/settings",
+        "trainables", "trainables/settings",
     },
     # 7
     "analysis/hyperparameters": {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 import yaml
 
+from podium.arguments.completion import complete_loss
 from podium.arguments.study_argument import StorageFolder
 from podium.errors import PodiumError
 from podium.stop_signals import Interrupted, Stopped, StopSignals
@@ -27,6 +28,7 @@ def command(
         typer.Argument(
             metavar="LOSS",
             help="The loss: a class in a file such as ./myloss.py:MyLoss, or a name.",
+            autocompletion=complete_loss,
             show_default=False,
         ),
     ],

@@ -9,6 +9,7 @@ import typer
 
 from orchestrator.study.composed_facts import LossFacts
 from orchestrator.study.loss_facts import facts_of
+from podium.arguments.completion import complete_loss
 from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
 from trainables.loss_files import read_files
 from trainables.registry import names, summary
@@ -25,7 +26,12 @@ podium losses multi_similarity+softmax"""
 
 def command(
     losses: Annotated[
-        list[str] | None, typer.Argument(metavar="[LOSS]...", help="Which ones; all by default.")
+        list[str] | None,
+        typer.Argument(
+            metavar="[LOSS]...",
+            help="Which ones; all by default.",
+            autocompletion=complete_loss,
+        ),
     ] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,

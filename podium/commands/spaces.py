@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.study.loss_facts import facts_of
+from podium.arguments.completion import complete_loss
 from podium.terminal.printing import AsCsv, AsJson, print_table, say
 from search_spaces.parameters import Choice, Int, Real
 from search_spaces.training_parameters import TRAINING_SPACES
@@ -15,7 +16,10 @@ _TEXT_COLUMNS = ("parameter", "tried", "default", "legal", "source")
 
 
 def command(
-    loss: Annotated[str, typer.Argument(metavar="LOSS", help="Name of the loss.")],
+    loss: Annotated[
+        str,
+        typer.Argument(metavar="LOSS", help="Name of the loss.", autocompletion=complete_loss),
+    ],
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:

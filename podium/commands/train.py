@@ -19,6 +19,7 @@ from orchestrator.study.unused_settings import (
     why_unused,
     why_unused_training,
 )
+from podium.arguments.completion import complete_loss
 from podium.arguments.key_value_argument import assignment
 from podium.errors import PodiumError
 from podium.terminal.training_progress import run_and_print
@@ -39,7 +40,10 @@ _DATASET_PREFIX = "dataset."
 
 
 def command(
-    loss: Annotated[str, typer.Option(help="Name of the loss; see `podium losses`.")],
+    loss: Annotated[
+        str,
+        typer.Option(help="Name of the loss; see `podium losses`.", autocompletion=complete_loss),
+    ],
     dataset: Annotated[str, typer.Option(help="Name of the data set.")] = "glyphs",
     overrides: Annotated[
         list[str] | None,
