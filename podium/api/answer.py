@@ -2,11 +2,12 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from podium.terminal.printing import Row, cell_text, is_numeric, print_json, print_table, say
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 class Answer(ABC):
@@ -23,7 +24,7 @@ class Answer(ABC):
 
     @property
     @abstractmethod
-    def frame(self) -> pl.DataFrame:
+    def frame(self) -> "pl.DataFrame":
         """The numbers with all their digits: what the command prints with ``--csv``."""
 
     @abstractmethod
@@ -62,8 +63,10 @@ def print_answer(answer: Answer, *, as_json: bool, as_csv: bool) -> None:
         say(answer)
 
 
-def frame_of(rows: Sequence[Row]) -> pl.DataFrame:
+def frame_of(rows: Sequence[Row]) -> "pl.DataFrame":
     """Rows of plain values as a frame, each column of the type of all its values."""
+    import polars as pl  # no text needs it
+
     return pl.DataFrame(rows, infer_schema_length=None)
 
 

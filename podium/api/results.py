@@ -80,10 +80,11 @@ class Results:
 
     @property
     def trials(self) -> pl.DataFrame:
-        """One row per trial: identity, hyperparameters ``hp.*``, state, scores from 0 to 1.
+        """One row per trial that ended: identity, hyperparameters ``hp.*``, state, scores 0 to 1.
 
         The page on the results schema names all columns. ``objective`` is the validation score
-        that searches maximise; the columns ``test_*`` are null in searches.
+        that searches maximise; the columns ``test_*`` are null in searches. Failed trials are
+        among them, with null scores; a study whose first trial has not ended has no rows.
 
         Raises:
             CorruptFileError: a file of the results is damaged.
@@ -111,9 +112,9 @@ class Results:
             top: how many trials to keep, by the column of ``sort``; None means all.
 
         Returns:
-            One row per trial, of any state; a study without trials has no rows. ``objective`` and
-            ``test_*`` are from 0 to 1, and null where there is no such score; ``seconds`` is the
-            time of training and validation.
+            One row per trial that ended, of any state; a study without trials has no rows.
+            ``objective`` and ``test_*`` are from 0 to 1, and null where there is no such score;
+            ``seconds`` is the time of training, validation and test.
 
         Raises:
             PodiumError: no trial has such a loss, stage or fold; there is no such column; or
@@ -139,7 +140,7 @@ class Results:
         Returns:
             One row per failed trial, none if none failed: ``trial_id``, ``search``, ``stage``,
             ``cause``, ``message``, ``traceback``, ``log`` (the end of what it printed) and
-            ``log_file`` (path of all of it, null if it was not kept).
+            ``log_file`` (path of all of it); these two are null where it was not kept.
 
         Raises:
             PodiumError: no trial has such a loss, stage or fold.
@@ -155,7 +156,8 @@ class Results:
 
         ``role`` is ``train``, ``val`` or ``test``, ``value`` the score from 0 to 1, ``k`` null
         where the metric has none; trials are named by ``trial_id``, ``loss``, ``block`` and more.
-        A lazy frame, since it can be larger than memory: filter it, then ``collect`` it.
+        A lazy frame, since it can be larger than memory: filter it, then ``collect`` it. Without
+        trials it has no rows.
         """
         return pl.concat([self._reader.scores(), self._reader.test_scores()])
 

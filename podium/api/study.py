@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import check_writable
+from orchestrator.results.storage.files import check_writable, exists
 from orchestrator.results.storage.locations import Place, RemotePath, parse_place
 from orchestrator.results.storage.printable_text import one_line
 from orchestrator.study.study import Study as ResolvedStudy
 from podium.arguments.shipped_files import or_shipped
+from podium.arguments.table_argument import conditions
 from podium.errors import PodiumError
 from podium.stop_signals import Interrupted, Stopped, StopSignals
 from podium.terminal.run_messages import messages_shown
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from orchestrator.scheduling.executor_interface import Executor
     from orchestrator.scheduling.study_events import Event
     from orchestrator.scheduling.study_scheduler import StudyScheduler
+    from podium.api.plan import PlanAnswer
     from podium.api.results import Results
 
 _log = logging.getLogger("podium.run")
@@ -115,6 +117,48 @@ class Study:
     def __repr__(self) -> str:
         return f"Study({self.name!r}, folder={str(self.folder)!r})"
 
+    def plan(
+        self,
+        *,
+        difference: float = 1.0,
+        assume: Sequence[str] | Mapping[str, object] = (),
+        like: str | os.PathLike[str] | RemotePath | None = None,
+        probe: bool = False,
+    ) -> "PlanAnswer":
+        """Count what the study will do, and compute what it can show; nothing is stored.
+
+        As ``podium plan`` does. Hours are estimated by the study's own results; before there are
+        any, by the probe, by earlier runs from this machine, or by figures that podium ships.
+
+        Args:
+            difference: difference of Recall@1 that should be found, in points, above 0 and below
+                100.
+            assume: what is assumed of scores, such as ``{"spread": 4}`` or ``["spread=4"]``.
+            like: results folder or URI of an earlier study whose measured values are assumed
+                instead; None for none.
+            probe: whether to train one epoch of the first config, to estimate hours.
+
+        Returns:
+            The plan. Its frame has one row per search.
+
+        Raises:
+            PodiumError: an assumption or the difference is out of range, or results cannot be
+                read.
+            TrialInputError: a probe lacks data or weights.
+        """
+        from podium.api.plan import PlanAnswer
+        from podium.plan.make_plan import make_plan
+
+        found = make_plan(
+            self.resolved,
+            self.folder,
+            difference=difference,
+            assume=conditions(assume),
+            like=None if like is None else _place(like),
+            with_probe=probe,
+        )
+        return PlanAnswer(found)
+
     def run(
         self,
         *,
@@ -176,6 +220,8 @@ class Study:
         Raises:
             PodiumError: the study was never started.
         """
+        if not exists(StudyPaths(self.folder).store):
+            raise PodiumError(f"{self.name} was never started: {self.folder} holds no results")
         from podium.api.results import Results
 
         return Results(self.folder)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from podium.api.answer import print_answer
 from podium.api.study import load
 from podium.arguments.study_argument import (
     GivenPlace,
@@ -12,9 +13,7 @@ from podium.arguments.study_argument import (
     StudyPath,
     given_place,
 )
-from podium.plan.make_plan import make_plan, plan_record
-from podium.plan.plan_text import plan_text, search_rows
-from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
+from podium.terminal.printing import AsCsv, AsJson, say
 
 
 def command(
@@ -56,21 +55,12 @@ def command(
     Hours are estimated by the study's own results; before there are any, by --probe, by earlier
     runs from this machine, or by figures that podium ships. --csv prints one line for each search.
     """
-    loaded = load(study, storage=storage, overrides=overrides or [])
-    found = make_plan(
-        loaded.resolved,
-        loaded.folder,
-        difference=difference,
-        assume=assume or (),
-        like=like,
-        with_probe=with_probe,
-        is_file=loaded.folder != study,
+    answer = load(study, storage=storage, overrides=overrides or []).plan(
+        difference=difference, assume=assume or (), like=like, probe=with_probe
     )
-    for note in found.notes:
+    for note in answer.found.notes:
         say(f"note: {note}", err=True)
-    if as_json:
-        print_json(plan_record(found))
-    elif as_csv:
-        print_table(search_rows(found.counts), as_csv=True)
+    if full and not (as_json or as_csv):
+        say(answer.full_text)
     else:
-        say(plan_text(found, full=full))
+        print_answer(answer, as_json=as_json, as_csv=as_csv)

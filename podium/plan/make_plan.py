@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from orchestrator.planning.cost_tables import own_costs, shipped_costs
 from orchestrator.planning.image_cost import ImageCost
@@ -67,7 +67,6 @@ def make_plan(
     assume: Sequence[str] = (),
     like: Place | None = None,
     with_probe: bool = False,
-    is_file: bool = True,
 ) -> Plan:
     """Count what a study will do, and compute what it can show. Stores nothing.
 
@@ -78,8 +77,6 @@ def make_plan(
         assume: ``KEY=VALUE`` for what is assumed of scores (`Assumptions`).
         like: results folder of an earlier study whose measured values are assumed; None for none.
         with_probe: whether to train one epoch of the first config, to estimate hours.
-        is_file: whether the study was read from its file, and not from ``folder``: only then can
-            it differ from what is there.
 
     Raises:
         PodiumError: an assumption or the difference is out of range, or results cannot be read.
@@ -104,7 +101,7 @@ def make_plan(
     return Plan(
         counts=counts,
         power=power,
-        refusal=_refusal(study, paths) if has_results and is_file else None,
+        refusal=_refusal(study, paths) if has_results else None,
         packing=_packing(study, folder) if has_results else (),
         measured=measured,
         like_note=note,
@@ -113,7 +110,7 @@ def make_plan(
     )
 
 
-def plan_record(found: Plan) -> dict[str, object]:
+def plan_record(found: Plan) -> dict[str, Any]:
     """A plan as plain values; searches and blocks by name."""
     planned = found.counts
     study, cost = planned.study, planned.epoch_cost

@@ -36,7 +36,7 @@ def plan_text(found: "Plan", *, full: bool = False) -> str:
         full: whether all details follow: tables of counts, power, training, fairness and costs.
     """
     planned, power = found.counts, found.power
-    parts = ["\n".join(map(_wrapped, _opening(planned)))]
+    parts = ["\n".join(map(_wrapped, opening_lines(planned)))]
     if found.refusal is not None:
         parts.append(f"podium run would be refused: {found.refusal}")
     parts += map(_wrapped, _first_notes(planned, power))
@@ -58,7 +58,7 @@ def _wrapped(text: str) -> str:
     return textwrap.fill(text, _WIDTH, break_on_hyphens=False, break_long_words=False)
 
 
-def _opening(planned: StudyPlan) -> Iterator[str]:
+def opening_lines(planned: StudyPlan) -> Iterator[str]:
     """What is compared, how many trials, how many hours, and what it can show."""
     blocks, losses, searches = (
         len(items) for items in (planned.blocks, planned.study.losses, planned.searches)

@@ -1,6 +1,8 @@
 """Studies from Python: loaded from anything, run, stopped and continued, event by event."""
 
 import asyncio
+import csv
+import json
 import threading
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import polars as pl
 import pytest
 
 import podium
-from tests.podium.calling import call
+from tests.podium.calling import call, output_of
 
 KEYS = {
     "study": "tiny",
@@ -87,11 +89,6 @@ def test_problems_of_values_name_their_key_in_place_of_a_line():
     assert "\nlosses.1.loss: " in text
     assert "proxy_anchor" in text
     assert "study: losses must be given" in problems_of(study="x")
-
-
-def test_a_study_that_was_never_started_has_no_results(tmp_path):
-    with pytest.raises(podium.PodiumError, match="is no results folder of podium"):
-        podium.load(KEYS, storage=tmp_path).results()
 
 
 @pytest.mark.parametrize(
@@ -206,3 +203,81 @@ def test_progress_and_messages_are_shown_unless_they_are_not_wanted(told, capsys
     assert "Everything this study plans is done already." in capsys.readouterr().err
     study.run(local=True, progress=False)
     assert capsys.readouterr() == ("", "")
+
+
+class _Enough(Exception):
+    """Raised to stop a run."""
+
+
+@pytest.fixture
+def started(tmp_path):
+    """A study that was stopped before its first trial ended."""
+    study = podium.load(KEYS, storage=tmp_path)
+
+    def stop(event):
+        raise _Enough
+
+    with pytest.raises(_Enough):
+        study.run(local=True, on_event=stop, progress=False)
+    return study
+
+
+@pytest.mark.parametrize("options", [{}, {"difference": 3, "assume": {"spread": 4}}])
+def test_a_plan_is_that_of_the_command(tmp_path, capsys, options):
+    file = tmp_path / "tiny.yaml"
+    file.write_text(TEXT, encoding="utf-8")
+    words = ["--storage", tmp_path / "store"]
+    words += ["--difference", "3", "--assume", "spread=4"] if options else []
+    answer = podium.load(file, storage=tmp_path / "store").plan(**options)
+    assert output_of(capsys, "plan", file, *words) == f"{answer}\n"
+    assert output_of(capsys, "plan", file, *words, "--full") == f"{answer.full_text}\n"
+    printed = json.loads(output_of(capsys, "plan", file, *words, "--json"))
+    assert json.loads(json.dumps(answer.to_dict()).replace("NaN", "null")) == printed
+    header, *rows = csv.reader(output_of(capsys, "plan", file, *words, "--csv").splitlines())
+    assert header == answer.frame.columns
+    assert len(rows) == len(answer.frame) == 2
+    assert "Verdict" in answer._repr_html_()
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_study_that_was_never_started_has_no_results(tmp_path):
+    with pytest.raises(podium.PodiumError, match=r"tiny was never started: .* holds no results"):
+        podium.load(KEYS, storage=tmp_path).results()
+
+
+def test_before_the_first_trial_frames_are_empty_and_verdicts_say_what_is_missing(started):
+    results = started.results()
+    for frame in (results.trials, results.scores.collect(), results.failures()):
+        assert frame.is_empty()
+        assert "trial_id" in frame.columns
+    assert results.select_trials(sort="objective", top=3).is_empty()
+    assert results.status().headline.startswith("0 of ")
+    verdicts = {
+        "no tested final trial yet": results.tournament,
+        "several folds": results.cv,
+        "no ended trial of a search yet": results.protocols,
+        "complete trials of a search": results.importance,
+        "no search of contrastive has a complete trial": lambda: results.best("contrastive"),
+        "there are none yet; got contrastive": lambda: results.select_trials(loss="contrastive"),
+    }
+    for message, ask in verdicts.items():
+        with pytest.raises(podium.PodiumError, match=message):
+            ask()
+    assert "there is no ranking" in results._repr_html_()
+
+
+def test_results_are_read_while_a_run_holds_them_and_a_second_run_is_refused(started):
+    refused, lengths = [], []
+
+    def look(event):
+        if event.kind == "trial ended":
+            lengths.append(len(started.results().trials))
+            with pytest.raises(podium.PodiumError, match="is running this study") as raised:
+                started.run(local=True, progress=False)
+            refused.append(raised.value)
+            raise _Enough
+
+    with pytest.raises(_Enough):
+        started.run(local=True, on_event=look, progress=False)
+    assert refused
+    assert lengths == [1]
