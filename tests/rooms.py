@@ -158,9 +158,9 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator", "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/scheduling", "orchestrator/search_samplers", "orchestrator/study",
-        "orchestrator/study_validation", "orchestrator/trials", "podium/errors", "search_spaces",
-        "trainables", "trainables/dataset_interface", "trainables/file_caches",
-        "trainables/network",
+        "orchestrator/study_parser", "orchestrator/study_validation", "orchestrator/trials",
+        "podium/errors", "search_spaces", "trainables", "trainables/dataset_interface",
+        "trainables/file_caches", "trainables/network",
     },
     "podium/arguments": {
         "analysis/typed_tables", "orchestrator/results/records", "orchestrator/results/storage",

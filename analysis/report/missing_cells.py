@@ -1,13 +1,13 @@
 """Missing cells: which blocks and losses were tested, which failed, and which never ran."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from analysis.figures.cell_map import draw_cell_map
 from analysis.figures.style import Series
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Part, Section, Table
 from analysis.scores.cell_states import CellState, cell_states
 from analysis.study_results.study_results import StudyResults
-from analysis.wording import counted
+from analysis.wording import counted, listed
 
 
 def missing_cells(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
@@ -17,8 +17,18 @@ def missing_cells(results: StudyResults, series: Mapping[str, Series]) -> Sectio
     if not states:
         return None
     return Section(
-        name="missing", title="Missing cells", parts=tuple(_parts(states, results.losses, series))
+        name="missing",
+        title="Missing cells",
+        parts=(*_cancelled(results), *_parts(states, results.losses, series)),
     )
+
+
+def _cancelled(results: StudyResults) -> Iterator[Part]:
+    named = [
+        f"{search} after {counted(had, 'trial')}" for search, had in results.cancelled.items()
+    ]
+    if named:
+        yield Paragraph(text=f"Cancelled by the user, and so without a test: {listed(named)}.")
 
 
 def _parts(

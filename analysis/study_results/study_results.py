@@ -296,6 +296,11 @@ class StudyResults:
         planned = self.planned_trials
         return {name: had for name, had in ended.items() if had == counts.get(name) != planned}
 
+    @property
+    def cancelled(self) -> Mapping[str, int]:
+        """Search -> trials it had when the user cancelled it, as the last run had it."""
+        return self.recorded_runs[-1].cancelled_searches if self.recorded_runs else {}
+
     @cached_property
     def asks(self) -> Mapping[str, Sequence[Ask]]:
         """Search -> suggestions that were requested for it."""

@@ -49,7 +49,7 @@ class RayCluster:
 
     Args:
         address: address of a cluster to join; None starts a private one on this machine.
-        max_concurrent: upper bound on trials at a time.
+        max_concurrent: trials at a time that the study starts with, if it bounds them.
         patience: unanswered questions, three seconds each, until the head counts as gone.
     """
 
@@ -176,8 +176,8 @@ class RayCluster:
     def capacity(self, spare: Demand) -> Capacity:
         """CPUs and GPUs there are, and in a cluster that may grow those to wait for.
 
-        A cluster grows when something waits for a worker slot: one trial more than fit now, or
-        with ``max_concurrent`` always so many.
+        A cluster grows when something waits for a worker slot: one trial more than fit now, or as
+        many as the scheduler bounds them to, if the study has a bound.
 
         Args:
             spare: CPUs and GPUs that this one trial asks for.
@@ -194,7 +194,6 @@ class RayCluster:
         return Capacity(
             cpus=sum(node.cpus for node in nodes),
             gpus=sum(node.gpus for node in nodes),
-            max_trials=self._max_concurrent,
             nodes=nodes,
         )
 

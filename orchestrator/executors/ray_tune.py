@@ -44,7 +44,7 @@ class RayTuneExecutor:
     Args:
         most: largest number of CPUs and of GPUs that any trial of the study asks for.
         address: address of a cluster to join; None starts a private one on this machine.
-        max_concurrent: upper bound on trials at a time.
+        max_concurrent: trials at a time that the study starts with, if it bounds them.
         trial: function that runs a trial; it is pickled and sent to the workers.
         paths: results that every node of a joined cluster must see; None checks nothing.
         patience: unanswered questions, three seconds each, until the head counts as gone.

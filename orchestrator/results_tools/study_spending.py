@@ -27,6 +27,7 @@ class SpentStatus:
         num_runs: number of recorded runs.
         budget: what is used of each limit.
         cut_short: search id -> trials it had when its share of the budget was used up.
+        cancelled: search id -> trials it had when the user cancelled it, by the last run.
         trials_per_search: planned number of trials of each search.
         is_estimate: whether part of it is estimated by rows, which know training alone.
     """
@@ -38,6 +39,7 @@ class SpentStatus:
     num_runs: int
     budget: Sequence[BudgetUse]
     cut_short: Mapping[str, int]
+    cancelled: Mapping[str, int]
     trials_per_search: int
     is_estimate: bool
 
@@ -68,6 +70,7 @@ def spent_status(study: Study, folder: Place, reader: Reader, num_trials: int) -
         num_runs=sum(run.number != ESTIMATE for run in runs),
         budget=_budget(study.budget, gpu_hours, wall_hours, num_trials),
         cut_short={search: had for search, had in sorted(ended.items()) if had < trials},
+        cancelled=runs[-1].cancelled_searches if runs else {},
         trials_per_search=trials,
         is_estimate=is_estimate,
     )

@@ -27,6 +27,7 @@ from orchestrator.run.study_code import (
     report_unrecorded_code,
     with_recorded_code,
 )
+from orchestrator.run.study_control import ControlWatch
 from orchestrator.run.warm_start import find_warm_starts, recall_warm_starts
 from orchestrator.scheduling.budget_shares import BudgetShares
 from orchestrator.scheduling.executor_interface import Executor
@@ -143,6 +144,7 @@ def run_study(
         report_differences(study, say)
         report_unrecorded_code(study, say)
         study = renew_unused_code(study, paths, say)
+        control = ControlWatch(study, paths, say, clock)
         write_snapshot(study, paths)
         held.enter_context(never_made_again(paths.store))
         finish_compaction(paths)
@@ -166,18 +168,23 @@ def run_study(
         )
         time_left = TimeLeft(study, queues, clock)
         time_left.learn_rows(reader.trials())
-        scheduler = StudyScheduler(study, store, queues, account, time_left, console.on_event)
+        scheduler = StudyScheduler(
+            study, store, queues, account, time_left, console.on_event, control
+        )
         scheduler.events.study_started()
-        if queues.num_done < queues.num_planned and scheduler.check_budget():
+        if scheduler.check_budget() and queues.num_done < queues.num_planned:
             with account:
                 if trains_here:
                     _prepare_images(study, datasets)
                 with console.stoppable(scheduler):
                     _run_trials(scheduler, study, paths, start_executor, console)
                 account.set_ending(_ending(scheduler))
+        elif account.has_other_cancelled_searches:
+            with account:
+                account.set_ending(_ending(scheduler))
         check_not_vanished(paths.folder)
         finished = not scheduler.is_stopping
-        _report_cut_short(scheduler.progress(), trials_per_search(study), say)
+        _report_ended_early(scheduler.progress(), trials_per_search(study), say)
         if finished:
             remove_all_leftovers(paths)
             compact(paths)
@@ -221,7 +228,7 @@ def _run_trials(
     if scheduler.is_stopping:
         return
     with executor:
-        num_slots = executor.capacity().num_fitting(least_demand(study))
+        num_slots = scheduler.bounded(executor.capacity()).num_fitting(least_demand(study))
         trials = "1 trial" if num_slots == 1 else f"{num_slots} trials"
         console.say(f"Running {trials} at a time; results in {paths.folder}")
         with console.watch(scheduler):
@@ -239,10 +246,14 @@ def _so_far(progress: StudyProgress) -> str:
     return f"{done}, {progress.failed} failed."
 
 
-def _report_cut_short(progress: StudyProgress, planned: int, say: Callable[[str], object]) -> None:
+def _report_ended_early(
+    progress: StudyProgress, planned: int, say: Callable[[str], object]
+) -> None:
     for search in progress.searches:
         if search.is_cut_short:
             say(f"{search.name}: budget used up after {search.done} of {planned} trials")
+        if search.is_cancelled:
+            say(f"{search.name}: cancelled by the user after {search.done} of {planned} trials")
 
 
 def _prepare_images(study: Study, datasets: Mapping[str, Dataset]) -> None:

@@ -99,6 +99,10 @@ class FinalStage:
         specs = self._maker.final_trials(run.search, finalists, run.num_distinct)
         self._set(self.of[run.search.id], [self._or_copy(spec) for spec in specs])
 
+    def leave_out(self, search: Search) -> None:
+        """Have a search no finals."""
+        self._set(self.of[search.id], ())
+
     def num_to_train(self, search: Search) -> int:
         """Number of finals to train; as many as are planned while copies are not known."""
         finals = self.of[search.id]

@@ -76,6 +76,7 @@ class RunAccount:
         self._stopped: float | None = None
         self._end: RunEnding | None = None
         self._ended_searches: dict[str, int] = {}
+        self._cancelled_searches: dict[str, int] = {}
         self._lock = threading.Lock()
         self._released = threading.Event()
         self._thread = threading.Thread(target=self._keep_writing, name="run-account", daemon=True)
@@ -128,6 +129,16 @@ class RunAccount:
         """
         self._ended_searches |= trials
         self._write()
+
+    def cancel_searches(self, trials: Mapping[str, int]) -> None:
+        """Record that the user cancelled these searches: search id -> number of trials it had."""
+        self._cancelled_searches |= trials
+
+    @property
+    def has_other_cancelled_searches(self) -> bool:
+        """Whether this run cancelled others than the one before."""
+        before = self._earlier[-1].cancelled_searches if self._earlier else {}
+        return self._cancelled_searches != before
 
     def sums(self) -> dict[SpentOn, Spent]:
         """Spent by all runs so far; what runs now counts as unfinished."""
@@ -189,6 +200,7 @@ class RunAccount:
             budget=asdict(self._study.budget),
             trials_per_search=trials_per_search(self._study),
             ended_searches=dict(self._ended_searches),
+            cancelled_searches=dict(self._cancelled_searches),
             spent=tuple(
                 RunSpent(**on._asdict(), **asdict(spent))
                 for on, spent in sorted(self.spending.now().items())

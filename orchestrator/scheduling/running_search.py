@@ -48,6 +48,7 @@ class SearchRun:
         self._outcomes: dict[str, Outcome] = {}
         self._unreported: dict[int, Ask] = {}
         self._is_ended = False
+        self._is_cancelled = False
 
     # What it is now.
 
@@ -80,6 +81,11 @@ class SearchRun:
     def is_cut_short(self) -> bool:
         """Whether it was ended before it had all its trials."""
         return self._is_ended and self.num_distinct < self._settings.trials
+
+    @property
+    def is_cancelled(self) -> bool:
+        """Whether the user cancelled it before it had all its trials."""
+        return self._is_cancelled
 
     @property
     def is_exhausted(self) -> bool:
@@ -120,7 +126,8 @@ class SearchRun:
     @property
     def wants_more(self) -> bool:
         """Whether it has trials left to suggest, now or once others have ended."""
-        has_all = self._is_ended or self.num_distinct >= self._settings.trials
+        is_ended = self._is_ended or self._is_cancelled
+        has_all = is_ended or self.num_distinct >= self._settings.trials
         return not has_all and not self.is_exhausted
 
     def count(self, state: TrialState) -> int:
@@ -200,6 +207,10 @@ class SearchRun:
     def end_early(self) -> None:
         """Suggest no more, because its share of the study's budget is used up."""
         self._is_ended = True
+
+    def cancel(self) -> None:
+        """Suggest no more, because the user does not want its trials."""
+        self._is_cancelled = True
 
     def finish(self, trial_id: str, outcome: Outcome) -> None:
         """Take in how a trial ended."""

@@ -33,6 +33,7 @@ class SearchProgress:
         best: best objective among complete trials; None before the first.
         duplicates: suggestions of a config that had been suggested before.
         is_cut_short: whether its budget ended before it had all its trials.
+        is_cancelled: whether the user cancelled it before it had all its trials.
     """
 
     name: str
@@ -46,6 +47,7 @@ class SearchProgress:
     finals_done: int
     finals_planned: int
     is_cut_short: bool = False
+    is_cancelled: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

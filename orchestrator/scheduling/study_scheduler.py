@@ -34,7 +34,7 @@ from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.scheduling.worker_slots import WorkerSlots
 from orchestrator.search_samplers.suggester import Outcome
 from orchestrator.study.resource_demand import Capacity
-from orchestrator.study.study import Study
+from orchestrator.study.study import Control, Study
 from orchestrator.trials.failure_causes import STORE, TIMEOUT
 from orchestrator.trials.history import TrialHistory
 from orchestrator.trials.recorder import TrialRecorder
@@ -75,6 +75,7 @@ class StudyScheduler:
         account: CPU and GPU seconds and hours of all runs of the study.
         time_left: estimates how long the study still takes.
         on_event: takes what happens; what it raises ends the run.
+        control: gives what the user changes meanwhile; by default nothing.
 
     Attributes:
         budget: watches whether the budget is used up.
@@ -89,8 +90,11 @@ class StudyScheduler:
         account: RunAccount,
         time_left: TimeLeft,
         on_event: Callable[[Event], object] | None = None,
+        control: Callable[[], Control] = Control,
     ) -> None:
         self._study = study
+        self._current_control, self._control = control, Control()
+        self._account = account
         self._store = store
         self._paths = store.paths
         self._queues = queues
@@ -118,16 +122,27 @@ class StudyScheduler:
         self._stopping.set()
 
     def check_budget(self) -> bool:
-        """Whether the study continues: it is stopped if its budget is used up."""
+        """Whether the study continues, as the user wants it now: a used up budget stops it."""
+        self._heed_control()
         if self.budget.is_used_up(len(self._running)):
             self.stop()
         return not self.is_stopping
 
+    def bounded(self, capacity: Capacity) -> Capacity:
+        """The capacity for as many trials at a time as the study and the user allow."""
+        return capacity.at_most(self._control.max_concurrent or self._study.search.max_concurrent)
+
+    def _heed_control(self) -> None:
+        control = self._current_control()
+        if control is not self._control:
+            self._control = control
+            self._account.cancel_searches(self._queues.cancel(control.cancelled))
+
     def next_job(self, capacity: Capacity) -> TrialJob | NoJob:
         """A job for a free slot, from whatever is furthest behind its fair share."""
-        self._capacity = capacity
         if not self.check_budget():
             return NoJob.FINISHED
+        capacity = self._capacity = self.bounded(capacity)
         if self.budget.are_trials_used_up(len(self._running)):
             return NoJob.WAIT
         self._store.check_ownership()
@@ -198,9 +213,9 @@ class StudyScheduler:
         Raises:
             PodiumError: the run may not go on: its lock is lost, or its folder is gone.
         """
-        self._capacity = capacity
         self._store.check_ownership()
         self.check_budget()
+        capacity = self._capacity = self.bounded(capacity)
         return self._timeouts.losses(self._running, capacity)
 
     def progress(self) -> StudyProgress:

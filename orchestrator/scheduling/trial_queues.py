@@ -103,6 +103,23 @@ class StudyQueues:
             if search_id in self._by_id:
                 self._by_id[search_id].end_early()
 
+    def cancel(self, search_ids: Collection[str]) -> dict[str, int]:
+        """Have these searches start no other trial, and have no finals.
+
+        A search that has started all its trials goes on, and one that has finals of its trials so
+        far, as its study has grown since, tests its winner again.
+
+        Returns:
+            Search id -> number of trials it had, of those that this cancels.
+        """
+        runs = [run for run in self.runs if run.search.id in search_ids and run.wants_more]
+        for run in runs:
+            run.cancel()
+            if not self.final_stage.has_begun(run.search):
+                self.final_stage.leave_out(run.search)
+            self._plan_finals_of_group(run)
+        return {run.search.id: run.num_distinct for run in runs}
+
     def requeue(self, spec: TrialSpec) -> None:
         """Run a trial again, before all others: its worker was lost."""
         self._retries.append(spec)
@@ -215,6 +232,7 @@ class StudyQueues:
             name=search_name(self._study, run.search),
             planned=run.num_planned,
             is_cut_short=run.is_cut_short,
+            is_cancelled=run.is_cancelled,
             done=run.num_ended,
             running=running,
             pruned=run.count("PRUNED"),

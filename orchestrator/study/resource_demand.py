@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from orchestrator.study.study import Block, ResourceShare, Study
 
@@ -54,6 +54,11 @@ class Capacity:
             and sum(demand.gpus for demand in given) <= self.gpus + _ROUNDING
             and (self.max_trials is None or len(given) <= self.max_trials)
         )
+
+    def at_most(self, num_trials: int | None) -> "Capacity":
+        """The same for at most so many trials at a time; None adds no bound."""
+        bounds = [bound for bound in (self.max_trials, num_trials) if bound is not None]
+        return replace(self, max_trials=min(bounds, default=None))
 
     def num_fitting(self, demand: Demand) -> int:
         """How many trials with this demand fit on the present nodes, at least 1.

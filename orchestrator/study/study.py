@@ -193,6 +193,19 @@ class BudgetSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Control:
+    """What the user changes of a study while it runs.
+
+    Attributes:
+        max_concurrent: maximum number of trials at a time; None for that of the study.
+        cancelled: ids of searches that are to start no other trial, and to have no finals.
+    """
+
+    max_concurrent: int | None = None
+    cancelled: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeepSettings:
     """What tested trials leave beside their scores (`trainables.trial.fold_artifacts`).
 

@@ -63,7 +63,8 @@ _MIN_DIM = 2
 _MAX_K = 1_000_000  # images of a class at most
 _MAX_TRIALS = 100_000  # of one search
 _MAX_REPEATS = 1_000  # of searches, and seeds of a final
-_MAX_CONCURRENT = 100_000
+MAX_CONCURRENT = 100_000
+"""Trials at a time."""
 
 # Training setting -> lowest integer that is read; 0 where none is here.
 _LOWEST = {"epochs": 1, "batch_size": 1, "samples_per_class": 1}
@@ -242,7 +243,7 @@ def _search(
     base = SearchSettings()
     max_concurrent = None
     if not section.is_null("max_concurrent"):
-        max_concurrent = section.integer("max_concurrent", 1, low=1, high=_MAX_CONCURRENT)
+        max_concurrent = section.integer("max_concurrent", 1, low=1, high=MAX_CONCURRENT)
     sampler = section.choice("sampler", base.sampler, SAMPLERS)
     objectives = read_objectives(section, sampler, datasets)
     return SearchSettings(

@@ -15,7 +15,7 @@ _FOLDERS = {
 }
 # What podium reads or writes. Whether a file fits its name is for its reader to say.
 _FILES = re.compile(
-    r"(store|provenance|lock|runs)\.json|study\.yaml|report\.html|\.lock-guard"
+    r"(store|provenance|lock|runs)\.json|(study|control)\.yaml|report\.html|\.lock-guard"
     r"|trials/[^/]+/[^/]+\.parquet"
     r"|(asks|attempts|retried)/[^/]+/[^/]+\.json"
     r"|(runs|lock)/[^/]+\.json"

@@ -25,9 +25,11 @@ class StatusAnswer(Answer):
 
     Attributes:
         status: counts of trials, and what they cost.
+        changes: what ``control.yaml`` changes while the study runs; empty for nothing.
     """
 
     status: StudyStatus
+    changes: str
 
     @property
     def headline(self) -> str:
@@ -44,11 +46,12 @@ class StatusAnswer(Answer):
         return frame_of(self.status.searches)
 
     def to_dict(self) -> dict[str, Any]:
-        """Searches, totals, what was spent, and advice on how many trials fit a GPU."""
+        """Searches, totals, what was spent and changed, and how many trials fit a GPU."""
         return {
             "searches": list(self.status.searches),
             "total": self.status.total,
             "spent": spent_record(self.status.spent),
+            "changes": self.changes,
             "packing": [asdict(advice) for advice in self.status.packing],
         }
 
@@ -63,6 +66,8 @@ class StatusAnswer(Answer):
         width = terminal_width()
         table = fitted_text(self.shown_rows(), columns=_COLUMNS, worth=_WORTH, num_kept=_NUM_KEPT)
         total = "  ".join(f"{name} {value}" for name, value in self.status.total.items())
-        lines = (total, *spent_lines(self.status.spent), *map(str, self.status.packing))
+        changes = [f"control.yaml: {self.changes}"] if self.changes else []
+        spent = spent_lines(self.status.spent)
+        lines = (total, *changes, *spent, *map(str, self.status.packing))
         filled = (textwrap.fill(line, width, break_on_hyphens=False) for line in lines)
         return "\n".join((table, "", *filled))

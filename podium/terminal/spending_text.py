@@ -7,7 +7,7 @@ from orchestrator.results_tools.study_spending import SpentStatus
 
 
 def spent_lines(spent: SpentStatus) -> Iterator[str]:
-    """Totals by use, what is left of the budget, and searches that it ended early."""
+    """Totals by use, what is left of the budget, and searches that ended early."""
     if spent.trial_hours or spent.num_runs:
         amount, unit = _unit(spent)
         text = f"spent {sum(of[amount] for of in spent.uses.values()):.3g} {unit}"
@@ -25,6 +25,8 @@ def spent_lines(spent: SpentStatus) -> Iterator[str]:
         yield f"budget: {', '.join(map(str, spent.budget))}"
     for search, trials in spent.cut_short.items():
         yield f"{search}: budget used up after {trials} of {spent.trials_per_search} trials"
+    for search, trials in spent.cancelled.items():
+        yield f"{search}: cancelled by the user after {trials} of {spent.trials_per_search} trials"
 
 
 def spent_record(spent: SpentStatus) -> dict[str, object]:

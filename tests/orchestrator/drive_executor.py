@@ -138,6 +138,7 @@ class ScriptedScheduler:
         self._stopping.set()
 
     def next_job(self, capacity: Capacity) -> TrialJob | NoJob:
+        capacity = capacity.at_most(self._plan.max_concurrent)
         for place, (trial_id, behaviour) in enumerate(self._waiting):
             cpus, gpus = self._plan.demands.get(trial_id, (1.0, 0.0))
             demand = Demand(cpus=cpus, gpus=gpus)

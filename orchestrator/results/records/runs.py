@@ -105,6 +105,7 @@ class Run:
         trials_per_search: planned trials of each search in this run.
         ended_searches: id of each search whose share of the budget was used up -> its trials then.
         spent: what attempts took, by search, stage and use.
+        cancelled_searches: id of each search that the user cancelled -> its trials then.
     """
 
     number: int
@@ -118,6 +119,7 @@ class Run:
     trials_per_search: int
     ended_searches: Annotated[Mapping[str, int], _trials] = field(default_factory=dict)
     spent: Annotated[tuple[RunSpent, ...], _spent] = ()
+    cancelled_searches: Annotated[Mapping[str, int], _trials] = field(default_factory=dict)
 
 
 _KIND = RecordKind(
@@ -126,6 +128,7 @@ _KIND = RecordKind(
     plural="runs",
     title="run {0.number}",
     place=lambda paths, it: paths.run(it.number),
+    may_lack_defaults=True,  # the cancelled searches
 )
 
 

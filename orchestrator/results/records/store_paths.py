@@ -8,6 +8,7 @@
         lock.json         who is running it           report.html
         code/<fingerprint>/record.json                hashes of code that is named by import path
         code/<fingerprint>/<module>.py                copies of it, which are never imported
+        control.yaml      what the user changes while it runs
         lock/             the same in a remote store, which has no lock.json
         trials/search=<search>/<trial_id>.parquet     one trial = one file = one row
         asks/<search>/<index>.json                    what the index-th suggestion became
@@ -65,6 +66,7 @@ class StudyPaths:
     study = _Inside("study.yaml")
     provenance = _Inside("provenance.json")
     report = _Inside("report.html")
+    control = _Inside("control.yaml")
     code = _Inside("code")
 
     lock = _Inside("lock.json")

@@ -33,7 +33,7 @@ def test_what_a_cluster_that_cannot_grow_lacks_is_reported_by_what_a_trial_asks_
 
 @pytest.mark.parametrize(("max_concurrent", "places"), [(None, 4), (9, 4), (3, 3)])
 def test_a_cluster_that_may_grow_is_asked_for_more_than_it_has_places(max_concurrent, places):
-    capacity = cluster_of("one:1", max_concurrent).capacity(TRIAL)
+    capacity = cluster_of("one:1", max_concurrent).capacity(TRIAL).at_most(max_concurrent)
     assert capacity.num_fitting(TRIAL) == places
     asked = 5 if max_concurrent is None else max_concurrent
     assert capacity.fits([TRIAL] * asked)

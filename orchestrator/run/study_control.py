@@ -1,0 +1,201 @@
+"""``control.yaml`` in a results folder: what the user changes of a study while it runs.
+
+::
+
+    max_concurrent: 2       # trials at a time, in place of search.max_concurrent
+    cancel: [proxy_anchor]  # searches by the names that `podium status` shows, or by their ids
+"""
+
+import difflib
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+import yaml
+
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.files import put, read_record
+from orchestrator.results.storage.locations import Place, RemotePath
+from orchestrator.results.storage.transient_errors import retrying_for
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.scheduling.study_progress import search_name
+from orchestrator.study.blocks import searches
+from orchestrator.study.resolved_study import study_from_resolved
+from orchestrator.study.study import Control, Study
+from orchestrator.study_parser.parse_study import MAX_CONCURRENT
+from orchestrator.study_parser.problems import Problems
+from orchestrator.study_parser.yaml_section import Section
+from orchestrator.study_parser.yaml_tree import compose
+from podium.errors import PodiumError, StoreError, StudyError
+
+_KEYS = ("max_concurrent", "cancel")
+_READ_SECONDS, _REMOTE_READ_SECONDS = 2.0, 30.0
+_log = logging.getLogger(__name__)
+
+
+def read_control(study: Study, paths: StudyPaths) -> Control:
+    """What ``control.yaml`` says; nothing without one.
+
+    Raises:
+        StudyError: a key or value is wrong, or a search is unknown; says the line.
+        CorruptFileError: it is no regular file, or far too large.
+        StoreError: it cannot be read.
+    """
+    return _control(read_record(paths.control), study, str(paths.control))
+
+
+def write_control(study: Study, paths: StudyPaths, control: Control) -> None:
+    """Write ``control.yaml`` whole, searches by name.
+
+    Raises:
+        StudyError: a value is wrong; nothing is written.
+        StoreError: it cannot be written.
+    """
+    names = search_names(study)
+    cancelled = sorted(names[search_id] for search_id in control.cancelled)
+    values: dict[str, object] = {}
+    if control.max_concurrent is not None:
+        values["max_concurrent"] = control.max_concurrent
+    if cancelled:
+        values["cancel"] = cancelled
+    content = yaml.safe_dump(values, allow_unicode=True, sort_keys=False).encode()
+    _control(content, study, str(paths.control))
+    put(paths.control, content)
+
+
+def searches_named(study: Study, given: Sequence[str]) -> frozenset[str]:
+    """Ids of the searches with these names or ids.
+
+    Raises:
+        PodiumError: there is no such search; says the nearest names.
+    """
+    ids = _ids(study)
+    for name in given:
+        if name not in ids:
+            known = list(search_names(study).values())
+            near = difflib.get_close_matches(name, known, n=3)
+            hint = f"did you mean {' or '.join(near)}? " if near else ""
+            raise PodiumError(
+                f"SEARCH must be the name of a search, as podium status shows it; got {name!r};"
+                f" {hint}choices: {', '.join(known)}"
+            )
+    return frozenset(ids[name] for name in given)
+
+
+def search_names(study: Study) -> Mapping[str, str]:
+    """Search id -> its name, as ``podium status`` shows it."""
+    return {search.id: search_name(study, search) for search in searches(study)}
+
+
+def changes_text(folder: Place) -> str:
+    """What the ``control.yaml`` of a results folder changes, or what is wrong with it."""
+    study = study_from_resolved(Reader(folder).study())
+    try:
+        control = read_control(study, StudyPaths(folder))
+    except StudyError as error:
+        return str(error)
+    return "" if control == Control() else control_text(study, control)
+
+
+def control_text(study: Study, control: Control) -> str:
+    """What control changes, in words."""
+    parts = []
+    if control.max_concurrent is not None:
+        parts.append(f"max_concurrent {control.max_concurrent}")
+    if control.cancelled:
+        names = search_names(study)
+        parts.append(f"cancelled {', '.join(sorted(names[it] for it in control.cancelled))}")
+    return "; ".join(parts) or "nothing is changed"
+
+
+class ControlWatch:
+    """Gives what ``control.yaml`` says while a study runs; called often, it reads now and then.
+
+    What is wrong with an edit is said once, and changes nothing.
+
+    Args:
+        study: the study.
+        paths: its results folder.
+        say: takes what changed, and what is wrong.
+        clock: gives seconds of a monotonic clock.
+
+    Raises:
+        PodiumError: as `read_control`, of the file as it is at the start.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        paths: StudyPaths,
+        say: Callable[[str], object],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._study, self._paths, self._say, self._clock = study, paths, say, clock
+        is_remote = isinstance(paths.folder, RemotePath)
+        self._pause = _REMOTE_READ_SECONDS if is_remote else _READ_SECONDS
+        self._content = read_record(paths.control)
+        self._control = _control(self._content, study, str(paths.control))
+        self._read_at = clock()
+        self._problem = ""
+        if self._control != Control():
+            say(f"{paths.control.name}: {control_text(study, self._control)}")
+
+    def __call__(self) -> Control:
+        """What it says now, or said last if it is wrong or cannot be read."""
+        if self._clock() >= self._read_at + self._pause:
+            self._read_at = self._clock()
+            self._read()
+        return self._control
+
+    def _read(self) -> None:
+        try:
+            with retrying_for(0):
+                content = read_record(self._paths.control)
+            if content == self._content:
+                return
+            control = _control(content, self._study, self._paths.control.name)
+        except StoreError as error:  # the next time is soon enough
+            _log.debug("%s was not read: %s", self._paths.control, error)
+            return
+        except PodiumError as error:
+            if str(error) != self._problem:
+                self._problem = str(error)
+                self._say(f"warning: {self._problem}\nNothing is changed until it is corrected.")
+            return
+        self._content, self._problem = content, ""
+        if control != self._control:
+            self._control = control
+            self._say(f"{self._paths.control.name}: {control_text(self._study, control)}")
+
+
+def _ids(study: Study) -> dict[str, str]:
+    """Name of each search, and its id -> its id."""
+    names = search_names(study)
+    return {name: search_id for search_id, name in names.items()} | {it: it for it in names}
+
+
+def _control(content: bytes | None, study: Study, source: str) -> Control:
+    """What the file holds.
+
+    Raises:
+        StudyError: it is no YAML, or a key or value is wrong.
+    """
+    try:
+        text = (content or b"").decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise StudyError([f"{source}: it is not UTF-8 at byte {error.start}"]) from None
+    root = compose(text, source)
+    problems = Problems(root)
+    top = Section(root, (), problems, _KEYS)
+    max_concurrent = None
+    if not top.is_null("max_concurrent"):
+        max_concurrent = top.integer("max_concurrent", 1, low=1, high=MAX_CONCURRENT)
+    ids = _ids(study)
+    given = () if top.is_null("cancel") else top.texts("cancel", (), may_be_empty=True)
+    for index, name in enumerate(given):
+        if name not in ids:
+            path = ("cancel", index)
+            choices = search_names(study).values()
+            problems.add(path, "no search has this name", got=name, choices=choices)
+    problems.raise_any()
+    return Control(max_concurrent=max_concurrent, cancelled=frozenset(ids[it] for it in given))

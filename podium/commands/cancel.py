@@ -1,0 +1,50 @@
+"""``podium cancel STUDY SEARCH``: have a search start no other trial, and have no finals."""
+
+from typing import Annotated
+
+import typer
+
+from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
+from podium.terminal.printing import say
+
+
+def command(
+    study: StudyPath,
+    searches: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SEARCH...",
+            help="Names of searches as podium status shows them, or their ids.",
+        ),
+    ],
+    storage: StorageFolder = None,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Let them go on, from the next start of the study.")
+    ] = False,
+) -> None:
+    """Cancel searches: trials that run are finished, no other starts, and there are no finals.
+
+    A run that is under way heeds it within seconds, otherwise the next one does. A search that has
+    started all its trials goes on. Without the finals of a loss its block is left out of the
+    ranking. What was done stays; --undo and the same podium run finish the search.
+    """
+    from dataclasses import replace
+
+    from orchestrator.results.records.store_paths import StudyPaths
+    from orchestrator.results.trial_files.reader import Reader
+    from orchestrator.run.study_control import (
+        control_text,
+        read_control,
+        searches_named,
+        write_control,
+    )
+    from orchestrator.study.resolved_study import study_from_resolved
+
+    paths = StudyPaths(results_folder(study, storage))
+    stored = study_from_resolved(Reader(paths.folder).study())
+    named = searches_named(stored, searches)
+    control = read_control(stored, paths)
+    cancelled = control.cancelled - named if undo else control.cancelled | named
+    control = replace(control, cancelled=cancelled)
+    write_control(stored, paths, control)
+    say(f"{paths.control}: {control_text(stored, control)}")

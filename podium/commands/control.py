@@ -1,0 +1,38 @@
+"""``podium control STUDY``: change how a study runs, while it runs."""
+
+from typing import Annotated
+
+import typer
+
+from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
+from podium.terminal.printing import say
+
+
+def command(
+    study: StudyPath,
+    storage: StorageFolder = None,
+    max_concurrent: Annotated[
+        int | None,
+        typer.Option(help="Trials at a time, in place of search.max_concurrent.", metavar="N"),
+    ] = None,
+) -> None:
+    """Change how a study runs: a run that is under way heeds it within seconds, later ones too.
+
+    Fewer trials at a time: those that run are finished, and no other starts before. The changes
+    are in control.yaml in the results folder, which may be edited, and deleted to undo them all.
+    Without options it says what is changed. Searches are cancelled with podium cancel.
+    """
+    from dataclasses import replace
+
+    from orchestrator.results.records.store_paths import StudyPaths
+    from orchestrator.results.trial_files.reader import Reader
+    from orchestrator.run.study_control import control_text, read_control, write_control
+    from orchestrator.study.resolved_study import study_from_resolved
+
+    paths = StudyPaths(results_folder(study, storage))
+    stored = study_from_resolved(Reader(paths.folder).study())
+    control = read_control(stored, paths)
+    if max_concurrent is not None:
+        control = replace(control, max_concurrent=max_concurrent)
+        write_control(stored, paths, control)
+    say(f"{paths.control}: {control_text(stored, control)}")

@@ -1,0 +1,54 @@
+"""``podium control`` and ``podium cancel``: what they write, say and refuse."""
+
+import pytest
+
+from tests.orchestrator.small_study import STUDY, InterruptedAfter, run_here
+from tests.podium.calling import call
+
+
+@pytest.fixture
+def folder(tmp_path):
+    run_here(STUDY, tmp_path, InterruptedAfter(3))
+    return tmp_path / STUDY.name
+
+
+SEARCH = "glyphs-greek/conv_small/8 proxy_anchor"
+
+
+def test_control_changes_how_many_trials_run_and_says_what_is_changed(capsys, folder):
+    assert "nothing is changed" in call(capsys, "control", folder).out
+    assert not (folder / "control.yaml").exists()
+    assert call(capsys, "control", folder, "--max-concurrent", 3).code == 0
+    assert (folder / "control.yaml").read_text() == "max_concurrent: 3\n"
+    assert "max_concurrent 3" in call(capsys, "control", folder).out
+    refused = call(capsys, "control", folder, "--max-concurrent", 0)
+    assert refused.code == 2
+    assert "max_concurrent must be a whole number of at least 1; got 0" in refused.err
+    assert (folder / "control.yaml").read_text() == "max_concurrent: 3\n"
+
+
+def test_cancel_names_searches_that_status_shows_and_undo_takes_them_back(capsys, folder):
+    call(capsys, "control", folder, "--max-concurrent", 3)
+    done = call(capsys, "cancel", folder, SEARCH, "glyphs-greek.conv_small.16.contrastive.fixed.0")
+    assert done.code == 0
+    changed = f"max_concurrent 3; cancelled glyphs-greek/conv_small/16 contrastive, {SEARCH}"
+    assert changed in done.out
+    assert f"control.yaml: {changed}" in " ".join(call(capsys, "status", folder).out.split())
+    assert SEARCH not in call(capsys, "cancel", folder, SEARCH, "--undo").out
+    assert "16 contrastive" in (folder / "control.yaml").read_text()
+
+
+def test_cancel_refuses_an_unknown_search_with_the_nearest_names(capsys, folder):
+    refused = call(capsys, "cancel", folder, "glyphs-greek/conv_small/8 proxy_anker")
+    assert refused.code == 2
+    assert f"did you mean {SEARCH} or" in refused.err
+    assert not (folder / "control.yaml").exists()
+
+
+def test_a_wrong_control_file_is_named_by_status_and_not_overwritten(capsys, folder):
+    (folder / "control.yaml").write_text("cancel: [no]\nmax_concurrent: 2\n")
+    assert "control.yaml:1" in " ".join(call(capsys, "status", folder).out.split())
+    refused = call(capsys, "control", folder, "--max-concurrent", 3)
+    assert refused.code == 2
+    assert "control.yaml:1: cancel[0] must be text; got false" in refused.err
+    assert "max_concurrent: 2" in (folder / "control.yaml").read_text()
