@@ -28,7 +28,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("Study", "Start a study, or continue it where it stopped."),
     "status": ("Study", "Show how far each search is."),
     "trials": ("Study", "List the trials of a study; --failed shows why they failed."),
-    "control": ("Study", "Change how many trials run at a time, while a study runs."),
+    "control": ("Study", "Change trials at a time and hours while a study runs."),
     "cancel": ("Study", "Cancel searches of a study, also while it runs."),
     "compare": ("Study", "Compare a loss with others, in a minute."),
     "ls": ("Storage", "List the studies of a storage: state, trials, size, last change."),

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Collection, Mapping
 from contextlib import AbstractContextManager, ExitStack, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from orchestrator.results.locks.study_lock import StudyLock
@@ -38,7 +38,7 @@ from orchestrator.scheduling.study_scheduler import OwnStore, StudyScheduler
 from orchestrator.scheduling.time_left import TimeLeft
 from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.study.blocks import blocks
-from orchestrator.study.budget import has_time_limit, trials_per_search
+from orchestrator.study.budget import trials_per_search
 from orchestrator.study.configs import training_of
 from orchestrator.study.defaults import has_image_files, recipe_note
 from orchestrator.study.fairness import report_differences
@@ -145,12 +145,13 @@ def run_study(
         report_unrecorded_code(study, say)
         study = renew_unused_code(study, paths, say)
         control = ControlWatch(study, paths, say, clock)
+        study = replace(study, budget=control().budget(study.budget))
         write_snapshot(study, paths)
         held.enter_context(never_made_again(paths.store))
         finish_compaction(paths)
         reader = Reader(paths.folder)
         account = RunAccount(study, paths, reader, say, clock)
-        shares = BudgetShares(study, account) if has_time_limit(study.budget) else None
+        shares = BudgetShares(study, account) if study.search.order == "asynchronous" else None
         rebuild = partial(rebuilt_queues, study, paths, reader, datasets, shares)
         queues = rebuild()
         if retried_causes is not None:
@@ -183,6 +184,7 @@ def run_study(
             with account:
                 account.set_ending(_ending(scheduler))
         check_not_vanished(paths.folder)
+        write_snapshot(replace(study, budget=account.budget), paths)  # it may have changed since
         finished = not scheduler.is_stopping
         _report_ended_early(scheduler.progress(), trials_per_search(study), say)
         if finished:

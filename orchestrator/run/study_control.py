@@ -3,6 +3,7 @@
 ::
 
     max_concurrent: 2       # trials at a time, in place of search.max_concurrent
+    budget: {gpu_hours: 40} # hours of all runs, in place of those of the study file
     cancel: [proxy_anchor]  # searches by the names that `podium status` shows, or by their ids
 """
 
@@ -10,9 +11,11 @@ import difflib
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import yaml
 
+from orchestrator.results.records.runs import HOURS
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import put, read_record
 from orchestrator.results.storage.locations import Place, RemotePath
@@ -24,11 +27,12 @@ from orchestrator.study.resolved_study import study_from_resolved
 from orchestrator.study.study import Control, Study
 from orchestrator.study_parser.parse_study import MAX_CONCURRENT
 from orchestrator.study_parser.problems import Problems
+from orchestrator.study_parser.resources import check_budget, read_hours
 from orchestrator.study_parser.yaml_section import Section
 from orchestrator.study_parser.yaml_tree import compose
 from podium.errors import PodiumError, StoreError, StudyError
 
-_KEYS = ("max_concurrent", "cancel")
+_KEYS = ("max_concurrent", "budget", "cancel")
 _READ_SECONDS, _REMOTE_READ_SECONDS = 2.0, 30.0
 _log = logging.getLogger(__name__)
 
@@ -56,6 +60,8 @@ def write_control(study: Study, paths: StudyPaths, control: Control) -> None:
     values: dict[str, object] = {}
     if control.max_concurrent is not None:
         values["max_concurrent"] = control.max_concurrent
+    if control.hours:
+        values["budget"] = dict(control.hours)
     if cancelled:
         values["cancel"] = cancelled
     content = yaml.safe_dump(values, allow_unicode=True, sort_keys=False).encode()
@@ -102,6 +108,8 @@ def control_text(study: Study, control: Control) -> str:
     parts = []
     if control.max_concurrent is not None:
         parts.append(f"max_concurrent {control.max_concurrent}")
+    for name, hours in control.hours.items():
+        parts.append(f"{name} {'without limit' if hours is None else f'{hours:g}'}")
     if control.cancelled:
         names = search_names(study)
         parts.append(f"cancelled {', '.join(sorted(names[it] for it in control.cancelled))}")
@@ -190,6 +198,9 @@ def _control(content: bytes | None, study: Study, source: str) -> Control:
     max_concurrent = None
     if not top.is_null("max_concurrent"):
         max_concurrent = top.integer("max_concurrent", 1, low=1, high=MAX_CONCURRENT)
+    hours = read_hours(top.section("budget", HOURS))
+    if hours:
+        check_budget(replace(study, budget=Control(hours=hours).budget(study.budget)), problems)
     ids = _ids(study)
     given = () if top.is_null("cancel") else top.texts("cancel", (), may_be_empty=True)
     for index, name in enumerate(given):
@@ -198,4 +209,8 @@ def _control(content: bytes | None, study: Study, source: str) -> Control:
             choices = search_names(study).values()
             problems.add(path, "no search has this name", got=name, choices=choices)
     problems.raise_any()
-    return Control(max_concurrent=max_concurrent, cancelled=frozenset(ids[it] for it in given))
+    return Control(
+        max_concurrent=max_concurrent,
+        cancelled=frozenset(ids[it] for it in given),
+        hours=hours,
+    )

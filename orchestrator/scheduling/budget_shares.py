@@ -21,7 +21,7 @@ from operator import attrgetter
 from orchestrator.scheduling.resource_usage import Spent, SpentOn
 from orchestrator.scheduling.run_accounting import RunAccount
 from orchestrator.study.blocks import most_finals, protocol_of, searches
-from orchestrator.study.budget import SECONDS_PER_HOUR, trials_per_search
+from orchestrator.study.budget import SECONDS_PER_HOUR, has_time_limit, trials_per_search
 from orchestrator.study.configs import loss_training
 from orchestrator.study.resource_demand import demand_of
 from orchestrator.study.study import Search, Study
@@ -156,7 +156,7 @@ class BudgetShares:
 
     Args:
         study: the study.
-        account: what its runs spent so far.
+        account: what its runs spent so far, and the limits.
 
     Attributes:
         costs: estimates of the seconds of its trials, learnt while trials end.
@@ -166,6 +166,11 @@ class BudgetShares:
         self._study = study
         self._account = account
         self.costs = TrialCosts(study)
+
+    @property
+    def are_limited(self) -> bool:
+        """Whether there is a limit of hours now."""
+        return has_time_limit(self._account.budget)
 
     def allowed(self, claims: Sequence[Claim], *, baselines_left: int, num_slots: int) -> set[str]:
         """Ids of the searches that may suggest another trial.
@@ -214,7 +219,7 @@ class BudgetShares:
 
     def _in_time(self, claims: Sequence[Claim], baselines_left: int, num_slots: int) -> set[str]:
         """Ids of searches that could end one trial more before the finals have to start."""
-        hours = self._study.budget.wall_hours
+        hours = self._account.budget.wall_hours
         if hours is None:
             return {claim.search.id for claim in claims}
         left = hours * SECONDS_PER_HOUR - self._account.wall_seconds()
@@ -260,7 +265,7 @@ class BudgetShares:
         return max(0.0, finals + baselines - limit.running_finals)
 
     def _limits(self, claims: Iterable[Claim], num_slots: int) -> list[_Limit]:
-        budget, account = self._study.budget, self._account
+        budget, account = self._account.budget, self._account
         searches = [claim.search for claim in claims]
         limits = []
         if budget.gpu_hours is not None:

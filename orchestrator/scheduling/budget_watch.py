@@ -4,7 +4,6 @@ from orchestrator.scheduling.run_accounting import RunAccount
 from orchestrator.scheduling.study_progress import BudgetUse
 from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.study.budget import SECONDS_PER_HOUR
-from orchestrator.study.study import Study
 
 _KEYS = {"GPU-hours": "budget.gpu_hours", "hours": "budget.wall_hours", "trials": "budget.trials"}
 
@@ -13,23 +12,21 @@ class BudgetWatch:
     """The hard limit: what is used by all runs, trials that run now included.
 
     Args:
-        study: the study, with its limits.
-        account: hours of all its runs.
+        account: hours of all runs of a study, and the limits.
         queues: its trials, done and left.
 
     Attributes:
         used_up_message: sentences for people once the budget is used up; None before.
     """
 
-    def __init__(self, study: Study, account: RunAccount, queues: StudyQueues) -> None:
-        self._budget = study.budget
+    def __init__(self, account: RunAccount, queues: StudyQueues) -> None:
         self._account = account
         self._queues = queues
         self.used_up_message: str | None = None
 
     def uses(self) -> tuple[BudgetUse, ...]:
         """The use of each limit, and of GPU-hours without a limit if any were used."""
-        budget, found = self._budget, []
+        budget, found = self._account.budget, []
         gpu_hours = self._account.gpu_seconds() / SECONDS_PER_HOUR
         if budget.gpu_hours is not None or gpu_hours:
             found.append(BudgetUse(what="GPU-hours", used=gpu_hours, limit=budget.gpu_hours))
@@ -55,8 +52,8 @@ class BudgetWatch:
     @property
     def _are_hours_used_up(self) -> bool:
         hours = (
-            (self._budget.gpu_hours, self._account.gpu_seconds),
-            (self._budget.wall_hours, self._account.wall_seconds),
+            (self._account.budget.gpu_hours, self._account.gpu_seconds),
+            (self._account.budget.wall_hours, self._account.wall_seconds),
         )
         reached = any(
             limit is not None and used() >= limit * SECONDS_PER_HOUR for limit, used in hours
@@ -69,7 +66,7 @@ class BudgetWatch:
         Args:
             num_running: number of running trials, which count as used.
         """
-        limit = self._budget.trials
+        limit = self._account.budget.trials
         if limit is None:
             return False
         return self._queues.num_trained + num_running >= limit and self._is_work_left
@@ -89,12 +86,12 @@ class BudgetWatch:
             None if neither is known. GPU-hours are counted at the rate of this run.
         """
         left = [] if seconds_left is None else [seconds_left]
-        if self._budget.wall_hours is not None:
-            whole = self._budget.wall_hours * SECONDS_PER_HOUR
+        if self._account.budget.wall_hours is not None:
+            whole = self._account.budget.wall_hours * SECONDS_PER_HOUR
             left.append(whole - self._account.wall_seconds())
         gpus = self._account.gpus_at_a_time()
-        if self._budget.gpu_hours is not None and gpus:
-            whole = self._budget.gpu_hours * SECONDS_PER_HOUR
+        if self._account.budget.gpu_hours is not None and gpus:
+            whole = self._account.budget.gpu_hours * SECONDS_PER_HOUR
             left.append((whole - self._account.gpu_seconds()) / gpus)
         return max(0.0, min(left)) if left else None
 

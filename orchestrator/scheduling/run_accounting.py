@@ -22,6 +22,7 @@ from orchestrator.results.records.runs import (
     Run,
     RunEnding,
     RunSpent,
+    is_larger,
     read_runs,
     write_run,
     write_run_count,
@@ -33,7 +34,7 @@ from orchestrator.results.trial_files.reader import Reader
 from orchestrator.scheduling.resource_usage import Spending, Spent, SpentOn, added, use_of
 from orchestrator.study.budget import trials_per_search
 from orchestrator.study.resource_demand import demand_of
-from orchestrator.study.study import Block, Study
+from orchestrator.study.study import Block, BudgetSettings, Study
 from orchestrator.trials.provenance import current_versions
 from podium.errors import FolderGoneError, StoreError
 
@@ -50,6 +51,10 @@ class RunAccount:
         reader: reader of its trials.
         say: takes a message when the account cannot be written, from a thread of its own.
         clock: gives seconds of a monotonic clock.
+
+    Attributes:
+        spending: what this run spends.
+        budget: the limits now.
 
     Raises:
         CorruptFileError: the account of an earlier run cannot be read.
@@ -81,6 +86,7 @@ class RunAccount:
         self._released = threading.Event()
         self._thread = threading.Thread(target=self._keep_writing, name="run-account", daemon=True)
         self.spending = Spending(clock)
+        self.budget = study.budget
 
     def __enter__(self) -> Self:
         """Write that the run started, and an estimate of what older ones spent."""
@@ -140,6 +146,16 @@ class RunAccount:
         before = self._earlier[-1].cancelled_searches if self._earlier else {}
         return self._cancelled_searches != before
 
+    def set_budget(self, budget: BudgetSettings) -> None:
+        """Set the limits from now on.
+
+        Searches that ended under smaller ones are no longer recorded as ended, so that the next
+        run continues them.
+        """
+        if is_larger(asdict(budget), asdict(self.budget)):
+            self._ended_searches.clear()
+        self.budget = budget
+
     def sums(self) -> dict[SpentOn, Spent]:
         """Spent by all runs so far; what runs now counts as unfinished."""
         return added(self._earlier_sums.items(), self.spending.now().items())
@@ -197,7 +213,7 @@ class RunAccount:
             podium_version=current_versions().podium_version,
             seconds=self._seconds(),
             end=end,
-            budget=asdict(self._study.budget),
+            budget=asdict(self.budget),
             trials_per_search=trials_per_search(self._study),
             ended_searches=dict(self._ended_searches),
             cancelled_searches=dict(self._cancelled_searches),

@@ -99,7 +99,7 @@ class StudyScheduler:
         self._paths = store.paths
         self._queues = queues
         self._spending = account.spending
-        self.budget = BudgetWatch(study, account, queues)
+        self.budget = BudgetWatch(account, queues)
         self.events = EventSource(study.name, queues, self.progress, on_event)
         self._slots = WorkerSlots(study, store.paths, store.objective)
         self._capacity = Capacity(cpus=math.inf, gpus=math.inf, max_trials=1)  # until told
@@ -137,6 +137,7 @@ class StudyScheduler:
         if control is not self._control:
             self._control = control
             self._account.cancel_searches(self._queues.cancel(control.cancelled))
+            self._account.set_budget(control.budget(self._study.budget))
 
     def next_job(self, capacity: Capacity) -> TrialJob | NoJob:
         """A job for a free slot, from whatever is furthest behind its fair share."""

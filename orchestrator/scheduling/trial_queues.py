@@ -23,7 +23,7 @@ class StudyQueues:
         study: the resolved study.
         runs: all its searches.
         final_stage: its finals and baselines.
-        budget_shares: shares of a budget of hours; None without one.
+        budget_shares: shares of a budget of hours; None where there can be none.
 
     Attributes:
         runs: all searches of the study.
@@ -187,10 +187,11 @@ class StudyQueues:
         Once none has any left, and no trial runs that may leave budget over, all of them end.
         """
         wanting = [run for run in self.runs if run.wants_more]
-        if self._budget_shares is None or not wanting:
+        shares = self._budget_shares
+        if shares is None or not shares.are_limited or not wanting:
             return wanting
         baselines = self.final_stage.baselines
-        allowed = self._budget_shares.allowed(
+        allowed = shares.allowed(
             [self._claim(run) for run in self.runs],
             baselines_left=baselines.num_planned - baselines.num_done,
             num_slots=num_slots,
@@ -198,7 +199,7 @@ class StudyQueues:
         runs = [run for run in wanting if run.search.id in allowed]
         if not runs and all(run.num_ended == run.num_distinct for run in self.runs):
             ended = {run.search.id: run.num_distinct for run in wanting}
-            self._budget_shares.end(ended)
+            shares.end(ended)
             self.end_early(ended)
             for run in wanting:
                 self._plan_finals_of_group(run)

@@ -1,7 +1,7 @@
 """The resolved study: immutable values of a study file, with defaults filled in."""
 
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, asdict, dataclass, field
 from typing import Literal
 
 from orchestrator.results.records.expected_values import Expected
@@ -199,10 +199,16 @@ class Control:
     Attributes:
         max_concurrent: maximum number of trials at a time; None for that of the study.
         cancelled: ids of searches that are to start no other trial, and to have no finals.
+        hours: ``gpu_hours`` and ``wall_hours`` of the budget that are changed; None: no limit.
     """
 
     max_concurrent: int | None = None
     cancelled: frozenset[str] = frozenset()
+    hours: Mapping[str, float | None] = field(default_factory=dict)
+
+    def budget(self, given: BudgetSettings) -> BudgetSettings:
+        """A budget with the hours that are changed."""
+        return BudgetSettings(**{**asdict(given), **self.hours})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,14 +51,25 @@ def read_resources(
 def read_budget(top: Section) -> BudgetSettings:
     """The section ``budget``."""
     section = top.section("budget", _BUDGET_KEYS)
+    hours = read_hours(section)
     trials = (
         None if section.is_null("trials") else section.integer("trials", 1, low=1, high=MAX_TRIALS)
     )
     return BudgetSettings(
-        gpu_hours=section.number_or_null("gpu_hours", None, above=0.0, high=_MAX_GPU_HOURS),
-        wall_hours=section.number_or_null("wall_hours", None, above=0.0, high=_MAX_HOURS),
+        gpu_hours=hours.get("gpu_hours"),
+        wall_hours=hours.get("wall_hours"),
         trials=trials,
     )
+
+
+def read_hours(budget: Section) -> dict[str, float | None]:
+    """The limits of hours that a section gives; None: no limit."""
+    most = {"gpu_hours": _MAX_GPU_HOURS, "wall_hours": _MAX_HOURS}
+    return {
+        name: budget.number_or_null(name, None, above=0.0, high=most[name])
+        for name in HOURS
+        if name in budget
+    }
 
 
 def check_budget(study: Study, problems: Problems) -> None:

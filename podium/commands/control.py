@@ -15,10 +15,18 @@ def command(
         int | None,
         typer.Option(help="Trials at a time, in place of search.max_concurrent.", metavar="N"),
     ] = None,
+    gpu_hours: Annotated[
+        float | None, typer.Option(help="In place of budget.gpu_hours.", metavar="H")
+    ] = None,
+    wall_hours: Annotated[
+        float | None, typer.Option(help="In place of budget.wall_hours.", metavar="H")
+    ] = None,
 ) -> None:
     """Change how a study runs: a run that is under way heeds it within seconds, later ones too.
 
-    Fewer trials at a time: those that run are finished, and no other starts before. The changes
+    Fewer trials at a time: those that run are finished, and no other starts before. Hours are of
+    all runs together; more of them let searches go on that have not ended yet, those that have
+    ended for want of hours at the next start. The changes
     are in control.yaml in the results folder, which may be edited, and deleted to undo them all.
     Without options it says what is changed. Searches are cancelled with podium cancel.
     """
@@ -32,7 +40,13 @@ def command(
     paths = StudyPaths(results_folder(study, storage))
     stored = study_from_resolved(Reader(paths.folder).study())
     control = read_control(stored, paths)
-    if max_concurrent is not None:
-        control = replace(control, max_concurrent=max_concurrent)
+    given = {"gpu_hours": gpu_hours, "wall_hours": wall_hours}
+    hours = {name: value for name, value in given.items() if value is not None}
+    if max_concurrent is not None or hours:
+        control = replace(
+            control,
+            max_concurrent=control.max_concurrent if max_concurrent is None else max_concurrent,
+            hours={**control.hours, **hours},
+        )
         write_control(stored, paths, control)
     say(f"{paths.control}: {control_text(stored, control)}")

@@ -169,7 +169,7 @@ def ended_searches(runs: Iterable[Run], budget: Mapping[str, float | None]) -> d
     """
     ended: dict[str, int] = {}
     for run in runs:
-        if not _is_larger(budget, run.budget):
+        if not is_larger(budget, run.budget):
             ended |= run.ended_searches
     return ended
 
@@ -197,8 +197,9 @@ def _check_complete(paths: StudyPaths, numbers: Sequence[int], last: int) -> Non
         )
 
 
-def _is_larger(budget: Mapping[str, float | None], before: Mapping[str, float | None]) -> bool:
-    return any(_limit(budget.get(name)) > _limit(before[name]) for name in HOURS)
+def is_larger(budget: Mapping[str, float | None], before: Mapping[str, float | None]) -> bool:
+    """Whether a limit of hours is larger than before; one that is missing or None is infinite."""
+    return any(_limit(budget.get(name)) > _limit(before.get(name)) for name in HOURS)
 
 
 def _limit(hours: float | None) -> float:

@@ -160,7 +160,7 @@ def test_a_wrong_edit_is_said_once_with_its_line_and_changes_nothing(tmp_path, u
     ("text", "told"),
     [
         ("max_concurrent: 0", r"yaml:1: max_concurrent must be a whole number of at least 1"),
-        ("\nmost: 3", r"yaml:2: unknown key; got \"most\"; choices: cancel, max_conc"),
+        ("\nmost: 3", r"yaml:2: unknown key; got \"most\"; choices: budget, cancel, max_c"),
         ("cancel: proxy_anchor", r"yaml:1: cancel must be a list"),
         ("cancel: [", r"yaml:\d"),
         (b"\xff", "it is not UTF-8 at byte 0"),

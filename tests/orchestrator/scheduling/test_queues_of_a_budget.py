@@ -26,6 +26,7 @@ STUDY = replace(
 class Quotas:
     """BudgetShares that let each search have so many trials."""
 
+    are_limited = True
     quotas: dict[str, int] = field(default_factory=dict)
     ended: dict[str, int] = field(default_factory=dict)
 
