@@ -18,6 +18,7 @@ from trainables.errors import TrialInputError
 from trainables.loss_files import paths_in, read_files
 from trainables.settings.loss_expression import parse_loss
 
+_EXAMPLE = "{loss: triplet, values: {margin: 0.2}}"
 _KEYS = ("loss", "sum", "values", "space", "try_first")
 
 
@@ -53,7 +54,9 @@ def _read_loss(item: Node, path: Path, known: _Known, problems: Problems) -> Stu
 def _read_mapping(section: Section, known: _Known, problems: Problems) -> StudyLoss | None:
     path = section.path
     if ("loss" in section) == ("sum" in section):
-        problems.add(path, f"{label(path)} must have a loss or a sum", choices=_KEYS)
+        problems.add(
+            path, f"{label(path)} must have a loss or a sum, such as {_EXAMPLE}", choices=_KEYS
+        )
         return None
     if "loss" in section:
         key_path, terms, name = (*path, "loss"), {}, section.text("loss", "")

@@ -77,7 +77,7 @@ def read_study(root: Node, problems: Problems) -> Study:
 
     Every value that is wrong is noted in ``problems`` and replaced by its default.
     """
-    top = Section(root, (), problems, _KEYS)
+    top = _top(root, problems)
     name, storage = _place(top, problems)
     if "losses" not in top:
         problems.add(("losses",), "losses must be given")
@@ -132,7 +132,15 @@ def _notify(top: Section, problems: Problems) -> tuple[str, ...]:
 
 def read_place(root: Node, problems: Problems) -> tuple[str, str]:
     """Name and storage of the study alone; what is wrong with them is noted."""
-    return _place(Section(root, (), problems, _KEYS), problems)
+    return _place(_top(root, problems), problems)
+
+
+def _top(root: Node, problems: Problems) -> Section:
+    """The keys of the study; raises what is wrong where there are none."""
+    if not isinstance(root.value, dict):
+        problems.add((), "the study must be a mapping", got=root.plain())
+        problems.raise_any()
+    return Section(root, (), problems, _KEYS)
 
 
 def _place(top: Section, problems: Problems) -> tuple[str, str]:

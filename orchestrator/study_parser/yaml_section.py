@@ -1,13 +1,17 @@
 """Reads a mapping of the study file key by key; wrong values are noted and get defaults."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from orchestrator.study.former_names import present_name
+from orchestrator.study.study import ResourceSettings, SearchSettings
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.yaml_tree import Node
+from trainables.other_names import usual_name
+from trainables.settings.training_settings import TRAINING_TYPES
 
 MAX_ITEMS = 1_000
 """Items of a list of a study file, unless said otherwise."""
@@ -16,6 +20,17 @@ MAX_CROSSED = 100
 
 Name = TypeVar("Name", bound=str)
 Item = TypeVar("Item", str, int)
+
+# Keys that are sought in wrong places -> the section that has them.
+_KEYS_OF: Mapping[str, Collection[str]] = {
+    "training": ("recipe", *TRAINING_TYPES),
+    "search": [field.name for field in fields(SearchSettings)],
+    "final": ("seeds", "train_on"),
+    "protocol": ("val_fraction", "folds", "split_seed", "classes_file"),
+    "resources": [field.name for field in fields(ResourceSettings)],
+    "budget": ("gpu_hours", "wall_hours"),
+    "metrics": ("verification",),
+}
 
 NOTHING_FORMER: Mapping[str, str] = MappingProxyType({})
 
@@ -41,10 +56,17 @@ class Section:
             return
         self._entries = node.value
         for key in [key for key in self._entries if key not in known]:
-            where = f" in {label(path)}" if path else ""
-            problems.add((*path, key), f"unknown key{where}", got=key, choices=known)
+            self._add_unknown(key, known)
         for key, position in node.twice:
             problems.add((*path, key), f"{label((*path, key))} is given twice", position=position)
+
+    def _add_unknown(self, key: str, known: Sequence[str]) -> None:
+        rule = f"unknown key{f' in {label(self.path)}' if self.path else ''}"
+        place = None if usual_name(key) in known else _place_of(key)
+        if place is None or any(isinstance(step, int) for step in self.path):
+            self._problems.add((*self.path, key), rule, got=key, choices=known)
+        else:
+            self._problems.add((*self.path, key), f"{rule}: it is {place}", got=key)
 
     def __contains__(self, key: str) -> bool:
         return key in self._entries
@@ -204,7 +226,8 @@ class Section:
         if node is None:
             return []
         if not isinstance(node.value, list) or not node.value:
-            self._wrong(key, "must be a list with at least one item", node, choices)
+            such = f", such as [{node.value}]" if isinstance(node.value, str) else ""
+            self._wrong(key, f"must be a list with at least one item{such}", node, choices)
             return []
         if len(node.value) > most:
             path = (*self.path, key)
@@ -241,6 +264,17 @@ class Section:
     ) -> None:
         path = (*self.path, key)
         self._problems.add(path, f"{label(path)} {rule}", got=node.plain(), choices=choices)
+
+
+def _place_of(key: str) -> str | None:
+    """Where a study has this key, or what other tools call so: ``training.epochs``; or None."""
+    if key == "seed":
+        return "a key at the top of the study"
+    for name in (key, usual_name(key)):
+        places = [f"{section}.{name}" for section, keys in _KEYS_OF.items() if name in keys]
+        if places:
+            return " or ".join(places)
+    return None
 
 
 def label(path: Path) -> str:

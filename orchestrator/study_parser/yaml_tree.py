@@ -63,6 +63,8 @@ def compose(text: str, source: str, *, has_lines: bool = True) -> Node:
     Raises:
         StudyError: it is no such YAML; says the line.
     """
+    if source.endswith(".csv"):
+        raise StudyError([f"{source}: a study is a YAML file; podium tournament ranks tables"])
     try:
         loader = _Loader(text)
         root = loader.get_single_node()
@@ -239,7 +241,8 @@ def _convert(node: yaml.Node, loader: _Loader, source: str, has_lines: bool) -> 
     for key_node, value_node in node.value:
         if not isinstance(key_node, yaml.ScalarNode) or key_node.tag in _SCALAR_TAGS:
             raise yaml.MarkedYAMLError(
-                problem="keys must be text", problem_mark=key_node.start_mark
+                problem=f"keys must be text{_key_hint(key_node, value_node)}",
+                problem_mark=key_node.start_mark,
             )
         key_position = SourcePosition(source, key_node.start_mark.line + 1 if has_lines else None)
         value = _convert(value_node, loader, source, has_lines)
@@ -249,6 +252,14 @@ def _convert(node: yaml.Node, loader: _Loader, source: str, has_lines: bool) -> 
         else:
             mapping.value[key_node.value] = value
     return mapping
+
+
+def _key_hint(key: yaml.Node, value: yaml.Node) -> str:
+    """What was given as a key; without a value it is likely the rest of a number with a comma."""
+    if not isinstance(key, yaml.ScalarNode):
+        return ""
+    comma = " (is the comma before it meant as a point?)" if value.value == "" else ""
+    return f"; got {key.value}{comma}"
 
 
 def _scalar(node: yaml.ScalarNode, loader: _Loader) -> Scalar:
@@ -266,5 +277,7 @@ def _scalar(node: yaml.ScalarNode, loader: _Loader) -> Scalar:
 def _syntax_problem(error: yaml.YAMLError, source: str, has_lines: bool) -> str:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or str(error)
+    if "'\\t'" in problem:
+        problem += ": indent by spaces, not by tabs"
     line = f":{mark.line + 1}" if mark is not None and has_lines else ""
     return f"{source}{line}: this is not the YAML of a study; {problem}"

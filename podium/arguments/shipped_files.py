@@ -5,6 +5,7 @@ from typing import TypeVar
 
 from orchestrator.results.storage.locations import Place
 from podium.errors import PodiumError
+from trainables.errors import did_you_mean
 
 _FOLDER = Path(__file__).parents[1] / "studies"
 _KINDS = {"shipped studies": "*.yaml", "shipped tables": "*.csv"}
@@ -33,7 +34,7 @@ def or_shipped(place: _Given) -> _Given | Path:
     ]
     raise PodiumError(
         "what is read must be a file, a results folder, or something that podium ships; got"
-        f" {place}, which does not exist\n" + "\n".join(lists)
+        f" {place}, which does not exist{did_you_mean(place.name, shipped)}\n" + "\n".join(lists)
     )
 
 

@@ -49,8 +49,7 @@ def read(
     Raises:
         TrialInputError: something is missing or not as published.
     """
-    if not root.is_dir():
-        raise LAYOUT.missing(f"there is no folder {root}")
+    LAYOUT.require_folder(root)
     for folder in (root, *(root / name for name in ("cars196", "stanford_cars", "CARS196"))):
         if (folder / "car_ims").is_dir():
             found = _combined(folder)

@@ -26,12 +26,18 @@ class Layout:
         Raises:
             TrialInputError: neither has it.
         """
-        if not root.is_dir():
-            raise self.missing(f"there is no folder {root}")
+        self.require_folder(root)
         for folder in (root, *(root / name for name in names)):
             if (folder / marker).exists():
                 return folder
         raise self.missing(f"{root} has no {marker}")
+
+    def require_folder(self, root: Path) -> None:
+        """Refuse a root that is no folder."""
+        if root.is_file():
+            raise self.missing(f"root must be a folder, and {root} is a file")
+        if not root.is_dir():
+            raise self.missing(f"there is no folder {root}")
 
     def missing(self, what: str) -> TrialInputError:
         """The error for something that is not there, with the tree that was expected."""

@@ -40,8 +40,7 @@ def read(
         TrialInputError: there are no classes, one has no images, or one is on both sides; or there
             are ``test``, ``query`` and ``gallery``.
     """
-    if not root.is_dir():
-        raise LAYOUT.missing(f"there is no folder {root}")
+    LAYOUT.require_folder(root)
     classes = _class_folders(root)
     found = {folder: _files(folder) for folder in classes}
     empty = [str(folder) for folder, files in found.items() if not files]

@@ -80,8 +80,7 @@ def _assert_every_item_is_found(images: ImageList) -> None:
 
 
 def _partition_file(root: Path, names: tuple[str, ...]) -> Path:
-    if not root.is_dir():
-        raise LAYOUT.missing(f"there is no folder {root}")
+    LAYOUT.require_folder(root)
     for folder in (root, *(root / name for name in names)):
         for file in (folder / "Eval" / _PARTITION, folder / _PARTITION):
             if file.exists():

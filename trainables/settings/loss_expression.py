@@ -16,9 +16,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from trainables.errors import TrialInputError
+from trainables.errors import TrialInputError, did_you_mean
 from trainables.loss_files import class_in_file
 from trainables.other_names import PML_NAMES
+from trainables.registry import names
 from trainables.settings.legal_ranges import Interval, Parameter, Whole
 from trainables.settings.training_settings import HyperparameterValue
 
@@ -143,6 +144,6 @@ def _term(part: str, whole: str) -> LossTerm:
         raise TrialInputError(
             "a loss is a name, a class in a file ./mine.py:Class, an import path"
             " package.module:Class, memory:LOSS, LOSS+LOSS or LOSS>LOSS;"
-            f" got {part!r} in {whole!r}"
+            f" got {part!r} in {whole!r}{did_you_mean(name, names('losses'))}"
         )
     return LossTerm(name, has_memory)

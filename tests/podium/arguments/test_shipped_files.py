@@ -77,3 +77,22 @@ def test_shipped_tables_are_audited_and_ranked(capsys):
     assert "within 12 blocks" in output_of(capsys, "tournament", "thesis_cub200").replace(
         "\n", " "
     )
+
+
+def test_a_misspelt_name_is_answered_with_the_nearest(capsys):
+    called = call(capsys, "plan", "quikstart")
+    assert called.code == 2
+    assert "quikstart, which does not exist (did you mean 'quickstart'?)" in called.err
+
+
+def test_a_table_in_place_of_a_study_is_one_problem(capsys):
+    told = output_of(capsys, "plan", STUDIES / "thesis_cub200.csv", code=2)
+    assert "1 problem with the study" in told
+    assert "thesis_cub200.csv: a study is a YAML file; podium tournament ranks tables" in told
+
+
+def test_a_root_that_is_a_file_is_said_to_be_one(capsys, tmp_path):
+    root = tmp_path / "images.zip"
+    root.touch()
+    told = output_of(capsys, "init", tmp_path / "s.yaml", "--data", root, code=2)
+    assert f"root must be a folder, and {root} is a file" in told
