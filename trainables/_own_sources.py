@@ -191,8 +191,8 @@ def _read(import_path: str, file: Path) -> bytes:
     try:
         if file.stat().st_size > _MOST_BYTES:
             raise TrialInputError(
-                f"{import_path}: {file} is too large to be kept with results; at most"
-                f" {_MOST_BYTES // 2**20} MiB are"
+                f"{import_path}: {file} is too large to be kept with results, which is at"
+                f" most {_MOST_BYTES // 2**20} MiB"
             )
         return file.read_bytes()
     except OSError as error:

@@ -52,7 +52,7 @@ def module_class(kind: str, name: str) -> type[Any]:
     if _reading:
         raise TrialInputError(
             f"{_reading[0]} names {name}: to use it would run that code as it is on this machine,"
-            " or a file's copy in the folder; if you trust the folder, say --trust-code"
+            " or a file's copy in the folder; if you trust the folder, pass --trust-code"
         )
     module_name, _, class_name = name.partition(":")
     is_in_file = bool(file_of(name))

@@ -36,12 +36,12 @@ def loss_problem(loss: str, needs: Collection[str], dataset: str, task: Task) ->
     if task == "classes" and _LABEL_DISTANCES in needs:
         return (
             f"{loss} compares label distances, and the data set {dataset} has classes only: give "
-            f"it a file of {_LABEL_DISTANCES}, or take glyph_masks"
+            f"it a file of {_LABEL_DISTANCES}, or use glyph_masks"
         )
     if task == "continuous" and _LABEL_DISTANCES not in needs:
         return (
             f"{loss} learns classes, and the data set {dataset} is retrieved by label distance: "
-            f"take a loss that needs {_LABEL_DISTANCES}, such as log_ratio"
+            f"use a loss that needs {_LABEL_DISTANCES}, such as log_ratio"
         )
     return None
 

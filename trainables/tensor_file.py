@@ -75,12 +75,12 @@ def decode_tensors(content: bytes, kind: str, name: str) -> TensorFile:
         found = None if header is None else _hash(header, tensors)
     except (SafetensorError, ValueError, RecursionError) as error:
         raise TrialInputError(
-            f"{name} is no safetensors file, or it is damaged: {error}"
+            f"{name} is not a safetensors file, or is damaged: {error}"
         ) from error
     if header is None:
         raise TrialInputError(f"{name} is a safetensors file that podium did not write")
     if found != written:
-        raise TrialInputError(f"{name} is damaged: its content does not fit its SHA-256")
+        raise TrialInputError(f"{name} is damaged: its content does not match its SHA-256")
     if header.get("kind") != kind or not isinstance(header.get("facts"), dict):
         raise TrialInputError(
             f"{name} must hold podium's {kind}; it holds {header.get('kind')!r} instead"

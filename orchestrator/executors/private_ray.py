@@ -112,7 +112,7 @@ class OwnRay:
     def error(self, why: str) -> ClusterGoneError:
         """The error for people, with a cause that `end` gave, or another."""
         return ClusterGoneError(
-            f"podium's own Ray ended: {why}. What is done is in the store: give the same command"
+            f"podium's own Ray ended: {why}. Finished trials are stored: run the same command"
             f" to continue. Ray's logs stay until the next run, in {self._folder}"
         )
 
@@ -156,5 +156,9 @@ def _end_of(pid: int) -> str | None:
         return None
     if found.si_code == os.CLD_EXITED:
         return f"ended with exit code {found.si_status}"
-    hint = ", as where the machine's memory runs out" if found.si_status == signal.SIGKILL else ""
+    hint = (
+        ", as happens when the machine runs out of memory"
+        if found.si_status == signal.SIGKILL
+        else ""
+    )
     return f"was ended by {signal.Signals(found.si_status).name}{hint}"

@@ -39,7 +39,7 @@ _OBJECT_STORE_BYTES = 100 * 2**20
 _PATIENCE_SECONDS, _CONNECT_SECONDS, _PAUSE_SECONDS = 15.0, 5.0, 0.5
 _TOKEN = (
     "Ray reads the token from ~/.ray/auth_token, the file in RAY_AUTH_TOKEN_PATH, or"
-    " RAY_AUTH_TOKEN; RAY_AUTH_MODE=disabled joins a cluster that demands none"
+    " RAY_AUTH_TOKEN; RAY_AUTH_MODE=disabled joins a cluster that requires none"
     " (docs/how-to/clusters.md)"
 )
 
@@ -169,8 +169,8 @@ class RayCluster:
         ):
             if requested > found:
                 raise PodiumError(
-                    f"a trial asks for more {kind}s than Ray finds on this machine: "
-                    f"{requested:g} of {found:g}. Ask for less, or join a cluster with --address"
+                    f"a trial needs more {kind}s than Ray finds on this machine: "
+                    f"{requested:g} of {found:g}. Request fewer, or join a cluster with --address"
                 )
 
     def capacity(self, spare: Demand) -> Capacity:
@@ -214,12 +214,12 @@ def join(address: str, **options: Any) -> None:
         ray.init(address=head, **options)
     except AuthenticationError as error:
         raise PodiumError(
-            f"the Ray cluster at {head} does not let this run in: {_first_line(error)}. {_TOKEN}"
+            f"the Ray cluster at {head} refuses this run: {_first_line(error)}. {_TOKEN}"
         ) from None
     except (RayError, RuntimeError, ConnectionError) as error:
         raise PodiumError(
-            f"the Ray cluster at {head} cannot be joined: {_first_line(error)}. It may demand"
-            f" another token, or run another version of Ray or Python. {_TOKEN}"
+            f"the Ray cluster at {head} cannot be joined: {_first_line(error)}. It may require"
+            f" a different token, or run a different version of Ray or Python. {_TOKEN}"
         ) from None
 
 
@@ -237,7 +237,7 @@ def _check_address(address: str) -> str:
     except ConnectionError:
         raise PodiumError(
             "--address auto finds no Ray cluster on this machine. Start one"
-            " (docs/how-to/clusters.md), name its head as HOST:PORT, or leave --address out"
+            " (docs/how-to/clusters.md), name its head as HOST:PORT, or omit --address"
         ) from None
     except (OSError, ValueError):
         head = None

@@ -143,6 +143,6 @@ class ClusterWatch:
             self.gone = self.gone or self._own_ray.error(self._own_ray.end() or why)
             return
         self.gone = self.gone or ClusterGoneError(
-            f"{part} of the Ray cluster at {self._address} is gone. What is done is in the store:"
-            " start the cluster again and give the same command."
+            f"{part} of the Ray cluster at {self._address} is gone. Finished trials are stored:"
+            " start the cluster again and run the same command."
         )

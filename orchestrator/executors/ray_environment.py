@@ -43,7 +43,7 @@ def _refuse_other_versions() -> None:
     found = metadata.version("ray")
     if not found.startswith(f"{TESTED_RAY}."):
         raise PodiumError(
-            f"podium is tested with Ray {TESTED_RAY} and reaches into its inside, which another"
+            f"podium is tested with Ray {TESTED_RAY} and uses its internals, which another"
             f" version may have changed; Ray {found} is installed. Install"
             f" 'ray[tune]=={TESTED_RAY}.*'"
         )

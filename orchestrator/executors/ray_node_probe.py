@@ -40,7 +40,7 @@ def check_all_nodes_see(paths: StudyPaths) -> None:
         lines = "\n".join(f"- {address}: {problem}" for address, problem in problems.items())
         raise StoreError(
             f"{len(problems)} of the {len(answers)} nodes that take trials cannot use the results "
-            f"at {paths.folder}:\n{lines}\nGive a folder that all of them see, by the same name, "
+            f"at {paths.folder}:\n{lines}\nUse a folder that all of them see under the same name, "
             "or a store such as s3://bucket/folder, with --storage"
         )
 

@@ -218,7 +218,7 @@ class TuneBridge:
                 ClusterGoneError(
                     f"no trial starts: {self._hung_starts} processes in a row hung before theirs "
                     "began, and no other runs. Ray's logs of them (worker-*.err) may say where. "
-                    "Fix that, and give the same command."
+                    "Fix that, then run the same command."
                 )
             )
 

@@ -106,7 +106,7 @@ def _read(table: Path, source: CostSource) -> list[ImageCost]:
     except (OSError, ValueError, TypeError, KeyError, csv.Error) as error:
         raise PodiumError(
             f"{table}, the costs of earlier runs, cannot be read ({error}): delete it; the next"
-            " run writes it anew"
+            " run writes it again"
         ) from error
     return [cost for cost in costs if _is_known(cost.conditions.backbone)]
 

@@ -81,7 +81,7 @@ def archive_study(folder: Place, file: Path) -> Archive:
     Raises:
         CorruptFileError: a trial is damaged, the folder holds links, or the archive does not hold
             what was written.
-        PodiumError: it is no results folder, or see `check_archive_name`.
+        PodiumError: it is not a results folder, or see `check_archive_name`.
         StoreError: the folder cannot be read, or the archive not be written.
     """
     check_archive_name(file, folder)

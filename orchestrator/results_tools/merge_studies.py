@@ -117,12 +117,12 @@ def merge_studies(folders: Sequence[Place], output: Path) -> Merged:
 
 def _check_arguments(folders: Sequence[Place], output: Path) -> None:
     if not NAME.fullmatch(output.name):
-        raise PodiumError(f"the merged study is called as its folder: {NAME_RULE}; got {output}")
+        raise PodiumError(f"the merged study is named after its folder: {NAME_RULE}; got {output}")
     if output.exists():
         raise PodiumError(f"{output} exists already; results are merged into a new folder")
     for folder in folders:
         if is_local_file(folder):
-            raise PodiumError(f"results folders are merged; {folder} is no results folder")
+            raise PodiumError(f"only results folders can be merged; {folder} is not one")
     different = {resolve_links(folder) for folder in folders}
     if len(different) < 2 or len(different) < len(folders):
         raise PodiumError(

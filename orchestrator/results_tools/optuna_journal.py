@@ -74,7 +74,7 @@ def append_searches(folder: Place, journal: Path) -> JournalUpdate:
         journal: file of the journal, made if it is missing; its folder must exist.
 
     Raises:
-        PodiumError: ``folder`` is no results folder, there is no folder for the journal, or it
+        PodiumError: ``folder`` is not a results folder, there is no folder for the journal, or it
             holds a study of that name which podium did not write.
         CorruptFileError: the file is no journal.
         StoreError: it cannot be written, or another export is writing it.
@@ -102,12 +102,12 @@ class _BufferedBackend(BaseJournalBackend):
             self._file = JournalFileBackend(str(journal))
             self._logs = list(self._file.read_logs(0))
         except ValueError as error:
-            raise CorruptFileError(f"{journal} is no journal of Optuna: {error}") from error
+            raise CorruptFileError(f"{journal} is not a journal of Optuna: {error}") from error
         except OSError as error:
             raise StoreError(f"cannot read {journal}: {error.strerror}") from error
         are_logs = all(isinstance(log, dict) and "op_code" in log for log in self._logs)
         if not are_logs or len(self._logs) < num_lines:  # Optuna skips a damaged last line
-            raise CorruptFileError(f"{journal} is no journal of Optuna")
+            raise CorruptFileError(f"{journal} is not a journal of Optuna")
         self._journal = journal
         self._num_written = len(self._logs)
 
@@ -137,7 +137,7 @@ def _cut_torn_line(journal: Path) -> int:
         data = file.read()
         whole = data.rfind(b"\n") + 1
         if whole == 0 and data:
-            raise ValueError("it has no whole line")
+            raise ValueError("it has no complete line")
         if whole < len(data):
             file.truncate(whole)
     return data.count(b"\n")

@@ -158,8 +158,8 @@ def _check_suggestions(
         for ask in of_search:
             if ask.config_hash != config_hash(ask.hyperparameters):
                 raise CorruptFileError(
-                    f"{paths.ask(ask.search, ask.index)} holds another config than that of its"
-                    " hash. Bring back the file as it was"
+                    f"{paths.ask(ask.search, ask.index)} holds a config that does not match its"
+                    " hash. Restore the original file"
                 )
     suggested = {search: {ask.trial_id for ask in known} for search, known in asks.items()}
     ended: dict[str, set[str]] = {}
@@ -168,8 +168,8 @@ def _check_suggestions(
         ended.setdefault(search, set()).add(trial_id)
         if trial_id not in suggested.get(search, ()):
             raise CorruptFileError(
-                f"{paths.ask(search, index)} is missing or another's: trial {trial_id} has a row,"
-                " and no ask. Bring back the file, from a copy"
+                f"{paths.ask(search, index)} is missing or belongs to another trial: trial"
+                f" {trial_id} has a row, and no ask. Restore the file from a copy"
             )
     for search in searches:
         for ask in asks.get(search.id, ()):
@@ -182,7 +182,7 @@ def _check_open(paths: StudyPaths, search: Search, ask: Ask, maker: TrialSpecMak
     if spec.trial_id != ask.trial_id:
         raise CorruptFileError(
             f"{paths.ask(search.id, ask.index)} asks for trial {ask.trial_id}, but its config is"
-            f" trial {spec.trial_id} of this study. Bring back the file as it was"
+            f" trial {spec.trial_id} of this study. Restore the original file"
         )
 
 
@@ -211,8 +211,8 @@ def _check_unchanged(
     ]
     if problems:
         raise PodiumError(
-            f"{' and '.join(problems)} changed since this study started: old and new trials "
-            "cannot be compared. Put back what was there, or give the study a new name"
+            f"{' and '.join(problems)} changed since this study started: old and new "
+            "trials cannot be compared. Restore what was there, or give the study a new name"
         )
 
 

@@ -53,11 +53,11 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
         return
     if origin is None or origin.get("study", study.name) != study.name:
         found = "missing" if origin is None else f"of the study {origin['study']!r}"
-        raise CorruptFileError(f"{paths.provenance} is {found}. Bring back the file as it was")
+        raise CorruptFileError(f"{paths.provenance} is {found}. Restore the original file")
     if MERGED_FROM in origin:
         raise PodiumError(
-            f"{paths.folder} holds merged results, which are not run: run the studies they come"
-            " from, and merge these again into a new folder"
+            f"{paths.folder} holds merged results, which cannot be run: run the studies they come"
+            " from, then merge those again into a new folder"
         )
     check_versions(paths.provenance, origin)
     change = compare(snapshot, resolved_dict(study))
@@ -76,8 +76,8 @@ def _check_fresh(paths: StudyPaths) -> None:
     """The snapshot is written before anything is suggested or trained."""
     if list_folders(paths.asks) or list_folders(paths.trials) or exists(paths.manifest):
         raise CorruptFileError(
-            f"{paths.study} is missing, while there are trials of the study. Bring back the file,"
-            " from a copy"
+            f"{paths.study} is missing, although the study has trials. Restore the file from"
+            " a copy"
         )
 
 

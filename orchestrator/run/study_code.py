@@ -91,10 +91,10 @@ def refuse_changed_code(study: Study, paths: StudyPaths) -> list[CodeChange]:
     if mixed:
         shown = "\n".join(_shown(change, paths) for change in mixed)
         raise PodiumError(
-            f"{paths.folder} holds results of other code than there is now:\n{shown}\n"
-            "Trials of both cannot be compared. Put the code back as it was, give the study a new"
-            " name, or put the changed class into a module of another name and add it as another"
-            " loss or backbone."
+            f"{paths.folder} holds results of code that has changed since:\n{shown}\nTrials of"
+            " both cannot be compared. Restore the original code, give the study a new name, or"
+            " put the changed class into a module of another name and add it as another loss or"
+            " backbone."
         )
     return changes
 
@@ -123,7 +123,7 @@ def renew_unused_code(study: Study, paths: StudyPaths, say: Callable[[str], obje
                 remove_folder(paths.checkpoint_folder(ask.trial_id))
             remove_folder(paths.ask_folder(search.id))
     names = join_names(sorted(changed))
-    say(f"The code of {names} changed before a trial of it was over: its searches begin anew.")
+    say(f"The code of {names} changed before any of its trials ended: its searches start over.")
     now = {path: code.fingerprint for path, code in code_now(changed).items()}
     return replace(study, code={**study.code, **now})
 

@@ -107,7 +107,7 @@ def _earlier_trials(study: Study, folder: Place, say: Callable[[str], object]) -
     leaking = complete.filter("leaks")["protocol"].unique().sort()
     if len(leaking):
         names = join_names(leaking.to_list())
-        say(f"Warm start: searches under {names} saw test classes: left out.")
+        say(f"Warm start: searches under {names} saw test classes and are left out.")
     default = pl.col("objective").filter("is_default").first()
     return complete.filter(~pl.col("leaks")).with_columns(
         rank=pl.col("objective").rank("ordinal", descending=True).over("search", order_by="index"),
@@ -123,8 +123,7 @@ def _report_other_code(
     for path in import_paths(losses, ()):
         if path in before and before[path] != study.code.get(path):
             say(
-                f"Warm start: {path} was other code in {folder}; its configs are tried all the"
-                " same."
+                f"Warm start: {path} had different code in {folder}; its configs are tried anyway."
             )
 
 
@@ -162,7 +161,7 @@ def _why_unfit(study: Study, block: Block, loss: str, config: Config) -> str | N
     searched = space_of(study, loss, values).parameters
     for name, parameter in searched.items():
         if name in config and not is_inside(parameter, config[name]):
-            return f"{name} {config[name]} lies outside what is searched here"
+            return f"{name} {config[name]} is outside the search space here"
     point = {name: config[name] for name in searched if name in config}
     expected = existing({**values, **point}, facts_of(loss).conditions)
     for name in sorted(expected.keys() | config.keys()):
@@ -190,7 +189,8 @@ def _report_fairness(study: Study, warm: set[str], say: Callable[[str], object])
     cold = [loss for loss in study.loss_names if loss not in warm]
     if not warm:
         say(
-            "Warm start: the earlier results hold nothing for this study; all searches start cold."
+            "Warm start: the earlier results contain nothing for this study; all searches start"
+            " cold."
         )
     elif cold:
         say(

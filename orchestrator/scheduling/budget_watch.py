@@ -101,7 +101,7 @@ class BudgetWatch:
         used = ", ".join(map(str, spent))
         keys = " or ".join(_KEYS[use.what] for use in spent)
         return (
-            f"The budget is used up: {used}. {self._queues.num_done} of "
-            f"{self._queues.num_planned} trials are done. With a larger {keys} the same command "
-            "continues."
+            f"The budget is used up: {used}. {self._queues.num_done} of"
+            f" {self._queues.num_planned} trials are done. With a larger {keys} the same command"
+            " resumes the study."
         )

@@ -57,7 +57,7 @@ class SystematicFailureDetector:
         if self._would_fail_every_trial(running, ended):
             raise PodiumError(
                 f"{where} cannot be trained: {ended.message}\n"
-                "Nothing was recorded of it: fix this, then the same command continues."
+                "Nothing was recorded of it: fix this, then run the same command to continue."
             )
         self._check_repetition(spec.search.loss, ended, num_handed_out)
         self.tally.add(str(ended.cause), f"{ended.message} ({where})")
@@ -80,7 +80,8 @@ class SystematicFailureDetector:
         losses = sorted({loss for loss, _ in self._same})
         if len(self._same) >= _MAX_SAME_FAILURES and len(losses) > 1:
             raise PodiumError(
-                f"{len(self._same)} trials in a row, of the losses {', '.join(losses)}, failed "
-                f"with the same message, and none that started since got further: {message}\n"
-                "Nothing was recorded of the last one: fix this, then the same command continues."
+                f"{len(self._same)} trials in a row, of the losses {', '.join(losses)}, failed"
+                " with the same message, and none that started since got further:"
+                f" {message}\nNothing was recorded of the last one: fix this, then run the same"
+                " command to continue."
             )

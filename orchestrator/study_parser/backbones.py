@@ -28,7 +28,7 @@ def read_backbones(top: Section, problems: Problems) -> tuple[BackboneSettings, 
         if backbone.name in found:
             rule = (
                 f"{label(path)} is in the list already: results distinguish backbones by name, so "
-                "other weights need another study"
+                "different weights need a different study"
             )
             problems.add(path, rule, got=backbone.name)
         found.setdefault(backbone.name, backbone)

@@ -343,7 +343,7 @@ def _table(section: Section, key: Path, problems: Problems) -> list[dict[str, st
     except UnreadableError as error:
         reason = str(error)
     except csv.Error as error:
-        reason = f"it is no CSV file: {error}"
+        reason = f"it is not a CSV file: {error}"
     problems.add(key, f"{label(key)} cannot be read: {reason}", got=path)
     return None
 

@@ -42,7 +42,7 @@ def read_path(section: Section, key: str, problems: Problems, *, holds: str = ""
     if _exists(elsewhere / holds) and not _exists(meant / holds):
         rule = (
             f"{label(path)} is relative to the study file, and there is no {meant / holds}: if "
-            f"{elsewhere / holds} is meant, move it there or give its absolute path"
+            f"you mean {elsewhere / holds}, move it there or give its absolute path"
         )
         problems.add(path, rule, got=given)
         return None

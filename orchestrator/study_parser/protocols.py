@@ -123,7 +123,9 @@ def _protocol(
         if key not in ("kind", "name", *takes) and not section.is_null(key):
             shown = " and ".join(name for name in takes if name != _SEED) or "nothing"
             path = (*section.path, key)
-            problems.add(path, f"{label(path)} does not go with kind {kind}, which takes {shown}")
+            problems.add(
+                path, f"{label(path)} cannot be combined with kind {kind}, which takes {shown}"
+            )
     if kind == "published":
         return replace(_published(section, problems), name=name)
     return ProtocolSettings(

@@ -81,8 +81,8 @@ def check_budget(study: Study, problems: Problems) -> None:
             if (given := getattr(study.budget, name)) is not None:
                 problems.add(
                     ("budget", name),
-                    f"budget.{name} does not go with search.order deterministic: tables would "
-                    "depend on how fast machines are; give budget.trials",
+                    f"budget.{name} cannot be combined with search.order deterministic: tables"
+                    " would depend on how fast machines are; give budget.trials",
                     got=given,
                 )
     if study.budget.gpu_hours is not None and not problems.concern(("resources",)):

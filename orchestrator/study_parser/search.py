@@ -53,7 +53,9 @@ def read_early_stopping(
     for name in _LOWEST:
         if name in section and name not in _NUMBERS[kind] and not section.is_wrong("kind"):
             path, takes = (*section.path, name), " and ".join(_NUMBERS[kind]) or "no number"
-            problems.add(path, f"{label(path)} does not go with kind {kind}, which takes {takes}")
+            problems.add(
+                path, f"{label(path)} cannot be combined with kind {kind}, which takes {takes}"
+            )
     return EarlyStopping(
         kind=kind,
         **{

@@ -269,7 +269,7 @@ def _scalar(node: yaml.ScalarNode, loader: _Loader) -> Scalar:
         value: Scalar = loader.construct_object(node)
     except ValueError:  # 0x_, or more digits than Python converts
         raise yaml.MarkedYAMLError(
-            problem="this is no number", problem_mark=node.start_mark
+            problem="this is not a number", problem_mark=node.start_mark
         ) from None
     return value
 

@@ -86,8 +86,8 @@ def check_attempts(
     if rowless:
         findings.note(
             paths.attempts,
-            f"{len(rowless)} trials came to their end and have no row: {some_of(rowless)}; the run"
-            " was killed in this moment, or their rows were lost",
+            f"{len(rowless)} trials ended and have no row: {some_of(rowless)}; the run"
+            " was killed at that moment, or their rows were lost",
             "podium run trains them again",
         )
     attempted = {path.parent.name for path in files}
@@ -182,7 +182,7 @@ def check_retried(stored: StoredStudy, findings: Findings) -> None:
         findings.note(
             paths.retried,
             f"{len(interrupted)} failed trials are to be retried and still have their rows:"
-            f" {some_of(interrupted)}; the run was killed in this moment",
+            f" {some_of(interrupted)}; the run was killed at that moment",
             "podium run continues with them",
         )
 

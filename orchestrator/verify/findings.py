@@ -14,7 +14,7 @@ from podium.errors import CorruptFileError
 _BELOW = re.compile(r"/[^:]*?\.\w+(?=[ :])|/[^\s:]+")
 _BREAK = re.compile(r"\s*\n\s*")  # in messages of other parts
 _SHOWN = 3
-_BRING_BACK = "Bring back the file as it was, from a copy"
+_BRING_BACK = "Restore the original file from a copy"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,14 +52,14 @@ def _problem(name: str, kind: str) -> tuple[str, str, str] | None:
     """The rule that a name or kind breaks, what it is, and what to do."""
     if kind not in ("file", "folder"):
         rule = "must be a file or a folder: podium follows no link, and reads no pipe or device"
-        return rule, kind, "Put what belongs there in its place"
+        return rule, kind, "Replace it by what belongs there"
     if has_control_characters(name):
         rule = "names must hold no control characters: they would forge what podium prints"
         return rule, "a name that podium never writes", "Delete or rename it"
     if kind == "file" and name in _FOLDERS:
-        return "must be a folder", "a file", "Bring back the folder, from a copy"
+        return "must be a folder", "a file", "Restore the folder from a copy"
     if kind == "folder" and _FILES.fullmatch(name) and not name.startswith("code/"):
-        return "must be a file", "a folder", "Bring back the file, from a copy"
+        return "must be a file", "a folder", "Restore the file from a copy"
     return None
 
 
@@ -83,10 +83,10 @@ def _note_unknown(
             advice="Move it elsewhere",
         )
     for name in (noted := sorted(foreign + single))[:_SHOWN]:
-        findings.note(paths.folder / name, "is nothing of podium's, and is not read")
+        findings.note(paths.folder / name, "is not podium's, and is not read")
     if len(noted) > _SHOWN:
         rest = len(noted) - _SHOWN
-        findings.note(paths.folder, f"{rest} more files are nothing of podium's, and are not read")
+        findings.note(paths.folder, f"{rest} more files are not podium's, and are not read")
 
 
 def _note_hidden(paths: StudyPaths, files: Sequence[str], findings: Findings) -> None:
@@ -96,16 +96,15 @@ def _note_hidden(paths: StudyPaths, files: Sequence[str], findings: Findings) ->
     if temporaries:
         findings.note(
             paths.folder,
-            f"{len(temporaries)} half-written files (.*.tmp), under way or left by what was"
-            " killed",
+            f"{len(temporaries)} half-written files (.*.tmp), in progress, or left by a killed"
+            " process",
             "podium run deletes what was left when it ends the study; podium compact only what"
             " lies in compacted/",
         )
     if others:
         findings.note(
             paths.folder,
-            f"{len(others)} hidden files are nothing of podium's, and are not read:"
-            f" {some_of(others)}",
+            f"{len(others)} hidden files are not podium's, and are not read: {some_of(others)}",
         )
 
 

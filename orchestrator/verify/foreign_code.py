@@ -19,7 +19,7 @@ from orchestrator.verify.trial_row_rules import settings_of
 from orchestrator.verify.trial_rows import StoredTrial
 from trainables.foreign_code import fingerprint_of
 
-_BRING_BACK = "Bring back the file as it was, from a copy"
+_BRING_BACK = "Restore the original file from a copy"
 
 
 def check_code(stored: StoredStudy, findings: Findings) -> None:

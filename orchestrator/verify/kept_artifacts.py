@@ -46,7 +46,7 @@ def check_kept(
         if rowless:
             findings.note(
                 folder,
-                f"{len(rowless)} files are of trials that have no row: {some_of(rowless)}",
+                f"{len(rowless)} files belong to trials that have no row: {some_of(rowless)}",
                 "podium run writes them again",
             )
         if is_kept:
@@ -84,5 +84,5 @@ def _all_there(
                 folder / name,
                 f"trial {trial_id} is committed, and the study keeps {setting}",
                 "missing",
-                f"Bring back the file; if it was deleted on purpose, set keep.{setting} to false",
+                f"Restore the file; if it was deleted on purpose, set keep.{setting} to false",
             )

@@ -27,7 +27,8 @@ def readable_datasets(stored: StoredStudy, findings: Findings) -> dict[str, Data
         except (TrialInputError, OSError) as error:
             findings.note(
                 stored.paths.study,
-                f"data set {label} is not here, so its ids were not recomputed: {error}",
+                f"data set {label} is not on this machine, so its ids were not recomputed:"
+                f" {error}",
             )
             continue
         rows = (trial.row for trial in stored.trials.values())
@@ -36,7 +37,7 @@ def readable_datasets(stored: StoredStudy, findings: Findings) -> dict[str, Data
                 stored.paths.study,
                 f"data set {label} must have the test images of its trials",
                 dataset.test_hash,
-                "Put back the data; podium run refuses to continue with others",
+                "Restore the data; podium run refuses to continue with different data",
             )
             continue
         found[label] = dataset
@@ -52,7 +53,7 @@ def maker_of(
     try:
         return TrialSpecMaker(with_trials_per_search(stored.study), datasets)
     except TrialInputError as error:
-        rule = f"weights are not here, so asks were not recomputed: {error}"
+        rule = f"weights are not on this machine, so asks were not recomputed: {error}"
         findings.note(stored.paths.study, rule)
         return None
 

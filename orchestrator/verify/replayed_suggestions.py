@@ -55,7 +55,7 @@ def check_replay(stored: StoredStudy, maker: TrialSpecMaker, findings: Findings)
         if difference is not None:
             findings.problem(
                 stored.paths.ask(search.id, difference.ask.index),
-                "drawn again from the outcomes before it, the suggestion must come out the same;"
+                "drawn again from the outcomes before it, the suggestion must be the same;"
                 f" now it is {dict(difference.drawn)}",
                 dict(difference.ask.hyperparameters),
                 "Later suggestions of the search were not compared",
@@ -70,7 +70,7 @@ def _why_not(study: Study, trials_before: Set[int]) -> str | None:
             " had ended by then, which is not stored"
         )
     if trials_before - {study.search.trials}:
-        return "the searches had another number of trials when they began"
+        return "the searches had a different number of trials when they began"
     return None
 
 

@@ -93,7 +93,7 @@ def check_lock(paths: StudyPaths, findings: Findings) -> None:
         else:
             findings.note(
                 paths.lock,
-                f"held by {owner}: what is under way is shown as it was found",
+                f"held by {owner}: work in progress is shown as it was found",
             )
 
 

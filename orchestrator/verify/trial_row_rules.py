@@ -150,7 +150,7 @@ def _identity(
         yield f"stage must be one of {', '.join(_STAGES)}", repr(row["stage"])
     if (row["selected_from"] is None) == (row["stage"] == "final"):
         yield (
-            "selected_from must be there in the final stage, and only there",
+            "selected_from must be set in the final stage, and only there",
             row["selected_from"],
         )
     if len(row["split_hash"].split("+")) != len(folds):

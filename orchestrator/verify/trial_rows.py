@@ -70,7 +70,9 @@ class _Reading:
                 for index, row in enumerate(part.drop_columns(list(_HEAVY)).to_pylist()):
                     self._row(path, row, part.slice(index, 1), paths_in_manifest)
                     if row["trial_id"] in seen:
-                        self.findings.problem(path, "a trial must be there once", row["trial_id"])
+                        self.findings.problem(
+                            path, "a trial must occur exactly once", row["trial_id"]
+                        )
                     seen.add(row["trial_id"])
         if not seen:
             raise CorruptFileError(f"{path} holds no rows")

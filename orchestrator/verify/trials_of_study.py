@@ -118,7 +118,7 @@ def _check_asks(
                 paths.ask(search, index),
                 f"trial {trial_id} has a row and must have its ask",
                 "missing, or another's",
-                "Bring back the file, from a copy",
+                "Restore the file from a copy",
             )
             continue
         expected = {

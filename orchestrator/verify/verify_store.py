@@ -54,7 +54,7 @@ def verify_store(
         tell: takes messages on what is being checked, to show progress.
 
     Raises:
-        PodiumError: it is no results folder, or one of another version of podium.
+        PodiumError: it is not a results folder, or one of another version of podium.
         CorruptFileError: store.json does not say which columns there are.
         StoreError: the store cannot be read.
     """

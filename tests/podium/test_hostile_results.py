@@ -126,5 +126,5 @@ def test_a_name_with_control_characters_is_refused(tmp_path, capsys):
         done = call(capsys, *_filled(words, paths.folder, tmp_path))
         assert done.code == 2
         assert "holds a trial whose loss is" in done.err
-        assert "which is no name" in done.err
+        assert "which is not a valid name" in done.err
         assert "\x1b" not in done.err

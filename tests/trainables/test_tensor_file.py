@@ -52,7 +52,7 @@ def test_every_flipped_bit_is_reported():
 @pytest.mark.parametrize("length", [0, 3, 8, 40, -1])
 def test_a_file_that_was_cut_off_is_reported(length):
     content = encode_tensors("model", FACTS, TENSORS)[:length]
-    with pytest.raises(TrialInputError, match="x is no safetensors file, or it is damaged"):
+    with pytest.raises(TrialInputError, match="x is not a safetensors file, or is damaged"):
         decode_tensors(content, "model", "x")
 
 
@@ -98,5 +98,5 @@ def test_facts_are_a_mapping(facts):
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"kind": NaN, "sha256": ""}', "{"])
 def test_a_text_that_podium_does_not_write_is_reported(text):
-    with pytest.raises(TrialInputError, match="x is no safetensors file, or it is damaged"):
+    with pytest.raises(TrialInputError, match="x is not a safetensors file, or is damaged"):
         decode_tensors(save(TENSORS, metadata={"podium": text}), "model", "x")

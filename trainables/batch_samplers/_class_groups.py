@@ -62,7 +62,7 @@ class ClassGroups(Sampler):
         elif left:
             warnings.warn(
                 f"batches hold {self._batch_size - left} images instead of {self._batch_size}, "
-                f"which is no multiple of samples_per_class ({self._samples_per_class})",
+                f"which is not a multiple of samples_per_class ({self._samples_per_class})",
                 stacklevel=2,
             )
         if num_left_out:

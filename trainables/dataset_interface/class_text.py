@@ -38,7 +38,7 @@ def read_class_text(path: str | Path, class_names: Sequence[str]) -> npt.NDArray
     vectors: dict[str, Vector] = {}
     for place, name, vector in _rows(Path(path)):
         if name in vectors:
-            raise TrialInputError(f"{place}: every class must be there once; got {name!r} again")
+            raise TrialInputError(f"{place}: every class must occur once; got {name!r} again")
         vectors[name] = vector
     missing = [name for name in class_names if name not in vectors]
     if missing:
@@ -95,7 +95,7 @@ def _named_vector(cells: Sequence[str], length: int, place: str) -> tuple[str, V
     name, numbers = (cells[0], cells[1:]) if cells else ("", [])
     if len(numbers) != length:
         raise TrialInputError(
-            f"{place}: class {name!r} must have as many numbers as the header has, {length}; "
+            f"{place}: class {name!r} must have as many numbers as the header, {length}; "
             f"got {len(numbers)}"
         )
     with np.errstate(over="ignore"):

@@ -181,7 +181,7 @@ def _pairs(path: Path) -> list[_Pair]:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise TrialInputError(f"the file of pairs {path} cannot be read: {reason}") from error
     found = _of_csv(path, text) if path.suffix.lower() == ".csv" else _of_lfw(path, text)
     return list(found)
@@ -198,7 +198,7 @@ def _of_csv(path: Path, text: str) -> Iterator[_Pair]:
         for row in reader:
             yield _csv_pair(path, reader.line_num, row)
     except csv.Error as error:
-        _refuse(path, reader.line_num, f"it is no CSV: {error}")
+        _refuse(path, reader.line_num, f"it is not CSV: {error}")
 
 
 def _csv_pair(path: Path, line: int, row: dict[str, str | None]) -> _Pair:

@@ -30,8 +30,8 @@ or
       cars_train/00001.jpg
       cars_test/00001.jpg""",
     source=(
-        "From https://ai.stanford.edu/~jkrause/cars/car_dataset.html or, that being down for "
-        "years, from a mirror that has the labels of all images"
+        "From https://ai.stanford.edu/~jkrause/cars/car_dataset.html or, since that has been down "
+        "for years, from a mirror that has the labels of all images"
     ),
 )
 

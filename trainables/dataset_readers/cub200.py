@@ -51,7 +51,7 @@ def read(
             )
         if Path(path).parent.name != names[class_id]:
             raise LAYOUT.wrong(
-                f"an image must lie in the folder of its class, {names[class_id]}; got {path}"
+                f"an image must be in the folder of its class, {names[class_id]}; got {path}"
             )
         is_train = LAYOUT.whole(class_id, labels_file) <= last_train
         image_path = folder / "images" / path

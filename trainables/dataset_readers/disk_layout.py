@@ -133,8 +133,7 @@ class Layout:
         other = {image.class_name for image in images if image.role != "train"}
         if shared := sorted(train & other):
             raise self.wrong(
-                "classes to train on and classes to test on must be disjoint; "
-                f"on both sides: {_some(shared)}"
+                f"training and test classes must be disjoint; in both: {_some(shared)}"
             )
 
     def _assert_published(self, found: ImageList, published: Published) -> None:
@@ -149,7 +148,7 @@ class Layout:
             raise self.wrong(f"{'; '.join(wrong)} ({_WAY_ROUND})")
 
 
-_WAY_ROUND = "--allow-partial, in a study allow_partial: true, takes what is there"
+_WAY_ROUND = "--allow-partial, in a study allow_partial: true, accepts what is there"
 
 
 def _with_file(images: Sequence[LabelledImage]) -> list[LabelledImage]:

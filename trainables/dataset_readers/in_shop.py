@@ -74,7 +74,7 @@ def _assert_every_item_is_found(images: ImageList) -> None:
     alone = sorted(set(labels.get("query", ())) ^ set(labels.get("gallery", ())))
     if alone:
         raise LAYOUT.wrong(
-            "every item to test on must be a query and in the gallery; not so: "
+            "every test item must be a query and in the gallery; violated by "
             f"{len(alone)}, such as {images.class_names[alone[0]]}"
         )
 

@@ -60,7 +60,7 @@ def _assert_numbered(images: ImageList, num_train: int) -> None:
             )
     first_half = {label for label in images.labels_by_role()["train"] if label < num_train}
     if len(first_half) != num_train:
-        raise LAYOUT.wrong(f"classes 1 to {num_train} must be those to train on, as published")
+        raise LAYOUT.wrong(f"classes 1 to {num_train} must be the training classes, as published")
 
 
 def _images(file: Path, role: Role) -> list[LabelledImage]:

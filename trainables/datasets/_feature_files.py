@@ -95,7 +95,7 @@ def _read_rows(path: Path) -> Iterator[FeatureRow]:
                 place = f"{path}, line {lines.line_num}"
                 if len(cells) != len(header):
                     raise TrialInputError(
-                        f"{place} must have {len(header)} cells as the header has; got "
+                        f"{place} must have {len(header)} cells, as the header has; got "
                         f"{len(cells)}"
                     )
                 yield _row(dict(zip(header, cells, strict=True)), place)
@@ -145,7 +145,7 @@ def _check_classes(path: Path, rows: Sequence[FeatureRow]) -> None:
     both = sorted(trained & tested)
     if both:
         raise TrialInputError(
-            f"{path}: a class is for training or for testing; {len(both)} are on both sides, "
+            f"{path}: a class is for training or for testing; {len(both)} are in both, "
             f"such as {both[0]!r}"
         )
     for side, classes in (("training", trained), ("testing", tested)):

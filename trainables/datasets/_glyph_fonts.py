@@ -61,7 +61,7 @@ def faces_by_character(characters: str) -> dict[str, tuple[str, ...]]:
             raise TrialInputError(
                 f"glyphs needs every character in at least {MIN_FACES} of {len(FACES)} faces; "
                 f"U+{ord(character):04X} is in {len(having)}: matplotlib "
-                f"{version('matplotlib')} brings other fonts than expected"
+                f"{version('matplotlib')} ships other fonts than expected"
             )
     return faces
 

@@ -39,7 +39,7 @@ def cached_array(path: Path, make: Callable[[], npt.NDArray[np.uint8]]) -> npt.N
         array: npt.NDArray[np.uint8] = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
         raise TrialInputError(
-            f"{path} is damaged ({error}); delete it to have it made again"
+            f"{path} is damaged ({error}); delete it, and it is made again"
         ) from error
     return array
 

@@ -51,7 +51,7 @@ def cached_features(path: Path, num_images: int, fill: Fill, *, what: str) -> Fe
             if vectors is not None:
                 return vectors
             if path.exists():
-                print(f"podium: {path} is damaged and made again", file=sys.stderr)
+                print(f"podium: {path} is damaged and is made again", file=sys.stderr)
             remove_leftovers(path, is_locked=is_locked)
         _build(path, num_images, fill, what)
         vectors = _read(path, num_images)

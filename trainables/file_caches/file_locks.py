@@ -76,7 +76,7 @@ def _locked(descriptor: int, path: Path, doing: str) -> bool:
             raise
         print(
             f"podium: {path.parent} has no file locks ({error.strerror}); several processes may "
-            f"be {doing}, each for itself",
+            f"be {doing}, each on its own",
             file=sys.stderr,
         )
         return False

@@ -152,7 +152,7 @@ def rgb_of(content: bytes) -> Image.Image:
     except MemoryError:
         raise
     except UnidentifiedImageError:
-        reason = "it is of no kind of image that is known"
+        reason = "its image format is unknown"
     except Exception as error:  # decoders meet damage with errors of all kinds
         reason = str(error) or type(error).__name__
     raise ValueError(reason)

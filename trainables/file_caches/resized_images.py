@@ -35,7 +35,7 @@ class ResizedImages(Pixels):
     def __init__(self, path: Path, files: ImageFiles, shorter_side: int) -> None:
         sizes_N2 = read_sizes(path)
         if sizes_N2 is None or len(sizes_N2) != len(files):
-            raise TrialInputError(f"{path} is damaged; delete it to have it made again")
+            raise TrialInputError(f"{path} is damaged; delete it, and it is made again")
         self.path = path
         self.shorter_side = shorter_side
         self.sizes_N2 = sizes_N2
@@ -92,7 +92,7 @@ def resized(
             # The process that held the lock before may have made it.
             if not _is_whole(path, files):
                 if path.exists():
-                    print(f"podium: {path} is damaged and made again", file=sys.stderr)
+                    print(f"podium: {path} is damaged and is made again", file=sys.stderr)
                 remove_leftovers(path, is_locked=is_locked)
                 build(path, files, shorter_side, num_threads)
     return ResizedImages(path, files, shorter_side)

@@ -147,9 +147,9 @@ def _assert_space(path: Path, needed: int) -> None:
     free = shutil.disk_usage(path.parent).free
     if needed > free:
         raise TrialInputError(
-            f"the resized images need {needed:,} bytes of disk space; {path.parent} has {free:,}. "
-            "XDG_CACHE_HOME may name a folder with more, or training.cache be none, which decodes "
-            "images again each time"
+            f"the resized images need {needed:,} bytes of disk space; {path.parent} has"
+            f" {free:,}. XDG_CACHE_HOME may name a folder with more, or training.cache be none,"
+            " which decodes images again each time"
         )
 
 
@@ -204,7 +204,7 @@ def _resized_pixels(files: ImageFiles, index: int, size: tuple[int, int]) -> byt
     image = decode_rgb(files.content(index), path)
     height, width = size
     if not height or resized_size(*image.size, min(size)) != (width, height):
-        raise TrialInputError(f"{path} says another size in its head than its pixels have")
+        raise TrialInputError(f"{path} gives another size in its header than its pixels have")
     pixels = image.resize((width, height), Image.Resampling.BILINEAR)
     return pixels.tobytes()
 

@@ -73,7 +73,7 @@ def weights_problem(settings: BackboneSettings) -> str | None:
         return choice_problem(weights, name, ()) if is_file else None
     if weights == IMAGENET_WEIGHTS and "." not in name:
         return (
-            f"{name} has several published weights, which timm distinguishes by a tag: say "
+            f"{name} has several published weights, which timm distinguishes by a tag: use "
             f"{name}.TAG, such as timm:resnet50.a1_in1k"
         )
     return choice_problem(weights, name, (IMAGENET_WEIGHTS,))

@@ -72,7 +72,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         # What torch says of it is to run the file's code.
         raise TrialInputError(
             f"weights: {path} cannot be read: torch did not save it, or it holds more than "
-            "tensors, which would run code of the file; save its state dict alone"
+            "tensors, which would run code from the file; save only its state dict"
         ) from error
     except (SafetensorError, zipfile.BadZipFile) as error:
         raise _unreadable(path, error) from error
@@ -126,11 +126,11 @@ def fill(
 
 def _problem(tensor: Tensor, own: Tensor) -> str | None:
     if tensor.shape != own.shape:
-        return f"has shape {tuple(tensor.shape)} in place of {tuple(own.shape)}"
+        return f"has shape {tuple(tensor.shape)} instead of {tuple(own.shape)}"
     if tensor.is_meta or tensor.layout != torch.strided:
         return "holds no dense numbers"
     if own.is_floating_point() and not tensor.is_floating_point():  # such as quantised weights
-        return f"holds {str(tensor.dtype).removeprefix('torch.')} in place of floating point"
+        return f"holds {str(tensor.dtype).removeprefix('torch.')} instead of floating point"
     if not tensor.isfinite().all():
         return "holds numbers that are NaN or infinite"
     return None

@@ -90,9 +90,9 @@ def _network(name: str, is_pretrained: bool) -> Any:
         if not is_pretrained:
             raise TrialInputError(f"{TIMM}{name} cannot be made: {reason}") from error
         raise TrialInputError(
-            f"the weights of {TIMM}{name} could not be fetched ({reason}): run "
-            f"timm.create_model({name!r}, pretrained=True) where the internet is, with the same "
-            f"HF_HOME, or give weights: PATH or weights: {RANDOM_WEIGHTS}"
+            f"the weights of {TIMM}{name} could not be fetched ({reason}): run"
+            f" timm.create_model({name!r}, pretrained=True) on a machine with internet access,"
+            f" with the same HF_HOME, or give weights: PATH or weights: {RANDOM_WEIGHTS}"
         ) from error
 
 

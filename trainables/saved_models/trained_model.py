@@ -93,7 +93,7 @@ class TrainedModel:
         if not is_resized and (height, width) != (transform.height, transform.width):
             return (
                 f"{image} is {width} x {height}; this model was trained on images of "
-                f"{transform.width} x {transform.height} and resizes none"
+                f"{transform.width} x {transform.height} and does not resize"
             )
         return None
 
@@ -135,7 +135,7 @@ class TrainedModel:
         if dataset.test_hash != known["test_hash"]:
             raise TrialInputError(
                 f"the test images of {dataset.name} are not those this model was tested on: their "
-                f"hash is {dataset.test_hash}, that of the model's is {known['test_hash']}"
+                f"hash is {dataset.test_hash}, the model's is {known['test_hash']}"
             )
         image_input = ImageInput(
             training=self.file.training,
@@ -199,9 +199,9 @@ def load_model(
     backbone = model.settings.backbone.name
     if is_import_path(backbone) and not trust_code:
         raise TrialInputError(
-            f"{file} names its backbone by the import path {backbone}: to use it would run that "
-            "module as it is on this machine; if you trust the file, say --trust-code, in Python "
-            "trust_code=True"
+            f"{file} names its backbone by the import path {backbone}: to use it would run that"
+            " module as it is on this machine; if you trust the file, pass --trust-code, or"
+            " trust_code=True in Python"
         )
     return TrainedModel(model, num_threads)
 

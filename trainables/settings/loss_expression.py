@@ -123,7 +123,8 @@ def parse_loss(text: str) -> LossExpression:
         prefixes = [term.prefix for term in terms]
         if twice := {prefix for prefix in prefixes if prefixes.count(prefix) > 1}:
             raise TrialInputError(
-                f"the terms of a loss must differ in name, but {min(twice)!r} is twice in {text!r}"
+                f"the terms of a loss must differ in name, but {min(twice)!r} occurs twice in"
+                f" {text!r}"
             )
     return expression
 

@@ -75,7 +75,7 @@ CONDITIONS = (  # of several that hold the first is the reason
     Condition(
         "warm_up_epochs batch_norm",
         lambda it: it.is_frozen,
-        "the backbone rests, in its evaluation mode",
+        "the backbone is frozen, in its evaluation mode",
     ),
     Condition("micro_batch_size", lambda it: it.is_frozen, "features of a batch always fit"),
     Condition(
@@ -126,7 +126,7 @@ CONDITIONS = (  # of several that hold the first is the reason
     Condition(
         "step_factor",
         lambda it: it.training.step_epochs == 0,
-        "step_epochs is 0, so that learning rates stay",
+        "step_epochs is 0, so learning rates stay constant",
     ),
     Condition(
         "step_epochs",
@@ -136,7 +136,7 @@ CONDITIONS = (  # of several that hold the first is the reason
     Condition(
         "clipped",
         lambda it: it.training.clip_value <= 0.0,
-        "clip_value is 0, so that no gradient is clipped",
+        "clip_value is 0, so no gradient is clipped",
     ),
     Condition(
         "crop_scale_min",

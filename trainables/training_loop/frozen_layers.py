@@ -46,8 +46,8 @@ def warn_of_batch_norm(backbone: nn.Module, training: TrainingSettings) -> None:
         )
     elif all(_has_seen_nothing(layer) for layer in layers):
         warnings.warn(
-            f"training.batch_norm {training.batch_norm!r} freezes statistics that no image has "
-            "made: the backbone starts from random weights",
+            f"training.batch_norm {training.batch_norm!r} freezes statistics that were computed"
+            " from no image: the backbone starts from random weights",
             stacklevel=2,
         )
 

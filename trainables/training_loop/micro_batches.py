@@ -78,8 +78,8 @@ def _embedded(network: Network, part: Tensor, micro_batch_size: int) -> Tensor:
         if len(part) > 1:
             raise
         raise TrialInputError(
-            f"training.micro_batch_size {micro_batch_size} leaves an image to itself, and "
-            "BatchNorm that trains cannot normalise a map of one pixel by itself: take larger "
+            f"training.micro_batch_size {micro_batch_size} leaves one image by itself, and "
+            "BatchNorm that trains cannot normalise a map of one pixel by itself: use larger "
             "parts, or freeze training.batch_norm"
         ) from error
 

@@ -69,7 +69,7 @@ def decode(content: bytes, identity: str) -> Checkpoint:
             "the checkpoint holds more than tensors and plain values: it would run code"
         ) from error
     except (RuntimeError, EOFError) as error:
-        raise CheckpointError(f"the checkpoint is no archive of torch: {error}") from error
+        raise CheckpointError(f"the checkpoint is not an archive of torch: {error}") from error
     if not isinstance(values, dict) or values.keys() != _KEYS:
         raise CheckpointError(f"a checkpoint holds {', '.join(sorted(_KEYS))}; this holds others")
     if values["identity"] != identity:

@@ -107,7 +107,7 @@ def parse_owner(values: Mapping[str, Any], place: Place) -> LockOwner:
     """
     if values.keys() != _FIELDS:
         raise CorruptFileError(
-            f"{place} is no lock: it must hold {', '.join(sorted(_FIELDS))}; "
+            f"{place} is not a lock: it must hold {', '.join(sorted(_FIELDS))}; "
             "delete it if no run of the study is alive"
         )
     return LockOwner(**values)

@@ -107,7 +107,7 @@ class RemoteLock:
         counter = 0 if beat is None else beat.get("heartbeat")
         if not isinstance(counter, int):
             raise CorruptFileError(
-                f"{beats} is no heartbeat; delete it if no run of the study is alive"
+                f"{beats} is not a heartbeat; delete it if no run of the study is alive"
             )
         return replace(parse_owner(values, file), heartbeat=counter)
 

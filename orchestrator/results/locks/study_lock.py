@@ -132,7 +132,7 @@ class StudyLock:
 
     def _watch(self, owner: LockOwner) -> None:
         self._say(
-            f"{self._file.place} belongs to {owner}, which cannot be seen from here; watching for "
+            f"{self._file.place} belongs to {owner}, which cannot be seen from here; checking for "
             f"{self._watch_seconds:g} s whether it is alive ..."
         )
         pause = self._watch_seconds / _POLLS_PER_WATCH

@@ -50,10 +50,10 @@ def file_of_fold(files: dict[int, Place], fold: int | None) -> Place:
     """
     known = ", ".join(map(str, sorted(files)))
     if fold is None and len(files) > 1:
-        raise PodiumError(f"the trial has several folds: choose one by --fold; known: {known}")
+        raise PodiumError(f"the trial has several folds: choose one with --fold; known: {known}")
     chosen = min(files) if fold is None else fold
     if chosen not in files:
-        raise PodiumError(f"the trial left nothing of fold {chosen}; known: {known}")
+        raise PodiumError(f"the trial kept nothing of fold {chosen}; known: {known}")
     return files[chosen]
 
 

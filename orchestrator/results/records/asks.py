@@ -113,5 +113,5 @@ def check_indices(paths: StudyPaths, search: str, asks: Sequence[Ask]) -> None:
         if ask.index != index:
             raise CorruptFileError(
                 f"{paths.ask(search, index)} is missing, while there are later ones: asks are "
-                "never deleted. Bring back the file, from a copy"
+                "never deleted. Restore the file from a copy"
             )

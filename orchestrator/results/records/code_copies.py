@@ -61,11 +61,13 @@ def read_code_record(paths: StudyPaths, fingerprint: str) -> CodeRecord | None:
     if values is None:
         return None
     if values.keys() != {"files", "packages"}:
-        raise CorruptFileError(f"{path} is no record of code: it must hold files and packages")
+        raise CorruptFileError(f"{path} is not a record of code: it must hold files and packages")
     files, packages = (_texts(path, values[key]) for key in ("files", "packages"))
     for name, written in files.items():
         if not _FILE.fullmatch(name) or not _HASH.fullmatch(written):
-            raise CorruptFileError(f"{path} is no record of code: it names {name!r}: {written!r}")
+            raise CorruptFileError(
+                f"{path} is not a record of code: it names {name!r}: {written!r}"
+            )
     return CodeRecord(files=files, packages=packages)
 
 
@@ -90,7 +92,7 @@ def copy_all_code(source: StudyPaths, target: StudyPaths) -> None:
             continue  # a start was killed here, and the study does not name it
         sources = {name: read_code_file(source, folder.name, name) for name in record.files}
         if missing := [name for name, data in sources.items() if data is None]:
-            raise CorruptFileError(f"{folder / missing[0]} is missing. Bring back the file")
+            raise CorruptFileError(f"{folder / missing[0]} is missing. Restore the file")
         whole = {name: data for name, data in sources.items() if data is not None}
         write_code(target, folder.name, record, whole)
 
@@ -101,5 +103,5 @@ def _file(paths: StudyPaths, fingerprint: str, name: str) -> Place:
 
 def _texts(path: Place, values: Any) -> dict[str, str]:
     if not isinstance(values, dict) or not all(isinstance(it, str) for it in values.values()):
-        raise CorruptFileError(f"{path} is no record of code: it must hold names and hashes")
+        raise CorruptFileError(f"{path} is not a record of code: it must hold names and hashes")
     return values

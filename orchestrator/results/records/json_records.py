@@ -106,7 +106,7 @@ class RecordKind(Generic[T]):
             raise CorruptFileError(f"{path} is no {self.name}: {error}") from error
         if self.place(paths, record) != path:
             title = self.title.format(record)
-            raise CorruptFileError(f"{path} holds {title}, which does not fit its name")
+            raise CorruptFileError(f"{path} holds {title}, which does not match its name")
         return record
 
 

@@ -24,8 +24,8 @@ def check_versions(path: Place, values: Mapping[str, Any]) -> None:
     missing = [name for name in _VERSIONS if values.get(name) is None]
     if missing:
         raise CorruptFileError(
-            f"{path} lacks {', '.join(missing)}, which every podium writes. Bring back the file as"
-            " it was"
+            f"{path} lacks {', '.join(missing)}, which every version of podium writes. Restore"
+            " the original file"
         )
     if type(values["numerics_version"]) is not int:
         raise _damaged(path, "numerics_version", values["numerics_version"])
@@ -53,7 +53,7 @@ def check_parts(path: Place, values: Mapping[str, Any]) -> None:
 
 def _damaged(path: Place, name: str, value: object) -> CorruptFileError:
     return CorruptFileError(
-        f"{path} is damaged at {name}: it holds {value!r:.60}. Bring back the file as it was"
+        f"{path} is damaged at {name}: it holds {value!r:.60}. Restore the original file"
     )
 
 

@@ -181,7 +181,9 @@ def _run_count(paths: StudyPaths) -> int:
     try:
         return count("runs", values.get("runs"))
     except ValueError as error:
-        raise CorruptFileError(f"{paths.run_count} is no number of runs: {error}") from error
+        raise CorruptFileError(
+            f"{paths.run_count} does not hold the number of runs: {error}"
+        ) from error
 
 
 def _check_complete(paths: StudyPaths, numbers: Sequence[int], last: int) -> None:
@@ -191,7 +193,7 @@ def _check_complete(paths: StudyPaths, numbers: Sequence[int], last: int) -> Non
     if missing <= max([last, *numbers]):
         raise CorruptFileError(
             f"{paths.run(missing)} is missing, while there were {max([last, *numbers])} runs: what"
-            " it spent would be spent again. Bring back the file, from a copy; if there is none,"
+            " it spent would be spent again. Restore the file from a copy; if there is none,"
             f" delete {paths.runs.name}/ and {paths.run_count.name}: then what was spent is"
             " estimated from the trials"
         )

@@ -107,10 +107,10 @@ def _decoded(
         RecursionError,  # of a header that is nested too deeply
     ) as error:
         raise CorruptFileError(
-            f"{file} is no file of podium, or it is damaged: {error}"
+            f"{file} is not a file of podium, or is damaged: {error}"
         ) from error
     if found != written:
-        raise CorruptFileError(f"{file} is damaged: its content does not fit its SHA-256")
+        raise CorruptFileError(f"{file} is damaged: its content does not match its SHA-256")
     if header["kind"] != kind:
         raise CorruptFileError(f"{file} must hold {kind}; it holds {header['kind']!r} instead")
     return header["facts"], arrays

@@ -99,7 +99,7 @@ def study_name(paths: StudyPaths) -> str:
     """The study a results folder belongs to.
 
     Raises:
-        PodiumError: it is no results folder.
+        PodiumError: it is not a results folder.
     """
     return str(_read_store(paths)["study"])
 
@@ -108,7 +108,7 @@ def read_schema(paths: StudyPaths) -> pa.Schema:
     """The schema of every trial of the study, as `write_snapshot_files` got it.
 
     Raises:
-        PodiumError: it is no results folder.
+        PodiumError: it is not a results folder.
     """
     store = _read_store(paths)
     return trial_schema(store["ks"], store["hyperparameters"], _metrics(store))
@@ -118,7 +118,7 @@ def read_metrics(paths: StudyPaths) -> tuple[StoredMetric, ...]:
     """The metrics that have columns; the first is the objective of searches.
 
     Raises:
-        PodiumError: it is no results folder.
+        PodiumError: it is not a results folder.
     """
     return _metrics(_read_store(paths))
 
@@ -146,7 +146,7 @@ def name_of_any_version(paths: StudyPaths) -> str:
     """The study a results folder belongs to, whichever podium wrote it.
 
     Raises:
-        PodiumError: it is no results folder.
+        PodiumError: it is not a results folder.
         CorruptFileError: its ``store.json`` is damaged.
     """
     name = _stored(paths).get("study")
@@ -219,7 +219,7 @@ def _stored(paths: StudyPaths) -> dict[str, Any]:
         store = read_checksummed(paths.store)
     if store is None:
         raise PodiumError(
-            f"{paths.folder} is no results folder of podium: it has no {paths.store.name}"
+            f"{paths.folder} is not a results folder of podium: it has no {paths.store.name}"
         )
     return store
 
@@ -254,7 +254,7 @@ def _check_version(paths: StudyPaths, store: Mapping[str, Any] | None) -> None:
         raise PodiumError(
             f"{paths.folder} was written with version {store.get('schema_version')!r} of the "
             f"results schema; this podium reads version {SCHEMA_VERSION}. Read it with the podium "
-            "that wrote it; new results need another name of the study, or another storage"
+            "that wrote it; give new results another study name or another storage"
         )
 
 

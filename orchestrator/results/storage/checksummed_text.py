@@ -83,8 +83,8 @@ def text_without_checksum(path: Place, content: bytes) -> bytes:
 
 def _changed(path: Place) -> CorruptFileError:
     return CorruptFileError(
-        f"{path} was changed after it was written, or is damaged: its content does not fit its"
-        " SHA-256. Bring back the file as it was"
+        f"{path} was changed after it was written, or is damaged: its content does not match its"
+        " SHA-256. Restore the original file"
     )
 
 

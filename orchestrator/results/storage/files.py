@@ -160,7 +160,7 @@ def parse_json(path: Place, content: bytes | None) -> dict[str, Any] | None:
 def _finite(text: str) -> float:
     value = float(text)
     if not math.isfinite(value):
-        raise ValueError(f"{text[:_SHOWN]} is no number that a study holds")
+        raise ValueError(f"{text[:_SHOWN]} is not a number that a study can hold")
     return value
 
 

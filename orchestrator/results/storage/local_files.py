@@ -182,7 +182,7 @@ def _not_regular(path: object, kind: str) -> CorruptFileError:
     """The error that something in a results folder is neither a file nor a folder of its own."""
     return CorruptFileError(
         f"{one_line(str(path))} is {kind}, which podium neither follows nor reads in a results"
-        " folder; put what belongs there in its place"
+        " folder; replace it by what belongs there"
     )
 
 
@@ -198,8 +198,8 @@ def check_size(path: object, num_bytes: int, max_bytes: int) -> None:
     """
     if num_bytes > max_bytes:
         raise CorruptFileError(
-            f"{path} has {num_bytes:,} bytes, and is not read: a file of its kind has at most"
-            f" {max_bytes:,}. Bring back the file, from a copy"
+            f"{path} has {num_bytes:,} bytes, and was not read: a file of its kind has at most"
+            f" {max_bytes:,}. Restore the file from a copy"
         )
 
 

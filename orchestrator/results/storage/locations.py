@@ -122,7 +122,7 @@ def parse_place(given: str | Place) -> Place:
         return Path(text).expanduser()
     scheme = text.partition(":")[0].lower()
     if _BROKEN.match(text):
-        raise StoreError(f"{scheme}:/ is no beginning of a URI: it needs two slashes, {scheme}://")
+        raise StoreError(f"{scheme}:/ does not begin a URI: that takes two slashes, {scheme}://")
     parts = _parts(scheme, text)
     if parts.scheme != "file" or parts.netloc:
         _refuse_credentials(scheme, text, parts.query)

@@ -31,7 +31,7 @@ _REASONS = {
     "ContainerNotFound": "there is no such container",
     "AccessDenied": "the credentials of this node do not allow it (AccessDenied)",
     "InvalidAccessKeyId": "the store does not know the access key of this node",
-    "SignatureDoesNotMatch": "the secret key of this node does not fit its access key",
+    "SignatureDoesNotMatch": "the secret key of this node does not match its access key",
     "ExpiredToken": "the session token of this node has expired",
     "RequestTimeTooSkewed": "the clock of this machine is wrong by more than the store allows",
 }

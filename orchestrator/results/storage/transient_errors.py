@@ -112,7 +112,7 @@ class _Outage:
         with self._guard:
             was_known, self._is_known = self._is_known, False
         if was_known:
-            _log.warning("the results store answers again")
+            _log.warning("the results store responds again")
 
 
 _outage = _Outage()

@@ -45,6 +45,6 @@ def check_not_vanished(path: Place) -> None:
         is_inside = isinstance(path, Path) and path.is_relative_to(mark.parent)
         if is_inside and not mark.exists():
             raise FolderGoneError(
-                f"{mark.parent} is gone: it has no {mark.name} any more. Bring it back, then the"
-                " same command continues"
+                f"{mark.parent} is gone: it no longer has a {mark.name}. Restore it, then run"
+                " the same command to continue"
             )

@@ -25,7 +25,7 @@ def new_folder(path: Place) -> Iterator[Path]:
     What a killed earlier call for the same name left is deleted.
 
     Raises:
-        StoreError: there is something of that name already, the disk cannot be written, or the
+        StoreError: something of that name already exists, the disk cannot be written, or the
             place is remote: folders there have no names that could be given at the end.
     """
     if isinstance(path, RemotePath):
@@ -34,7 +34,7 @@ def new_folder(path: Place) -> Iterator[Path]:
             " it is done"
         )
     if path.exists() or path.is_symlink():
-        raise StoreError(f"cannot make {path}: there is something of that name already")
+        raise StoreError(f"cannot make {path}: something of that name already exists")
     with store_errors("make", path):
         path.parent.mkdir(parents=True, exist_ok=True)
         for leftover in path.parent.glob(f".{glob.escape(path.name)}.*{TEMPORARY_SUFFIX}"):

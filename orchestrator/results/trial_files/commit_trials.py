@@ -55,8 +55,8 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
     data = encode(with_flat_test_scores(to_table(schema, {**row, **flat})))
     if not is_present(paths):  # a folder made again in its place would hide what was there
         raise StoreError(
-            f"{paths.folder} is gone: it has no {paths.store.name} any more. Bring it back, then"
-            " the same command continues"
+            f"{paths.folder} is gone: it no longer has a {paths.store.name}. Restore it, then"
+            " run the same command to continue"
         )
     search, trial_id = str(row["search"]), str(row["trial_id"])
     path = paths.trial(search, trial_id)

@@ -60,10 +60,10 @@ def read_manifest(paths: StudyPaths) -> Manifest:
         return Manifest()
     file, trials = values.get("file"), values.get("trials")
     if not isinstance(file, str) or not isinstance(trials, dict):
-        raise CorruptFileError(f"{paths.manifest} is no manifest: it must hold file and trials")
+        raise CorruptFileError(f"{paths.manifest} is not a manifest: it must hold file and trials")
     for name in (file, *trials):
         if not is_file_name(name):
-            raise CorruptFileError(f"{paths.manifest} names {name!r}, which is no file name")
+            raise CorruptFileError(f"{paths.manifest} names {name!r}, which is not a file name")
     for path in trials.values():
         if not isinstance(path, str):
             raise CorruptFileError(f"{paths.manifest} has {path!r} where it must name a file")

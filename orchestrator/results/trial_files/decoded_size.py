@@ -82,9 +82,9 @@ def check_repeated_texts(path: Place, texts: pa.Table, file_bytes: int) -> None:
 def _check(path: Place, decoded: int, most: int) -> None:
     if decoded > most:
         raise CorruptFileError(
-            f"{path} is not read: its rows would take {_megabytes(decoded)} of memory; those of a"
-            f" file of its size take at most {_megabytes(most)}. No podium wrote it: move it away,"
-            " or bring back the file as it was"
+            f"{path} is not read: its rows would take {_megabytes(decoded)} of memory; those of"
+            f" a file of its size take at most {_megabytes(most)}. No version of podium wrote"
+            " it: move it away, or restore the original file"
         )
 
 

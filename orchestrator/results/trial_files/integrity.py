@@ -30,7 +30,7 @@ def check_store(paths: StudyPaths) -> int:
     Raises:
         CorruptFileError: files are missing, truncated, damaged, foreign, or do not hold what
             their path says; each is named, up to ten.
-        PodiumError: it is no results folder.
+        PodiumError: it is not a results folder.
     """
     inventory = take_inventory(paths)
     while problems := list(_problems(paths, inventory)):
@@ -110,7 +110,7 @@ def leftover_files(paths: StudyPaths, inventory: Inventory) -> Iterator[Place]:
         if lost:
             raise CorruptFileError(
                 f"{path} holds {lost} trials found nowhere else, and {paths.manifest} does not "
-                "name it: bring back the manifest, or move the file away to do without them"
+                "name it: restore the manifest, or move the file away to do without these trials"
             )
         yield path
 

@@ -95,14 +95,14 @@ def read_source(folder: Place) -> Source:
     """A results folder, every trial of it checked.
 
     Raises:
-        PodiumError: it is no results folder, or is being run, or was changed meanwhile.
+        PodiumError: it is not a results folder, or is being run, or was changed meanwhile.
         CorruptFileError: a trial cannot be read.
     """
     paths = StudyPaths(folder)
     reader = Reader(folder)
     if lock_owner(paths) is not None:
         raise PodiumError(
-            f"{folder} is being run, or its run was killed: let the run end before the merge"
+            f"{folder} is being run, or its run was killed: wait for the run to end before merging"
         )
     check_store(paths)
     source = Source(
@@ -210,8 +210,8 @@ def _check_unchanged(source: Source) -> None:
     is_run = lock_owner(source.paths) is not None
     if is_run or take_inventory(source.paths) != source.inventory:
         raise PodiumError(
-            f"{source.label} was changed while it was merged, by a run or a compaction: let that"
-            " end, then merge again"
+            f"{source.label} was changed while it was merged, by a run or a compaction: wait for"
+            " that to end, then merge again"
         )
 
 
@@ -303,8 +303,9 @@ def _unequal_trials(sources: Sequence[Source], facts: pl.DataFrame) -> list[str]
                 where, other = first.setdefault(row["trial_id"], (source.label, row))
                 if columns := _differing(other, row):
                     unequal.append(
-                        f"trial {row['trial_id']} of search {row['search']} has other numbers in"
-                        f" {where} than in {source.label} ({', '.join(columns[:_SHOWN])})"
+                        f"trial {row['trial_id']} of search {row['search']} has different"
+                        f" numbers in {where} than in {source.label}"
+                        f" ({', '.join(columns[:_SHOWN])})"
                     )
     more = [f"and {len(unequal) - _SHOWN} more trials"] if len(unequal) > _SHOWN else []
     return [*sorted(unequal)[:_SHOWN], *more]

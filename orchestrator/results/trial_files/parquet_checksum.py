@@ -63,8 +63,8 @@ def verify_checksum(copy: Path, path: Place) -> bool:
         found = _CHECKSUM.search(footer)
         if found is None or _hash(file, start + found.start(1)) != found[1]:
             raise CorruptFileError(
-                f"{path} is damaged: its content does not fit its SHA-256. Bring back the file as"
-                " it was"
+                f"{path} is damaged: its content does not match its SHA-256. Restore the original"
+                " file"
             )
     return True
 

@@ -116,7 +116,7 @@ class Reader:
     it, and StoreError if the folder cannot be read.
 
     Raises:
-        PodiumError: ``folder`` is no results folder.
+        PodiumError: ``folder`` is not a results folder.
     """
 
     def __init__(self, folder: Place) -> None:

@@ -271,5 +271,6 @@ def _check_names(rows: pl.DataFrame, paths: StudyPaths) -> None:
         for value in rows[name].unique().drop_nulls() if is_name else ():
             if has_control_characters(value) or (name in _FILE_NAMES and not is_file_name(value)):
                 raise CorruptFileError(
-                    f"{paths.folder} holds a trial whose {name} is {value!r}, which is no name"
+                    f"{paths.folder} holds a trial whose {name} is {value!r}, which is not a"
+                    " valid name"
                 )

@@ -219,7 +219,7 @@ def test_a_private_ray_that_loses_a_part_of_itself_ends_the_run_in_its_own_words
         assert driven.end() == 3
     assert refused["is_gone"]
     said = re.fullmatch(
-        r"podium's own Ray ended: its (.*)\. What is done is in the store: give the same command"
+        r"podium's own Ray ended: its (.*)\. Finished trials are stored: run the same command"
         r" to continue\. Ray's logs stay until the next run, in (\S*)",
         refused["message"],
     )
@@ -245,7 +245,7 @@ def test_a_private_ray_of_which_a_part_dies_as_it_starts_ends_the_run_in_its_own
         assert driven.end(40) == 3
         said = "".join(driven.errors) or driven.until("refused")["message"]
     assert f"podium's own Ray ended: its {part} was ended by SIGKILL" in said
-    assert "give the same command to continue" in said
+    assert "run the same command to continue" in said
     assert "Traceback" not in said
 
 
@@ -289,7 +289,7 @@ def test_a_head_that_hangs_or_dies_ends_the_run_cleanly(cluster, tmp_path):
             assert (
                 f"the head of the Ray cluster at {cluster.address} is gone" in refused["message"]
             )
-            assert "give the same command" in refused["message"]
+            assert "run the same command" in refused["message"]
             assert not re.search(
                 "Traceback|Check failed|SIGABRT|\\*\\*\\*", "".join(driven.errors)
             )

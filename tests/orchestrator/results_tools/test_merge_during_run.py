@@ -15,7 +15,9 @@ from tests.orchestrator.results.file_operations import FileOperations
 
 MOMENTS = 10
 FEW_TRIALS = {"scripts": ("greek",), "search_trials": 4, "seeds": 1}
-REFUSAL = "was changed while it was merged, by a run or a compaction: let that end, then merge"
+REFUSAL = (
+    "was changed while it was merged, by a run or a compaction: wait for that to end, then merge"
+)
 
 
 @pytest.fixture(scope="module")

@@ -118,7 +118,7 @@ def test_a_merged_folder_is_not_run_on(two, tmp_path):
     output = tmp_path / "both"
     merge_studies(two, output)
     study = study_from_resolved(read_study(StudyPaths(output)))
-    with pytest.raises(PodiumError, match="holds merged results, which are not run"):
+    with pytest.raises(PodiumError, match="holds merged results, which cannot be run"):
         check_startable(study, StudyPaths(output))
 
 
@@ -126,10 +126,11 @@ def test_what_is_in_the_way_or_no_store_is_refused(two, tmp_path):
     (tmp_path / "taken").mkdir()
     with pytest.raises(PodiumError, match="exists already"):
         merge_studies(two, tmp_path / "taken")
-    assert "no results folder" in refusal([two[0], tmp_path / "taken"], tmp_path / "new")
+    message = refusal([two[0], tmp_path / "taken"], tmp_path / "new")
+    assert "only results folders can be merged" in message
     assert "at least two different" in refusal(two[:1], tmp_path / "new")
     assert "at least two different" in refusal([two[0], two[0]], tmp_path / "new")
-    assert "is called as its folder" in refusal(two, tmp_path / "a b")
+    assert "is named after its folder" in refusal(two, tmp_path / "a b")
     with StudyLock(StudyPaths(two[0]), print):
         assert "is being run" in refusal(two, tmp_path / "new")
 
@@ -137,7 +138,7 @@ def test_what_is_in_the_way_or_no_store_is_refused(two, tmp_path):
 def test_a_study_file_is_no_results_folder(two, tmp_path):
     path = tmp_path / "study.yaml"
     path.write_text("study: a")
-    with pytest.raises(PodiumError, match=r"study\.yaml is no results folder") as told:
+    with pytest.raises(PodiumError, match=r"only results folders can be merged") as told:
         merge_studies([two[0], path], tmp_path / "both")
     assert told.value.exit_code == PodiumError.exit_code
 

@@ -51,14 +51,14 @@ def test_a_folder_that_only_has_a_studys_name_is_refused(tmp_path):
     foreign = tmp_path / "results" / SMALLEST.name
     (foreign / "trials").mkdir(parents=True)
     (foreign / "thesis.tex").write_text("years of work")
-    with pytest.raises(PodiumError, match="no results folder of podium"):
+    with pytest.raises(PodiumError, match="not a results folder of podium"):
         remove_study(foreign, print)
     assert (foreign / "thesis.tex").read_text() == "years of work"
     assert sorted(path.name for path in foreign.iterdir()) == ["thesis.tex", "trials"]
 
 
 def test_a_storage_of_studies_is_refused(study):
-    with pytest.raises(PodiumError, match="no results folder of podium"):
+    with pytest.raises(PodiumError, match="not a results folder of podium"):
         remove_study(study.parent, print)
     shutil.copytree(study, study / "inner")
     with pytest.raises(PodiumError, match=r"holds another results folder, .*inner"):

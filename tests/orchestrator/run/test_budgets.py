@@ -136,7 +136,9 @@ def test_a_budget_that_does_not_do_for_the_finals_stops_what_runs(tmp_path):
     end, _ = run(with_budget(gpu_hours=0.02), tmp_path)
     assert end.interrupted
     assert "The budget is used up: 0.02 of 0.02 GPU-hours." in end.out_of_budget
-    assert "With a larger budget.gpu_hours the same command continues." in end.out_of_budget
+    assert (
+        "With a larger budget.gpu_hours the same command resumes the study." in end.out_of_budget
+    )
     assert 0.02 * HOUR <= gpu_seconds(tmp_path) <= 0.02 * HOUR + 1.0
     (one,) = read_runs(StudyPaths(tmp_path / STUDY.name))
     assert one.end == "budget"

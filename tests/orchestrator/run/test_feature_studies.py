@@ -115,7 +115,7 @@ def test_without_a_network_there_is_nothing_to_freeze_or_to_round(vectors, tmp_p
     (problem,) = problems_of(tmp_path, text.replace("identity, mlp", "identity"))
     name = setting.split(":")[0]
     assert f"training.{name} changes nothing: identity passes vectors on as they are" in problem
-    assert load(tmp_path, text).training.overrides  # mlp heeds it, or warns
+    assert load(tmp_path, text).training.overrides  # mlp uses it, or warns
 
 
 def test_a_loss_that_compares_views_is_refused_before_anything_runs(tmp_path):

@@ -152,7 +152,7 @@ def test_code_may_change_until_a_trial_of_it_is_over(own, tmp_path):
     own.helper.write_text("SCALE = 2\n")
     said = []
     assert not run_here(study, tmp_path, say=said.append).interrupted
-    assert any("changed before a trial of it was over" in line for line in said)
+    assert any("changed before any of its trials ended" in line for line in said)
     assert read_study(paths)["code"] == {own.path: foreign_code(own.path).fingerprint}
     found = verify_store(paths.folder, replay=True)
     assert found.problems == []
@@ -230,7 +230,7 @@ def test_a_warm_start_says_that_the_code_was_another(own, tmp_path):
     now = {own.path: foreign_code(own.path).fingerprint}
     said = []
     found = find_warm_starts(replace(later, code=now), said.append)
-    assert any(f"{own.path} was other code in" in line for line in said)
+    assert any(f"{own.path} had different code in" in line for line in said)
     assert all(found.warm_starts.values())
 
 

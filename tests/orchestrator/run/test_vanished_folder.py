@@ -86,7 +86,7 @@ def test_a_run_whose_folder_vanishes_ends_with_one_error_and_makes_nothing_of_it
 
 def test_a_folder_that_is_brought_back_is_continued_to_the_same_tables(tmp_path):
     folder = tmp_path / "storage" / TINY.name
-    with pytest.raises(StoreError, match="Bring it back, then the same command continues"):
+    with pytest.raises(StoreError, match="Restore it, then run the same command to continue"):
         run_here(TINY, folder.parent, InProcessExecutor(Vanishing(folder, 15, rename)))
     folder.with_name("elsewhere").rename(folder)
     (folder / "lock.json").unlink()  # this process lives on

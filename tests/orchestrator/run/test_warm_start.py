@@ -90,14 +90,14 @@ def test_configs_outside_the_present_space_are_dropped_and_said(earlier):
     inside = tuple(config for config in best if config["margin"] <= middle)
     assert found == {f"{EIGHT} contrastive": inside}
     assert f"in {EIGHT}: {len(best) - len(inside)} configs dropped: margin" in said
-    assert "lies outside what is searched here" in said
+    assert "is outside the search space here" in said
 
 
 def test_configs_of_a_wider_space_are_dropped_and_said(earlier):
     found, said = looked_up(warm(earlier, search={"tune": ()}))
     assert found == {f"{EIGHT} contrastive": ()}
     assert said.count("learning_rate is not searched here, and had other values there") == 1
-    assert "the earlier results hold nothing for this study" in said
+    assert "the earlier results contain nothing for this study" in said
 
 
 def test_configs_of_a_narrower_space_are_dropped_and_said(tmp_path):
@@ -122,7 +122,7 @@ def test_a_search_that_saw_test_classes_warms_no_other(tmp_path):
     run_here(leaking, tmp_path)
     folder = tmp_path / "earlier"
     found, said = looked_up(warm(folder, top=9))
-    assert "searches under test_tuned saw test classes: left out." in said
+    assert "searches under test_tuned saw test classes and are left out." in said
     assert found == {f"{EIGHT} contrastive": best_of(folder, protocol="fixed")}
 
 
@@ -151,7 +151,7 @@ def test_what_the_study_file_gives_is_not_given_again(earlier):
 
 
 def test_results_that_are_not_there_are_refused(tmp_path):
-    with pytest.raises(PodiumError, match="nowhere is no results folder"):
+    with pytest.raises(PodiumError, match="nowhere is not a results folder"):
         looked_up(warm(tmp_path / "nowhere"))
 
 

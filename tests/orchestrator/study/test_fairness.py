@@ -124,7 +124,7 @@ def test_what_the_recipe_gives_single_losses_is_reported_with_its_reason(tmp_pat
     assert sampler.standing == "recipe"
     assert sampler.reason == RECIPES["psomas2020"].reasons["sampler"]
     assert "samples_per_class" not in found  # which random batches have none of
-    assert "proxy_learning_rate" not in found  # which contrastive does not heed
+    assert "proxy_learning_rate" not in found  # which contrastive does not use
 
 
 def test_the_study_file_may_give_a_reason_of_its_own_for_what_the_recipe_does(tmp_path):

@@ -21,26 +21,27 @@ WRONG = [
     ),
     (
         "search: {early_stopping: {kind: folds, grace_epochs: 2}}",
-        "search.early_stopping.grace_epochs does not go with kind folds, which takes "
+        "search.early_stopping.grace_epochs cannot be combined with kind folds, which takes "
         "reduction_factor",
     ),
     (
         "search: {early_stopping: {kind: median, reduction_factor: 2}}",
-        "search.early_stopping.reduction_factor does not go with kind median, which takes "
+        "search.early_stopping.reduction_factor cannot be combined with kind median, which takes "
         "grace_epochs and min_trials",
     ),
     (
         "search: {early_stopping: {min_trials: 4}}",
-        "search.early_stopping.min_trials does not go with kind asha, which takes grace_epochs "
-        "and reduction_factor",
+        "search.early_stopping.min_trials cannot be combined with kind asha, which takes"
+        " grace_epochs and reduction_factor",
     ),
     (
         "search: {early_stopping: {kind: hyperband, min_trials: 4}}",
-        "search.early_stopping.min_trials does not go with kind hyperband, .*",
+        "search.early_stopping.min_trials cannot be combined with kind hyperband, .*",
     ),
     (
         "search: {early_stopping: {kind: none, grace_epochs: 2}}",
-        "search.early_stopping.grace_epochs does not go with kind none, which takes no number",
+        "search.early_stopping.grace_epochs cannot be combined with kind none, which takes no"
+        " number",
     ),
     (
         "search: {early_stopping: {kind: median, min_trials: 0}}",

@@ -62,7 +62,10 @@ def test_a_crossed_study_comes_back_from_its_snapshot(tmp_path):
             "protocol: 3",
             "protocol must be a mapping such as {kind: kfold}, or a list of these; got 3",
         ),
-        ("protocol: [{folds: 3}]", "protocol[0].folds does not go with kind fixed, which .*"),
+        (
+            "protocol: [{folds: 3}]",
+            "protocol[0].folds cannot be combined with kind fixed, which .*",
+        ),
         ("protocol: [{val_fraction: 2}]", "protocol[0].val_fraction must be a number .*; got 2"),
         ("protocol: [{nam: x}]", 'unknown key in protocol[0]; got "nam"; did you mean name? .*'),
         ("protocol: [{kind: kfold, folds: 9999}]", "glyphs: a split needs at least 2 classes .*"),
@@ -102,11 +105,11 @@ def test_a_crossed_study_comes_back_from_its_snapshot(tmp_path):
         ),
         (
             "protocol: {kind: test_tuned, val_fraction: 0.1}",
-            "protocol.val_fraction does not go with kind test_tuned, which takes nothing",
+            "protocol.val_fraction cannot be combined with kind test_tuned, which takes nothing",
         ),
         (
             "protocol: {kind: test_tuned, split_seed: 1}",
-            "protocol.split_seed does not go with kind test_tuned, which takes nothing",
+            "protocol.split_seed cannot be combined with kind test_tuned, which takes nothing",
         ),
         *(
             (

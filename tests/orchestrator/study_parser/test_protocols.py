@@ -43,7 +43,7 @@ training: {epochs: 1}
     [
         (
             "protocol: {kind: random_splits, folds: 3}",
-            "protocol.folds does not go with kind random_splits, which takes val_fraction",
+            "protocol.folds cannot be combined with kind random_splits, which takes val_fraction",
         ),
         (
             "protocol: {kind: random_splits, val_fraction: 0.001}",
@@ -51,16 +51,16 @@ training: {epochs: 1}
         ),
         (
             "protocol: {repeats: 3}",
-            "protocol.repeats does not go with kind fixed, which takes val_fraction",
+            "protocol.repeats cannot be combined with kind fixed, which takes val_fraction",
         ),
         (
             "final: {protocol: {kind: kfold, repeats: 2}}",
-            "final.protocol.repeats does not go with kind kfold, which takes folds",
+            "final.protocol.repeats cannot be combined with kind kfold, which takes folds",
         ),
         (
             "final: {protocol: {kind: repeated_kfold, val_fraction: 0.2}}",
-            "final.protocol.val_fraction does not go with kind repeated_kfold, which takes folds "
-            "and repeats",
+            "final.protocol.val_fraction cannot be combined with kind repeated_kfold, which"
+            " takes folds and repeats",
         ),
         (
             "final: {protocol: {kind: repeated_kfold, repeats: 1}}",
@@ -80,7 +80,7 @@ training: {epochs: 1}
         ),
         (
             "protocol: {classes_file: a.txt}",
-            "protocol.classes_file does not go with kind fixed, which takes val_fraction",
+            "protocol.classes_file cannot be combined with kind fixed, which takes val_fraction",
         ),
         (
             "protocol: {kind: published, classes_file: /nowhere.txt}",

@@ -62,7 +62,7 @@ ONE_LINE = [
         "protocol: {val_fraction: 0.999}",
         "glyphs: a split needs at least 2 classes to validate and 2 to train; .*",
     ),
-    ("protocol: {folds: 3}", "protocol.folds does not go with kind fixed, which takes .*"),
+    ("protocol: {folds: 3}", "protocol.folds cannot be combined with kind fixed, which takes .*"),
     ("protocol: {split_seed: -1}", "protocol.split_seed must be a whole number .*; got -1"),
     ("final: {seeds: 0}", "final.seeds must be a whole number of at least 1; got 0"),
     ("final: {protocol: {kind: kfold, folds: 1}}", "final.protocol.folds must be .*; got 1"),
@@ -72,7 +72,7 @@ ONE_LINE = [
     ),
     (
         "final: {protocol: {kind: kfold, folds: 5, val_fraction: 0.1}}",
-        "final.protocol.val_fraction does not go with kind kfold, which takes folds",
+        "final.protocol.val_fraction cannot be combined with kind kfold, which takes folds",
     ),
     ("datasets: []", "datasets must be a list with at least one item; got []"),
     ("datasets: glyphs", 'datasets must be a list .*, such as [glyphs]; got "glyphs"'),
@@ -281,7 +281,7 @@ def test_a_study_is_a_mapping(tmp_path, text, problem):
             "keys must be text; got 001 (is the comma .* a point?)",
         ),
         ("study: x\n? [a]\n: y", 2, "keys must be text"),
-        ("study: x\nseed: 0x_", 2, "this is no number"),
+        ("study: x\nseed: 0x_", 2, "this is not a number"),
         ("study: x\n---\nstudy: y", 2, "but found another document"),
     ],
 )

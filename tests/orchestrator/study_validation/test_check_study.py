@@ -69,8 +69,8 @@ def test_what_would_change_nothing_is_refused(tmp_path, loss, problem):
 @pytest.mark.parametrize(
     ("training", "setting", "reason"),
     [
-        ("{}", "values: {step_factor: 0.5}", "step_epochs is 0, so that learning rates stay"),
-        ("{}", "space: {step_factor: [0.5]}", "step_epochs is 0, so that learning rates stay"),
+        ("{}", "values: {step_factor: 0.5}", "step_epochs is 0, so learning rates stay constant"),
+        ("{}", "space: {step_factor: [0.5]}", "step_epochs is 0, so learning rates stay constant"),
         (
             "{epochs: 4, step_epochs: 3, step_factor: 0.2}",
             "values: {warm_up_epochs: 1}",
@@ -79,12 +79,12 @@ def test_what_would_change_nothing_is_refused(tmp_path, loss, problem):
         (
             "{mode: frozen_features}",
             "values: {warm_up_epochs: 2}",
-            "the backbone rests, in its evaluation mode",
+            "the backbone is frozen, in its evaluation mode",
         ),
         (
             "{mode: frozen_features}",
             "space: {warm_up_epochs: {low: 0, high: 2}}",
-            "the backbone rests, in its evaluation mode",
+            "the backbone is frozen, in its evaluation mode",
         ),
     ],
 )

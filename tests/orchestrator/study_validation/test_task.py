@@ -31,7 +31,7 @@ def test_a_loss_on_label_distances_needs_a_data_set_that_has_them(tmp_path):
     text = CLASSES.replace("contrastive", "contrastive, log_ratio")
     message = (
         "s.yaml:2: log_ratio compares label distances, and the data set glyphs has classes only: "
-        "give it a file of label_distances, or take glyph_masks"
+        "give it a file of label_distances, or use glyph_masks"
     )
     assert_matches(problems_of(tmp_path, text), [message])
 
@@ -40,7 +40,7 @@ def test_a_loss_on_classes_cannot_learn_label_distances(tmp_path):
     text = CONTINUOUS.replace("log_ratio", "log_ratio, contrastive")
     message = (
         "s.yaml:2: contrastive learns classes, and the data set glyph_masks is retrieved by label "
-        "distance: take a loss that needs label_distances, such as log_ratio"
+        "distance: use a loss that needs label_distances, such as log_ratio"
     )
     assert_matches(problems_of(tmp_path, text), [message])
 

@@ -158,13 +158,11 @@ def test_what_a_user_keeps_there_is_a_note(interrupted, tmp_path):
     for name in ("notes.txt", "asks/a.json", "checkpoints/x.pt", "lock.json.bak", "code/x.py"):
         (paths.folder / name).parent.mkdir(exist_ok=True)
         (paths.folder / name).write_text("mine")
-        assert f"{name}: is nothing of podium's" in notes(paths.folder)
+        assert f"{name}: is not podium's" in notes(paths.folder)
     for name in (".DS_Store", "trials/.nfs0001", ".git/HEAD"):
         (paths.folder / name).parent.mkdir(exist_ok=True)
         (paths.folder / name).write_text("hidden")
-    assert "3 hidden files are nothing of podium's, and are not read: .DS_Store" in notes(
-        paths.folder
-    )
+    assert "3 hidden files are not podium's, and are not read: .DS_Store" in notes(paths.folder)
     assert problems(paths.folder) == ""
 
 
@@ -174,4 +172,4 @@ def test_many_strangers_are_a_few_notes(interrupted, tmp_path):
         (paths.folder / f"{number}.txt").touch()
     found = verify_store(paths.folder).notes
     assert len(found) < 30
-    assert "480 more files are nothing of podium's" in notes(paths.folder)
+    assert "480 more files are not podium's" in notes(paths.folder)

@@ -75,11 +75,11 @@ def test_a_record_of_other_code_is_named(store):
 def test_a_record_that_leads_out_of_its_folder_is_refused(store, name):
     paths, fingerprint, _ = store
     write_checksummed(paths.code_record(fingerprint), {"files": {name: "0" * 64}, "packages": {}})
-    assert "is no record of code: it names" in problems(paths)
+    assert "is not a record of code: it names" in problems(paths)
 
 
 @pytest.mark.parametrize("values", [{}, {"files": [], "packages": {}}, {"files": {}}, {"x": 1}])
 def test_a_record_of_another_form_is_refused(store, values):
     paths, fingerprint, _ = store
     paths.code_record(fingerprint).write_text(json.dumps(values))
-    assert "is no record of code" in problems(paths)
+    assert "is not a record of code" in problems(paths)

@@ -161,7 +161,7 @@ def test_lost_runs_are_named_and_their_hours_are_not_spent_anew(interrupted, tmp
     paths = copy_of(interrupted, tmp_path)
     shutil.move(paths.folder / lost, tmp_path / "kept")
     assert "runs/000001.json: is missing, while there were 1 runs" in problems(paths.folder)
-    with pytest.raises(CorruptFileError, match=r"000001\.json is missing, .* Bring back the file"):
+    with pytest.raises(CorruptFileError, match=r"000001\.json is missing, .* Restore the file"):
         run(tmp_path)
     shutil.move(tmp_path / "kept", paths.folder / lost)
     assert problems(paths.folder) == ""

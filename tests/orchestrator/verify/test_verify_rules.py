@@ -42,7 +42,7 @@ ROWS = {
     "selection_rule": ("best", "selection_rule must be 'best_val_epoch'"),
     "test_readings": (1, "test_readings must be 0, counted from its scores"),
     "attempts": (9, "there must be 9 attempts"),
-    "selected_from": (4, "selected_from must be there in the final stage, and only there"),
+    "selected_from": (4, "selected_from must be set in the final stage, and only there"),
     "index": (4, "index must be 0, by its ask"),
     "is_default": (False, "is_default must be True, by its ask"),
     "seconds": (float("inf"), "seconds must be a finite number"),

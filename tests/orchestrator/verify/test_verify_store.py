@@ -98,7 +98,7 @@ def test_a_study_that_grew_is_sound_and_says_why_it_is_not_drawn_again(tmp_path)
     run(tmp_path, replace(TINY, search=replace(TINY.search, trials=8)))
     found = verify_store(tmp_path / TINY.name, replay=True)
     assert found.problems == []
-    assert "had another number of trials when they began" in "\n".join(map(str, found.notes))
+    assert "had a different number of trials when they began" in "\n".join(map(str, found.notes))
 
 
 def test_in_asynchronous_order_it_says_what_cannot_be_drawn_again(tmp_path):
@@ -132,7 +132,7 @@ def test_what_is_under_way_is_a_note(interrupted, tmp_path):
     assert "1 trials were suggested and have no row" in found
     assert "1 half-written files" in found
     assert "podium compact only what lies in compacted/" in found
-    told = re.findall(r"(\S+): is nothing of podium's", found)
+    told = re.findall(r"(\S+): is not podium's", found)
     strays = ["asks/b.json~", "attempts/c.log", "notes.txt", "pictures", "trials/a.txt"]
     assert sorted(told) == [str(paths.folder / stray) for stray in strays]
 
@@ -173,9 +173,9 @@ def test_lost_rows_are_one_problem_and_few_notes(finished, tmp_path):
     found = verify_store(paths.folder)
     assert len(found.problems) == 1
     told = notes(paths.folder)
-    assert "7 trials came to their end and have no row" in told
-    assert "2 files are of trials that have no row" in told
-    assert "3 files are of trials that have no row" in told
+    assert "7 trials ended and have no row" in told
+    assert "2 files belong to trials that have no row" in told
+    assert "3 files belong to trials that have no row" in told
     assert len(found.notes) <= 6
 
 
@@ -202,5 +202,5 @@ def test_two_runs_at_once_are_refused_and_verify_may_look_on(interrupted, tmp_pa
 
 
 def test_what_is_no_results_folder_is_refused(tmp_path):
-    with pytest.raises(PodiumError, match="is no results folder of podium"):
+    with pytest.raises(PodiumError, match="is not a results folder of podium"):
         verify_store(tmp_path)

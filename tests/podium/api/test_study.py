@@ -200,7 +200,7 @@ def test_a_study_runs_where_an_event_loop_runs_and_in_other_threads(told, tmp_pa
 def test_progress_and_messages_are_shown_unless_they_are_not_wanted(told, capsys):
     study = podium.load(told[0])
     study.run(local=True)
-    assert "Everything this study plans is done already." in capsys.readouterr().err
+    assert "All trials of this study are already done." in capsys.readouterr().err
     study.run(local=True, progress=False)
     assert capsys.readouterr() == ("", "")
 

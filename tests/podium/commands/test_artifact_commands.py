@@ -122,7 +122,7 @@ def test_a_damaged_file_is_reported(capsys, storage, here, tmp_path):
     photographs(tmp_path, 1)
     called = call(capsys, "embed", file, tmp_path, "--output", tmp_path / "e.npz")
     assert called.code == 2
-    assert "damaged.safetensors is damaged: its content does not fit its SHA-256" in called.err
+    assert "damaged.safetensors is damaged: its content does not match its SHA-256" in called.err
     assert not (tmp_path / "e.npz").exists()
 
 

@@ -22,7 +22,7 @@ def test_a_run_that_used_up_its_budget_ends_with_code_3_and_says_how_to_continue
     _, done = stopped
     assert done.returncode == 3
     assert re.search(r"The budget is used up: [\d.]+ of 0\.0001 hours\. ", done.stderr)
-    assert "With a larger budget.wall_hours the same command continues." in done.stderr
+    assert "With a larger budget.wall_hours the same command resumes the study." in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -59,7 +59,7 @@ def test_a_budget_that_cannot_be_held_to_is_refused(capsys, tmp_path):
     printed = plan(capsys, tmp_path, "budget.gpu_hours=1").err
     assert "budget.gpu_hours needs resources.gpus_per_trial above 0 for every backbone" in printed
     printed = plan(capsys, tmp_path, "budget.wall_hours=1", "search.order=deterministic").err
-    assert "budget.wall_hours does not go with search.order deterministic" in printed
+    assert "budget.wall_hours cannot be combined with search.order deterministic" in printed
     printed = plan(capsys, tmp_path, "budget.trials=11").err
     assert "budget.trials must be at least 12: 10 of the final stage and its baselines" in printed
     printed = plan(capsys, tmp_path, "budget.gpu_hour=1").err

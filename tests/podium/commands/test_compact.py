@@ -24,7 +24,7 @@ def test_where_there_is_no_study_nothing_is_written(tmp_path, bucket, capsys):
     for folder in (tmp_path / "empty", bucket / "typo"):
         called = call(capsys, "compact", folder)
         assert called.code == 2
-        assert "is no results folder of podium: it has no store.json" in called.err
+        assert "is not a results folder of podium: it has no store.json" in called.err
     assert [path.name for path in tmp_path.rglob("*")] == ["empty"]
     assert _is_empty(StudyPaths(bucket / "typo"))
 

@@ -39,7 +39,7 @@ def test_broken_images_are_named_and_exit_code_2(capsys, root):
     checked = call(capsys, "datasets", "check", "folder", root)
     assert checked.code == 2
     assert "podium: folder: 1 of 8 images cannot be read:\n" in checked.err
-    assert f"  {root / 'b' / '1.jpg'}: it is of no kind of image" in checked.err
+    assert f"  {root / 'b' / '1.jpg'}: its image format is unknown" in checked.err
 
 
 def test_everything_is_there_as_json(capsys, root):

@@ -81,7 +81,7 @@ def test_the_merged_folder_is_not_run(both, merged, capsys):
     path.write_text(STUDY.replace("study: tiny", "study: both"))
     called = call(capsys, "run", path, "--local", "--storage", merged)
     assert called.code == 2
-    assert "holds merged results, which are not run" in called.err
+    assert "holds merged results, which cannot be run" in called.err
     refused = call(capsys, "run", both, "--local")
     assert refused.code == 2
     assert "Traceback" not in refused.err
@@ -92,8 +92,8 @@ def test_what_cannot_be_merged_is_reported_without_a_traceback(both, merged, cap
     for arguments, message in (
         ((ours, both, "--output", both), "exists already"),
         ((ours, "--output", merged / "x"), "at least two different"),
-        ((ours, merged, "--output", merged / "x"), "no results folder"),
-        ((ours, merged / "nowhere", "--output", merged / "x"), "no results folder"),
+        ((ours, merged, "--output", merged / "x"), "results folder"),
+        ((ours, merged / "nowhere", "--output", merged / "x"), "results folder"),
     ):
         called = call(capsys, "merge", *arguments)
         assert called.code == 2

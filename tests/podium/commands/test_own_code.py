@@ -94,7 +94,7 @@ def test_a_study_does_not_continue_with_code_that_was_edited(folder, name):
     edit(folder, name)
     refused = run(folder, *MORE)
     assert refused.returncode == 2
-    assert "holds results of other code than there is now" in refused.stderr
+    assert "holds results of code that has changed since" in refused.stderr
     assert f"{import_path}: {name} was changed" in refused.stderr
     assert f"--- recorded {name}" in refused.stderr
     assert f"+++ now {name}" in refused.stderr
@@ -192,7 +192,7 @@ def test_code_may_be_corrected_as_long_as_no_trial_of_it_is_over(tmp_path):
     (tmp_path / "own_loss.py").write_text(LOSS)
     done = run(tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "code of own_loss:Mine changed before a trial of it was over" in (
+    assert "code of own_loss:Mine changed before any of its trials ended" in (
         done.stderr + done.stdout
     )
     assert verify_store(tmp_path / "podium-results" / "own").problems == []

@@ -59,7 +59,7 @@ def test_a_results_folder_continues_without_its_study_file(finished_run, tmp_pat
     before = pl.read_parquet(f"{moved}/**/*.parquet")
     done = podium("run", "moved", "--local", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "Everything this study plans is done already." in done.stderr
+    assert "All trials of this study are already done." in done.stderr
     assert "Report: moved/report.html" in done.stdout
     assert pl.read_parquet(f"{moved}/**/*.parquet").equals(before)
 
@@ -109,7 +109,7 @@ def test_a_folder_without_results_is_refused_and_stays_as_it_is(tmp_path):
     (tmp_path / "empty").mkdir()
     done = podium("run", "empty", "--local", cwd=tmp_path)
     assert done.returncode == 2
-    assert "empty is no results folder of podium: it has no store.json" in done.stderr
+    assert "empty is not a results folder of podium: it has no store.json" in done.stderr
     assert list((tmp_path / "empty").iterdir()) == []
 
 

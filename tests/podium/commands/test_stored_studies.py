@@ -82,7 +82,7 @@ def test_rm_refuses_all_where_one_may_not_go(results, capsys):
     with held_by_another_process(results / "without"):
         err = output_of(capsys, "rm", results / "tiny", results / "without", "--yes", code=4)
     assert "without is running on" in err
-    assert "no results folder of podium" in output_of(
+    assert "not a results folder of podium" in output_of(
         capsys, "rm", results / "tiny", results / "photos", "--yes", code=2
     )
     assert "not valid JSON" in output_of(capsys, "rm", results / "torn", "--yes", code=2)

@@ -29,7 +29,7 @@ def test_a_damaged_file_is_named_and_exits_with_2(interrupted_folder, tmp_path, 
     called = call(capsys, "verify", paths.folder)
     assert called.code == 2
     assert f"problem: {file}: " in called.out
-    assert "Bring back the file as it was" in called.out
+    assert "Restore the original file" in called.out
 
 
 def test_a_damaged_account_is_named_whole(interrupted_folder, tmp_path, capsys):
@@ -46,7 +46,7 @@ def test_a_missing_study_is_reported_once(interrupted_folder, tmp_path, capsys):
     paths.study.unlink()
     called = call(capsys, "verify", paths.folder)
     assert called.out.count(str(paths.study)) == 1
-    assert f"problem: {paths.study}: is missing. Bring back" in called.out
+    assert f"problem: {paths.study}: is missing. Restore" in called.out
 
 
 def test_json_tells_file_rule_value_and_advice(interrupted_folder, tmp_path, capsys):
@@ -64,7 +64,7 @@ def test_json_tells_file_rule_value_and_advice(interrupted_folder, tmp_path, cap
 def test_what_is_no_results_folder_is_reported_as_elsewhere(tmp_path, capsys):
     called = call(capsys, "verify", tmp_path)
     assert called.code == 2
-    assert "is no results folder of podium" in called.err
+    assert "is not a results folder of podium" in called.err
 
 
 def test_a_folder_in_place_of_a_file_is_a_problem(interrupted_folder, tmp_path, capsys):

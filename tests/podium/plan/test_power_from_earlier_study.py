@@ -64,7 +64,7 @@ def test_a_folder_without_results_is_refused(capsys, minimal_file, tmp_path):
     refused = call(capsys, "plan", minimal_file, "--like", tmp_path)
 
     assert refused.code != 0
-    assert "is no results folder" in refused.err
+    assert "is not a results folder" in refused.err
     assert "Traceback" not in refused.err
 
 
@@ -79,7 +79,7 @@ def test_a_file_is_no_results_folder(capsys, tmp_path):
     path.write_text("study: a\nlosses: [contrastive, triplet]\n")
     called = call(capsys, "plan", path, "--like", path)
     assert called.code == 2
-    assert "study.yaml is no results folder" in called.err
+    assert "study.yaml is not a results folder" in called.err
 
 
 def test_the_note_fits_a_terminal_of_80_columns(capsys, minimal_file, earlier, monkeypatch):

@@ -146,6 +146,6 @@ def test_weights_of_another_network_are_refused_with_a_few_names(tmp_path):
     with pytest.raises(
         TrialInputError,
         match=rf"the weights of {file} do not fit ResNet: layer1\.0\.conv1\.weight has shape "
-        r"\(64, 64, 1, 1\) in place of \(64, 64, 3, 3\); .*; and \d+ more$",
+        r"\(64, 64, 1, 1\) instead of \(64, 64, 3, 3\); .*; and \d+ more$",
     ):
         load("backbones", "resnet18")(str(file))

@@ -89,7 +89,9 @@ def test_smaller_batches_and_classes_left_out_are_warned_of(sampler):
         sampler(labels, 8, 2, 0)
     with pytest.warns(UserWarning, match="2 classes have a single image and are left out"):
         sampler(labels, 6, 2, 0)
-    with pytest.warns(UserWarning, match=r"batches hold 4 images .* 5, which is no multiple of"):
+    with pytest.warns(
+        UserWarning, match=r"batches hold 4 images .* 5, which is not a multiple of"
+    ):
         sampler(labels[:12], 5, 2, 0)
 
 

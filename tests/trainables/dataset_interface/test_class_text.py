@@ -43,7 +43,7 @@ def test_what_is_written_is_read_bit_for_bit_whatever_the_names(tmp_path):
         ("class\nwren\n", "line 1 must be class,1,2,...; got 'class'"),
         (
             "class,1,2\nwren,1,2\nowl,1\n",
-            "line 3: class 'owl' must have as many numbers as the header has, 2; got 1",
+            "line 3: class 'owl' must have as many numbers as the header, 2; got 1",
         ),
         ("class,1,2\nowl,1,2,3\n", "line 2: class 'owl' must have as many numbers"),
         ("class,1,2\n\n", "line 2: class '' must have as many numbers"),
@@ -58,7 +58,7 @@ def test_what_is_written_is_read_bit_for_bit_whatever_the_names(tmp_path):
         ("class,1,2\nowl,0,0\n", "line 2: the vector of class 'owl' must not be all zeros"),
         (
             FILE + "wren,3,4\n",
-            "line 4: every class must be there once; got 'wren' again",
+            "line 4: every class must occur once; got 'wren' again",
         ),
         (b"class,1\n\xff\xfe,1\n", "must be CSV in UTF-8: 'utf-8' codec can't decode"),
         ('class,1\n"owl,1\n', "must be CSV in UTF-8: unexpected end of data"),

@@ -165,5 +165,5 @@ def test_a_file_that_is_missing_or_no_text_is_one_line(tmp_path):
     with pytest.raises(TrialInputError, match="cannot be read: No such file"):
         check_pairs_file(tmp_path / "none.txt")
     (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(TrialInputError, match="it is no UTF-8 text"):
+    with pytest.raises(TrialInputError, match="it is not UTF-8 text"):
         check_pairs_file(tmp_path / "bad.txt")

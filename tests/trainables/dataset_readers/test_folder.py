@@ -42,7 +42,7 @@ def test_two_ways_of_testing_at_once_are_refused(tmp_path):
 
 
 def test_a_class_of_train_and_test_is_refused(tmp_path):
-    with pytest.raises(TrialInputError, match="on both sides: a"):
+    with pytest.raises(TrialInputError, match="in both: a"):
         read(write(tmp_path, "train/a", "train/b", "test/a"))
 
 

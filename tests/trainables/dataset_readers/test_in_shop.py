@@ -49,7 +49,7 @@ def test_an_item_that_is_asked_for_must_be_in_the_gallery(tmp_path):
     assert "id_00000007 query" in text
     file.write_text(text.replace("id_00000007 query", "id_00000001 query"))
     counts = {**trees.IN_SHOP, "query": trees.IN_SHOP["query"]._replace(classes=1)}
-    message = "must be a query and in the gallery; not so: 1, such as id_00000007"
+    message = "must be a query and in the gallery; violated by 1, such as id_00000007"
     with pytest.raises(TrialInputError, match=message):
         read(root, published=counts)
     assert len(read(root, allow_partial=True).paths) == 8

@@ -72,7 +72,7 @@ def test_counts_other_than_published_are_an_error_that_names_the_way_round(case,
     wrong = {**counts, "train": counts["train"]._replace(images=number + 1)}
     message = (
         f"train must have {classes} classes with {number + 1} images; got {classes} with {number} "
-        "(--allow-partial, in a study allow_partial: true, takes what is there)"
+        "(--allow-partial, in a study allow_partial: true, accepts what is there)"
     )
     with pytest.raises(TrialInputError, match=re.escape(message)):
         read(case, root, published=wrong)
@@ -266,7 +266,7 @@ def test_products_to_train_on_must_be_the_first_ones(tmp_path):
     folder = root / "Stanford_Online_Products"
     for name, old, new in (("train", " 2 1 bicycle", " 3 1 bicycle"), ("test", " 3 2 ", " 2 2 ")):
         replace(folder / f"Ebay_{name}.txt", old, new)
-    with pytest.raises(TrialInputError, match="classes 1 to 2 must be those to train on"):
+    with pytest.raises(TrialInputError, match="classes 1 to 2 must be the training classes"):
         read("sop", root)
     replace(folder / "Ebay_test.txt", " 2 2 ", " 7 2 ")
     with pytest.raises(TrialInputError, match="without gaps, as published; there is no class 2"):
@@ -288,5 +288,5 @@ def test_a_class_on_both_sides_is_refused_even_of_a_part(tmp_path):
     replace(file, "6 3 2 chair_final", "6 2 1 bicycle_final")
     (path,) = (root / "Stanford_Online_Products").glob("chair_final/*_6.JPG")
     path.rename(path.parents[1] / "bicycle_final" / path.name)
-    with pytest.raises(TrialInputError, match=r"both sides: 00002.bicycle"):
+    with pytest.raises(TrialInputError, match=r"in both: 00002.bicycle"):
         read("sop", root, allow_partial=True)

@@ -156,7 +156,7 @@ def test_what_is_no_array_is_refused(tmp_path):
     [
         ([*ROWS[:-1], ("d", "val")], "line 9: the role must be one of train, .*; got 'val'"),
         ([*ROWS[:-1], ("", "test")], "line 9: the class must not be empty"),
-        ([*ROWS[:-1], ("d", "train")], r"1 are on both sides, such as 'd'"),
+        ([*ROWS[:-1], ("d", "train")], r"1 are in both, such as 'd'"),
         ([*ROWS[:-1], ("d", "query")], "got the roles query, test, train"),
         (QUERIES, "images of both roles, query and gallery; got the roles query, train"),
         ([("a", "train"), ("c", "test")] * 4, "2 classes or more for training; got 1"),
@@ -175,7 +175,7 @@ def test_labels_that_make_no_data_set_are_refused(tmp_path, rows, told):
         ("class,role,role\n", "each once"),
         (",class,role\n0,a,train\n", "unknown column in .* ''; known: class, image, role"),
         ("class,rol\n", r"'rol' \(did you mean 'role'\?\)"),
-        ("class,role\na\n", "line 2 must have 2 cells as the header has; got 1"),
+        ("class,role\na\n", "line 2 must have 2 cells, as the header has; got 1"),
         ("class,role\na,train\n", "got 1 lines for 8 rows"),
         ('class,role\na,"train\n', "must be CSV in UTF-8"),
     ],

@@ -75,7 +75,5 @@ def test_every_character_has_a_name_and_enough_faces(script):
 
 
 def test_a_character_in_too_few_faces_means_other_fonts():
-    with pytest.raises(
-        TrialInputError, match=r"U\+4E00 is in 0: matplotlib .* brings other fonts"
-    ):
+    with pytest.raises(TrialInputError, match=r"U\+4E00 is in 0: matplotlib .* ships other fonts"):
         faces_by_character("A一")

@@ -78,7 +78,7 @@ def test_without_the_data_the_expected_tree_is_reported_when_they_are_loaded(nam
 @every_published
 def test_other_counts_than_published_are_refused_with_the_way_round(name, tmp_path, load):
     root = make_tree(name, tmp_path / "data")
-    with pytest.raises(TrialInputError, match=r"must have .* allow_partial: true, takes what"):
+    with pytest.raises(TrialInputError, match=r"must have .* allow_partial: true, accepts what"):
         load(name, root, allow_partial=False)
 
 

@@ -101,7 +101,7 @@ def test_a_damaged_file_is_reported_and_made_again(tmp_path, capfd, damage):
     cached(path)
     damage(path)
     np.testing.assert_array_equal(cached(path).values_NF, VALUES)
-    assert f"{path} is damaged and made again" in capfd.readouterr().err
+    assert f"{path} is damaged and is made again" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("value", [np.nan, -np.inf])

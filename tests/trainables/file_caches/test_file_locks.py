@@ -103,5 +103,5 @@ def test_without_locks_everybody_continues_and_is_reported(tmp_path, monkeypatch
         assert not is_locked
     assert capsys.readouterr().err == (
         f"podium: {tmp_path} has no file locks (No locks available); several processes may be "
-        "building x, each for itself\n"
+        "building x, each on its own\n"
     )

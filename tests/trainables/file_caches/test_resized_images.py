@@ -164,7 +164,7 @@ def test_all_broken_images_are_named_at_once_and_nothing_is_left(root, cache):
         resized_in(root, cache)
     lines = str(caught.value).splitlines()
     assert lines[0] == "22 of 25 images cannot be read:"
-    assert lines[1] == f"  {broken[0]} cannot be decoded: it is of no kind of image that is known"
+    assert lines[1] == f"  {broken[0]} cannot be decoded: its image format is unknown"
     assert all(str(path) in line for path, line in zip(broken[:20], lines[1:21], strict=True))
     assert lines[21:] == ["  and 2 more"]
     assert stored(cache) == [".lock"]
@@ -185,7 +185,7 @@ def test_a_file_that_was_cut_off_is_made_again(root, cache, kept, capsys):
     first.path.write_bytes(whole[:kept])
     resized_in(root, cache)
     assert first.path.read_bytes() == whole
-    assert "is damaged and made again" in capsys.readouterr().err
+    assert "is damaged and is made again" in capsys.readouterr().err
 
 
 def test_sizes_that_were_changed_are_noticed(root, cache):

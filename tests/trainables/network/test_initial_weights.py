@@ -68,7 +68,7 @@ def test_nothing_is_wrong_with_a_file_that_is_there(name, file):
             f"unknown weights 'imagnet' of conv_small; known: random, {FILES}",
         ),
         ("bn_inception", "imagenet", r"published as bn_inception-52deb4733\.pth with Cadene's"),
-        ("timm:resnet50", "imagenet", r"by a tag: say timm:resnet50\.TAG"),
+        ("timm:resnet50", "imagenet", r"by a tag: use timm:resnet50\.TAG"),
         ("timm:resnet50.a1_in1k", "a1", "known: imagenet, random, the path"),
         ("module:Net", "/nowhere/w.pt", "weights of module:Net: there is no file /nowhere/w.pt"),
     ],

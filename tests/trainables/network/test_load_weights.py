@@ -79,7 +79,7 @@ def test_none_is_reported_to_run_the_code_of_a_file(content, tmp_path):
     (tmp_path / "weights.pth").write_bytes(content)
     with pytest.raises(TrialInputError) as caught:
         read_weights(tmp_path / "weights.pth")
-    assert "save its state dict alone" in str(caught.value)
+    assert "save only its state dict" in str(caught.value)
     assert "weights_only" not in str(caught.value)
 
 
@@ -130,15 +130,15 @@ def test_files_from_before_batches_were_counted_go_in(tensors, tmp_path):
         ({"head.weight": torch.zeros(2)}, r"head\.weight is unexpected$"),
         (
             {"layers.0.weight": torch.zeros(16, 3, 5, 5)},
-            r"layers\.0\.weight has shape \(16, 3, 5, 5\) in place of \(16, 1, 5, 5\)$",
+            r"layers\.0\.weight has shape \(16, 3, 5, 5\) instead of \(16, 1, 5, 5\)$",
         ),
         (
             {"layers.0.weight": torch.zeros(16, 1, 5, 5, dtype=torch.int8)},
-            r"layers\.0\.weight holds int8 in place of floating point$",
+            r"layers\.0\.weight holds int8 instead of floating point$",
         ),
         (
             {"layers.0.weight": torch.zeros(16, 1, 5, 5, dtype=torch.complex64)},
-            r"layers\.0\.weight holds complex64 in place of floating point$",
+            r"layers\.0\.weight holds complex64 instead of floating point$",
         ),
         (
             {"layers.0.weight": torch.empty(16, 1, 5, 5, device="meta")},
@@ -180,7 +180,7 @@ def test_networks_for_vectors_start_from_files_too(tmp_path):
     file = tmp_path / "mlp.pt"
     torch.save(weights, file)
     assert same(Mlp(str(file), num_inputs=6).state_dict(), weights)
-    with pytest.raises(TrialInputError, match=r"has shape \(512, 6\) in place of \(512, 7\)"):
+    with pytest.raises(TrialInputError, match=r"has shape \(512, 6\) instead of \(512, 7\)"):
         Mlp(str(file), num_inputs=7)
     with pytest.raises(TrialInputError, match=r"layers\.0\.weight is unexpected"):
         Identity(str(file), num_inputs=6)

@@ -55,11 +55,16 @@ def test_values_no_training_can_use_are_refused(name, value):
     [
         ("momentum", 0.5, "the optimiser is adamw", {"optimiser": "sgd"}),
         ("samples_per_class", 2, "the sampler is random", {"sampler": "balanced"}),
-        ("step_factor", 0.5, "step_epochs is 0, so that learning rates stay", {"step_epochs": 1}),
+        (
+            "step_factor",
+            0.5,
+            "step_epochs is 0, so learning rates stay constant",
+            {"step_epochs": 1},
+        ),
         (
             "clipped",
             "loss",
-            "clip_value is 0, so that no gradient is clipped",
+            "clip_value is 0, so no gradient is clipped",
             {"clip_value": 1.0},
         ),
         (
@@ -91,9 +96,10 @@ def test_a_hyperparameter_that_changes_nothing_beside_the_others_is_refused(
     resolved_training(replace(training, **{name: value}), {})
 
 
-def test_a_hyperparameter_that_frozen_features_do_not_heed_is_refused():
+def test_a_hyperparameter_that_frozen_features_ignore_is_refused():
     frozen = replace(TrainingSettings(), mode="frozen_features")
-    with pytest.raises(TrialInputError, match="warm_up_epochs changes nothing: the backbone rest"):
+    message = "warm_up_epochs changes nothing: the backbone is frozen"
+    with pytest.raises(TrialInputError, match=message):
         resolved_training(frozen, {"warm_up_epochs": 1})
     assert resolved_training(frozen, {"weight_decay": 0.5}).weight_decay == 0.5
 

@@ -47,9 +47,9 @@ def test_terms_find_their_hyperparameters_under_their_prefix():
         ("a>b>c", "got 'a>b' in 'a>b>c'"),
         ("memory:memory:a", "got 'memory:memory:a'"),
         ("../evil:Loss", "got '../evil:Loss'"),
-        ("a+a", r"must differ in name, but 'a' is twice in 'a\+a'"),
-        ("x.y:Loss+z:Loss", "'Loss' is twice"),
-        ("memory:a>a", "'a' is twice"),
+        ("a+a", r"must differ in name, but 'a' occurs twice in 'a\+a'"),
+        ("x.y:Loss+z:Loss", "'Loss' occurs twice"),
+        ("memory:a>a", "'a' occurs twice"),
     ],
 )
 def test_what_is_spelt_wrongly_is_refused_with_the_rule(text, rule):

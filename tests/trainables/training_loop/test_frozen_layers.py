@@ -73,7 +73,7 @@ def test_a_freeze_that_does_nothing_or_nothing_good_is_reported(batch_norm):
     training = settings(batch_norm=batch_norm)
     with pytest.warns(UserWarning, match=f"{batch_norm!r} changes nothing: .* has no BatchNorm"):
         warn_of_batch_norm(TinyBackbone(has_batch_norm=False), training)
-    with pytest.warns(UserWarning, match="statistics that no image has made"):
+    with pytest.warns(UserWarning, match="statistics that were computed from no image"):
         warn_of_batch_norm(TinyBackbone(), training)
 
 

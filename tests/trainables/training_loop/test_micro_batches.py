@@ -151,7 +151,7 @@ def test_an_image_that_would_be_normalised_by_itself_alone_is_reported():
 
     network = tiny_network()
     network.embedder.train()
-    with pytest.raises(TrialInputError, match="micro_batch_size 1 leaves an image to itself"):
+    with pytest.raises(TrialInputError, match="micro_batch_size 1 leaves one image by itself"):
         backpropagate(network, images, loss_of, 1)
     backpropagate(network, images, loss_of, 2)
     network.eval()

@@ -98,7 +98,7 @@ def test_a_lock_of_another_machine_that_does_not_move_is_taken_over(remote_paths
         lock.raise_if_lost()
     (message,) = messages
     assert (
-        "belongs to process 1 on far, which cannot be seen from here; watching for 1 s" in message
+        "belongs to process 1 on far, which cannot be seen from here; checking for 1 s" in message
     )
 
 
@@ -199,8 +199,8 @@ def test_a_run_that_was_late_to_take_over_loses_to_a_newer_generation(remote_pat
     [
         ("000004.owner.json", b"{", "is not valid JSON"),
         ("000004.owner.json", b"", "is not valid JSON"),
-        ("000004.owner.json", b"{}", "is no lock: it must hold .*; delete it if no run"),
-        ("000002.beat.json", b'{"heartbeat": "x"}', "is no heartbeat; delete it if no run"),
+        ("000004.owner.json", b"{}", "is not a lock: it must hold .*; delete it if no run"),
+        ("000002.beat.json", b'{"heartbeat": "x"}', "is not a heartbeat; delete it if no run"),
     ],
 )
 def test_a_damaged_lock_is_named_and_not_taken(remote_paths, messages, name, text, message):

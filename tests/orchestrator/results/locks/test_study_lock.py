@@ -129,7 +129,7 @@ def test_a_lock_of_another_machine_that_does_not_move_is_taken_over(paths, messa
         lock.raise_if_lost()
     (message,) = messages
     assert (
-        "belongs to process 1 on far, which cannot be seen from here; watching for 0.3" in message
+        "belongs to process 1 on far, which cannot be seen from here; checking for 0.3" in message
     )
 
 
@@ -232,7 +232,9 @@ def _exchange(some, other):
     assert not failed, os.strerror(ctypes.get_errno())
 
 
-@pytest.mark.parametrize(("text", "message"), [("{", "is not valid JSON"), ("{}", "is no lock")])
+@pytest.mark.parametrize(
+    ("text", "message"), [("{", "is not valid JSON"), ("{}", "is not a lock")]
+)
 def test_a_damaged_lock_is_named_and_not_taken(paths, lock, text, message):
     paths.folder.mkdir()
     paths.lock.write_text(text)

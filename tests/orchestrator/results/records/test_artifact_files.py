@@ -42,9 +42,9 @@ def test_one_fold_needs_no_name_and_several_do(paths):
     save_model(paths, "ab", 2, b"")
     files = model_files(paths, "ab")
     assert file_of_fold(files, 2) == paths.model("ab", 2)
-    with pytest.raises(PodiumError, match="choose one by --fold; known: 2, 4"):
+    with pytest.raises(PodiumError, match="choose one with --fold; known: 2, 4"):
         file_of_fold(files, None)
-    with pytest.raises(PodiumError, match="left nothing of fold 3; known: 2, 4"):
+    with pytest.raises(PodiumError, match="kept nothing of fold 3; known: 2, 4"):
         file_of_fold(files, 3)
 
 

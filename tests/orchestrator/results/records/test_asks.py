@@ -91,8 +91,8 @@ def test_a_truncated_ask_is_named(tmp_path, size):
         ({"hyperparameters": [1]}, "is no ask: it must hold "),
         ({"hyperparameters": {"a": None}}, "'a' must be a plain bool, int, float or str"),
         ({"source": "me"}, "source must be one of"),
-        ({"index": 4}, "holds ask 4 of search s, which does not fit its name"),
-        ({"search": "z"}, "holds ask 0 of search z, which does not fit its name"),
+        ({"index": 4}, "holds ask 4 of search s, which does not match its name"),
+        ({"search": "z"}, "holds ask 0 of search z, which does not match its name"),
     ],
 )
 def test_a_foreign_ask_is_named(tmp_path, change, message):

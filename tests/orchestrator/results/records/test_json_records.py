@@ -99,5 +99,5 @@ def test_a_field_with_a_default_may_lack_in_files_of_earlier_versions_alone(path
 def test_a_file_that_vanished_or_is_called_otherwise_is_named(paths):
     with pytest.raises(CorruptFileError, match="vanished while it was read; things are never"):
         parsed(paths, None)
-    with pytest.raises(CorruptFileError, match="holds thing a\nb, which does not fit its name"):
+    with pytest.raises(CorruptFileError, match="holds thing a\nb, which does not match its name"):
         parsed(paths, {**VALUES, "file": "other"})

@@ -147,7 +147,7 @@ def test_a_flipped_bit_is_reported_with_its_place_in_the_store(folder):
 
 def test_a_place_without_results_is_no_results_folder(folder):
     with pytest.raises(
-        PodiumError, match=r"is no results folder of podium: it has no store\.json"
+        PodiumError, match=r"is not a results folder of podium: it has no store\.json"
     ):
         Reader(folder / "nothing")
 

@@ -52,8 +52,8 @@ def test_attempts_count_from_the_last_failure(paths):
         ({"ended_at": "yesterday"}, "ended_at must be a time"),
         ({"cause": None}, "cause must be a text"),
         ({"more": 1}, "it must hold"),
-        ({"number": 2}, "does not fit its name"),
-        ({"trial_id": "t2"}, "does not fit its name"),
+        ({"number": 2}, "does not match its name"),
+        ({"trial_id": "t2"}, "does not match its name"),
         ({"trial_id": "../t1"}, "trial_id must be a name"),
     ],
 )

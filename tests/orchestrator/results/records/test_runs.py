@@ -91,7 +91,7 @@ def damaged(**changes):
             "budget.gpu_hours must be a number of at least 0; got -2",
         ),
         ({"started_at": "yesterday"}, "is no run"),
-        ({"number": 2}, "holds run 2, which does not fit its name"),
+        ({"number": 2}, "holds run 2, which does not match its name"),
     ],
 )
 def test_what_is_no_run_is_refused_with_its_place(paths, changes, message):
@@ -149,5 +149,5 @@ def test_runs_from_before_they_were_counted_are_read(three_runs):
 @pytest.mark.parametrize("number", [None, "3", -1, 2.5, [3]])
 def test_a_number_of_runs_that_is_none_is_refused(three_runs, number):
     write_checksummed(three_runs.run_count, {"runs": number})
-    with pytest.raises(CorruptFileError, match=r"runs\.json is no number of runs"):
+    with pytest.raises(CorruptFileError, match=r"runs\.json does not hold the number of runs"):
         read_runs(three_runs)

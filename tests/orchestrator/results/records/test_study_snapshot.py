@@ -64,7 +64,7 @@ def test_a_new_folder_belongs_to_any_study(tmp_path):
 
 
 def test_a_folder_that_is_no_results_folder_is_refused(tmp_path):
-    with pytest.raises(PodiumError, match=r"is no results folder of podium: it has no"):
+    with pytest.raises(PodiumError, match=r"is not a results folder of podium: it has no"):
         Reader(tmp_path)
     with pytest.raises(PodiumError, match=r"it has no store\.json"):
         read_schema(StudyPaths(tmp_path / "missing"))

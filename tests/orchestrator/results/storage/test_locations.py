@@ -112,7 +112,7 @@ def test_what_a_broken_uri_holds_is_not_repeated(text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("s3:/bucket/x", "s3:/ is no beginning of a URI: it needs two slashes"),
+        ("s3:/bucket/x", "s3:/ does not begin a URI: that takes two slashes"),
         ("s3://bucket/../x", r"neither '\.\.' nor '#'"),
         ("s3://bucket/x#y", r"neither '\.\.' nor '#'"),
         ("file://host/x", "needs three slashes"),

@@ -144,7 +144,7 @@ def test_a_store_that_is_away_for_seconds_costs_seconds_and_is_reported_once(
     assert time.monotonic() > back
     away, again = (r.getMessage() for r in caplog.records if r.name == "podium.store")
     assert "does not answer; trying again for up to 120 s" in away
-    assert again == "the results store answers again"
+    assert again == "the results store responds again"
 
 
 def test_a_store_that_stays_away_is_a_store_error_when_patience_is_over(proxy_and_bucket):

@@ -105,7 +105,7 @@ def test_a_thread_that_does_not_wait_leaves_the_report_to_those_that_do(
         waiting.join()
     away, again = caplog.messages
     assert "trying again" in away
-    assert again == "the results store answers again"
+    assert again == "the results store responds again"
 
 
 def test_a_commit_in_force_is_known_although_its_temporary_file_stays_for_a_moment(

@@ -80,7 +80,7 @@ def test_a_manifest_that_names_what_is_outside_is_refused(tmp_path, name, what):
     given = {"file": name} if what == "file" else {"trials": {name: "trials/search=s0/t.parquet"}}
     change_json(paths.manifest, **given)
     for use in (compact, check_store, lambda paths: Reader(paths.folder).trials().collect()):
-        with pytest.raises(CorruptFileError, match="is no file name"):
+        with pytest.raises(CorruptFileError, match="is not a file name"):
             use(paths)
 
 
@@ -93,7 +93,7 @@ def test_rows_with_names_that_are_none_are_not_read(tmp_path, column, value):
     table = pa.concat_tables(list(read_groups(file, SCHEMA)))
     place = table.column_names.index(column)
     rewrite(file, table.set_column(place, SCHEMA.field(column), pa.array([value] * 2)))
-    with pytest.raises(CorruptFileError, match=rf"whose {column} is .* which is no name"):
+    with pytest.raises(CorruptFileError, match=rf"whose {column} is .* which is not a valid name"):
         Reader(paths.folder).trials().collect()
 
 

@@ -96,7 +96,7 @@ DAMAGES = {
     "empty": (lambda store: truncated(store, 0), "t003.parquet is not a readable Parquet file"),
     "truncated": (lambda store: truncated(store, 900), "t003.parquet is not a readable Parquet"),
     "text": (lambda store: victim(store).write_text("hello world!"), "t003.parquet is not a"),
-    "flipped bit": (flipped, "t003.parquet is damaged: its content does not fit its SHA-256"),
+    "flipped bit": (flipped, "t003.parquet is damaged: its content does not match its SHA-256"),
     "renamed": (renamed, "t009.parquet holds a row with trial_id 't003'; at that path it must"),
     "moved": (moved, "t003.parquet holds a row with search 's1'; at that path it must be 's0'"),
     "foreign": (foreign_columns, "t003.parquet has the column 'a', unknown to its study"),
@@ -193,7 +193,8 @@ def test_a_lost_manifest_is_reported_and_costs_no_trial(store_of_four):
 def test_a_damaged_manifest_is_named(store_of_four, text):
     compact(store_of_four)
     store_of_four.manifest.write_text(text)
-    with pytest.raises(CorruptFileError, match=r"manifest\.json is (not valid JSON|no manifest)"):
+    message = r"manifest\.json is not (valid JSON|a manifest)"
+    with pytest.raises(CorruptFileError, match=message):
         Reader(store_of_four.folder).trials().collect()
 
 
