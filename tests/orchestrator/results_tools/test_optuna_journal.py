@@ -213,7 +213,7 @@ def test_a_torn_end_is_cut_off(storage, tmp_path):
 def test_another_file_is_refused_and_left_alone(storage, tmp_path, content):
     journal = tmp_path / "mine.txt"
     journal.write_bytes(content)
-    with pytest.raises(CorruptFileError, match="no journal of Optuna"):
+    with pytest.raises(CorruptFileError, match="not a journal of Optuna"):
         append_searches(storage / "small", journal)
     assert journal.read_bytes() == content
 

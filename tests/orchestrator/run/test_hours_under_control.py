@@ -100,7 +100,7 @@ def test_searches_that_ended_for_want_of_hours_go_on_at_the_next_start(tmp_path)
         (
             STUDY,
             "wall_hours: 1",
-            "control.yaml:1: budget.wall_hours does not go with search.order",
+            "control.yaml:1: budget.wall_hours cannot be combined with search.order",
         ),
         (replace(MANY, resources=ResourceSettings()), "gpu_hours: 1", "gpu_hours needs resources"),
         (MANY, "gpu_hours: 0", "gpu_hours must be a number > 0; got 0"),

@@ -102,7 +102,7 @@ def test_what_lies_below_the_current_folder_alone_is_refused_with_both_places(pl
     meant.mkdir(parents=True)
     message = problem(places[0], text.replace("PATH", "data.d"))
     assert f"{key} is relative to the study file, and there is no " in message
-    assert f"if {meant} is meant, move it there or give its absolute path" in message
+    assert f"if you mean {meant}, move it there or give its absolute path" in message
     (places[0] / "data.d" / "x").mkdir(parents=True)
     assert "is relative to" not in _problem_or_nothing(places[0], text.replace("PATH", "data.d"))
 

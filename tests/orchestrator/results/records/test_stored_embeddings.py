@@ -64,7 +64,7 @@ def test_a_cut_or_missing_file_is_an_error(embeddings_path):
 
 def test_files_of_others_and_of_models_are_refused(embeddings_path):
     embeddings_path.write_bytes(save({"embeddings": torch.zeros(2, 2)}))
-    with pytest.raises(CorruptFileError, match="no file of podium"):
+    with pytest.raises(CorruptFileError, match="not a file of podium"):
         read_stored_embeddings(embeddings_path)
 
     embeddings_path.write_bytes(encode_tensors("model", {}, {"weight": torch.zeros(2, 2)}))
