@@ -22,13 +22,13 @@ def command(
         float | None, typer.Option(help="In place of budget.wall_hours.", metavar="H")
     ] = None,
 ) -> None:
-    """Change how a study runs: a run that is under way heeds it within seconds, later ones too.
+    """Change how a study runs: a run in progress applies it within seconds, later runs too.
 
-    Fewer trials at a time: those that run are finished, and no other starts before. Hours are of
-    all runs together; more of them let searches go on that have not ended yet, those that have
-    ended for want of hours at the next start. The changes
-    are in control.yaml in the results folder, which may be edited, and deleted to undo them all.
-    Without options it says what is changed. Searches are cancelled with podium cancel.
+    With fewer trials at a time, running trials finish before others start. Hours cover all runs
+    together: with more hours, searches that have not ended continue, and those that ended for lack
+    of hours resume at the next start. The changes are in control.yaml in the results folder, which
+    may be edited, or deleted to undo them all. Without options, what is changed is printed.
+    podium cancel cancels a search.
     """
     from dataclasses import replace
 

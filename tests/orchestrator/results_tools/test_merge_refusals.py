@@ -127,7 +127,7 @@ def test_what_is_in_the_way_or_no_store_is_refused(two, tmp_path):
     with pytest.raises(PodiumError, match="exists already"):
         merge_studies(two, tmp_path / "taken")
     message = refusal([two[0], tmp_path / "taken"], tmp_path / "new")
-    assert "only results folders can be merged" in message
+    assert "taken is not a results folder" in message
     assert "at least two different" in refusal(two[:1], tmp_path / "new")
     assert "at least two different" in refusal([two[0], two[0]], tmp_path / "new")
     assert "is named after its folder" in refusal(two, tmp_path / "a b")

@@ -104,7 +104,7 @@ def test_searches_that_ended_for_want_of_hours_go_on_at_the_next_start(tmp_path)
         ),
         (replace(MANY, resources=ResourceSettings()), "gpu_hours: 1", "gpu_hours needs resources"),
         (MANY, "gpu_hours: 0", "gpu_hours must be a number > 0; got 0"),
-        (MANY, "trials: 9", 'unknown key in budget; got "trials"; choices: gpu_hours, wall_hours'),
+        (MANY, "trials: 9", 'unknown key in budget: it is search.trials; got "trials"'),
     ],
 )
 def test_hours_that_the_study_file_may_not_have_are_refused(tmp_path, study, text, told):

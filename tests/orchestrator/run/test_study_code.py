@@ -139,7 +139,7 @@ def test_a_loss_that_joins_later_is_recorded_then(own, tmp_path):
     code = foreign_code(own.path)
     assert read_study(StudyPaths(tmp_path / "own"))["code"] == {own.path: code.fingerprint}
     own.helper.write_text("SCALE = 2\n")
-    with pytest.raises(PodiumError, match="other code"):
+    with pytest.raises(PodiumError, match="code that has changed since"):
         run_here(own.study(), tmp_path)
 
 
