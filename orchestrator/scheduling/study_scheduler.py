@@ -123,7 +123,7 @@ class StudyScheduler:
 
     def check_budget(self) -> bool:
         """Whether the study continues, as the user wants it now: a used up budget stops it."""
-        self._heed_control()
+        self._apply_control()
         if self.budget.is_used_up(len(self._running)):
             self.stop()
         return not self.is_stopping
@@ -132,7 +132,7 @@ class StudyScheduler:
         """The capacity for as many trials at a time as the study and the user allow."""
         return capacity.at_most(self._control.max_concurrent or self._study.search.max_concurrent)
 
-    def _heed_control(self) -> None:
+    def _apply_control(self) -> None:
         control = self._current_control()
         if control is not self._control:
             self._control = control

@@ -19,14 +19,14 @@ def command(
     ],
     storage: StorageFolder = None,
     undo: Annotated[
-        bool, typer.Option("--undo", help="Let them go on, from the next start of the study.")
+        bool, typer.Option("--undo", help="Continue them from the next start of the study on.")
     ] = False,
 ) -> None:
-    """Cancel searches: trials that run are finished, no other starts, and there are no finals.
+    """Cancel searches: running trials finish, no others start, and there are no finals.
 
-    A run that is under way heeds it within seconds, otherwise the next one does. A search that has
-    started all its trials goes on. Without the finals of a loss its block is left out of the
-    ranking. What was done stays; --undo and the same podium run finish the search.
+    A run in progress applies it within seconds, otherwise the next run does. A search that has
+    started all its trials continues. A block that lacks the finals of a loss is left out of the
+    ranking. Finished trials are kept; --undo and the same podium run finish the search.
     """
     from dataclasses import replace
 
