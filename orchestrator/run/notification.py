@@ -36,9 +36,9 @@ class Notification:
         self._end: tuple[RunEnding, str] | None = None
 
     def __enter__(self) -> Self:
-        """Warn if the program is not there, as long as somebody may be looking on."""
+        """Warn if the program is not there, while the terminal may still be watched."""
         if self._command and shutil.which(self._command[0]) is None:
-            self._warn("is no program that can be run here")
+            self._warn("is not a program that can be run here")
         return self
 
     def set(self, event: RunEnding, message: str) -> None:

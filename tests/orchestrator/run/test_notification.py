@@ -75,7 +75,7 @@ def test_what_every_trial_would_fail_for_is_told(tmp_path, told):
     [
         ((sys.executable, "-c", "import sys; sys.exit('offline')"), "exit code 1: offline"),
         ((sys.executable, "-c", "import time; time.sleep(60)"), "took longer than 0.5 s"),
-        (("/no/such/program",), "is no program that can be run here"),
+        (("/no/such/program",), "is not a program that can be run here"),
         (("/no/such/program",), "could not be started: No such file or directory"),
     ],
 )
