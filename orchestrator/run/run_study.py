@@ -208,7 +208,7 @@ def _check_weights(study: Study) -> None:
 
 def _report_done(queues: StudyQueues, say: Callable[[str], object]) -> None:
     if queues.num_done == queues.num_planned:
-        say("All trials of this study are done already.")
+        say("All trials of this study are already done.")
     elif queues.num_done:
         say(f"Continuing: {queues.num_done} of {queues.num_planned} trials are done.")
 

@@ -47,7 +47,7 @@ def test_a_study_is_run_read_and_checked_on_s3(file, bucket, tmp_path, capsys):
     assert "contrastive" in podium("tournament", study)
     assert str(study / "report.html") in podium("report", study)
     assert b"<html" in read_bytes(study / "report.html")
-    assert "contrastive" in podium("plan", file, "--like", study)
+    assert "contrastive" in podium("plan", file, "--full", "--like", study)
     podium("export", "tables", study, "--output", tmp_path / "tables")
     assert (tmp_path / "tables" / "trials.parquet").is_file()
     weights = tmp_path / "weights.safetensors"

@@ -56,7 +56,7 @@ def test_a_comparison_runs_is_read_again_and_is_made_anew_for_another_loss(small
     assert "mine.py:Mine has rank" in first.out
     again = call(capsys, *words)
     assert again.out == first.out
-    assert "All trials of this study are done already." in again.err
+    assert "All trials of this study are already done." in again.err
     in_python = podium.compare("./mine.py:Mine", against=["contrastive"], local=True)
     assert str(in_python) in first.out
     assert in_python.against[0].opponent == "contrastive"
@@ -64,7 +64,7 @@ def test_a_comparison_runs_is_read_again_and_is_made_anew_for_another_loss(small
     assert output_of(capsys, "compare", *words[1:], "--write", "study.yaml").startswith("Wrote")
     study = yaml.safe_load((small / "study.yaml").read_text())
     assert study["losses"] == ["./mine.py:Mine", "contrastive"]
-    assert "are done already" in call(capsys, "run", "study.yaml", "--local").err
+    assert "are already done" in call(capsys, "run", "study.yaml", "--local").err
     written("embeddings = 2 * embeddings")
     assert plan_comparison("./mine.py:Mine", against=["contrastive"]).study.name != study["study"]
 

@@ -176,7 +176,7 @@ def test_running_a_finished_study_again_is_quick_and_harmless(finished_run):
     before = pl.read_parquet(f"{folder}/podium-results/tiny/**/*.parquet")
     again = podium("run", "tiny.yaml", "--local", "--no-report", cwd=folder)
     assert again.returncode == 0
-    assert "done already" in again.stderr
+    assert "already done" in again.stderr
     after = pl.read_parquet(f"{folder}/podium-results/tiny/**/*.parquet")
     assert after.equals(before)
 

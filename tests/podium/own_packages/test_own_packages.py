@@ -68,7 +68,7 @@ def test_without_podium_python_finds_those_of_the_folder(tmp_path):
 def test_commands_run_beside_files_and_folders_named_as_podium_s_packages(folder, entry):
     done = python(folder, *ENTRIES[entry], "plan", "tiny.yaml")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "contrastive" in done.stdout
+    assert "Study tiny: 1 block x 1 loss" in done.stdout
 
 
 # A socket of the kernel that is still open when the process ends is not ours to close.
