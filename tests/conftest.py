@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import orchestrator.executors.ray_environment  # noqa: F401 - before any test imports Ray
+from tests.browser import chromium
 from tests.object_store import (
     azure_container,
     azurite,
@@ -20,6 +21,7 @@ __all__ = [
     "azure_container",
     "azurite",
     "bucket",
+    "chromium",
     "google_bucket",
     "memory_bucket",
     "s3_service",

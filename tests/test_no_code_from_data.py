@@ -17,14 +17,17 @@ SHELLS = {"os.system", "os.popen", "os.startfile", "pty.spawn", "tempfile.mktemp
 SAFE_YAML = {"safe_load", "safe_dump", "SafeLoader", "MarkedYAMLError", "YAMLError"}
 SAFE_YAML |= {"Node", "ScalarNode", "SequenceNode", "MappingNode", "Event", "ScalarEvent"}
 
-# Module -> why it may start other programs. Commands are lists, and no word comes from a study.
+# Module -> why it may start other programs. No word comes from a results folder.
 STARTS_PROGRAMS = {
+    "orchestrator.run.notification": "the program that the user's study file names; no shell",
     "orchestrator.trials.provenance": "asks git for the commit; fixed words",
     "trainables.metrics._faiss": "Python, to try faiss on the GPU; fixed words",
 }
 
 # Module -> why it may import by name.
 IMPORTS_BY_NAME = {
+    "podium.__init__": "what it offers to Python, from a fixed table",
+    "podium.terminal.live_progress": "IPython, which is there in a notebook alone; fixed words",
     "podium.cli": "commands, from a fixed table",
     "search_spaces.catalogue": "files of search_spaces/losses",
     "trainables.registry": "files of this package",

@@ -7,12 +7,9 @@ from analysis.report.report import study_report
 from analysis.report.several_studies import studies_report
 from analysis.study_results.study_results import read_results
 from tests.analysis import thesis_cub200
-from tests.analysis.browser import chromium
 from tests.analysis.page_text import table_page
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
-
-__all__ = ["chromium"]
 
 
 @pytest.fixture(scope="session")

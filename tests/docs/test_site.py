@@ -2,12 +2,10 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 
 import pytest
-from playwright.sync_api import sync_playwright
 
 from tests.docs.code_blocks import DOCS, ROOT
 
@@ -62,22 +60,11 @@ def test_nothing_but_pages_and_what_they_show_is_on_the_site(site):
     assert beside == []
 
 
-@pytest.fixture(scope="module")
-def browser():
-    with sync_playwright() as playwright:
-        chromium = shutil.which("chromium") or shutil.which("google-chrome")
-        opened = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
-        )
-        yield opened
-        opened.close()
-
-
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("name", LOOKED_AT)
-def test_a_page_opened_as_a_file_is_quiet_and_fits(site, browser, name, width):
-    page = browser.new_page(viewport={"width": width, "height": 800})
+def test_a_page_opened_as_a_file_is_quiet_and_fits(site, chromium, name, width):
+    page = chromium.new_page(viewport={"width": width, "height": 800})
     said, asked = [], []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
@@ -100,8 +87,8 @@ def test_a_page_opened_as_a_file_is_quiet_and_fits(site, browser, name, width):
         ("intraclass correlation", "explanation/statistics/leaderboard.html"),
     ],
 )
-def test_search_finds(site, browser, sought, found):
-    page = browser.new_page(viewport={"width": 1280, "height": 800})
+def test_search_finds(site, chromium, sought, found):
+    page = chromium.new_page(viewport={"width": 1280, "height": 800})
     page.goto((site / "index.html").as_uri())
     page.get_by_role("textbox", name="Search").first.fill(sought)
     page.wait_for_selector(f".md-search-result__item a[href*='{found}']", state="attached")

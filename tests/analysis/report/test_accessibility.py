@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.analysis.browser import LAPTOP, Visit, every_size_and_scheme
+from tests.browser import LAPTOP, Visit, every_size_and_scheme
 
 pytestmark = pytest.mark.browser
 axe_api = pytest.importorskip(

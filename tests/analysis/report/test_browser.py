@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.analysis.browser import LAPTOP, PHONE, Visit, every_size_and_scheme
+from tests.browser import LAPTOP, PHONE, Visit, every_size_and_scheme
 
 pytestmark = pytest.mark.browser
 

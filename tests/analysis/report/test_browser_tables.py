@@ -3,7 +3,7 @@
 import pytest
 
 from analysis.page.table_files import csv_table, tables_of
-from tests.analysis.browser import LAPTOP, Visit
+from tests.browser import LAPTOP, Visit
 
 pytestmark = pytest.mark.browser
 TABLE = "tuning-blocks"

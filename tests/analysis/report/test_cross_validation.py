@@ -14,9 +14,9 @@ from analysis.page.table_files import csv_files, latex_files, page_record
 from analysis.report.cross_validation import cross_validation
 from analysis.report.report import study_report
 from analysis.study_results.study_results import read_results
-from tests.analysis.browser import LAPTOP, PHONE, Visit
 from tests.analysis.page_text import page_of, rows_of, section_of, text_of
 from tests.analysis.synthetic_folds import FOLDS, TRUTH, default_rows, fold_rows, write_folds
+from tests.browser import LAPTOP, PHONE, Visit
 
 CELLS, EVERY_FOLD = "cross-validation-cells", "cross-validation-folds"
 SEVERAL = replace(TRUTH, scripts=("greek", "latin"), seeds=2)

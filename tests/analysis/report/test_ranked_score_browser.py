@@ -9,9 +9,9 @@ from analysis.page.html_page import render_page
 from analysis.page.table_files import csv_files
 from analysis.report.report import study_report
 from analysis.study_results.study_results import read_results
-from tests.analysis.browser import LAPTOP, PHONE, Visit
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
+from tests.browser import LAPTOP, PHONE, Visit
 
 pytestmark = pytest.mark.browser
 TRUTH = Truth(

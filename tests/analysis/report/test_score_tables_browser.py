@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.analysis.browser import LAPTOP, Visit
+from tests.browser import LAPTOP, Visit
 
 pytestmark = pytest.mark.browser
 

@@ -21,8 +21,14 @@ def cluster_of(address, max_concurrent=None):
 @pytest.mark.parametrize(
     ("most", "told"),
     [
-        (Demand(cpus=5.0, gpus=0.0), "more CPUs than Ray finds on this machine: 5 of 4. Ask"),
-        (Demand(cpus=1.0, gpus=1.5), "more GPUs than Ray finds on this machine: 1.5 of 1. Ask"),
+        (
+            Demand(cpus=5.0, gpus=0.0),
+            "more CPUs than Ray finds on this machine: 5 of 4. Request",
+        ),
+        (
+            Demand(cpus=1.0, gpus=1.5),
+            "more GPUs than Ray finds on this machine: 1.5 of 1. Request",
+        ),
     ],
 )
 def test_what_a_cluster_that_cannot_grow_lacks_is_reported_by_what_a_trial_asks_for(most, told):

@@ -106,7 +106,7 @@ def test_what_does_not_go_together_is_reported_before_anything_is_trained(vector
     assert all("mode frozen_features is for images" in problem for problem in problems)
     (problem,) = problems_of(tmp_path, LETTERS.replace("epochs: 2", "warm_up_epochs: 1") + RUN)
     assert "warm_up_epochs" in problem
-    assert "the backbone rests" in problem
+    assert "the backbone is frozen" in problem
 
 
 @pytest.mark.parametrize("setting", ["warm_up_epochs: 1", "precision: bf16", "batch_norm: frozen"])

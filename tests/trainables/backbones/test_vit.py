@@ -66,7 +66,7 @@ def test_published_files_name_the_mlp_as_torchvision_once_did(weights, tmp_path)
 def test_positions_that_are_no_square_are_refused(weights, tmp_path):
     wrong = {**weights, "encoder.pos_embedding": torch.zeros(1, 12, FEATURES)}
     torch.save(wrong, tmp_path / "wrong.pth")
-    with pytest.raises(TrialInputError, match=r"pos_embedding has shape \(1, 12, 48\) in place"):
+    with pytest.raises(TrialInputError, match=r"pos_embedding has shape \(1, 12, 48\) instead"):
         Small(str(tmp_path / "wrong.pth"))
 
 

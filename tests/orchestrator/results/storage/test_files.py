@@ -98,7 +98,7 @@ def test_a_truncated_json_file_is_named(tmp_path, text):
 )
 def test_a_number_that_is_not_finite_is_named(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
-    with pytest.raises(CorruptFileError, match=r"x\.json is not valid JSON: .* is no number"):
+    with pytest.raises(CorruptFileError, match=r"x\.json is not valid JSON: .* is not a number"):
         files.read_json(tmp_path / "x.json")
 
 

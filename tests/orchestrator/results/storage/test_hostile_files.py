@@ -91,7 +91,7 @@ def test_a_record_of_the_largest_size_is_read(tmp_path):
 def test_no_file_that_is_larger_than_memory_is_read(tmp_path):
     with (tmp_path / "state.pt").open("wb") as file:
         file.truncate(2**43)  # without a block on the disk
-    with pytest.raises(CorruptFileError, match=r"state\.pt has 8,796,093,022,208 bytes, and is"):
+    with pytest.raises(CorruptFileError, match=r"state\.pt has 8,796,093,022,208 bytes, and was"):
         files.read_bytes(tmp_path / "state.pt")
 
 
