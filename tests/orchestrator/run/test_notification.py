@@ -103,10 +103,7 @@ def tell(folder, *command):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (
-            "echo done",
-            'notify must be a list with at least one item, such as [echo done]; got "echo done"',
-        ),
+        ("echo done", 'at least one item, such as \\[echo done\\]; got "echo done"'),
         ("[]", "notify must be a list with at least one item; got \\[\\]"),
         ("[echo, 1]", "notify\\[1\\] must be text, in quotes; got 1"),
     ],
