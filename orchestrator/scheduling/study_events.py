@@ -1,4 +1,4 @@
-"""What happens in a study while it runs, told one by one to whoever started it."""
+"""What happens in a study while it runs, reported one by one to the caller."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -25,7 +25,7 @@ class Event:
     Attributes:
         kind: ``study started``: what was done before is counted, and trials start now.
             ``trial ended``: its row is committed; copies of finals, which cost nothing, are not
-            told. ``search ended``: all its trials are over, and its finals may start.
+            reported. ``search ended``: all its trials are over, and its finals may start.
             ``progress``: trials reported epochs; at most once a second. ``study ended``: no trial
             runs any more, because all are done, or the run was stopped, or its budget is used up.
         study: name of the study.
@@ -67,7 +67,7 @@ class EventSource:
         study: name of the study.
         queues: its searches and finals.
         progress: takes a snapshot of the whole study.
-        tell: takes every event; what it raises ends the run. None: nobody listens.
+        tell: takes every event; what it raises ends the run. None: no one receives them.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class EventSource:
 
 
 def _scores(spec: TrialSpec, history: TrialHistory) -> dict[str, float]:
-    """Means over folds, by column; test scores of a search, if any, are nobody's to see."""
+    """Means over folds, by column; test scores of a search, if any, stay hidden."""
     validated = [score for report in history.selected() for score in report.scores]
     found: dict[str, list[float]] = {}
     for score in validated:
