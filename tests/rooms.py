@@ -14,6 +14,7 @@ CATALOGUES = {
 # Small modules with one importer, beside it, which are ideas that people look for by name.
 LOOKED_FOR_BY_NAME = {
     "trainables.loss_composition.try_loss",
+    "analysis.page.scripts",
     "analysis.audit.missing_scores",
     "analysis.audit.outlying_recalls",
     "analysis.audit.ranks_within_blocks",

@@ -7,7 +7,8 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from analysis.figures.style import Series, axes_at, drawing, label_axes
+from analysis.figures.series import Series
+from analysis.figures.style import axes_at, drawing, label_axes
 from analysis.figures.svg import inline_svg
 
 

@@ -8,7 +8,8 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 
 from analysis.figures.block_map import MOST_WIDE, block_map
-from analysis.figures.style import INK, SERIES_COLOURS
+from analysis.figures.series import SERIES_COLOURS
+from analysis.figures.style import INK
 from analysis.figures.svg import inline_svg
 from analysis.scores.cell_states import CellState
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from matplotlib.axes import Axes
 
-from analysis.figures.style import INK, Series, axes_at, drawing, label_axes
+from analysis.figures.series import Series
+from analysis.figures.style import INK, axes_at, drawing, label_axes
 from analysis.figures.svg import inline_svg
 
 

@@ -8,7 +8,8 @@ from itertools import pairwise
 from markupsafe import Markup
 from matplotlib.axes import Axes
 
-from analysis.figures.style import FONT_SIZE, INK, Series, axes_at, drawing
+from analysis.figures.series import Series
+from analysis.figures.style import FONT_SIZE, INK, axes_at, drawing
 from analysis.figures.svg import inline_svg
 
 _AXIS_WIDTH = 440

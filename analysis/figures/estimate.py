@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
-from analysis.figures.style import PAPER, Series
+from analysis.figures.series import Series
+from analysis.figures.style import PAPER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

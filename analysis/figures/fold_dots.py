@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from analysis.figures.estimate import Estimate, draw_estimate, name_group, name_lines
-from analysis.figures.style import Series, axes_at, drawing, width_beside
+from analysis.figures.series import Series
+from analysis.figures.style import axes_at, drawing, width_beside
 from analysis.figures.svg import inline_svg
 
 _WIDTH = 400

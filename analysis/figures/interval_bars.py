@@ -8,7 +8,8 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 
 from analysis.figures.estimate import Estimate, name_group, name_lines
-from analysis.figures.style import INK, SERIES_COLOURS, Series, axes_at, drawing, width_beside
+from analysis.figures.series import SERIES_COLOURS, Series
+from analysis.figures.style import INK, axes_at, drawing, width_beside
 from analysis.figures.svg import inline_svg
 
 _WIDTH = 480

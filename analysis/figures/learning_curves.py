@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 from matplotlib.ticker import MaxNLocator
 
-from analysis.figures.style import Series, axes_at, drawing, label_axes
+from analysis.figures.series import Series
+from analysis.figures.style import axes_at, drawing, label_axes
 from analysis.figures.svg import inline_svg
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
-from analysis.figures.style import INK, Series, axes_at, drawing, fitted_size
+from analysis.figures.series import Series
+from analysis.figures.style import INK, axes_at, drawing, fitted_size
 from analysis.figures.svg import inline_svg
 from analysis.hyperparameters.searched_ranges import SearchedRange, value_text
 

@@ -8,7 +8,8 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 
 from analysis.figures.estimate import Estimate, draw_estimate, name_rows
-from analysis.figures.style import FONT_SIZE, Series, axes_at, drawing
+from analysis.figures.series import Series
+from analysis.figures.style import FONT_SIZE, axes_at, drawing
 from analysis.figures.svg import inline_svg
 from analysis.wording import percent
 

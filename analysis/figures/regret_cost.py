@@ -7,7 +7,8 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-from analysis.figures.style import INK, PAPER, Series, axes_at, drawing, label_axes
+from analysis.figures.series import Series
+from analysis.figures.style import INK, PAPER, axes_at, drawing, label_axes
 from analysis.figures.svg import inline_svg
 
 _LABEL_WIDTH = 120  # at most, in pixels

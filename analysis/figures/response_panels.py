@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from analysis.figures.hyperparameter_axis import axis_ticks
-from analysis.figures.style import INK, Series, axes_at, drawing
+from analysis.figures.series import Series
+from analysis.figures.style import INK, axes_at, drawing
 from analysis.figures.svg import Box, draw_boxes, draw_dashes, inline_svg
 from analysis.hyperparameters.response_curves import ResponseCurve
 

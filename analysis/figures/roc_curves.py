@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
-from analysis.figures.style import Series, axes_at, drawing, fitted_size, label_axes
+from analysis.figures.series import Series
+from analysis.figures.style import axes_at, drawing, fitted_size, label_axes
 from analysis.figures.svg import inline_svg
 
 _WIDTH, _HEIGHT = 356, 260

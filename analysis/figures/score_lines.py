@@ -12,7 +12,8 @@ from markupsafe import Markup
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from analysis.figures.style import FONT_SIZE, Series, axes_at, drawing, fitted_size, label_axes
+from analysis.figures.series import Series
+from analysis.figures.style import FONT_SIZE, axes_at, drawing, fitted_size, label_axes
 from analysis.figures.svg import inline_svg
 
 _ROOM_PX = 270  # for a title, or for all labels of the axis

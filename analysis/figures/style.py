@@ -1,16 +1,13 @@
 """How figures look: one colour and marker per competitor, ink that follows the page's theme."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
-from matplotlib.markers import MarkerStyle
 
 INK = "#010203"
 """Placeholder of the page's text colour; `analysis.figures.svg` makes it currentColor."""
@@ -24,21 +21,6 @@ FONT_SIZE = 12
 _LEAST_FONT_SIZE = 7.0
 _LETTER_WIDTH = 0.66
 _LEAST_AXES = 200.0  # pixels
-
-# Okabe & Ito, Color Universal Design (2008). Black is the ink; yellow, faint on paper, comes last.
-SERIES_COLOURS = (
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#cc79a7",
-    "#56b4e9",
-    "#e69f00",
-    "#8c6d46",
-    "#f0e442",
-)
-
-# One more than there are colours, so that 72 competitors get 72 different pairs.
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "*")
 
 _STYLE: dict[Any, Any] = {
     "axes.edgecolor": INK,
@@ -73,61 +55,6 @@ _STYLE: dict[Any, Any] = {
     "xtick.labelsize": FONT_SIZE - 1,
     "ytick.labelsize": FONT_SIZE - 1,
 }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
-    """The look of one competitor, the same in every figure and table of a page.
-
-    Attributes:
-        name: name of the competitor.
-        colour: colour as drawn by matplotlib; becomes ``css_colour`` in the page.
-        marker: a matplotlib marker.
-    """
-
-    name: str
-    colour: str
-    marker: str
-
-    @property
-    def css_colour(self) -> str:
-        """The colour in the page: lighter where the page is dark."""
-        return f"var(--series-{SERIES_COLOURS.index(self.colour)})"
-
-    @property
-    def key(self) -> str:
-        """The id of its marker in the page."""
-        return f"key-{SERIES_COLOURS.index(self.colour)}-{_MARKERS.index(self.marker)}"
-
-    @property
-    def marker_points(self) -> str:
-        """The marker's outline as SVG polygon points within a 12 x 12 box."""
-        style = MarkerStyle(self.marker)
-        outline = style.get_path().transformed(style.get_transform())
-        corners = np.asarray(outline.to_polygons(closed_only=True)[0])
-        scale = 5 / np.abs(corners).max()
-        return " ".join(f"{6 + x * scale:.1f},{6 - y * scale:.1f}" for x, y in corners)
-
-
-def series_of(names: Sequence[str]) -> dict[str, Series]:
-    """A look for each name, given by alphabetical order and so independent of the ranking."""
-    return {
-        name: Series(
-            name=name,
-            colour=SERIES_COLOURS[i % len(SERIES_COLOURS)],
-            marker=_MARKERS[i % len(_MARKERS)],
-        )
-        for i, name in enumerate(sorted(set(names)))
-    }
-
-
-def every_look() -> tuple[Series, ...]:
-    """Every colour with every marker, without names."""
-    return tuple(
-        Series(name="", colour=colour, marker=marker)
-        for colour in SERIES_COLOURS
-        for marker in _MARKERS
-    )
 
 
 @contextmanager

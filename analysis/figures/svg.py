@@ -12,11 +12,13 @@ from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
-from analysis.figures.style import INK, PAPER, SERIES_COLOURS
+from analysis.figures.series import OTHER_COLOUR, SERIES_COLOURS
+from analysis.figures.style import INK, PAPER
 
 _COLOURS = {
     INK: "currentColor",
     PAPER: "var(--paper)",
+    OTHER_COLOUR: "var(--series-other)",
     **{colour: f"var(--series-{i})" for i, colour in enumerate(SERIES_COLOURS)},
 }
 _COLOUR = re.compile("|".join(_COLOURS))

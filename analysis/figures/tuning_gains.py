@@ -7,7 +7,8 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 
 from analysis.figures.estimate import Estimate, draw_estimate, name_group, name_lines, name_rows
-from analysis.figures.style import INK, Series, axes_at, drawing, width_beside
+from analysis.figures.series import Series
+from analysis.figures.style import INK, axes_at, drawing, width_beside
 from analysis.figures.svg import inline_svg
 
 _WIDTH = 356

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from analysis.figures.config_scatter import ConfigPoint, ring_choices
-from analysis.figures.style import PAPER, Series, axes_at, drawing, label_axes
+from analysis.figures.series import Series
+from analysis.figures.style import PAPER, axes_at, drawing, label_axes
 from analysis.figures.svg import inline_svg
 
 

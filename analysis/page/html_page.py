@@ -1,13 +1,12 @@
 """A page as values, and its rendering as one self-contained HTML file.
 
-Templates, style and script are inlined.
+Templates, style and scripts are inlined.
 """
 
-import base64
-import hashlib
 import itertools
+import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,7 +15,9 @@ from typing import Literal, Self
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from analysis.figures.style import Series, every_look
+from analysis.figures.plot import Plot
+from analysis.figures.series import Series, every_look
+from analysis.page.scripts import PDF_LIBRARY, PLOT_LIBRARY, content_security_policy, page_script
 from analysis.wording import in_percent, number, p_value, percent, range_of, signed
 from orchestrator.results.storage.printable_text import json_visible
 
@@ -160,17 +161,20 @@ class Illustration:
 
     Attributes:
         name: unique within the page; letters, digits and ``-``.
-        plots: plots as SVG.
+        plots: its plots.
         caption: what the figure shows.
         table: numbers of the figure; a summary where it has thousands of marks.
         legend: competitors named above the plots.
+        selector: what its plots differ in, such as ``Block``, where one is shown at a time and
+            the reader chooses which by its label; "" where all are shown.
     """
 
     name: str
-    plots: tuple[Markup, ...]
+    plots: tuple[Plot | Markup, ...]
     caption: str
     table: Table
     legend: tuple[Series, ...] = ()
+    selector: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +218,35 @@ Part = Heading | Paragraph | Bullets | Table | Illustration | SideBySide | Fold 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A number of the summary in large figures, with what it is."""
+
+    value: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """The first screen of a page.
+
+    Attributes:
+        verdict: who won, or that nothing is known, in one sentence.
+        facts: the numbers that matter most, at most three.
+        picture: the figure beside them; None where nothing can be drawn.
+        leaderboard: the first competitors; None where there is no ranking.
+        sentences: sentences that qualify the verdict, folded.
+        notices: warnings about the data and how it was compared.
+    """
+
+    verdict: str
+    facts: tuple[Fact, ...] = ()
+    picture: Illustration | None = None
+    leaderboard: Table | None = None
+    sentences: tuple[str, ...] = ()
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
     """A section of a page.
 
@@ -242,7 +275,8 @@ class Chapter:
     """Neighbouring sections that belong together.
 
     Attributes:
-        label: label in the page's contents; that of the section if there is only one.
+        label: heading of the chapter; that of the section if there is only one, and "" if that
+            has none.
         sections: sections from top to bottom.
     """
 
@@ -265,14 +299,18 @@ class Page:
     Attributes:
         title: heading of the page.
         subtitle: line below the heading.
-        sections: sections from top to bottom; the first is the answer.
+        sections: sections from top to bottom.
         links: links to pages that belong beside this one.
+        summary: its first screen; None where it opens with its first section.
+        series: looks of the competitors, for its plots.
     """
 
     title: str
     subtitle: str
     sections: tuple[Section, ...]
     links: tuple[Link, ...] = ()
+    summary: Summary | None = None
+    series: tuple[Series, ...] = ()
 
     @property
     def chapters(self) -> tuple[Chapter, ...]:
@@ -284,10 +322,7 @@ class Page:
             for group in ([tuple(run)] if chapter else [(section,) for section in run])
         ]
         return tuple(
-            Chapter(
-                label=group[0].contents_label if len(group) == 1 else group[0].chapter,
-                sections=group,
-            )
+            Chapter(label=group[0].title if len(group) == 1 else group[0].chapter, sections=group)
             for group in groups
         )
 
@@ -298,20 +333,37 @@ def render_page(page: Page) -> str:
     Every text is escaped unless it is Markup, and control characters are spelt out. The page
     forbids itself any network access.
     """
-    script = _text("page.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    main = fragment("main.html.j2", chapters=page.chapters)
+    main = fragment("main.html.j2", page=page)
+    script = page_script({plot.kind for plot in plots_of(page)})
     return json_visible(
         fragment(
             "page.html.j2",
             page=page,
             main=main,
             markers=_markers(main),
+            competitors=_competitors(page),
             style=Markup(_text("page.css")),
             script=Markup(script),
-            script_hash=f"sha256-{digest}",
+            plot_library=Markup(PLOT_LIBRARY),
+            pdf_library=PDF_LIBRARY,
+            policy=Markup(content_security_policy(script)),
         )
     )
+
+
+def plots_of(page: Page) -> Iterator[Plot]:
+    """Every plot that the browser draws, from the top of the page to its end."""
+    parts = [part for section in page.sections for part in section.parts]
+    pictures = [page.summary.picture] if page.summary and page.summary.picture else []
+    return (plot for part in (*pictures, *parts) for plot in _plots_within(part))
+
+
+def _plots_within(part: Part) -> Iterator[Plot]:
+    if isinstance(part, Illustration):
+        yield from (plot for plot in part.plots if isinstance(plot, Plot))
+    elif isinstance(part, SideBySide | Fold):
+        for inner in part.parts:
+            yield from _plots_within(inner)
 
 
 def fragment(template: str, **values: object) -> Markup:
@@ -324,9 +376,21 @@ def fragment(template: str, **values: object) -> Markup:
 
 
 def _markers(main: str) -> Markup:
-    """The markers that keys of competitors refer to, each drawn once."""
-    used = set(re.findall(r'<use href="#(key-\d-\d)"/>', main))
+    """The symbols that keys of competitors refer to, each drawn once."""
+    used = set(re.findall(r'<use href="#(key-\w+)"/>', main))
     return fragment("markers.html.j2", looks=[it for it in every_look() if it.key in used])
+
+
+def _competitors(page: Page) -> Markup:
+    """Name -> look of every competitor, for the scripts."""
+    looks = {it.name: {"colour": it.css_colour, "symbol": it.symbol} for it in page.series}
+    return _embedded_json(looks)
+
+
+def _embedded_json(values: object) -> Markup:
+    """Values as JSON within a script element, which no text of theirs can end."""
+    text = json.dumps(values, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c"))
 
 
 def _text(name: str) -> str:
@@ -343,4 +407,5 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
     )
     environment.filters["kind"] = lambda part: type(part).__name__
+    environment.filters["embedded_json"] = _embedded_json
     return environment

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from analysis.page.html_page import (
-    Bullets,
     Cell,
     Column,
     Fold,
@@ -16,6 +15,7 @@ from analysis.page.html_page import (
     Paragraph,
     Part,
     SideBySide,
+    Summary,
     Table,
 )
 from analysis.page.latex_tables import latex_table
@@ -63,13 +63,13 @@ def page_record(
         ``title``, ``subtitle``, ``headline``, ``sentences``, ``notices``, ``sections`` (each with
         the names of its tables), ``tables``, and ``tournament`` as `tournament_record`.
     """
-    opening = page.sections[0].parts
+    summary = page.summary or Summary(verdict=_texts(page.sections[0].parts, "lead")[0])
     return {
         "title": page.title,
         "subtitle": page.subtitle,
-        "headline": _texts(opening, "lead")[0],
-        "sentences": [s for part in opening if isinstance(part, Bullets) for s in part.items],
-        "notices": _texts(opening, "notice"),
+        "headline": summary.verdict,
+        "sentences": list(summary.sentences),
+        "notices": list(summary.notices),
         "sections": [
             {
                 "name": section.name,
@@ -88,9 +88,11 @@ def page_record(
 
 def tables_of(page: Page) -> tuple[Table, ...]:
     """Every table from the top of the page to its end, those of figures included."""
-    return tuple(
-        table for section in page.sections for part in section.parts for table in _within(part)
-    )
+    opening: list[Part] = []
+    if page.summary:
+        opening += [it for it in (page.summary.leaderboard, page.summary.picture) if it]
+    parts = [part for section in page.sections for part in section.parts]
+    return tuple(table for part in (*opening, *parts) for table in _within(part))
 
 
 def csv_table(table: Table) -> str:

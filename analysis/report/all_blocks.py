@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Part, Table
 from analysis.tournament.tournament import Tournament
 from analysis.tournament.verdict_text import skillings_mack_sentence

@@ -6,7 +6,7 @@ from typing import get_args
 
 import polars as pl
 
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Paragraph, Section, Table
 from analysis.scores.final_scores import BASELINE
 from analysis.scores.gpu_shares import gpus_per_trial, has_gpus

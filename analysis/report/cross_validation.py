@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from analysis.figures.estimate import Estimate
 from analysis.figures.fold_dots import FoldGroup, FoldLine, draw_fold_dots
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import (
     Bullets,
     Cell,

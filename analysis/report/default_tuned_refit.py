@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from analysis.figures.estimate_groups import EstimateGroup, EstimateLine, draw_estimate_groups
-from analysis.figures.style import INK, Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Illustration, Table
 from analysis.protocols.protocol_study import ProtocolStudy
 from analysis.protocols.protocol_tables import intervals_over, mean_figure, row_of
@@ -35,7 +35,7 @@ def default_tuned_refit(
     mine = study.finals.by_loss.filter(pl.col("protocol") == protocol)
     groups = [_group(mine, loss, losses[loss], loss=loss) for loss in sorted(set(mine["loss"]))]
     if len(groups) > 1:
-        ink = Series(name=_ALL, colour=INK, marker="o")
+        ink = Series(name=_ALL, position=None)
         groups.append(_group(study.finals.means, _ALL, ink, protocol=protocol))
     intervals = intervals_over(study.finals.means, study.finals.unit)
     plot = draw_estimate_groups(

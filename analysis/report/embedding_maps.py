@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from analysis.figures.embedding_map import draw_embedding_map
-from analysis.figures.style import Series, series_of
+from analysis.figures.series import Series, series_of
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
 from analysis.scores.final_scores import BASELINE
 from analysis.study_results.embedding_map import CLASSES, IMAGES, ImageMap, map_images

@@ -5,7 +5,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Fold, Paragraph, Section, Table
 from analysis.study_results.recorded_fairness import CHECKED, FairnessCheck, used_budgets
 from analysis.study_results.study_results import StudyResults

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from analysis.estimates.confidence_intervals import FEWEST_VALUES
 from analysis.figures.estimate import Estimate
 from analysis.figures.importance_bars import ImportanceBar, draw_importances
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.figures.tunability_curves import draw_tunability
 from analysis.hyperparameters.findings_text import (
     bound_warnings,

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from analysis.figures.parallel_configs import draw_parallel
 from analysis.figures.response_map import draw_response_map
 from analysis.figures.response_panels import draw_response
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.hyperparameters.best_regions import BestRange, BestRegion, RangeEnd
 from analysis.hyperparameters.findings_text import region_text
 from analysis.hyperparameters.pooled_configs import PooledConfigs

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Paragraph, Part, Section, Table
 from analysis.report.all_blocks import all_blocks
 from analysis.report.fairness import fairness_note

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import polars as pl
 
 from analysis.figures.learning_curves import LearningCurve, draw_learning_curves
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Illustration, Table
 from analysis.report.shown_blocks import drawn_rows
 from analysis.study_results.study_results import StudyResults

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from analysis.estimates.confidence_intervals import FEWEST_VALUES, Interval
 from analysis.figures.estimate import Estimate
 from analysis.figures.estimate_groups import EstimateGroup, EstimateLine, draw_estimate_groups
-from analysis.figures.style import Series, series_of
+from analysis.figures.series import Series, series_of
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
 from analysis.study_results.study_results import StudyResults
 from analysis.tournament.loss_groups import GroupDifference, LossGroup, LossGroups

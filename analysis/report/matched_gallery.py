@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Fold, Paragraph, Part, Section, Table
 from analysis.selection.matched_gallery import DRAWS, MatchedRecall, matched_recall
 from analysis.study_results.study_results import PERCENT, StudyResults

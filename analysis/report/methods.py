@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 
 from analysis.estimates.confidence_intervals import class_bootstrap
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Bullets, Heading, Paragraph, Part, Section
 from analysis.report.rank_intervals import bootstrap_note
 from analysis.scores.final_scores import BASELINE

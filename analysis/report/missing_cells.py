@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from analysis.figures.cell_map import draw_cell_map
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Part, Section, Table
 from analysis.scores.cell_states import CellState, cell_states
 from analysis.study_results.study_results import StudyResults

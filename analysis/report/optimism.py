@@ -7,7 +7,7 @@ import polars as pl
 
 from analysis.figures.estimate import Estimate
 from analysis.figures.interval_bars import Bar, BarGroup, draw_interval_bars
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
 from analysis.protocols.optimism_by_protocol import fresh_runs
 from analysis.selection.optimism_of_losses import (

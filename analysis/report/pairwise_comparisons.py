@@ -9,7 +9,7 @@ import numpy as np
 
 from analysis.figures.critical_difference import Cliques, draw_critical_difference
 from analysis.figures.pair_matrix import draw_pair_matrix
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.hypothesis_tests.pairwise_comparisons import Pair
 from analysis.page.html_page import (
     Cell,

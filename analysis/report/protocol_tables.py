@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any
 
 from analysis.figures.estimate import Estimate
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Table
 from analysis.protocols.protocol_tables import Entry, Figure, ProtocolTable, ends_of
 from analysis.scores.protocol_runs import Protocol

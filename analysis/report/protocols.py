@@ -7,7 +7,7 @@ import polars as pl
 from analysis.figures.config_scatter import ConfigPoint, draw_config_scatter
 from analysis.figures.estimate_groups import EstimateGroup, EstimateLine, draw_estimate_groups
 from analysis.figures.regret_cost import CostPoint, draw_regret_cost
-from analysis.figures.style import Series, series_of
+from analysis.figures.series import Series, series_of
 from analysis.page.html_page import (
     Bullets,
     Cell,

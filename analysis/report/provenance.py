@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.hyperparameters.searched_ranges import searched_range_text, space_ranges
 from analysis.page.html_page import Cell, Column, Fold, Section, Table, fragment
 from analysis.scores.protocol_runs import test_readings

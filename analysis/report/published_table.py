@@ -2,31 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Fold, Part, Section, Table
 from analysis.report.leaderboard import rank_parts
 from analysis.report.pairwise_comparisons import pair_parts, pair_section
 from analysis.report.score_tables import Scale, arrange, block_tables, k_tables, widest
 from analysis.report.scores import score_figures
-from analysis.report.verdict import headline, opening
 from analysis.scores.score_grid import every_k_grid, table_grid
 from analysis.tournament.table_tournament import TableResults
 from analysis.tournament.tournament import Tournament
-from analysis.tournament.verdict_text import verdict_sentences
 from analysis.wording import counted
 
 _MOST_COLUMNS = 24  # of blocks beside each other
-
-
-def table_answer(results: TableResults, series: Mapping[str, Series]) -> Section:
-    """Who is first, how sure that is, and warnings about the table."""
-    del series  # it has no figure
-    tournament = results.tournament
-    return opening(
-        headline(tournament, results.stability, metric=results.score),
-        tuple(verdict_sentences(tournament, results.stability)),
-        results.table.warnings,
-    )
 
 
 def table_leaderboard(results: TableResults, series: Mapping[str, Series]) -> Section:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from analysis.estimates.grouped_share import FEWEST_GROUPS
 from analysis.figures.estimate import Estimate
 from analysis.figures.rank_intervals import RankRow, draw_rank_intervals
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Illustration, Table
 from analysis.tournament.rank_bootstrap import (
     FEWEST_RUNS,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from analysis.figures.rank_heatmap import draw_rank_heatmap
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Illustration, Section, Table
 from analysis.study_results.study_results import StudyResults
 from analysis.tournament.table_tournament import TableResults

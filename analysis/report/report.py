@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from threadpoolctl import threadpool_limits
 
-from analysis.figures.style import Series, series_of
+from analysis.figures.series import Series, series_of
 from analysis.page.html_page import Heading, Link, Page, Paragraph, Part, Section, render_page
 from analysis.report.compute_cost import compute_cost
 from analysis.report.cross_validation import cross_validation
@@ -26,7 +26,6 @@ from analysis.report.pairwise_comparisons import pairwise_comparisons
 from analysis.report.protocols import protocols
 from analysis.report.provenance import provenance
 from analysis.report.published_table import (
-    table_answer,
     table_leaderboard,
     table_pairwise_comparisons,
     table_scores,
@@ -40,10 +39,10 @@ from analysis.report.search_history import pareto_front_table, search_history
 from analysis.report.sensitivity_to_test import sensitivity_to_test, table_sensitivity_to_test
 from analysis.report.stability import stability
 from analysis.report.subgroups import subgroups, table_subgroups
+from analysis.report.summary import study_summary, table_summary
 from analysis.report.tuning_gains import tuning_gains
 from analysis.report.validation_and_test import validation_and_test
 from analysis.report.variance_components import variance_components
-from analysis.report.verdict import answer
 from analysis.report.verification import verification
 from analysis.study_results.study_results import StudyResults, read_results
 from analysis.tournament.table_tournament import TableResults
@@ -90,7 +89,6 @@ _TableSection = Callable[[TableResults, Mapping[str, Series]], Section | None]
 
 # In the order of the page, by chapter. A new section of the report is one more name here.
 _CHAPTERS: tuple[tuple[str, tuple[_StudySection, ...]], ...] = (
-    ("Answer", (answer,)),
     (
         "Ranking",
         (
@@ -118,7 +116,6 @@ _CHAPTERS: tuple[tuple[str, tuple[_StudySection, ...]], ...] = (
 
 # The same for the page of a published table.
 _TABLE_SECTIONS: tuple[_TableSection, ...] = (
-    table_answer,
     table_leaderboard,
     table_rank_map,
     table_pairwise_comparisons,
@@ -153,12 +150,15 @@ def study_report(results: StudyResults, *, links: Sequence[Link] = ()) -> Page:
         results: results of the study, finished or not.
         links: links to pages that belong beside this one.
     """
-    series = series_of(results.losses)
+    ranked = results.tournament.names if results.tournament else ()
+    series = series_of(results.losses, ranked=ranked)
     blocks = counted(results.trials["block"].n_unique(), "block")
     return Page(
         title=results.name,
         subtitle=f"Tournament of {counted(len(results.losses), 'loss', 'losses')} over {blocks}",
         links=tuple(links),
+        summary=study_summary(results, series),
+        series=tuple(series.values()),
         sections=_present(
             _in_chapter(chapter, section(results, series))
             for chapter, of_chapter in _CHAPTERS
@@ -178,11 +178,14 @@ def table_report(
         source: where the table comes from and which rows were taken.
         links: links to pages that belong beside this one.
     """
-    series = series_of(results.tournament.names)
+    names = results.tournament.names
+    series = series_of(names, ranked=names)
     return Page(
         title=title,
         subtitle=source,
         links=tuple(links),
+        summary=table_summary(results, series),
+        series=tuple(series.values()),
         sections=_present(section(results, series) for section in _TABLE_SECTIONS),
     )
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import get_args
 
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Fold, Paragraph, Part, Section, Table
 from analysis.study_results.reproduction import (
     Comparison,

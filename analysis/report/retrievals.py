@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 from PIL import Image
 
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Heading, Paragraph, Part, Section, fragment
 from analysis.report.shown_blocks import spread_blocks
 from analysis.study_results.study_results import StudyResults

@@ -10,7 +10,7 @@ import polars as pl
 from markupsafe import Markup
 
 from analysis.figures.score_lines import Level, ScoreLine, draw_score_lines
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Illustration, Table
 from analysis.scores.score_grid import ScoreGrid
 from analysis.wording import MISSING, counted

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, SideBySide, Table
 from analysis.scores.score_grid import ScoreGrid
 from analysis.wording import MISSING, counted, number

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Fold, Heading, Illustration, Paragraph, Part, Section, Table
 from analysis.report.fairness import fairness_note
 from analysis.report.score_lines import backbone_figure, dimension_figure

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from analysis.figures.budget_lines import BudgetLine, draw_budget_lines
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
 from analysis.report.learning_curves import padded_range
 from analysis.selection.expected_best import expected_best

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from analysis.figures.search_history import SearchHistory, draw_search_history
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.hyperparameters.pareto_fronts import has_time_objective, with_pareto_fronts
 from analysis.page.html_page import Cell, Column, Illustration, Table
 from analysis.report.learning_curves import padded_range

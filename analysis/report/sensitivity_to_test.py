@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from analysis.estimates.grouped_share import FEWEST_GROUPS
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.hypothesis_tests.bayesian_signed_rank import FEW_BLOCKS
 from analysis.page.html_page import Cell, Column, Fold, Paragraph, Part, Section, Table
 from analysis.study_results.study_results import StudyResults

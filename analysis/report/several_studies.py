@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from analysis.figures.style import Series, series_of
+from analysis.figures.series import Series, series_of
 from analysis.page.html_page import (
     Cell,
     Column,
@@ -56,6 +56,7 @@ def studies_report(
         title=" · ".join(labels),
         subtitle=f"{counted(len(studies), 'study', 'studies')} side by side",
         links=tuple(links),
+        series=tuple(series.values()),
         sections=(
             _answers(studies, labels, folder),
             _losses(studies, labels, series),

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Paragraph, Section, Table
 from analysis.selection.ranking_stability import (
     epoch_stability,

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 
 from analysis.estimates.ranks import Standing
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Paragraph, Section, Table
 from analysis.study_results.study_results import StudyResults
 from analysis.tournament.subgroups import Subgroup, rank_subgroups

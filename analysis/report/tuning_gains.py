@@ -6,7 +6,7 @@ import polars as pl
 
 from analysis.estimates.confidence_intervals import FEWEST_VALUES, grouped_interval
 from analysis.figures.estimate import Estimate
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.figures.tuning_gains import TuningRow, draw_gains, draw_tuning
 from analysis.page.html_page import (
     Cell,

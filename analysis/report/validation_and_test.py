@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.figures.validation_test import Finalist, draw_validation_test
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Part, Table
 from analysis.scores.class_intervals import class_intervals

@@ -6,7 +6,7 @@ import polars as pl
 
 from analysis.figures.estimate import Estimate
 from analysis.figures.interval_bars import Bar, BarGroup, draw_interval_bars
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import (
     Cell,
     Column,

@@ -7,8 +7,6 @@ from typing import Any
 
 import polars as pl
 
-from analysis.figures.style import Series
-from analysis.page.html_page import Bullets, Paragraph, Section
 from analysis.report.fairness import fairness_sentences
 from analysis.scores.compared_runs import leak_warning
 from analysis.scores.final_scores import BASELINE
@@ -84,32 +82,6 @@ def _leader(
         f"{winner.competitor} {is_first}: average rank"
         f" {number(winner.average_rank)},{best} and on average {lead} the next,"
         f" {second.competitor}."
-    )
-
-
-def answer(results: StudyResults, series: Mapping[str, Series]) -> Section:
-    """The opening of the report."""
-    del series  # it has no figure
-    return opening(answer_headline(results), answer_sentences(results), _notices(results))
-
-
-def opening(headline: str, sentences: tuple[str, ...], notices: tuple[str, ...]) -> Section:
-    """The section that opens a page.
-
-    Args:
-        headline: who won, in one sentence.
-        sentences: sentences that qualify it.
-        notices: warnings, shown first.
-    """
-    return Section(
-        name="answer",
-        title="",
-        label="Answer",
-        parts=(
-            *(Paragraph(text=notice, style="notice") for notice in notices),
-            Paragraph(text=headline, style="lead"),
-            Bullets(items=sentences),
-        ),
     )
 
 
@@ -252,26 +224,27 @@ def _spent(results: StudyResults) -> str:
     )
 
 
-def _notices(results: StudyResults) -> tuple[str, ...]:
-    notices = []
+def notices(results: StudyResults) -> tuple[str, ...]:
+    """Warnings about the data and the protocol; empty if there are none."""
+    found = []
     if results.trials["dataset"].str.starts_with("glyph").any():
-        notices.append("glyphs is a data set for trying podium, not for papers.")
+        found.append("glyphs is a data set for trying podium, not for papers.")
     if partial := _partial_data(results):
-        notices.append(
+        found.append(
             "Read with allow_partial, which need not be the data set of the literature: "
             f"{partial}."
         )
     if len(results.protocols) > 1:
         others = listed([it.shown for it in results.protocols if it != results.protocol])
-        notices.append(
+        found.append(
             f"Losses are compared under the protocol {results.protocol.shown}. What it and"
             f" {others} are worth is in the section on protocols."
         )
     if late := chosen_late(results.ranked_by, results.declared_score):
-        notices.append(f"{late[0].upper()}{late[1:]}.")
+        found.append(f"{late[0].upper()}{late[1:]}.")
     if results.protocol.leaks:
-        notices.append(f"{leak_warning(results.protocol)}.")
-    return tuple(notices)
+        found.append(f"{leak_warning(results.protocol)}.")
+    return tuple(found)
 
 
 def _partial_data(results: StudyResults) -> str:

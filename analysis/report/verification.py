@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 import polars as pl
 
 from analysis.figures.roc_curves import draw_roc_curves
-from analysis.figures.style import Series
+from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
 from analysis.report.shown_blocks import drawn_rows
 from analysis.scores.final_scores import BASELINE

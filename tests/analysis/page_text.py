@@ -4,9 +4,10 @@ import html
 import re
 import xml.etree.ElementTree as ET
 
-from analysis.figures.style import series_of
-from analysis.page.html_page import Page, render_page
+from analysis.figures.series import series_of
+from analysis.page.html_page import Bullets, Page, Paragraph, Section, render_page
 from analysis.report.report import table_report
+from analysis.report.summary import study_summary
 from analysis.tournament.table_tournament import rank_table
 
 
@@ -39,6 +40,14 @@ def page_of(results, *sections):
     """The page of some sections of a study alone; a whole page has dozens of figures beside."""
     found = (section(results, series_of(results.losses)) for section in sections)
     return render_page(Page(title=results.name, subtitle="", sections=tuple(filter(None, found))))
+
+
+def answer(results, series):
+    """The texts of the summary, as a section."""
+    summary = study_summary(results, series)
+    texts = (*summary.notices, summary.verdict)
+    parts = (*(Paragraph(text=text) for text in texts), Bullets(items=summary.sentences))
+    return Section(name="answer", title="", parts=parts)
 
 
 def table_page(table, *, title, source):

@@ -14,7 +14,7 @@ from analysis.figures.interval_bars import Bar, BarGroup, draw_interval_bars
 from analysis.figures.learning_curves import LearningCurve, draw_learning_curves
 from analysis.figures.rank_intervals import RankRow, draw_rank_intervals
 from analysis.figures.search_history import SearchHistory, draw_search_history
-from analysis.figures.style import series_of
+from analysis.figures.series import series_of
 from analysis.figures.tuning_gains import TuningRow, draw_gains, draw_tuning
 from analysis.figures.validation_test import Finalist, draw_validation_test
 from tests.analysis.page_text import svg_texts

@@ -12,7 +12,7 @@ from analysis.figures.importance_bars import ImportanceBar, draw_importances
 from analysis.figures.parallel_configs import draw_parallel
 from analysis.figures.response_map import draw_response_map
 from analysis.figures.response_panels import draw_response
-from analysis.figures.style import series_of
+from analysis.figures.series import series_of
 from analysis.figures.tunability_curves import draw_tunability
 from analysis.hyperparameters.pooled_configs import pooled_configs
 from analysis.hyperparameters.response_curves import response_curve, response_grid

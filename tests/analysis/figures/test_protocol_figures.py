@@ -12,7 +12,7 @@ from analysis.figures.config_scatter import ConfigPoint, draw_config_scatter
 from analysis.figures.estimate import Estimate
 from analysis.figures.estimate_groups import EstimateGroup, EstimateLine, draw_estimate_groups
 from analysis.figures.regret_cost import CostPoint, draw_regret_cost
-from analysis.figures.style import series_of
+from analysis.figures.series import series_of
 from analysis.report.protocols import thin_configs
 from tests.analysis.page_text import svg_texts
 

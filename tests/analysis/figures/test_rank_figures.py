@@ -11,7 +11,7 @@ from analysis.estimates.ranks import average_ranks
 from analysis.figures.cell_map import draw_cell_map
 from analysis.figures.critical_difference import Cliques, draw_critical_difference
 from analysis.figures.rank_heatmap import draw_rank_heatmap
-from analysis.figures.style import series_of
+from analysis.figures.series import series_of
 from analysis.scores.cell_states import CellState
 from analysis.tournament.tournament import hold_tournament
 from tests.analysis import thesis_cub200

@@ -9,7 +9,8 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import TextPath
 
 from analysis.figures import style
-from analysis.figures.style import FONT_SIZE, SERIES_COLOURS, drawing, fitted_size, series_of
+from analysis.figures.series import SERIES_COLOURS, series_of
+from analysis.figures.style import FONT_SIZE, drawing, fitted_size
 
 
 def test_a_competitor_looks_the_same_whatever_the_ranking():

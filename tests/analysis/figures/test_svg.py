@@ -5,7 +5,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from analysis.figures.style import INK, PAPER, SERIES_COLOURS, axes_at, drawing, series_of
+from analysis.figures.series import SERIES_COLOURS, series_of
+from analysis.figures.style import INK, PAPER, axes_at, drawing
 from analysis.figures.svg import inline_svg
 
 

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ET
 import polars as pl
 import pytest
 
-from analysis.figures.style import series_of
+from analysis.figures.series import series_of
 from analysis.page.html_page import Page, render_page
 from analysis.report.embedding_maps import embedding_maps
 from analysis.study_results.study_results import read_results

@@ -8,14 +8,13 @@ import pytest
 from analysis.report.fairness import fairness
 from analysis.report.leaderboard import leaderboard
 from analysis.report.pairwise_comparisons import pairwise_comparisons
-from analysis.report.verdict import answer
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
 from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from podium.errors import CorruptFileError
-from tests.analysis.page_text import page_of, rows_of, section_of, text_of
+from tests.analysis.page_text import answer, page_of, rows_of, section_of, text_of
 from tests.analysis.synthetic_study import rows, write_store
 from tests.analysis.synthetic_trials import Truth
 

@@ -2,12 +2,11 @@
 
 from analysis.report.report import study_page
 from analysis.report.tuning_gains import tuning_gains
-from analysis.report.verdict import answer
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
 from orchestrator.results.trial_files.commit_trials import commit_trial
-from tests.analysis.page_text import page_of, text_of
+from tests.analysis.page_text import answer, page_of, text_of
 from tests.analysis.synthetic_study import num_rows, rows, write_store
 from tests.analysis.synthetic_trials import KS, Truth
 

@@ -7,12 +7,11 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from analysis.report.report import study_page
-from analysis.report.verdict import answer
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.compaction import compact
 from podium.errors import PodiumError
-from tests.analysis.page_text import page_of, rows_of, section_of, text_of
+from tests.analysis.page_text import answer, page_of, rows_of, section_of, text_of
 from tests.analysis.protocol_store import write_protocol_store
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
 from tests.analysis.slow_protocols import SlowStudy

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.figures.style import series_of
+from analysis.figures.series import series_of
 from analysis.page.html_page import Illustration, Paragraph
 from analysis.report.missing_cells import missing_cells
 from analysis.report.rank_intervals import bootstrap_note, rank_intervals

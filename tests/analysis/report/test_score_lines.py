@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from analysis.figures.score_lines import Level, ScoreLine, draw_score_lines
-from analysis.figures.style import series_of
+from analysis.figures.series import series_of
 from analysis.report.score_lines import backbone_figure, dimension_figure
 from analysis.scores.score_grid import ScoreGrid, table_grid
 from tests.analysis import thesis_cub200

@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from analysis.figures.style import series_of
+from analysis.figures.series import series_of
 from analysis.page.html_page import Page, Section, SideBySide, render_page
 from analysis.page.latex_tables import latex_table
 from analysis.report.score_tables import Scale, arrange, block_tables, k_tables, widest

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from analysis.figures.style import series_of
+from analysis.figures.series import series_of
 from analysis.page.html_page import Fold, Illustration, SideBySide, Table
 from analysis.report.scores import scores
 from tests.analysis.changed_results import with_views

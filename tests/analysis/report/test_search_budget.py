@@ -5,7 +5,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from analysis.figures.style import series_of
+from analysis.figures.series import series_of
 from analysis.report.matched_gallery import matched_gallery
 from analysis.report.search_budget import search_budget
 from analysis.scores.protocol_runs import search_runs

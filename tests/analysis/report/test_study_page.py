@@ -11,14 +11,13 @@ from analysis.report.leaderboard import leaderboard
 from analysis.report.missing_cells import missing_cells
 from analysis.report.provenance import provenance
 from analysis.report.report import study_page
-from analysis.report.verdict import answer
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
 from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from podium.errors import CorruptFileError
-from tests.analysis.page_text import page_of, rows_of, text_of
+from tests.analysis.page_text import answer, page_of, rows_of, text_of
 from tests.analysis.synthetic_study import num_rows, rows, write_store
 from tests.analysis.synthetic_trials import Truth, picture
 from tests.orchestrator.results.store_rows import change_text

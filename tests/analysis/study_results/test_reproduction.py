@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 import scipy.stats
 
-from analysis.figures.style import series_of
+from analysis.figures.series import series_of
 from analysis.report.reproduction import reproduction
 from analysis.study_results.reproduction import compare_ranks, compare_values
 from analysis.study_results.study_results import read_results

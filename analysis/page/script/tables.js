@@ -1,4 +1,4 @@
-"use strict";
+// Tables are sorted, filtered and saved.
 
 const FILTERED_FROM = 9; // rows
 // As in analysis/page/table_files.py.
@@ -150,8 +150,3 @@ function markScrollers() {
 markScrollers();
 addEventListener("resize", markScrollers);
 document.addEventListener("toggle", markScrollers, true);
-
-// On paper nothing can be opened.
-addEventListener("beforeprint", () => {
-  for (const details of document.querySelectorAll("details")) details.open = true;
-});

@@ -1,0 +1,58 @@
+// Competitors by average rank with intervals, ties bracketed, score and gain in columns.
+
+const TALLEST_ROW = 30, LOWEST_ROW = 15, PLOT_HEIGHT = 460; // pixels
+const BRACKET = 9; // pixels beside the next
+const MOST_BRACKETS = 8;
+const INSET = 8; // pixels between the ends of the axis and its edges
+
+kinds.ranking = ({ rows, groups, score, gain, last }, width) => {
+  const isNarrow = width < 560;
+  const row = Math.max(LOWEST_ROW, Math.min(TALLEST_ROW, PLOT_HEIGHT / rows.length));
+  const names = rows.map((it) => `${it.rank_text}  ${it.name}`);
+  const left = roomFor(names, width, { share: isNarrow ? 0.36 : 0.3 });
+  const column = isNarrow ? 54 : 92;
+  const brackets = groups.slice(0, MOST_BRACKETS);
+  const right = (gain ? 2 : 1) * column + BRACKET * brackets.length + 12;
+  const end = width - 4;
+  const bracketsEnd = end - (gain ? 2 : 1) * column;
+  const tip = (it) => [
+    it.name,
+    `average rank ${numberText(it.rank)}${it.low === null ? "" : ` (95 % interval ${numberText(it.low)} to ${numberText(it.high)})`}`,
+    `${score} ${numberText(it.score)}`,
+    ...(it.gain === null ? [] : [`${gain}: ${signedText(it.gain)} points`]),
+  ].join("\n");
+  const known = rows.filter((it) => it.low !== null);
+  const text = (x, channel, options = {}) => Plot.text(rows, {
+    y: "name", frameAnchor: "right", dx: x - width + right, textAnchor: "end", text: channel,
+    fontVariant: "tabular-nums", ...tagged(rows, (it) => it.name), ...options,
+  });
+  const head = (x, label) => Plot.text([label], {
+    frameAnchor: "top-right", dx: x - width + right, dy: -16, textAnchor: "end", fill: "var(--muted)", fontSize: 11,
+  });
+  return plotOf(width, {
+    height: 24 + 40 + row * rows.length,
+    marginLeft: left, marginRight: right,
+    x: { domain: [1, last], label: "Average rank (1 is best) →", labelAnchor: "center", ticks: Math.max(2, Math.min(last - 1, 8)), tickFormat: "d", inset: INSET },
+    y: { domain: rows.map((it) => it.name), label: null, tickSize: 0, padding: 0.2,
+      tickFormat: (name) => fitted(names[rows.findIndex((it) => it.name === name)], left) },
+    marks: [
+      Plot.gridX({ strokeOpacity: 0.12 }),
+      Plot.ruleY(known, { y: "name", x1: "low", x2: "high", stroke: (it) => colourOf(it.name), strokeWidth: 2.5, strokeOpacity: 0.75, ...tagged(known, (it) => it.name) }),
+      Plot.dot(rows, { y: "name", x: "rank", r: 5, fill: (it) => colourOf(it.name), symbol: (it) => symbolOf(it.name), ...tagged(rows, (it) => it.name) }),
+      ...brackets.flatMap((group, i) => {
+        const dx = bracketsEnd - BRACKET * (brackets.length - i) - width + right;
+        return [
+          Plot.line(group, { x: () => last, y: (name) => name, dx: dx + INSET, stroke: "var(--muted)", strokeWidth: 1.5 }),
+          Plot.dot(group, { x: () => last, y: (name) => name, dx: dx + INSET, r: 2.6, fill: "var(--muted)" }),
+        ];
+      }),
+      text(gain ? end - column : end, (it) => numberText(it.score)),
+      head(gain ? end - column : end, isNarrow ? score.replace(/,.*/, "") : score),
+      ...(gain ? [
+        text(end, (it) => signedText(it.gain), { fill: (it) => it.gain === null ? "var(--muted)" : it.gain < 0 ? "var(--bad)" : "var(--good)" }),
+        head(end, isNarrow ? "Gain" : gain),
+      ] : []),
+      Plot.tip(rows, Plot.pointerY({ y: "name", x: "rank", title: tip })),
+    ],
+  });
+};

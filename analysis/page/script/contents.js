@@ -1,0 +1,39 @@
+// Chapters fold; the contents mark the one being read; a permalink opens what it points into.
+
+const links = new Map([...document.querySelectorAll(".contents a")].map((link) => [link.hash.slice(1), link]));
+const chapters = [...document.querySelectorAll("details.chapter")];
+
+function openTo(hash) {
+  const target = hash && document.getElementById(decodeURIComponent(hash.slice(1)));
+  for (let node = target; node; node = node.parentElement) {
+    if (node.tagName === "DETAILS") node.open = true;
+  }
+  target?.querySelector(":scope > details.chapter")?.setAttribute("open", "");
+  target?.scrollIntoView();
+}
+addEventListener("hashchange", () => openTo(location.hash));
+if (location.hash) openTo(location.hash);
+for (const link of links.values()) link.addEventListener("click", () => openTo(link.hash));
+
+const all = document.querySelector(".contents .open-all");
+all?.addEventListener("click", () => {
+  const isOpening = chapters.some((chapter) => !chapter.open);
+  for (const chapter of chapters) chapter.open = isOpening;
+  all.textContent = isOpening ? "Close all" : "Open all";
+});
+
+const reader = new IntersectionObserver((entries) => {
+  for (const entry of entries) entry.target.isRead = entry.isIntersecting;
+  const current = sections.find((section) => section.isRead);
+  for (const [name, link] of links) {
+    if (name === current?.id) link.setAttribute("aria-current", "true");
+    else link.removeAttribute("aria-current");
+  }
+}, { rootMargin: "-10% 0px -70% 0px" });
+const sections = [...links.keys()].map((name) => document.getElementById(name)).filter(Boolean);
+for (const section of sections) reader.observe(section);
+
+// On paper nothing can be opened: chapters are printed open.
+addEventListener("beforeprint", () => {
+  for (const details of document.querySelectorAll("details.chapter")) details.open = true;
+});

@@ -1,0 +1,130 @@
+// Every figure as SVG and as PDF, in the colours of paper whatever the theme of the page.
+
+const SVG = "http://www.w3.org/2000/svg";
+const KEPT = [
+  "fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray",
+  "stroke-linecap", "stroke-linejoin", "opacity", "font-size", "font-weight", "font-style",
+  "text-anchor", "dominant-baseline", "visibility", "display",
+];
+const GAP = 16; // pixels between plots of one figure
+const POINTS = 0.75; // a pixel in points
+
+for (const figure of document.querySelectorAll("figure[id]")) {
+  if (!figure.querySelector(".plot[data-kind]")) continue;
+  const tools = document.createElement("div");
+  tools.className = "tools";
+  tools.append(
+    button("SVG", figure, () => save(new Blob([svgText(figure)], { type: "image/svg+xml" }), `${figure.id}.svg`)),
+    button("PDF", figure, async () => save(await pdfOf(figure), `${figure.id}.pdf`)),
+  );
+  figure.querySelector("figcaption").after(tools);
+}
+
+function button(text, figure, act) {
+  const found = document.createElement("button");
+  found.type = "button";
+  found.className = "link";
+  found.textContent = text;
+  found.setAttribute("aria-label", `${text} of ${figure.querySelector("figcaption").textContent.trim()}`);
+  found.addEventListener("click", act);
+  return found;
+}
+
+function save(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}
+
+function svgText(figure) {
+  return new XMLSerializer().serializeToString(onPaper(figure));
+}
+
+async function pdfOf(figure) {
+  await loadPdfLibrary();
+  const svg = onPaper(figure);
+  const [width, height] = ["width", "height"].map((name) => POINTS * Number(svg.getAttribute(name)));
+  const pdf = new jsPDF({
+    unit: "pt", format: [width, height], orientation: width > height ? "landscape" : "portrait",
+  });
+  for (const text of svg.querySelectorAll("text, tspan")) latinOnly(text);
+  document.body.append(svg); // its texts are measured
+  await pdf.svg(svg, { width, height });
+  svg.remove();
+  return pdf.output("blob");
+}
+
+// The fonts that every PDF reader has lack these.
+function latinOnly(text) {
+  for (const node of text.childNodes) {
+    if (node.nodeType !== Node.TEXT_NODE) continue;
+    node.data = node.data.replaceAll("−", "-").replaceAll("→", "->").replaceAll("≤", "<=")
+      .replaceAll("≥", ">=").replaceAll("↑", "").replaceAll("↓", "").replaceAll("\u2009", " ");
+  }
+}
+
+let pdfLibrary = null;
+function loadPdfLibrary() {
+  pdfLibrary ??= (async () => {
+    const zipped = Uint8Array.from(atob(document.getElementById("pdf-library").textContent), (c) => c.charCodeAt(0));
+    const stream = new Blob([zipped]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const script = document.createElement("script");
+    script.textContent = await new Response(stream).text();
+    document.head.append(script);
+  })();
+  return pdfLibrary;
+}
+
+// One <svg> of all plots that the figure shows, as they lie, with their computed looks.
+function onPaper(figure) {
+  document.documentElement.dataset.theme = "paper";
+  const plots = [...figure.querySelectorAll(".plot[data-kind] > svg")].filter((it) => it.clientWidth);
+  const places = plots.map((it) => it.getBoundingClientRect());
+  const left = Math.min(...places.map((it) => it.left)), top = Math.min(...places.map((it) => it.top));
+  const whole = document.createElementNS(SVG, "svg");
+  whole.setAttribute("xmlns", SVG);
+  plots.forEach((plot, i) => {
+    const copy = styledCopy(plot);
+    copy.setAttribute("x", places[i].left - left);
+    copy.setAttribute("y", places[i].top - top);
+    whole.append(copy);
+  });
+  const width = Math.max(...places.map((it) => it.right)) - left;
+  const height = Math.max(...places.map((it) => it.bottom)) - top;
+  whole.setAttribute("width", Math.ceil(width));
+  whole.setAttribute("height", Math.ceil(height));
+  whole.setAttribute("viewBox", `0 0 ${Math.ceil(width)} ${Math.ceil(height)}`);
+  delete document.documentElement.dataset.theme;
+  return whole;
+}
+
+function styledCopy(plot) {
+  const copy = plot.cloneNode(true);
+  const elements = [plot, ...plot.querySelectorAll("*")];
+  [copy, ...copy.querySelectorAll("*")].forEach((element, i) => {
+    const style = getComputedStyle(elements[i]);
+    const found = KEPT.map((name) => [name, style.getPropertyValue(name)])
+      .filter(([, value]) => value && value !== "auto");
+    element.removeAttribute("class");
+    element.removeAttribute("style");
+    for (const [name, value] of found) {
+      element.setAttribute(name, /^(fill|stroke)$/.test(name) ? plainColour(value) : value);
+    }
+    element.setAttribute("font-family", "Helvetica, Arial, sans-serif");
+  });
+  for (const extra of copy.querySelectorAll("style, title")) extra.remove();
+  return copy;
+}
+
+// Readers of SVG and PDF know no color-mix.
+function plainColour(value) {
+  if (!value.startsWith("color(") && !value.startsWith("oklab(")) return value;
+  const pen = plainColour.pen ??= document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  pen.clearRect(0, 0, 1, 1);
+  pen.fillStyle = value;
+  pen.fillRect(0, 0, 1, 1);
+  const [red, green, blue] = pen.getImageData(0, 0, 1, 1).data;
+  return `rgb(${red}, ${green}, ${blue})`;
+}

@@ -1,0 +1,74 @@
+// Draws every plot of the page at the width it has, anew when that changes. Plots that are folded
+// away have no width and are drawn when they are shown.
+
+const SLICE = 24; // milliseconds of drawing between two frames
+const waiting = new Set();
+let isScheduled = false;
+
+const observer = new ResizeObserver((entries) => {
+  for (const { target } of entries) waiting.add(target);
+  schedule();
+});
+for (const box of document.querySelectorAll(".plot[data-kind]")) observer.observe(box);
+for (const figure of document.querySelectorAll("figure[data-selector]")) addSelector(figure);
+
+function schedule() {
+  if (isScheduled) return;
+  isScheduled = true;
+  delete document.documentElement.dataset.drawn;
+  requestAnimationFrame(() => setTimeout(drawSome));
+}
+
+function drawSome() {
+  isScheduled = false;
+  const end = performance.now() + SLICE;
+  for (const box of waiting) {
+    waiting.delete(box);
+    draw(box);
+    if (performance.now() > end) break;
+  }
+  if (waiting.size) schedule();
+  else finish();
+}
+
+// A permalink is followed again once the plots above its target have their heights.
+function finish() {
+  document.documentElement.dataset.drawn = "true";
+  if (!finish.isDone && location.hash) document.querySelector(location.hash)?.scrollIntoView();
+  finish.isDone = true;
+}
+
+function draw(box) {
+  const width = Math.floor(box.clientWidth);
+  if (!width || box.drawnWidth === width) return;
+  box.drawnWidth = width;
+  const source = box.querySelector("script");
+  const svg = kinds[box.dataset.kind](valuesOf(box), width);
+  svg.setAttribute("aria-hidden", "true"); // the box has its name and description
+  box.replaceChildren(source, svg);
+}
+
+function valuesOf(box) {
+  return box.values ?? JSON.parse(box.querySelector("script").textContent);
+}
+
+// The plot of one block, loss or the like at a time.
+function addSelector(figure) {
+  const boxes = [...figure.querySelectorAll(".plot")];
+  const label = document.createElement("label");
+  const select = document.createElement("select");
+  select.append(...boxes.map((box) => new Option(box.dataset.label, box.id)));
+  const choose = () => { for (const box of boxes) box.hidden = box.id !== select.value; };
+  select.addEventListener("change", choose);
+  label.append(`${figure.dataset.selector} `, select);
+  label.className = "selector";
+  figure.querySelector(".plots").before(label);
+  choose();
+}
+
+// For what filters the page: other values for a plot.
+document.addEventListener("podium:values", ({ target, detail }) => {
+  target.values = detail;
+  target.drawnWidth = null;
+  draw(target);
+});

@@ -1,0 +1,48 @@
+"""The scripts of a page: its own, those of its kinds of plots, and the libraries they use."""
+
+import base64
+import gzip
+import hashlib
+from collections.abc import Collection
+from pathlib import Path
+
+_HERE = Path(__file__).parent
+_KINDS = _HERE.parent / "figures"
+
+# In this order; what is defined in the first is known to all.
+_SCRIPTS = ("core", "plots", "highlight", "tables", "downloads", "contents")
+
+PLOT_LIBRARY = (_HERE / "vendor" / "plot.min.js").read_text(encoding="utf-8")
+"""Observable Plot, which draws the plots: the script that defines ``Plot``."""
+
+_ZIPPED_PDF_LIBRARY = (_HERE / "vendor" / "pdf.min.js.gz").read_bytes()
+
+PDF_LIBRARY = base64.b64encode(_ZIPPED_PDF_LIBRARY).decode()
+"""The script that defines ``jsPDF``, zipped, in base64: a page unpacks it when a PDF is wanted."""
+
+
+def page_script(kinds: Collection[str]) -> str:
+    """The page's own script, each of its files in a block of its own but for the first.
+
+    Args:
+        kinds: kinds of the plots of the page, whose scripts come with it.
+    """
+    core, *others = (_HERE / "script" / f"{name}.js" for name in _SCRIPTS)
+    files = (*(_KINDS / f"{kind}.js" for kind in sorted(kinds)), *others)
+    blocks = [f"{{\n{file.read_text(encoding='utf-8')}}}\n" for file in files]
+    return core.read_text(encoding="utf-8") + "".join(blocks)
+
+
+def content_security_policy(script: str) -> str:
+    """What the page may do: run these scripts alone, and load nothing.
+
+    Args:
+        script: the page's own script.
+    """
+    pdf_library = gzip.decompress(_ZIPPED_PDF_LIBRARY).decode()
+    allowed = " ".join(f"'{_digest(text)}'" for text in (script, PLOT_LIBRARY, pdf_library))
+    return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {allowed}"
+
+
+def _digest(script: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}"

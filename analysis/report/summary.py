@@ -1,0 +1,179 @@
+"""The first screen of a page: the verdict, three facts, and the competitors by average rank."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from analysis.figures.ranking import RankedRow, ranking_plot
+from analysis.figures.series import Series
+from analysis.page.html_page import Cell, Column, Fact, Illustration, Summary, Table
+from analysis.report.verdict import answer_headline, answer_sentences, headline, notices
+from analysis.study_results.study_results import PERCENT, StudyResults
+from analysis.tournament.medals import shared_places
+from analysis.tournament.rank_stability import RankStability
+from analysis.tournament.table_tournament import TableResults
+from analysis.tournament.tournament import Tournament
+from analysis.tournament.verdict_text import verdict_sentences
+from analysis.wording import counted, number, percent, signed
+
+_MOST_ROWS = 16  # of the picture
+_MOST_LEADERS = 5  # of the small leaderboard
+
+
+def study_summary(results: StudyResults, series: Mapping[str, Series]) -> Summary:
+    """The summary of a study; without a ranking it says why, and what there is so far."""
+    tournament, stability = results.tournament, results.stability
+    metric = results.ranked_by.label
+    trials = Fact(value=f"{results.trials.height:,}", label="trials of searches and finals")
+    said = Summary(
+        verdict=answer_headline(results),
+        facts=(trials,),
+        sentences=answer_sentences(results),
+        notices=notices(results),
+    )
+    if tournament is None:
+        return said
+    return replace(
+        said,
+        facts=(*_facts(tournament, stability, metric), trials),
+        picture=_picture(tournament, stability, score=f"{metric}, %", gains=_gains(results)),
+        leaderboard=_leaders(tournament, stability, series),
+    )
+
+
+def _gains(results: StudyResults) -> dict[str, float]:
+    """Loss -> gain of tuning in points; empty where losses are ranked by another score."""
+    if results.ranked_by != results.own_score:
+        return {}
+    rows = results.overall.drop_nulls("gain").to_dicts()
+    return {row["loss"]: PERCENT * row["gain"] for row in rows}
+
+
+def table_summary(results: TableResults, series: Mapping[str, Series]) -> Summary:
+    """The summary of a published table."""
+    tournament, stability = results.tournament, results.stability
+    return Summary(
+        verdict=headline(tournament, stability, metric=results.score),
+        facts=(
+            *_facts(tournament, stability, results.score),
+            Fact(value=str(len(tournament.blocks)), label="blocks with all scores"),
+        ),
+        picture=_picture(tournament, stability, score=results.score, gains={}),
+        leaderboard=_leaders(tournament, stability, series),
+        sentences=tuple(verdict_sentences(tournament, stability)),
+        notices=results.table.warnings,
+    )
+
+
+def _facts(tournament: Tournament, stability: RankStability | None, metric: str) -> Iterator[Fact]:
+    """The lead of the first over the second, and how often resamples keep it first."""
+    winner, second, *_ = tournament.standings
+    gap = winner.mean_score - second.mean_score
+    yield Fact(
+        value=signed(gap, 1),
+        label=f"points of {metric}: {winner.competitor} minus {second.competitor}",
+    )
+    if stability:
+        first = stability.bootstrap.competitors[0]
+        yield Fact(
+            value=percent(first.p_first),
+            label=f"of resamples of {stability.resampled} keep it first",
+        )
+    else:
+        yield Fact(value=number(winner.average_rank), label="average rank of the first")
+
+
+def _picture(
+    tournament: Tournament,
+    stability: RankStability | None,
+    *,
+    score: str,
+    gains: Mapping[str, float],
+) -> Illustration:
+    intervals = (
+        {found.competitor: (found.low, found.high) for found in stability.bootstrap.competitors}
+        if stability
+        else {}
+    )
+    rows = [
+        RankedRow(
+            name=standing.competitor,
+            rank_text=str(standing.place),
+            rank=standing.average_rank,
+            low=intervals.get(standing.competitor, (None, None))[0],
+            high=intervals.get(standing.competitor, (None, None))[1],
+            score=standing.mean_score,
+            gain=gains.get(standing.competitor),
+        )
+        for standing in tournament.standings[:_MOST_ROWS]
+    ]
+    shown = [row.name for row in rows]
+    count = len(tournament.names)
+    plot = ranking_plot(
+        rows,
+        _brackets(tournament.groups, shown),
+        score=score,
+        num_competitors=count,
+        name="summary-ranking-plot",
+    )
+    first = "" if count == len(rows) else f" of the first {len(rows)} of {count}"
+    return Illustration(
+        name="summary-ranking",
+        plots=(plot,),
+        caption=f"Average rank{first} over {counted(len(tournament.blocks), 'block')} with 95 %"
+        " intervals; brackets join competitors that do not differ significantly.",
+        table=_numbers(rows, score),
+    )
+
+
+def _brackets(groups: Sequence[Sequence[str]], shown: Sequence[str]) -> list[list[str]]:
+    """The groups of at least two of the competitors shown, each once."""
+    within = [tuple(name for name in group if name in shown) for group in groups]
+    return [list(group) for group in dict.fromkeys(within) if len(group) > 1]
+
+
+def _numbers(rows: Sequence[RankedRow], score: str) -> Table:
+    return Table(
+        name="summary-ranking-table",
+        caption="The numbers of the picture",
+        columns=(
+            *Column.texts("Competitor"),
+            *Column.numbers("Average rank", "95 % interval", score, "Gain of tuning, points"),
+        ),
+        rows=tuple(
+            (
+                Cell.word(row.name),
+                Cell.number(row.rank),
+                Cell.interval(row.low, row.high),
+                Cell.number(row.score),
+                Cell.signed(row.gain),
+            )
+            for row in rows
+        ),
+    )
+
+
+def _leaders(
+    tournament: Tournament, stability: RankStability | None, series: Mapping[str, Series]
+) -> Table:
+    """The first competitors, as in the whole leaderboard."""
+    shared = shared_places(tournament, stability)
+    first = tournament.standings[:_MOST_LEADERS]
+    return Table(
+        name="leaders",
+        caption=f"The first {len(first)} of {counted(len(tournament.names), 'competitor')}"
+        if len(first) < len(tournament.names)
+        else "All competitors",
+        columns=(*Column.texts("Competitor"), *Column.numbers("Rank", "Average rank", "Wins")),
+        rows=tuple(
+            (
+                Cell.named(standing.competitor, series),
+                Cell(
+                    text=f"{standing.place}{' shared' if standing.competitor in shared else ''}",
+                    order=standing.place,
+                ),
+                Cell.number(standing.average_rank),
+                Cell.number(standing.wins, 0),
+            )
+            for standing in first
+        ),
+    )
