@@ -8,6 +8,7 @@ from typing import Any
 
 from analysis.page.html_page import (
     Cell,
+    Choice,
     Column,
     Fold,
     Illustration,
@@ -170,7 +171,7 @@ def _within(part: Part) -> Iterator[Table]:
         yield part
     elif isinstance(part, Illustration):
         yield part.table
-    elif isinstance(part, SideBySide | Fold):
+    elif isinstance(part, SideBySide | Fold | Choice):
         for inner in part.parts:
             yield from _within(inner)
 

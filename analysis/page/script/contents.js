@@ -7,6 +7,7 @@ function openTo(hash) {
   const target = hash && document.getElementById(decodeURIComponent(hash.slice(1)));
   for (let node = target; node; node = node.parentElement) {
     if (node.tagName === "DETAILS") node.open = true;
+    node.dispatchEvent(new CustomEvent("podium:show", { bubbles: true }));
   }
   target?.querySelector(":scope > details.chapter")?.setAttribute("open", "");
   target?.scrollIntoView();

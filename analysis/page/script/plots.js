@@ -10,7 +10,6 @@ const observer = new ResizeObserver((entries) => {
   schedule();
 });
 for (const box of document.querySelectorAll(".plot[data-kind]")) observer.observe(box);
-for (const figure of document.querySelectorAll("figure[data-selector]")) addSelector(figure);
 
 function schedule() {
   if (isScheduled) return;
@@ -50,20 +49,6 @@ function draw(box) {
 
 function valuesOf(box) {
   return box.values ?? JSON.parse(box.querySelector("script").textContent);
-}
-
-// The plot of one block, loss or the like at a time.
-function addSelector(figure) {
-  const boxes = [...figure.querySelectorAll(".plot")];
-  const label = document.createElement("label");
-  const select = document.createElement("select");
-  select.append(...boxes.map((box) => new Option(box.dataset.label, box.id)));
-  const choose = () => { for (const box of boxes) box.hidden = box.id !== select.value; };
-  select.addEventListener("change", choose);
-  label.append(`${figure.dataset.selector} `, select);
-  label.className = "selector";
-  figure.querySelector(".plots").before(label);
-  choose();
 }
 
 // For what filters the page: other values for a plot.

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from analysis.page.html_page import (
     Bullets,
     Cell,
+    Choice,
     Column,
     Fold,
     Heading,
@@ -89,6 +90,7 @@ PARTS: Mapping[str, object] = {
     "figure": small_figure,
     "side by side": lambda text: SideBySide(parts=(small_figure(text),)),
     "fold": lambda text: Fold(summary=text, parts=(Fold(summary=text, parts=()),)),
+    "choice": lambda text: Choice(label=text, parts=(Fold(summary=text, parts=()),)),
 }
 
 
