@@ -1,5 +1,6 @@
 """A plot as values; the browser draws it by the script of its kind, ``<kind>.js`` of this room."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -24,3 +25,13 @@ class Plot:
     description: str
     values: Mapping[str, Any]
     label: str = ""
+
+
+_DIGITS = 6  # significant: more than can be seen
+
+
+def rounded(value: float | None) -> float | None:
+    """The number as plots have it, to six significant digits; None for what is not finite."""
+    if value is None or not math.isfinite(value):
+        return None
+    return float(f"{value:.{_DIGITS}g}")

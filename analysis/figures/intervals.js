@@ -1,0 +1,134 @@
+// Rows of estimates with intervals: dots or bars, dots of single runs, columns of texts.
+
+const HEAD_SHARE = 0.34; // of the width, that columns of texts may take
+const FIRST_COLOUR = "var(--series-0)";
+
+kinds.intervals = (values, width) => {
+  const { looks, axis, reference, region, regionLabel, domain, words, heads, isBars } = values;
+  const lines = linesOf(rowsOf(values.rows));
+  const rows = lines.filter((it) => it.head === undefined);
+  const known = rows.filter((it) => it.value !== null);
+  const isGrouped = rows.length < lines.length;
+  const hasDots = rows.some((it) => it.dots.length);
+  const line = (lines.length > 60 ? 17 : lines.length > 24 ? 20 : lines.length > 8 ? 24 : 28) + (hasDots ? 5 : 0);
+  const left = roomFor(rows.map((it) => it.name), width, { share: width < 560 ? 0.36 : 0.3 }) + (isGrouped ? 6 : 0);
+  const columns = columnsOf(rows, heads, width);
+  const right = columns.reduce((sum, it) => sum + it.room, 14);
+  const colour = (it) => looks[it.competitor]?.[0] ?? FIRST_COLOUR;
+  const symbol = (it) => looks[it.competitor]?.[1] ?? "circle";
+  const [start, end] = domain;
+  const inside = (value) => Math.max(start, Math.min(end, value));
+  const of = (data) => tagged(data, (it) => it.competitor);
+  const stroke = (it) => isBars ? "var(--ink)" : colour(it);
+  const spans = known.flatMap((it) => [
+    ...spanOf(it, it.low, it.high, end),
+    ...spanOf(it, it.fromLow, it.fromHigh, end),
+  ]);
+  const cut = spans.flatMap((it) => [
+    ...(it.low < start ? [{ ...it, at: start, rotate: -90 }] : []),
+    ...(it.isOpen || it.high > end ? [{ ...it, at: end, rotate: 90 }] : []),
+  ]);
+  const joined = known.filter((it) => it.from !== null);
+  const dots = rows.flatMap((it) => it.dots.map((value) => ({ ...it, dot: value })));
+  const lift = hasDots && !isBars ? 4 : 0; // pixels: dots above, their mean below
+  const shift = { dy: lift };
+  return plotOf(width, {
+    height: 58 + line * lines.length,
+    marginTop: heads.length || regionLabel ? 30 : 10, marginBottom: 40,
+    marginLeft: left, marginRight: right,
+    x: { domain, ticks: Math.max(2, Math.floor((width - left - right) / 70)), label: fitted(axis, width - right - 8), labelAnchor: widthOf(axis) < width - left - right ? "center" : "right", labelArrow: "none" },
+    y: { type: "band", domain: lines.map((_, i) => i), label: null, tickSize: 0, padding: 0,
+      tickFormat: (i) => lines[i].head === undefined ? fitted(lines[i].name, left) : "" },
+    marks: [
+      ...(region ? [
+        Plot.rect([0], { x1: inside(region[0]), x2: inside(region[1]), fill: "var(--muted)", fillOpacity: 0.16 }),
+        regionText(values, width - left - right, inside),
+      ] : []),
+      Plot.gridX({ strokeOpacity: 0.12 }),
+      ...(reference === null ? [] : [Plot.ruleX([reference], { stroke: "currentColor", strokeDasharray: isBars ? null : "4 3" })]),
+      Plot.text(lines.filter((it) => it.head !== undefined), {
+        y: "y", frameAnchor: "left", dx: 4 - left, textAnchor: "start", fontWeight: 600, text: (it) => fitted(it.head, width),
+      }),
+      ...(isBars ? [Plot.barX(known, {
+        y: "y", x1: 0, x2: (it) => inside(it.value), insetTop: line / 6, insetBottom: line / 6, stroke: colour, fill: (it) => it.isHollow ? "none" : colour(it), fillOpacity: 0.6, ...of(known),
+      })] : []),
+      Plot.ruleY(joined, { y: "y", x1: "from", x2: "value", stroke: colour, strokeWidth: 5, strokeOpacity: 0.3, ...shift, ...of(joined) }),
+      Plot.ruleY(spans, { y: "y", x1: (it) => inside(it.low), x2: (it) => inside(it.high), stroke, strokeWidth: 2, strokeOpacity: 0.8, ...shift, ...of(spans) }),
+      Plot.dot(cut, { y: "y", x: "at", rotate: "rotate", symbol: "triangle", r: 3.5, fill: stroke, ...shift, ...of(cut) }),
+      Plot.dot(dots, { y: "y", x: "dot", r: 2.4, fill: colour, fillOpacity: 0.65, dy: -lift, ...of(dots) }),
+      Plot.dot(joined, { y: "y", x: "from", r: 4.5, symbol, fill: "var(--paper)", stroke: colour, strokeWidth: 1.8, ...shift, ...of(joined) }),
+      ...(isBars ? [] : [Plot.dot(known, {
+        y: "y", x: (it) => inside(it.value), r: 4.5, symbol, stroke: colour, strokeWidth: 1.8, fill: (it) => it.isHollow ? "var(--paper)" : colour(it), ...shift, ...of(known),
+      })]),
+      ...columns.flatMap(({ head, index, place }) => [
+        Plot.text([head], { frameAnchor: "top-right", dx: place, dy: -16, textAnchor: "end", fill: "var(--muted)", fontSize: 11 }),
+        Plot.text(rows, { y: "y", frameAnchor: "right", dx: place, textAnchor: "end", text: (it) => it.columns[index], fontVariant: "tabular-nums", ...of(rows) }),
+      ]),
+      Plot.tip(rows, Plot.pointerY({ y: "y", x: (it) => inside(it.value ?? it.dots[0] ?? start), title: (it) => tipOf(it, words, heads) })),
+    ],
+  });
+};
+
+// The name of the shaded region above it, within the frame wherever the region is.
+function regionText({ region, regionLabel, domain }, across, inside) {
+  const middle = (inside(region[0]) + inside(region[1])) / 2;
+  const share = (middle - domain[0]) / (domain[1] - domain[0]);
+  const [x, textAnchor] = share > 0.6 ? [inside(region[1]), "end"] : share < 0.4 ? [inside(region[0]), "start"] : [middle, "middle"];
+  return Plot.text([fitted(regionLabel, 0.6 * across)], { x: () => x, textAnchor, frameAnchor: "top", dy: -12, fill: "var(--muted)", fontSize: 11 });
+}
+
+// Fields as lists -> rows, with what is left out where no row has it.
+function rowsOf(fields) {
+  return fields.name.map((name, i) => {
+    const field = (key, other) => fields[key]?.[i] ?? other;
+    return {
+      name, group: field("group", ""), competitor: field("competitor", null),
+      value: field("value", null), low: field("low", null), high: field("high", null),
+      isHollow: field("isHollow", false), from: field("from", null),
+      fromLow: field("fromLow", null), fromHigh: field("fromHigh", null),
+      dots: field("dots", []), columns: field("columns", []), note: field("note", ""),
+    };
+  });
+}
+
+// Rows, and a line for the head of each group.
+function linesOf(rows) {
+  const lines = [];
+  rows.forEach((row, i) => {
+    if (row.group && row.group !== rows[i - 1]?.group) lines.push({ head: row.group, y: lines.length });
+    lines.push({ ...row, y: lines.length });
+  });
+  return lines;
+}
+
+// An interval without an upper end is open above.
+function spanOf(row, low, high, end) {
+  return low === null ? [] : [{ ...row, low, high: high ?? end, isOpen: high === null }];
+}
+
+// As many columns as there is room for, each with its right end in pixels from the frame.
+function columnsOf(rows, heads, width) {
+  const rooms = heads.map((head, i) =>
+    16 + Math.ceil(Math.max(widthOf(head, 11), ...rows.map((row) => widthOf(row.columns[i] ?? "")))));
+  const columns = [];
+  let place = 0;
+  rooms.forEach((room, index) => {
+    if (place + room > HEAD_SHARE * width) return;
+    place += room;
+    columns.push({ head: heads[index], index, room, place });
+  });
+  return columns;
+}
+
+function tipOf(row, words, heads) {
+  const interval = (low, high) => low === null ? ""
+    : ` (${words.interval} ${high === null ? `from ${numberText(low)}` : `${numberText(low)} to ${numberText(high)}`})`;
+  return [
+    [row.group, row.name].filter(Boolean).join(", "),
+    ...(row.from === null ? [] : [`${words.origin}: ${numberText(row.from)}${interval(row.fromLow, row.fromHigh)}`]),
+    `${words.value}: ${row.value === null ? "unknown" : numberText(row.value) + interval(row.low, row.high)}`,
+    ...(row.dots.length ? [`${words.dots}: ${row.dots.map((it) => numberText(it)).join(", ")}`] : []),
+    ...heads.map((head, i) => `${head}: ${row.columns[i] ?? "–"}`),
+    ...(row.note ? [row.note] : []),
+  ].join("\n");
+}

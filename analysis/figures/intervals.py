@@ -1,0 +1,193 @@
+"""Rows of estimates with their intervals: dots or bars, in groups or not."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from analysis.figures.estimate import Estimate
+from analysis.figures.plot import Plot, rounded
+from analysis.figures.series import Series
+
+_MARGIN = 0.04  # of the range, between the marks and the ends of the axis
+_REACH = 2.2  # an interval of a bar is shown up to so many times the longest bar
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalRow:
+    """One row.
+
+    Attributes:
+        name: label of the row.
+        estimate: its value and interval; None if unknown. An interval with a lower end alone is
+            open above.
+        series: look of the competitor it belongs to; None for the first colour.
+        group: head above neighbouring rows of the same group; "" for none.
+        is_filled: False for a hollow mark.
+        origin: estimate that the row started from, hollow and joined to its value; None for none.
+        dots: values of single runs, folds or seeds.
+        columns: texts at the right of the row, one for each head.
+        note: what else is known of it, shown when it is pointed at.
+    """
+
+    name: str
+    estimate: Estimate | None
+    series: Series | None = None
+    group: str = ""
+    is_filled: bool = True
+    origin: Estimate | None = None
+    dots: tuple[float, ...] = ()
+    columns: tuple[str, ...] = ()
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalAxis:
+    """The axis of the values, and what is marked on it.
+
+    Attributes:
+        label: what the values are, with their unit.
+        reference: value with a line across all rows; None for none.
+        region: range that is shaded across all rows; None for none.
+        region_label: what the shaded range is.
+        domain: ends of the axis; None for those of what is drawn.
+        limits: ends that the axis never exceeds.
+    """
+
+    label: str
+    reference: float | None = None
+    region: tuple[float, float] | None = None
+    region_label: str = ""
+    domain: tuple[float, float] | None = None
+    limits: tuple[float, float] = (-math.inf, math.inf)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntervalWords:
+    """What a reader who points at a row is told of its parts.
+
+    Attributes:
+        value: what the value is.
+        interval: what the interval is.
+        origin: what the origin is.
+        dots: what the dots are.
+        heads: heads of the columns of texts.
+    """
+
+    value: str
+    interval: str = "95 % interval"
+    origin: str = ""
+    dots: str = ""
+    heads: tuple[str, ...] = ()
+
+
+def intervals_plot(
+    rows: Sequence[IntervalRow],
+    axis: IntervalAxis,
+    words: IntervalWords,
+    *,
+    name: str,
+    title: str,
+    description: str,
+    label: str = "",
+    is_bars: bool = False,
+) -> Plot:
+    """The plot.
+
+    Args:
+        rows: rows from the top; those of a group are neighbours.
+        axis: the axis of the values.
+        words: what the parts of a row are.
+        name: name of the plot, unique within the page.
+        title: text read out as its name.
+        description: text read out after it.
+        label: what distinguishes it from the other plots of its figure.
+        is_bars: whether values are bars from zero; an interval that extends further than 2.2
+            times the longest bar is cut there.
+    """
+    domain = axis.domain or _domain(rows, axis, is_bars=is_bars)
+    looks = {row.series.name: row.series for row in rows if row.series}
+    return Plot(
+        kind="intervals",
+        name=name,
+        title=title,
+        description=description,
+        label=label,
+        values={
+            "rows": _columns([_fields(row) for row in rows]),
+            "looks": {key: [it.css_colour, it.symbol] for key, it in looks.items()},
+            "axis": axis.label,
+            "reference": rounded(axis.reference),
+            "region": axis.region and [rounded(end) for end in axis.region],
+            "regionLabel": axis.region_label,
+            "domain": [rounded(end) for end in domain],
+            "words": {
+                "value": words.value,
+                "interval": words.interval,
+                "origin": words.origin,
+                "dots": words.dots,
+            },
+            "heads": list(words.heads),
+            "isBars": is_bars,
+        },
+    )
+
+
+def _fields(row: IntervalRow) -> dict[str, Any]:
+    found, origin = row.estimate or _NOTHING, row.origin or _NOTHING
+    return {
+        "name": row.name,
+        "group": row.group,
+        "competitor": row.series.name if row.series else None,
+        "value": rounded(found.value),
+        "low": rounded(found.low),
+        "high": rounded(found.high),
+        "isHollow": not row.is_filled,
+        "from": rounded(origin.value),
+        "fromLow": rounded(origin.low),
+        "fromHigh": rounded(origin.high),
+        "dots": [rounded(dot) for dot in row.dots],
+        "columns": list(row.columns),
+        "note": row.note,
+    }
+
+
+_NOTHING = Estimate(value=math.nan)
+
+
+def _columns(rows: Sequence[dict[str, Any]]) -> dict[str, list[Any]]:
+    """The rows as one list for each field; fields without a value in any row are left out."""
+    fields = rows[0] if rows else {}
+    every = {field: [row[field] for row in rows] for field in fields}
+    return {
+        field: values
+        for field, values in every.items()
+        if field == "name" or any(value not in (None, "", False, []) for value in values)
+    }
+
+
+def _domain(
+    rows: Sequence[IntervalRow], axis: IntervalAxis, *, is_bars: bool
+) -> tuple[float, float]:
+    marked = [*(axis.region or ()), *([] if axis.reference is None else [axis.reference])]
+    drawn = [*_values(rows), *([0.0] if is_bars else []), *marked]
+    ends = [*drawn, *(end for row in rows for end in _ends(row))]
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
+    longest = max(map(abs, drawn), default=0.0)
+    if is_bars and longest:
+        low, high = max(low, -_REACH * longest), min(high, _REACH * longest)
+    margin = _MARGIN * (high - low or abs(high) or 1.0)
+    low, high = low - margin * (not is_bars or low < 0), high + margin
+    return max(low, axis.limits[0]), min(high, axis.limits[1])
+
+
+def _values(rows: Sequence[IntervalRow]) -> Iterator[float]:
+    for row in rows:
+        yield from (it.value for it in (row.estimate, row.origin) if it)
+        yield from row.dots
+
+
+def _ends(row: IntervalRow) -> Iterator[float]:
+    for found in (row.estimate, row.origin):
+        if found:
+            yield from (end for end in (found.low, found.high) if end is not None)

@@ -1,0 +1,234 @@
+"""Kinds of plots in a browser: they fit their boxes, say what they show, and are highlighted."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from analysis.figures.estimate import Estimate
+from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
+from analysis.figures.matrix import MatrixText, Scale, State, matrix_plot
+from analysis.figures.series import series_of
+from analysis.page.html_page import Cell, Column, Illustration, Page, Section, Table, render_page
+from tests.browser import LAPTOP, PHONE, Visit, every_size_and_scheme
+
+pytestmark = pytest.mark.browser
+
+# Texts of plots that stick out of their plot, or are too small to read.
+FLAWS = """() => [...document.querySelectorAll(".plot > svg")].flatMap((svg) => {
+  const box = svg.getBoundingClientRect();
+  return [...svg.querySelectorAll("text")].filter((text) => {
+    const { left, right, top, bottom, width } = text.getBoundingClientRect();
+    const isOut = left < box.left - 2 || right > box.right + 2 || top < box.top - 2
+      || bottom > box.bottom + 2;
+    return width && (isOut || parseFloat(getComputedStyle(text).fontSize) < 11);
+  }).map((text) => `${svg.parentElement.id}: ${text.textContent}`);
+})"""
+
+
+def names(count):
+    stems = ("ArcFace", "Multi-similarity", "Contrastive", "Proxy anchor", "SoftTriple")
+    return [f"{stems[i % 5]} {i}" for i in range(count)]
+
+
+def ranks(count):
+    looks = series_of(names(count), ranked=names(count))
+    rows = [
+        IntervalRow(
+            name=name,
+            series=looks[name],
+            estimate=Estimate(value=1 + i, low=max(1, i - 0.5), high=min(count, i + 3)),
+            columns=(f"{i} %", "99 %"),
+        )
+        for i, name in enumerate(names(count))
+    ]
+    return intervals_plot(
+        rows,
+        IntervalAxis(label="Average rank (1 is best)", domain=(0.8, count + 0.2)),
+        IntervalWords(value="average rank", heads=("P(first)", "P(top 3)")),
+        name=f"ranks-{count}",
+        title="Ranks",
+        description="Average ranks.",
+    )
+
+
+def groups():
+    rows = [
+        IntervalRow(
+            name=name,
+            group=f"cub200/resnet50/{dimension}",
+            series=series_of(names(5))[name],
+            estimate=Estimate(value=60 + i, low=58 + i, high=61 + i),
+            origin=Estimate(value=55),
+            dots=(58.5 + i, 60.5 + i),
+        )
+        for dimension in (64, 512)
+        for i, name in enumerate(names(5))
+    ]
+    return intervals_plot(
+        rows,
+        IntervalAxis(label="Score, %", region=(60, 61), region_label="practically equivalent"),
+        IntervalWords(value="mean", dots="seeds", origin="default"),
+        name="groups",
+        title="Scores",
+        description="Scores of seeds.",
+    )
+
+
+def bars():
+    rows = [
+        IntervalRow(name=name, estimate=Estimate(value=1.0 + i, low=0.5, high=None if i else 2))
+        for i, name in enumerate(("Class", "Seed"))
+    ]
+    return intervals_plot(
+        rows,
+        IntervalAxis(label="Standard deviation, points", reference=0),
+        IntervalWords(value="standard deviation"),
+        name="bars",
+        title="Components",
+        description="Standard deviations.",
+        is_bars=True,
+    )
+
+
+def gaps(count):
+    places = np.arange(float(count))
+    found = np.subtract.outer(-places, -places)
+    np.fill_diagonal(found, math.nan)
+    return matrix_plot(
+        names(count),
+        names(count),
+        found,
+        Scale(
+            label="Row minus column", start=-count, end=count, is_diverging=True, is_signed=True
+        ),
+        MatrixText(joint="minus", framed="significantly different"),
+        name=f"gaps-{count}",
+        title="Gaps",
+        description="Differences of all pairs.",
+        is_framed_RC=abs(found) > 2,
+    )
+
+
+def rank_map(count, num_blocks):
+    return matrix_plot(
+        names(count),
+        [f"cub200/resnet50/{64 * block}" for block in range(num_blocks)],
+        np.tile(np.arange(1.0, count + 1)[:, None], (1, num_blocks)),
+        Scale(label="Rank", start=count, end=1, digits=0),
+        MatrixText(joint="in"),
+        name=f"map-{count}-{num_blocks}",
+        title="Ranks",
+        description="Ranks by block.",
+    )
+
+
+def states():
+    return matrix_plot(
+        ["ArcFace 0", "SoftTriple 4"],
+        ["a", "b"],
+        np.array([[0.0, 1.0], [1.0, 0.0]]),
+        (
+            State(label="tested", sign="✓", colour="var(--neutral)"),
+            State(label="failed", sign="✗", colour="var(--behind)"),
+        ),
+        MatrixText(joint="in"),
+        name="states",
+        title="States",
+        description="States of cells.",
+    )
+
+
+def page_of(*plots):
+    table = (Column(label="a"),), ((Cell(text="1"),),)
+    sections = tuple(
+        Section(
+            name=f"s-{plot.name}",
+            title=plot.name,
+            parts=(
+                Illustration(
+                    name=f"f-{plot.name}",
+                    plots=(plot,),
+                    caption="Caption.",
+                    table=Table(
+                        name=f"t-{plot.name}", caption="T", columns=table[0], rows=table[1]
+                    ),
+                ),
+            ),
+        )
+        for plot in plots
+    )
+    looks = tuple(series_of(names(46), ranked=names(46)).values())
+    return Page(title="Plots", subtitle="of every kind", sections=sections, series=looks)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    path = tmp_path_factory.mktemp("plots") / "page.html"
+    plots = [*(kind(count) for kind in (ranks, gaps) for count in (5, 46)), groups(), bars()]
+    maps = [rank_map(5, 4), rank_map(46, 28), states()]
+    path.write_text(render_page(page_of(*plots, *maps)), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture
+def visit(chromium, address):
+    opened = []
+
+    def open_at(size, scheme="light"):
+        opened.append(Visit(chromium, address, size, scheme))
+        opened[-1].open_all()
+        opened[-1].page.wait_for_selector("html[data-drawn]", state="attached")
+        return opened[-1]
+
+    yield open_at
+    for one in opened:
+        one.context.close()
+
+
+@every_size_and_scheme
+def test_no_text_is_cut_or_small_at_any_width(visit, size, scheme):
+    found = visit(size, scheme)
+    assert found.run(FLAWS) == []
+    assert found.complaints == []
+    assert found.run("document.querySelectorAll('.plot > svg').length") == 9
+
+
+def tip(found, plot, at):
+    """The text shown when a point of a plot, in shares of its box, is pointed at."""
+    svg = found.page.locator(f"#{plot} > svg")
+    svg.scroll_into_view_if_needed()
+    box = svg.bounding_box()
+    found.page.mouse.move(box["x"] + at[0] * box["width"], box["y"] + at[1] * box["height"])
+    found.page.wait_for_selector(f"#{plot} [aria-label=tip] text")
+    parts = found.page.locator(f"#{plot} [aria-label=tip] tspan").all_text_contents()
+    return re.sub(r"[\s\u200b]+", " ", " ".join(parts))
+
+
+def test_pointing_at_a_row_says_its_value_interval_and_columns(visit):
+    text = tip(visit(LAPTOP), "ranks-5", (0.5, 0.27))
+    assert "ArcFace 0 average rank: 1.00 (95 % interval 1.00 to 3.00)" in text
+    assert "P(first): 0 % P(top 3): 99 %" in text
+
+
+def test_pointing_at_dots_says_each_of_them(visit):
+    assert "seeds: 58.50, 60.50" in tip(visit(PHONE), "groups", (0.5, 0.17))
+
+
+def test_pointing_at_a_cell_says_both_names_the_number_and_the_frame(visit):
+    found = visit(LAPTOP)
+    cell = found.page.locator("#gaps-5 [data-competitor='ArcFace 0']").nth(3)
+    cell.scroll_into_view_if_needed()
+    cell.hover(force=True)  # its number lies on it
+    parts = found.page.locator("#gaps-5 [aria-label=tip] tspan").all_text_contents()
+    text = re.sub(r"[\s\u200b]+", " ", " ".join(parts))
+    assert "ArcFace 0 minus SoftTriple 4 Row minus column: +4.00 significantly different" in text
+
+
+def test_pressing_a_competitor_fades_the_others_in_every_plot(visit):
+    found = visit(LAPTOP)
+    found.page.locator("#gaps-5 [data-competitor='ArcFace 0']").first.click(force=True)
+    opacity = "getComputedStyle(document.querySelector(`#ranks-5 [data-competitor='%s']`)).opacity"
+    assert found.run(opacity % "ArcFace 0") == "1"
+    assert found.run(opacity % "SoftTriple 4") == "0.15"
