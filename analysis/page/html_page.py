@@ -17,11 +17,13 @@ from markupsafe import Markup
 
 from analysis.figures.plot import Plot
 from analysis.figures.series import Series, every_look
+from analysis.page.latex_characters import LATEX_CHARACTERS
 from analysis.page.scripts import PDF_LIBRARY, PLOT_LIBRARY, content_security_policy, page_script
 from analysis.wording import in_percent, number, p_value, percent, range_of, signed
 from orchestrator.results.storage.printable_text import json_visible
 
 _TEMPLATES = Path(__file__).parent / "templates"
+_LEAST_FIRST = re.compile(r"\b(p(?!\()|place|ranks?|sd|seconds|time|total)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +34,8 @@ class Column:
         label: text of the head.
         series: competitor whose marker is put before the label.
         is_number: whether its cells are aligned to the right.
+        least_first: whether the browser sorts the least number to the top first; None means: if
+            the label is that of a rank, a p-value or a time.
         group: head above those of all neighbouring columns of the same group; "" for none.
     """
 
@@ -39,6 +43,15 @@ class Column:
     series: Series | None = None
     is_number: bool = True
     group: str = ""
+    least_first: bool | None = None
+
+    @property
+    def is_descending(self) -> bool:
+        """Whether the browser sorts the greatest to the top first."""
+        least = (
+            bool(_LEAST_FIRST.search(self.label)) if self.least_first is None else self.least_first
+        )
+        return self.is_number and not least
 
     @classmethod
     def texts(cls, *labels: str) -> tuple[Self, ...]:
@@ -361,6 +374,7 @@ def render_page(page: Page) -> str:
             style=Markup(_text("page.css")),
             script=Markup(script),
             plot_library=Markup(PLOT_LIBRARY),
+            latex_characters=_embedded_json(LATEX_CHARACTERS),
             pdf_library=PDF_LIBRARY,
             policy=Markup(content_security_policy(script)),
         )

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from analysis.page.html_page import Cell, Column, Table
+from analysis.page.latex_characters import LATEX_CHARACTERS
 
 _MOST_FLOATING_ROWS = 40  # a float cannot break over pages
 _MOST_CHARACTERS = 90  # of \textwidth in the size of tables
@@ -12,71 +13,6 @@ _LONG_TEXT = 40  # longer cells are set as paragraphs
 
 # White space but for the no-break space, and control characters.
 _UNPRINTABLE = re.compile(r"[^\S\N{NO-BREAK SPACE}]+|[\x00-\x1f\x7f-\x9f]+")
-_CHARACTERS = {
-    "\0": "{}",  # put between hyphens
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "%": r"\%",
-    "&": r"\&",
-    "#": r"\#",
-    "_": r"\_",
-    "$": r"\$",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "`": r"\textasciigrave{}",
-    '"': "''",
-    # After \\ and \midrule these would be read as arguments.
-    "[": "{[}",
-    "]": "{]}",
-    "*": "{*}",
-    "\N{NO-BREAK SPACE}": "~",
-    "−": "$-$",
-    "–": "--",
-    "—": "---",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "·": r"$\cdot$",
-    "≤": r"$\leq$",
-    "≥": r"$\geq$",
-    "≈": r"$\approx$",
-    "≠": r"$\neq$",
-    "→": r"$\to$",
-    "∞": r"$\infty$",
-    "√": r"$\surd$",
-    "…": r"\dots{}",
-    "“": "``",
-    "”": "''",
-    "‘": "`",
-    "’": "'",
-    "°": r"\textdegree{}",
-    "²": r"\textsuperscript{2}",
-    "³": r"\textsuperscript{3}",
-    "α": r"$\alpha$",
-    "β": r"$\beta$",
-    "γ": r"$\gamma$",
-    "δ": r"$\delta$",
-    "Δ": r"$\Delta$",
-    "ε": r"$\varepsilon$",
-    "η": r"$\eta$",
-    "θ": r"$\theta$",
-    "κ": r"$\kappa$",
-    "λ": r"$\lambda$",
-    "μ": r"$\mu$",
-    "µ": r"$\mu$",
-    "ν": r"$\nu$",
-    "ρ": r"$\rho$",
-    "σ": r"$\sigma$",
-    "τ": r"$\tau$",
-    "φ": r"$\varphi$",
-    "χ": r"$\chi$",
-    "ω": r"$\omega$",
-    "✓": "yes",
-    "✗": "no",
-}
 _LAST_SAFE = "\u017f"  # the last letter that pdfLaTeX's fonts have for sure
 
 
@@ -231,4 +167,4 @@ def _escape(text: str) -> str:
     """Text as LaTeX prints it: no character of it is a command, hyphens do not become dashes."""
     printable = _UNPRINTABLE.sub(" ", text)
     apart = printable.replace("--", "-\0-").replace("--", "-\0-")
-    return "".join(_CHARACTERS.get(character, character) for character in apart)
+    return "".join(LATEX_CHARACTERS.get(character, character) for character in apart)

@@ -116,6 +116,7 @@ def _table(
                 Column(
                     label=f"{one.value} (n\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{one.num_blocks})",
                     group=_WORDS.get(one.factor, one.factor),
+                    least_first=True,
                 )
                 for one in found
             ),

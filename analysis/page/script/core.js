@@ -89,3 +89,42 @@ function diverging(share) {
 function sequential(share) {
   return `color-mix(in srgb, var(--all) ${(100 * Math.max(0, Math.min(1, share))).toFixed(1)}%, var(--neutral))`;
 }
+
+// The text of a cell without its smaller second line.
+function textOf(cell) {
+  return [...cell.childNodes].filter((node) => node.nodeName !== "SMALL")
+    .map((node) => node.textContent).join("");
+}
+
+// Lets the reader save a file.
+function saveFile(blob, name) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}
+
+// Whether a text could be put on the clipboard. Pages from files may have none, so there is a
+// second way.
+async function copied(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copiedBySelection(text);
+  }
+}
+
+function copiedBySelection(text) {
+  const focused = document.activeElement;
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.className = "copied";
+  (focused?.closest("[popover]") ?? document.body).append(area); // what is below a popover has no focus
+  area.select();
+  const isCopied = document.execCommand("copy");
+  area.remove();
+  focused?.focus({ preventScroll: true });
+  return isCopied;
+}

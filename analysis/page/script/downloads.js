@@ -14,8 +14,8 @@ for (const figure of document.querySelectorAll("figure[id]")) {
   const tools = document.createElement("div");
   tools.className = "tools";
   tools.append(
-    button("SVG", figure, () => save(new Blob([svgText(figure)], { type: "image/svg+xml" }), `${figure.id}.svg`)),
-    button("PDF", figure, async () => save(await pdfOf(figure), `${figure.id}.pdf`)),
+    button("SVG", figure, () => saveFile(new Blob([svgText(figure)], { type: "image/svg+xml" }), `${figure.id}.svg`)),
+    button("PDF", figure, async () => saveFile(await pdfOf(figure), `${figure.id}.pdf`)),
   );
   figure.querySelector("figcaption").after(tools);
 }
@@ -28,14 +28,6 @@ function button(text, figure, act) {
   found.setAttribute("aria-label", `${text} of ${figure.querySelector("figcaption").textContent.trim()}`);
   found.addEventListener("click", act);
   return found;
-}
-
-function save(blob, name) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
 }
 
 function svgText(figure) {

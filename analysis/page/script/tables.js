@@ -1,23 +1,17 @@
-// Tables are sorted, filtered and saved.
+// Rows of tables are filtered by a text, and sorted by a column.
 
 const FILTERED_FROM = 9; // rows
-// As in analysis/page/table_files.py.
-const NUMBER = /^[<>]?\s*[+−-]?\d[\d,]*(\.\d+)?\s*%?$/;
 
 for (const table of document.querySelectorAll(".scroll > table[id]")) {
-  const heads = [...[...table.tHead.rows].at(-1).cells];
-  const rows = [...table.tBodies[0].rows];
-  const csv = csvOf(heads, rows); // before anything is sorted
   const tools = document.createElement("div");
   tools.className = "tools";
-  if (rows.length >= FILTERED_FROM) tools.append(...filterOf(table, rows));
-  tools.append(csvButton(table, csv));
+  if (table.tBodies[0].rows.length >= FILTERED_FROM) tools.append(...filterOf(table));
   table.parentElement.before(tools);
-  if (table.classList.contains("sortable")) makeSortable(table, heads);
+  if (table.classList.contains("sortable")) makeSortable(table);
 }
 
 // A row is shown if any of its cells holds the text.
-function filterOf(table, rows) {
+function filterOf(table) {
   const label = document.createElement("label");
   const input = document.createElement("input");
   input.type = "search";
@@ -26,86 +20,24 @@ function filterOf(table, rows) {
   label.append("Filter rows ", input);
   const shown = document.createElement("span");
   shown.setAttribute("role", "status");
-  const texts = rows.map((row) =>
-    [...row.cells].map((cell) => cell.textContent.trim().toLowerCase()));
-  const say = (count) => { shown.textContent = `${count} of ${rows.length} rows`; };
-  input.addEventListener("input", () => {
+  const show = () => {
     const wanted = input.value.trim().toLowerCase();
-    let count = 0;
-    rows.forEach((row, i) => {
-      row.hidden = !texts[i].some((text) => text.includes(wanted));
-      count += !row.hidden;
-    });
-    say(count);
+    const rows = [...table.tBodies[0].rows];
+    for (const row of rows) {
+      row.hidden = ![...row.cells].some((cell) => cell.textContent.trim().toLowerCase().includes(wanted));
+    }
+    shown.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
     markScrollers();
-  });
-  say(rows.length);
+  };
+  input.addEventListener("input", show);
+  table.addEventListener("podium:rows", show);
+  shown.textContent = `${table.tBodies[0].rows.length} of ${table.tBodies[0].rows.length} rows`;
   return [label, shown];
 }
 
-function csvButton(table, csv) {
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "link";
-  button.textContent = "CSV";
-  button.setAttribute("aria-label", `CSV of ${table.caption.textContent.trim()}`);
-  button.addEventListener("click", () => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([csv], { type: "text/csv" }));
-    link.download = `${table.id}.csv`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
-  });
-  return button;
-}
-
-// All rows as they were written; the same bytes as from "podium report --csv".
-function csvOf(heads, rows) {
-  const detailed = heads.map((_, column) =>
-    rows.some((row) => row.cells[column].querySelector("small")));
-  const names = heads.flatMap((head, column) => {
-    const name = head.dataset.name ?? head.textContent;
-    return detailed[column] ? [name, `${name} (below)`] : [name];
-  });
-  const lines = [unique(names)];
-  for (const row of rows) {
-    lines.push([...row.cells].flatMap((cell, column) => {
-      const value = valueOf(cell, heads[column]);
-      return detailed[column] ? [value, cell.querySelector("small")?.textContent ?? ""] : [value];
-    }));
-  }
-  return lines.map((line) => `${quotedLine(line)}\n`).join("");
-}
-
-function valueOf(cell, head) {
-  const text = textOf(cell);
-  const isNumber = head.classList.contains("number") && NUMBER.test(text);
-  return isNumber && "order" in cell.dataset ? cell.dataset.order : text;
-}
-
-// Without the smaller second line.
-function textOf(cell) {
-  return [...cell.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE)
-    .map((node) => node.data).join("");
-}
-
-function quotedLine(line) {
-  if (line.length === 1 && line[0] === "") return '""';
-  return line.map((text) =>
-    /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text).join(",");
-}
-
-function unique(names) {
-  const counts = new Map();
-  return names.map((name) => {
-    const count = (counts.get(name) ?? 0) + 1;
-    counts.set(name, count);
-    return count === 1 ? name : `${name} (${count})`;
-  });
-}
-
-// Pressing a column's head sorts by it; pressing again turns the order round.
-function makeSortable(table, heads) {
+// Pressing a column's head sorts by it, what is best first; pressing again turns the order round.
+function makeSortable(table) {
+  const heads = [...[...table.tHead.rows].at(-1).cells];
   heads.forEach((head, column) => {
     const button = document.createElement("button");
     button.type = "button";
@@ -113,15 +45,20 @@ function makeSortable(table, heads) {
     head.append(button);
     button.addEventListener("click", () => sortBy(table, heads, column));
   });
+  table.addEventListener("podium:rows", () => heads.forEach((head) => head.removeAttribute("aria-sort")));
 }
 
 function sortBy(table, heads, column) {
-  const ascending = heads[column].getAttribute("aria-sort") !== "ascending";
+  const first = "descending" in heads[column].dataset ? "descending" : "ascending";
+  const second = first === "ascending" ? "descending" : "ascending";
+  const order = heads[column].getAttribute("aria-sort") === first ? second : first;
   heads.forEach((head) => head.removeAttribute("aria-sort"));
-  heads[column].setAttribute("aria-sort", ascending ? "ascending" : "descending");
-  const rows = [...table.tBodies[0].rows];
-  rows.sort((a, b) => compare(orderOf(a, column), orderOf(b, column), ascending));
-  table.tBodies[0].append(...rows);
+  heads[column].setAttribute("aria-sort", order);
+  const body = table.tBodies[0];
+  body.written ??= [...body.rows]; // for what saves the table
+  const rows = [...body.rows];
+  rows.sort((a, b) => compare(orderOf(a, column), orderOf(b, column), order === "ascending"));
+  body.append(...rows);
 }
 
 function orderOf(row, column) {

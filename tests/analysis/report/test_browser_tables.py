@@ -1,8 +1,7 @@
-"""Tables of the page are filtered, sorted and downloaded in a real browser."""
+"""Tables of the page are filtered and sorted in a real browser."""
 
 import pytest
 
-from analysis.page.table_files import csv_table, tables_of
 from tests.browser import LAPTOP, Visit
 
 pytestmark = pytest.mark.browser
@@ -11,14 +10,9 @@ TABLE = "tuning-blocks"
 
 @pytest.fixture(scope="module")
 def visit(chromium, addresses):
-    visit = Visit(chromium, addresses["study"], LAPTOP, accept_downloads=True)
+    visit = Visit(chromium, addresses["study"], LAPTOP)
     visit.open_all()
     return visit
-
-
-@pytest.fixture(scope="module")
-def tables(synthetic_report):
-    return {table.name: table for table in tables_of(synthetic_report)}
 
 
 def tools_of(visit, table):
@@ -58,35 +52,22 @@ def test_any_cell_is_searched_and_nothing_found_is_said(visit):
     tools.get_by_label("Filter rows").fill("")
 
 
-def test_short_tables_have_no_filter(visit):
-    assert tools_of(visit, "leaderboard").get_by_label("Filter rows").count() == 0
+def test_what_is_best_comes_first_when_a_head_is_pressed(visit):
+    def first_after_pressing(label):
+        visit.page.locator("#leaderboard thead button", has_text=label).click()
+        return visit.page.locator("#leaderboard tbody tr:first-child th").inner_text().strip()
 
-
-def test_a_table_comes_down_with_the_bytes_that_the_command_writes(visit, tables):
-    # Sorted and filtered before: the file is of the table as it was written.
-    visit.page.locator(f"#{TABLE} thead button", has_text="Tuned, test").click()
-    tools = tools_of(visit, TABLE)
-    tools.get_by_label("Filter rows").fill("proxy")
-    with visit.page.expect_download() as waiting:
-        tools.get_by_role("button", name="CSV").click()
-    download = waiting.value
-
-    assert download.suggested_filename == f"{TABLE}.csv"
-    assert download.path().read_bytes() == csv_table(tables[TABLE]).encode()
-    assert visit.complaints == []
-
-
-def test_every_table_of_the_page_makes_that_csv(visit, tables):
-    visit.page.reload()
-    made = visit.run(
-        """() => Object.fromEntries(
-          [...document.querySelectorAll(".scroll > table[id]")].map((table) => [
-            table.id,
-            csvOf([...[...table.tHead.rows].at(-1).cells], [...table.tBodies[0].rows]),
-          ]))"""
+    best = first_after_pressing("Place")
+    assert first_after_pressing("Mean Recall") == best
+    assert first_after_pressing("Mean Recall") != best
+    assert first_after_pressing("Average rank") == best
+    assert first_after_pressing("Competitor") == min(
+        visit.page.locator("#leaderboard tbody th").all_inner_texts()
     )
 
-    assert made == {name: csv_table(table) for name, table in tables.items()}
+
+def test_short_tables_have_no_filter(visit):
+    assert tools_of(visit, "leaderboard").get_by_label("Filter rows").count() == 0
 
 
 def test_without_script_the_page_is_complete(chromium, addresses):
@@ -94,7 +75,7 @@ def test_without_script_the_page_is_complete(chromium, addresses):
 
     assert visit.page.locator(f"#{TABLE} tbody tr").count() == 24
     assert visit.page.locator(".tools").count() == 0
-    assert "proxy_anchor leads 3" in visit.page.locator("#answer .lead").inner_text()
+    assert "proxy_anchor leads 3" in visit.page.locator(".verdict-text").inner_text()
 
 
 def test_it_prints_with_all_that_was_folded(chromium, addresses):
@@ -102,6 +83,6 @@ def test_it_prints_with_all_that_was_folded(chromium, addresses):
     folded = len(visit.page.pdf())
     visit.run("dispatchEvent(new Event('beforeprint'))")
 
-    assert visit.run("[...document.querySelectorAll('details')].every((d) => d.open)")
+    assert visit.run("[...document.querySelectorAll('details.chapter')].every((d) => d.open)")
     assert visit.page.pdf()[:5] == b"%PDF-"
     assert folded > 10_000
