@@ -17,13 +17,15 @@ for (const choice of document.querySelectorAll(".choice")) {
   addSelector(choice, folds[0], folds, summaries.map((summary) => summary.textContent));
 }
 
-// Puts the selector into the box, before one of its nodes. labels: names of the elements.
-function addSelector(box, before, elements, labels) {
+// Puts the selector into the box, before one of its nodes. names: names of the elements; those of
+// one name are shown together.
+function addSelector(box, before, elements, names) {
+  const labels = [...new Set(names)];
   const select = document.createElement("select");
   select.append(...labels.map((label) => new Option(label)));
   const show = (index) => {
     select.selectedIndex = index;
-    elements.forEach((element, i) => { element.hidden = i !== index; });
+    elements.forEach((element, i) => { element.hidden = names[i] !== labels[index]; });
   };
   const own = { section: box.closest("section"), name: box.dataset.selector, labels, show };
   const choose = (index) => {
@@ -37,9 +39,9 @@ function addSelector(box, before, elements, labels) {
   select.addEventListener("change", () => choose(select.selectedIndex));
   // A permalink shows what it leads into.
   box.addEventListener("podium:show", ({ target }) => {
-    if (elements.includes(target)) choose(elements.indexOf(target));
+    if (elements.includes(target)) choose(labels.indexOf(names[elements.indexOf(target)]));
   });
-  if (elements.length > 1) {
+  if (labels.length > 1) {
     const label = document.createElement("label");
     label.append(`${own.name} `, select);
     label.className = "selector";

@@ -128,3 +128,80 @@ function copiedBySelection(text) {
   focused?.focus({ preventScroll: true });
   return isCopied;
 }
+
+// First and last value of an axis: its limits, or the range of the values with a margin.
+function domainOf(axis, values) {
+  if (axis.limits) return axis.limits;
+  const isLog = axis.scale === "log";
+  const known = values.filter((it) => Number.isFinite(it)).map((it) => isLog ? Math.log(it) : it);
+  const low = known.reduce((a, b) => Math.min(a, b), Infinity);
+  const high = known.reduce((a, b) => Math.max(a, b), -Infinity);
+  if (low > high) return isLog ? [1, 10] : [0, 1];
+  const margin = 0.05 * (high - low) || (isLog ? Math.LN2 : 1);
+  const ends = [low - margin, high + margin];
+  return isLog ? ends.map(Math.exp) : ends;
+}
+
+// A value of an axis as text.
+function textOn(axis, value) {
+  const tick = axis.ticks.find(([at]) => at === value);
+  if (tick) return tick[1];
+  return axis.scale === "log" ? String(Number(value.toPrecision(3))) : numberText(value, Number.isInteger(value) ? 0 : axis.digits);
+}
+
+// Options of an x or y axis that is so many pixels long.
+function axisOptions(axis, domain, room, { isX }) {
+  const options = { type: axis.scale, domain, label: axis.label, labelArrow: "none", ...(isX ? { labelAnchor: "center" } : {}) };
+  if (!axis.ticks.length) {
+    const most = Math.max(2, Math.floor(room / (isX ? 70 : 42)));
+    return { ...options, ticks: axis.scale === "log" ? logTicks(domain, most) : most, tickFormat: plainTick };
+  }
+  const each = room / axis.ticks.length;
+  const needed = isX ? Math.max(...axis.ticks.map(([, text]) => widthOf(text) + 10)) : FONT_SIZE + 4;
+  const step = axis.is_ordinal ? 1 : Math.max(1, Math.ceil(needed / each));
+  const shown = axis.ticks.filter((_, i) => i % step === 0);
+  const text = (at) => shown.find(([it]) => it === at)?.[1] ?? "";
+  return { ...options, ticks: shown.map(([at]) => at), tickFormat: (at) => isX && axis.is_ordinal ? fitted(text(at), each + 8) : text(at) };
+}
+
+// Powers of 10 within the domain, and 2 and 5 times these where there is room.
+function logTicks([low, high], most) {
+  const between = (factors) => {
+    const found = [];
+    for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high); power++) {
+      found.push(...factors.map((factor) => Number(`${factor}e${power}`)));
+    }
+    return found.filter((it) => it >= low && it <= high);
+  };
+  const fine = [[1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9], [1, 2, 5], [1, 3]].map(between).find((it) => it.length <= most);
+  return fine?.length ? fine : between([1]);
+}
+
+function plainTick(value) {
+  return String(Number(value.toPrecision(6))).replace("-", MINUS);
+}
+
+// Room in pixels that the numbers of a y axis need beside it.
+function roomForNumbers(axis, domain) {
+  const texts = axis.ticks.length ? axis.ticks.map(([, text]) => text)
+    : domain.map((it) => axis.scale === "log" ? plainTick(Number(it.toPrecision(2))) : numberText(it, Math.abs(domain[1] - domain[0]) < 4 ? 1 : 0));
+  return Math.max(34, ...texts.map((text) => widthOf(text) + 18));
+}
+
+function svgElement(tag, attributes, text = "") {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.textContent = text;
+  return element;
+}
+
+// While a competitor of the plot is pointed at, the others of the plot fade.
+function fadeOthers(svg) {
+  svg.addEventListener("input", () => {
+    const name = svg.value?.name;
+    for (const it of svg.querySelectorAll("[data-competitor]")) {
+      it.style.opacity = name && it.dataset.competitor !== name ? 0.2 : "";
+    }
+  });
+  return svg;
+}

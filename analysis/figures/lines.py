@@ -1,0 +1,145 @@
+"""Lines over a number: one for each competitor, with a band, dots, and its name at its end."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from analysis.figures.axis import Axis
+from analysis.figures.plot import Plot, rounded
+from analysis.figures.series import Series
+
+State = Literal["complete", "pruned", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dots:
+    """Dots that belong to a line.
+
+    Attributes:
+        xs: values on the x axis.
+        ys: values on the y axis; None is drawn on the lower edge.
+        states: what each is: a filled dot, a hollow one or a cross.
+    """
+
+    xs: Sequence[float]
+    ys: Sequence[float | None]
+    states: Sequence[State]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One line, and the band around it where both its ends are known.
+
+    Attributes:
+        name: name of the competitor.
+        xs: values on the x axis, ascending.
+        ys: a value on the y axis for each of them; None leaves a gap.
+        lows: lower end of the band at each of them; () without a band.
+        highs: upper end of the band.
+        dots: dots of its own.
+        note: what distinguishes it from another line of the same competitor; such a line is
+            dotted. "" for the main one.
+    """
+
+    name: str
+    xs: Sequence[float]
+    ys: Sequence[float | None]
+    lows: Sequence[float | None] = ()
+    highs: Sequence[float | None] = ()
+    dots: Dots | None = None
+    note: str = ""
+
+
+def lines_plot(
+    lines: Iterable[Line],
+    *,
+    x: Axis,
+    y: Axis,
+    name: str,
+    title: str,
+    description: str,
+    label: str = "",
+    band: str = "",
+    labels: Literal["end", "both"] = "end",
+    are_steps: bool = False,
+    has_points: bool = False,
+    looks: Mapping[str, Series] | None = None,
+) -> Plot:
+    """The plot.
+
+    Args:
+        lines: its lines, best first.
+        x: the x axis.
+        y: the y axis.
+        name: name of the plot, unique within the page.
+        title: text read out as its name.
+        description: text read out after it.
+        label: what distinguishes it from the other plots of its figure.
+        band: what the bands are, such as ``range of 3 seeds``.
+        labels: whether names are at the ends of lines alone, or at their beginnings too.
+        are_steps: whether a value holds until the next one.
+        has_points: whether each value has the competitor's symbol.
+        looks: looks of the names, where these are no competitors of the page.
+    """
+    found = list(lines)
+    xs = list(dict.fromkeys(tuple(line.xs) for line in found))
+    return Plot(
+        kind="lines",
+        name=name,
+        title=title,
+        description=description,
+        label=label,
+        values={
+            "x": x.as_values(),
+            "y": y.as_values(),
+            "xs": [[rounded(value) for value in values] for values in xs],
+            "lines": [_line(line, xs.index(tuple(line.xs))) for line in found],
+            "band": band,
+            "labels": labels,
+            "are_steps": are_steps,
+            "has_points": has_points,
+            "looks": looks_as_values(looks),
+        },
+    )
+
+
+def _line(line: Line, xs: int) -> dict[str, Any]:
+    values: dict[str, Any] = {
+        "name": line.name,
+        "xs": xs,
+        "y": [rounded(value) for value in line.ys],
+    }
+    if line.lows:
+        values["low"] = [rounded(value) for value in line.lows]
+        values["high"] = [rounded(value) for value in line.highs]
+    if line.note:
+        values["note"] = line.note
+    if line.dots:
+        values["dots"] = {
+            "x": [rounded(value) for value in line.dots.xs],
+            "y": [rounded(value) for value in line.dots.ys],
+            "state": list(line.dots.states),
+        }
+    return values
+
+
+def looks_as_values(looks: Mapping[str, Series] | None) -> dict[str, Any] | None:
+    """Name -> colour and symbol, as the page has them of its competitors."""
+    if looks is None:
+        return None
+    return {
+        name: {"colour": look.css_colour, "symbol": look.symbol} for name, look in looks.items()
+    }
+
+
+def thinned(count: int, most: int) -> list[int]:
+    """At most so many of the positions from 0 to ``count`` - 1, spread evenly, with both ends.
+
+    Args:
+        count: number of positions.
+        most: how many to keep, at least 2.
+    """
+    if count <= most:
+        return list(range(count))
+    step = (count - 1) / (most - 1)
+    return [int(step * position + 0.5) for position in range(most)]

@@ -1,0 +1,128 @@
+"""Points of two numbers: each of a competitor, some emphasised, with a front line."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from analysis.figures.axis import Axis
+from analysis.figures.lines import looks_as_values
+from analysis.figures.plot import Plot, rounded
+from analysis.figures.series import Series
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """One point.
+
+    Attributes:
+        name: name of the competitor.
+        x: value on the x axis.
+        y: value on the y axis.
+        low: lower end of the interval of ``y``; None without one.
+        high: its upper end.
+        label: text beside the point, where there is room; "" for none.
+        detail: what else is shown of it when it is pointed at; lines are separated by ``\\n``.
+        is_hollow: whether it is an outline.
+        rings: shapes around it.
+    """
+
+    name: str
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+    label: str = ""
+    detail: str = ""
+    is_hollow: bool = False
+    rings: Sequence[Literal["circle", "square"]] = ()
+
+
+def scatter_plot(
+    points: Iterable[Point],
+    *,
+    x: Axis,
+    y: Axis,
+    name: str,
+    title: str,
+    description: str,
+    label: str = "",
+    interval: str = "",
+    front: Sequence[tuple[float, float]] = (),
+    is_map: bool = False,
+    looks: Mapping[str, Series] | None = None,
+) -> Plot:
+    """The plot.
+
+    Args:
+        points: its points, best first.
+        x: the x axis.
+        y: the y axis.
+        name: name of the plot, unique within the page.
+        title: text read out as its name.
+        description: text read out after it.
+        label: what distinguishes it from the other plots of its figure.
+        interval: what the intervals are, such as ``95 % interval``.
+        front: points of a staircase by ascending ``x``, each holding until the next.
+        is_map: whether it is square and without axes, as only distances between points matter.
+        looks: looks of the names, where these are no competitors of the page.
+    """
+    found = list(points)
+    names = list(dict.fromkeys(point.name for point in found))
+    return Plot(
+        kind="scatter",
+        name=name,
+        title=title,
+        description=description,
+        label=label,
+        values={
+            "x": x.as_values(),
+            "y": y.as_values(),
+            "names": names,
+            "points": _columns(found, names),
+            "interval": interval,
+            "front": [[rounded(at), rounded(value)] for at, value in front],
+            "is_map": is_map,
+            "looks": looks_as_values(looks),
+        },
+    )
+
+
+def _columns(points: Sequence[Point], names: Sequence[str]) -> dict[str, list[Any]]:
+    """A list of each field; of optional ones only those that any point has."""
+    numbers = {name: number for number, name in enumerate(names)}
+    optional: dict[str, list[Any]] = {
+        "low": [rounded(point.low) for point in points],
+        "high": [rounded(point.high) for point in points],
+        "label": [point.label for point in points],
+        "detail": [point.detail for point in points],
+        "hollow": [int(point.is_hollow) for point in points],
+        "rings": [list(point.rings) for point in points],
+    }
+    return {
+        "name": [numbers[point.name] for point in points],
+        "x": [rounded(point.x) for point in points],
+        "y": [rounded(point.y) for point in points],
+        **{
+            field: values
+            for field, values in optional.items()
+            if any(value not in (None, "", 0, []) for value in values)
+        },
+    }
+
+
+def front_of(points: Iterable[tuple[float, float]], *, is_larger_better: bool) -> list[int]:
+    """Numbers of the points that no other beats in both, by ascending first value.
+
+    The first value is a cost, of which less is better. Of equal points the first is kept.
+
+    Args:
+        points: cost and value of each point.
+        is_larger_better: whether more of the second value is better.
+    """
+    sign = -1.0 if is_larger_better else 1.0
+    values = [(cost, sign * value) for cost, value in points]
+    front: list[int] = []
+    for number in sorted(range(len(values)), key=lambda number: values[number]):
+        if not front or values[number][1] < values[front[-1]][1]:
+            front.append(number)
+    return front

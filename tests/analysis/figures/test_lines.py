@@ -1,0 +1,131 @@
+"""Lines and points as the values that scripts draw."""
+
+import json
+import math
+
+import pytest
+
+from analysis.figures.axis import Axis
+from analysis.figures.lines import Dots, Line, lines_plot, thinned
+from analysis.figures.scatter import Point, front_of, scatter_plot
+from analysis.figures.series import series_of
+
+_EPOCH = Axis(label="Epoch", digits=0)
+_SCORE = Axis(label="Recall@1, %")
+_WORDS = {"name": "plot", "title": "Title", "description": "Description."}
+
+
+def lines_of(*lines, **options):
+    return lines_plot(lines, x=_EPOCH, y=_SCORE, **_WORDS, **options).values
+
+
+def test_lines_over_the_same_values_share_them():
+    values = lines_of(
+        Line(name="a", xs=(1, 2), ys=(50.0, 60.0)),
+        Line(name="b", xs=(1, 2), ys=(40.0, 70.0)),
+        Line(name="c", xs=(1, 5), ys=(30.0, 31.0)),
+    )
+
+    assert values["xs"] == [[1.0, 2.0], [1.0, 5.0]]
+    assert [(line["name"], line["xs"]) for line in values["lines"]] == [
+        ("a", 0),
+        ("b", 0),
+        ("c", 1),
+    ]
+
+
+def test_unknown_values_are_gaps_and_no_nan():
+    values = lines_of(Line(name="a", xs=(1, 2, 3), ys=(50.0, None, math.nan)))
+
+    assert values["lines"][0]["y"] == [50.0, None, None]
+    json.dumps(values, allow_nan=False)
+
+
+def test_a_band_has_an_end_at_each_value_where_it_is_known():
+    line = Line(name="a", xs=(1, 2), ys=(50.0, 60.0), lows=(49.0, None), highs=(51.0, None))
+    values = lines_of(line, band="range of 3 seeds")
+
+    assert values["band"] == "range of 3 seeds"
+    assert (values["lines"][0]["low"], values["lines"][0]["high"]) == ([49.0, None], [51.0, None])
+
+
+def test_every_dot_comes_with_its_state():
+    dots = Dots(xs=(0, 1, 2), ys=(50.0, 20.0, None), states=("complete", "pruned", "failed"))
+    values = lines_of(Line(name="a", xs=(0,), ys=(50.0,), dots=dots), are_steps=True)
+
+    assert values["lines"][0]["dots"] == {
+        "x": [0.0, 1.0, 2.0],
+        "y": [50.0, 20.0, None],
+        "state": ["complete", "pruned", "failed"],
+    }
+
+
+def test_ranks_have_the_first_at_the_top():
+    assert Axis.of_ranks("Rank", 4).as_values()["limits"] == [4.5, 0.5]
+
+
+def test_categories_are_ticks_in_their_order():
+    axis = Axis.of_categories("K", ("1", "10")).as_values()
+
+    assert axis["ticks"] == [[0.0, "1"], [1.0, "10"]]
+    assert axis["is_ordinal"]
+
+
+def test_looks_are_given_where_names_are_no_competitors():
+    looks = series_of(("kfold", "fixed"))
+    values = lines_of(Line(name="kfold", xs=(1,), ys=(1.0,)), looks=looks)
+
+    assert values["looks"]["kfold"] == {"colour": "var(--series-1)", "symbol": "square"}
+    assert lines_of()["looks"] is None
+
+
+@pytest.mark.parametrize(("count", "most"), [(1, 2), (5, 5), (6, 5), (1000, 40)])
+def test_thinning_keeps_both_ends_and_at_most_so_many(count, most):
+    kept = thinned(count, most)
+
+    assert len(kept) == min(count, most)
+    assert (kept[0], kept[-1]) == (0, count - 1)
+    assert sorted(set(kept)) == kept
+
+
+def test_points_are_columns_without_those_that_no_point_has():
+    values = scatter_plot(
+        [
+            Point(name="b", x=1.0, y=2.0, rings=("circle",)),
+            Point(name="a", x=3.0, y=4.0),
+            Point(name="b", x=5.0, y=6.0),
+        ],
+        x=_EPOCH,
+        y=_SCORE,
+        **_WORDS,
+    ).values
+
+    assert values["names"] == ["b", "a"]
+    assert values["points"] == {
+        "name": [0, 1, 0],
+        "x": [1.0, 3.0, 5.0],
+        "y": [2.0, 4.0, 6.0],
+        "rings": [["circle"], [], []],
+    }
+
+
+def test_the_front_holds_what_no_other_beats_in_cost_and_value():
+    points = [(2.0, 60.0), (1.0, 50.0), (3.0, 55.0), (4.0, 61.0), (1.0, 49.0), (4.0, 61.0)]
+
+    assert front_of(points, is_larger_better=True) == [1, 0, 3]
+    assert front_of(points, is_larger_better=False) == [4]
+
+
+@pytest.mark.parametrize("is_larger_better", [True, False])
+def test_the_front_agrees_with_comparing_all_pairs(is_larger_better):
+    points = [(float(7 * n % 11), float(5 * n % 13)) for n in range(40)]
+    sign = 1 if is_larger_better else -1
+
+    def is_beaten(one):
+        return any(
+            cost <= one[0] and sign * value >= sign * one[1] and (cost, value) != one
+            for cost, value in points
+        )
+
+    expected = {point for point in points if not is_beaten(point)}
+    assert {points[n] for n in front_of(points, is_larger_better=is_larger_better)} == expected

@@ -1,0 +1,169 @@
+"""Lines and points as a browser draws them, on a phone and a laptop."""
+
+import pytest
+
+from analysis.figures.axis import Axis
+from analysis.figures.lines import Dots, Line, lines_plot
+from analysis.figures.scatter import Point, scatter_plot
+from analysis.figures.series import series_of
+from analysis.page.html_page import Column, Illustration, Page, Section, Table, render_page
+from tests.browser import LAPTOP, PHONE, Visit
+
+pytestmark = pytest.mark.browser
+
+_SCORE = Axis(label="Recall@1, %")
+_WORDS = {"title": "Title", "description": "Description."}
+_MANY = 46
+
+
+def curves(names):
+    plot = lines_plot(
+        [
+            Line(
+                name=name,
+                xs=range(1, 11),
+                ys=[50 + rank + epoch for epoch in range(10)],
+                lows=[49 + rank + epoch for epoch in range(10)],
+                highs=[51 + rank + epoch for epoch in range(10)],
+                dots=Dots(xs=(2, 3), ys=(40.0, None), states=("pruned", "failed")),
+            )
+            for rank, name in enumerate(names)
+        ],
+        x=Axis(label="Epoch", digits=0),
+        y=_SCORE,
+        name="curves",
+        label="latin",
+        band="range of 3 seeds",
+        **_WORDS,
+    )
+    other = lines_plot([], x=Axis(label="Epoch"), y=_SCORE, name="other", label="greek", **_WORDS)
+    return plot, other
+
+
+def ranks(names):
+    count = len(names)
+    return lines_plot(
+        [
+            Line(name=name, xs=(0, 1), ys=(rank + 1, count - rank))
+            for rank, name in enumerate(names)
+        ],
+        x=Axis.of_categories("K", ("1", "10")),
+        y=Axis.of_ranks("Rank", count),
+        name="ranks",
+        labels="both",
+        has_points=True,
+        **_WORDS,
+    )
+
+
+def costs(names):
+    return scatter_plot(
+        [
+            Point(name=name, label=name, x=0.125 * 1.2**rank, y=50.0 + rank, low=49.0, high=60.0)
+            for rank, name in enumerate(names)
+        ],
+        x=Axis(label="GPU-hours", scale="log"),
+        y=_SCORE,
+        name="costs",
+        front=((0.125, 50.0), (0.25, 51.0)),
+        **_WORDS,
+    )
+
+
+def figure(name, *plots, selector=""):
+    table = Table(name=f"{name}-table", caption="Numbers", columns=Column.texts("a"), rows=())
+    return Illustration(name=name, plots=plots, caption="Caption.", table=table, selector=selector)
+
+
+@pytest.fixture(scope="module", params=[5, _MANY], ids=["few", "many"])
+def address(request, tmp_path_factory):
+    names = [f"{'long_' * (rank % 4)}loss_{rank:02d}" for rank in range(request.param)]
+    parts = (
+        figure("learning", *curves(names), selector="Block"),
+        figure("bump", ranks(names)),
+        figure("pareto", costs(names)),
+    )
+    page = Page(
+        title="Page",
+        subtitle="",
+        sections=(Section(name="all", title="All", parts=parts),),
+        series=tuple(series_of(names, ranked=names).values()),
+    )
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    path.write_text(render_page(page), encoding="utf-8")
+    return path.as_uri()
+
+
+@pytest.fixture(params=[PHONE, LAPTOP], ids=["phone", "laptop"])
+def visit(request, address, chromium):
+    found = Visit(chromium, address, request.param)
+    found.open_all()
+    found.page.wait_for_selector("html[data-drawn]", state="attached")
+    yield found
+    found.context.close()
+
+
+_TEXTS_OUTSIDE = """() => [...document.querySelectorAll(".plot")].flatMap((plot) => {
+  if (!plot.clientWidth) return [];
+  const box = plot.getBoundingClientRect();
+  return [...plot.querySelectorAll("svg text")].filter((text) => {
+    const at = text.getBoundingClientRect();
+    const isOutside = at.left < box.left - 1 || at.right > box.right + 1;
+    return text.textContent && (isOutside || parseFloat(getComputedStyle(text).fontSize) < 11);
+  }).map((text) => `${plot.id}: ${text.textContent}`);
+})"""
+
+
+def test_all_texts_are_inside_and_large_enough(visit):
+    assert visit.run(_TEXTS_OUTSIDE) == []
+    assert visit.complaints == []
+
+
+def test_names_do_not_cover_each_other(visit):
+    covered = visit.run(
+        """() => [...document.querySelectorAll(".plot [aria-label=names]")].flatMap((group) => {
+          const boxes = [...group.querySelectorAll("text")].map((it) => [it.textContent, it.getBoundingClientRect()]);
+          return boxes.flatMap(([name, a], i) => boxes.slice(i + 1)
+            .filter(([, b]) => a.left < b.right && b.left < a.right && a.top + 2 < b.bottom && b.top + 2 < a.bottom)
+            .map(([other]) => `${name} ${other}`));
+        })"""
+    )
+    assert covered == []
+
+
+def test_every_competitor_is_named_at_both_ends_of_ranks(visit):
+    counts = visit.run(
+        """() => [...document.querySelectorAll("#ranks [aria-label=names]")]
+          .map((group) => new Set([...group.querySelectorAll("text")].map((it) => it.dataset.competitor)).size)"""
+    )
+    lines = visit.run("document.querySelectorAll('#ranks [aria-label=line] path').length")
+
+    assert counts == [lines, lines]
+
+
+def test_pointing_at_a_line_says_its_value_and_fades_the_others(visit):
+    line = visit.page.locator("#curves [aria-label=line] path").last
+    line.scroll_into_view_if_needed()
+    box = line.bounding_box()
+    visit.page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 1)
+
+    text = visit.page.locator("#curves [aria-label=tip]").text_content()
+    assert "Epoch: 10" in text
+    assert "Recall@1, %: " in text
+    assert "range of 3 seeds: " in text
+    assert visit.page.locator("#curves [aria-label=line] path[style*='0.2']").count() > 0
+
+
+def test_pressing_a_name_highlights_it_everywhere(visit):
+    visit.page.locator("#ranks text[data-competitor=loss_00]").first.click()
+    faded = visit.page.locator("#curves [aria-label=line] path[data-competitor=long_loss_01]")
+
+    assert faded.evaluate("it => getComputedStyle(it).opacity") == "0.15"
+
+
+def test_the_selector_shows_the_plots_of_one_label(visit):
+    assert visit.page.locator("#curves").is_visible()
+    visit.page.get_by_label("Block").select_option("greek")
+
+    assert not visit.page.locator("#curves").is_visible()
+    assert visit.page.locator("#other").is_visible()
