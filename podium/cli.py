@@ -47,6 +47,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "protocols": ("Results", "Compare validation protocols: picks, regret, agreement, hours."),
     "importance": ("Results", "Show which hyperparameters decide, and which are noise."),
     "merge": ("Results", "Make one results folder of several, if they may be compared."),
+    "site": ("Results", "Write static pages of all studies of a folder, with leaderboards."),
     "verify": ("Results", "Check every file and every rule of a results folder."),
     "compact": ("Results", "Gather the trial files of a study into a few large ones."),
     "datasets": ("Facts", "Check a data set on disk, or resize its images beforehand."),
@@ -60,8 +61,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, then exit the process with its exit code.
 
-    Exit codes: 0 done, 1 some trials failed, 2 bad input, 3 interrupted and resumable, 4 store or
-    lock unavailable.
+    Exit codes: 0 done, 1 some trials failed or folders were refused, 2 bad input, 3 interrupted
+    and resumable, 4 store or lock unavailable.
 
     Args:
         arguments: words after ``podium``; None means those of this process.

@@ -91,6 +91,7 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/results/trial_files", "orchestrator/results_tools", "orchestrator/run",
         "orchestrator/scheduling", "orchestrator/study", "orchestrator/study_validation",
+        "orchestrator/verify",
         "podium/arguments", "podium/comparison", "podium/errors", "podium/plan",
         "podium/stop_signals", "podium/terminal", "trainables", "trainables/loss_composition",
         "trainables/saved_models", "trainables/settings",

@@ -83,20 +83,46 @@ def merge_studies(folders: Sequence[Place], output: Path) -> Merged:
         StoreError: the folder cannot be written; then nothing is left of it.
     """
     _check_arguments(folders, output)
-    sources = sorted((read_source(folder) for folder in folders), key=_canonical)
+    sources = [read_source(folder) for folder in folders]
     for folder in folders:
         if is_inside_folder(folder, output):
             raise PodiumError(
                 f"the merged results must not lie in a folder that is merged; got {output} in"
                 f" {folder}"
             )
+    return merge_sources(sources, output)
+
+
+def merge_problems(sources: Sequence[Source]) -> list[str]:
+    """Everything that keeps sources from being merged, in sentences; empty if nothing does.
+
+    Raises:
+        PodiumError: a source was changed since it was read.
+    """
+    ordered = sorted(sources, key=_canonical)
+    return _problems(ordered, _union(ordered, "merged"))
+
+
+def merge_sources(sources: Sequence[Source], output: Path, *, with_weights: bool = True) -> Merged:
+    """Make one results folder of sources that were read, whose order does not matter.
+
+    Args:
+        sources: what the folders hold, each once.
+        output: the new folder, which names the merged study.
+        with_weights: whether the weights of trials are copied too; reports need none.
+
+    Raises:
+        PodiumError: the results are not comparable, with every reason, or were changed since
+            they were read.
+        StoreError: the folder cannot be written; then nothing is left of it.
+    """
+    sources = sorted(sources, key=_canonical)
     study = _union(sources, output.name)
-    problems = [*_study_problems(sources, study), *data_problems(sources)]
-    schema, of_schema = _schema(sources)
-    problems += of_schema
-    if problems or schema is None:
+    if problems := _problems(sources, study):
         lines = "\n".join(f"  {problem}" for problem in problems)
         raise PodiumError(f"these results cannot be merged:\n{lines}")
+    schema, _ = _schema(sources)
+    assert schema is not None, "without problems there is a schema"
     trials = write_merged(
         sources,
         output,
@@ -104,6 +130,7 @@ def merge_studies(folders: Sequence[Place], output: Path) -> Merged:
         study=study,
         provenance=_provenance(sources, study),
         schema=schema,
+        with_weights=with_weights,
     )
     blocks = {block for source in sources for block in source.facts["block"]}
     return Merged(
@@ -113,6 +140,10 @@ def merge_studies(folders: Sequence[Place], output: Path) -> Merged:
         losses=tuple(study["losses"]),
         num_blocks=len(blocks),
     )
+
+
+def _problems(sources: Sequence[Source], study: Mapping[str, Any]) -> list[str]:
+    return [*_study_problems(sources, study), *data_problems(sources), *_schema(sources)[1]]
 
 
 def _check_arguments(folders: Sequence[Place], output: Path) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from orchestrator.results.records.asks import Ask
+from orchestrator.results.records.runs import ESTIMATE
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import MERGED_FROM
 from orchestrator.study.blocks import searches
@@ -42,6 +43,31 @@ def check_groups(trials: Trials, findings: Findings) -> None:
                 where = " ".join(str(part) for part in group if part is not None)
                 last = list(values.values())[-1]
                 findings.problem(last.file, f"{where}: {rule} ({column})", found)
+
+
+def check_lost_rows(stored: StoredStudy, findings: Findings) -> None:
+    """Runs count a trial once its row is committed, so there are at least as many rows.
+
+    Failures may be withdrawn, and an estimate counts attempts: both are left out. Rows of a file
+    that cannot be read were reported with it.
+    """
+    if findings.problems:
+        return
+    counted = sum(
+        spent.tries
+        for run in stored.runs
+        if run.number != ESTIMATE
+        for spent in run.spent
+        if spent.use in ("complete", "pruned")
+    )
+    if counted > len(stored.trials):
+        findings.problem(
+            stored.paths.trials,
+            f"must hold the {counted} trials that runs completed: the folder was copied in part,"
+            " or rows were lost",
+            len(stored.trials),
+            "Copy the folder again, or restore the rows from a copy",
+        )
 
 
 def check_copies(stored: StoredStudy, findings: Findings) -> None:

@@ -1,8 +1,8 @@
 """Checks every file and every invariant of a results folder, and changes nothing.
 
-It may run while the study runs. Rows are read before asks, and these before attempts and
-artifacts, since they are written in the opposite order: so whatever is found has what it refers
-to, even if it was written while others were read.
+It may run while the study runs. Accounts of runs are read before rows, rows before asks, and these
+before attempts and artifacts, since they are written in the opposite order: so whatever is found
+has what it refers to, even if it was written while others were read.
 """
 
 from collections.abc import Callable, Mapping
@@ -40,7 +40,12 @@ from orchestrator.verify.store_files import (
 from orchestrator.verify.stored_study import StoredStudy
 from orchestrator.verify.trial_row_rules import RowRules
 from orchestrator.verify.trial_rows import StoredTrial, read_trials
-from orchestrator.verify.trials_of_study import check_copies, check_groups, check_searches
+from orchestrator.verify.trials_of_study import (
+    check_copies,
+    check_groups,
+    check_lost_rows,
+    check_searches,
+)
 
 
 def verify_store(
@@ -66,6 +71,7 @@ def verify_store(
     check_lock(paths, findings)
     study = stored_study(paths, name, findings)
     provenance = stored_provenance(paths, name, findings)
+    runs = known_runs(paths, findings)  # before the rows, which are committed before they count
     trials = _trials(paths, name, study, findings)
     asks = read_sound_asks(paths, findings)
     retried = read_sound_retried(paths, findings)
@@ -74,11 +80,12 @@ def verify_store(
             paths=paths,
             study=study,
             provenance=provenance,
-            runs=known_runs(paths, findings),
+            runs=runs,
             trials=trials,
             asks=asks,
             retried=retried,
         )
+        check_lost_rows(stored, findings)
         check_groups(trials, findings)
         check_code(stored, findings)
         check_copies(stored, findings)

@@ -149,6 +149,7 @@ def write_merged(
     study: Mapping[str, Any],
     provenance: Mapping[str, Any],
     schema: pa.Schema,
+    with_weights: bool,
 ) -> int:
     """Write the folder, all at once or not at all; returns how many trials it has.
 
@@ -162,6 +163,7 @@ def write_merged(
         study: resolved merged study.
         provenance: provenance of the merged study.
         schema: schema of its trial files.
+        with_weights: whether the weights of trials are copied too.
 
     Raises:
         PodiumError: a source was changed since it was read; nothing is left at ``output``.
@@ -185,7 +187,7 @@ def write_merged(
                     writer.write_table(group)
             write_manifest(paths, Manifest(file=file_name, trials=places))
         for source in sources:
-            _copy_files(source.paths, folder)
+            _copy_files(source.paths, folder, with_weights=with_weights)
             copy_all_code(source.paths, paths)
     return len(places)
 
@@ -235,7 +237,7 @@ def _renamed(rows: pa.Table, name: str, schema: pa.Schema) -> pa.Table:
     return with_missing_columns(typed, schema)
 
 
-def _copy_files(source: StudyPaths, target: Path) -> None:
+def _copy_files(source: StudyPaths, target: Path, *, with_weights: bool) -> None:
     """Asks, attempts, weights, embeddings and logs; what the target has already stays.
 
     Failures after which a trial was retried go with its attempts, which are counted from the last.
@@ -247,8 +249,8 @@ def _copy_files(source: StudyPaths, target: Path) -> None:
         if not place.exists():
             for name in list_names(folder, ".json"):
                 copy_file(folder / name, place / name)
-    kept = ((source.models, ".safetensors"), (source.embeddings, ".safetensors"))
-    for folder, suffix in (*kept, (source.trial_logs, ".log")):
+    kept = [(source.embeddings, ".safetensors"), (source.trial_logs, ".log")]
+    for folder, suffix in kept + [(source.models, ".safetensors")] * with_weights:
         for name in list_names(folder, suffix):
             copy_file(folder / name, target / relative_path(source.folder, folder) / name)
 

@@ -179,6 +179,12 @@ def test_lost_rows_are_one_problem_and_few_notes(finished, tmp_path):
     assert len(found.notes) <= 6
 
 
+def test_rows_that_a_copy_of_the_folder_lacks_are_named(interrupted, tmp_path):
+    paths = copy_of(interrupted, tmp_path)
+    a_file(paths, "trials/*/*.parquet").unlink()
+    assert "runs completed: the folder was copied in part" in problems(paths.folder)
+
+
 def test_old_folders_without_hashes_are_read_with_a_note(interrupted, tmp_path):
     paths = copy_of(interrupted, tmp_path)
     for path in paths.folder.rglob("*.json"):

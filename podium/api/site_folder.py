@@ -1,0 +1,177 @@
+"""The folder of a site: what podium wrote there, and what it may replace or delete."""
+
+import hashlib
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from orchestrator.results.storage.files import list_names, parse_json, put, put_json, read_bytes
+from orchestrator.results.storage.local_files import store_errors
+from orchestrator.results.storage.locations import temporary_name
+from podium.errors import CorruptFileError, PodiumError
+
+MANIFEST = "site.json"
+"""File that lists what podium wrote, by path, with the SHA-256 of each."""
+
+_STAGING = "podium-site"
+# What podium writes in the folder of a site, so that no manifest leads elsewhere.
+_OWN = re.compile(r"index\.html|(data/)?(studies|leaderboards)/[^/]+\.(html|parquet)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What a new version of a site changed.
+
+    Attributes:
+        written: paths of the files that are new or have other bytes.
+        kept: paths of the files whose bytes stayed.
+        removed: paths of the files that were deleted.
+    """
+
+    written: tuple[str, ...]
+    kept: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+@dataclass(slots=True, kw_only=True)
+class SiteFolder:
+    """A folder that gets a new version of a site; until `publish` the last one stays.
+
+    Attributes:
+        folder: the folder.
+        before: path -> SHA-256 of each file that earlier calls wrote.
+        staging: hidden folder in it, where the new files wait.
+        files: path -> SHA-256 of each file of the new version.
+    """
+
+    folder: Path
+    before: Mapping[str, str]
+    staging: Path
+    files: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, folder: Path) -> "SiteFolder":
+        """The folder, made if it is not there.
+
+        Raises:
+            PodiumError: it holds files, and none is the manifest of a site.
+            CorruptFileError: the manifest is damaged.
+            StoreError: it cannot be written.
+        """
+        before = _read_manifest(folder)
+        with store_errors("write in", folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            foreign = [it.name for it in folder.iterdir() if not it.name.startswith(".")]
+            if foreign and before is None:
+                raise PodiumError(
+                    f"--output must be a new folder, an empty one, or one of a site; {folder}"
+                    f" holds {min(foreign)} and no {MANIFEST}"
+                )
+            for leftover in folder.glob(f".{_STAGING}.*"):
+                shutil.rmtree(leftover)
+            staging = folder / temporary_name(_STAGING)
+            staging.mkdir()
+        return cls(folder=folder, before=before or {}, staging=staging)
+
+    def add(self, path: str, data: bytes) -> str:
+        """Add a file to the new version; returns its SHA-256.
+
+        Args:
+            path: path of the file below the folder, its parts joined by ``/``.
+            data: content of the file.
+
+        Raises:
+            PodiumError: a file of that path is there that podium did not write.
+        """
+        assert _OWN.fullmatch(path), "the manifest would refuse it"
+        if path not in self.before and _exists(self.folder / path):
+            raise PodiumError(
+                f"{self.folder / path} is in the way of a file of the site, and podium did not"
+                " write it; move it elsewhere"
+            )
+        put(self.staging / path, data)
+        self.files[path] = hashlib.sha256(data).hexdigest()
+        return self.files[path]
+
+    def publish(self) -> Changes:
+        """Put the new version in place: replace files that differ, delete those that are gone.
+
+        The manifest lists old and new files meanwhile, so that a call which was killed leaves
+        nothing that the next one takes for a stranger's. A file that someone changed is not
+        deleted.
+
+        Raises:
+            StoreError: the folder cannot be written.
+        """
+        _write_manifest(self.folder, {**self.before, **self.files})
+        with store_errors("write in", self.folder):
+            written = [path for path in sorted(self.files) if self._replace(path)]
+            gone = sorted(self.before.keys() - self.files.keys())
+            removed = [path for path in gone if self._remove(path)]
+        _write_manifest(self.folder, self.files)
+        return Changes(
+            written=tuple(written),
+            kept=tuple(sorted(self.files.keys() - set(written))),
+            removed=tuple(removed),
+        )
+
+    def close(self) -> None:
+        """Delete the hidden folder."""
+        shutil.rmtree(self.staging, ignore_errors=True)
+
+    def _replace(self, path: str) -> bool:
+        """Put a file in place; whether it is new or differs."""
+        target = self.folder / path
+        if _digest(target) == self.files[path]:
+            return False
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (self.staging / path).replace(target)
+        return True
+
+    def _remove(self, path: str) -> bool:
+        """Delete a file, and its folder if that is empty then; whether it was podium's."""
+        target = self.folder / path
+        if _digest(target) != self.before[path]:
+            return False
+        target.unlink()
+        if not any(target.parent.iterdir()):
+            target.parent.rmdir()
+        return True
+
+
+def _exists(path: Path) -> bool:
+    return path.exists() or path.is_symlink()
+
+
+def _digest(path: Path) -> str | None:
+    content = read_bytes(path) if path.is_file() else None
+    return None if content is None else hashlib.sha256(content).hexdigest()
+
+
+def _read_manifest(folder: Path) -> Mapping[str, str] | None:
+    """Path -> SHA-256 of each file that podium wrote; None if there is no manifest.
+
+    Raises:
+        CorruptFileError: it is damaged, or names what podium does not write.
+    """
+    path = folder / MANIFEST
+    if MANIFEST not in list_names(folder, MANIFEST):
+        return None
+    values = parse_json(path, read_bytes(path)) or {}
+    files = values.get("files")
+    if not isinstance(files, dict) or not all(
+        isinstance(digest, str) and _OWN.fullmatch(name) for name, digest in files.items()
+    ):
+        raise CorruptFileError(
+            f"{path} is not the list of a site's files that podium wrote. Restore it, or give"
+            " another --output"
+        )
+    return files
+
+
+def _write_manifest(folder: Path, files: Mapping[str, str]) -> None:
+    put_json(
+        folder / MANIFEST, {"written_by": "podium site", "files": dict(sorted(files.items()))}
+    )

@@ -1,0 +1,87 @@
+"""What podium wrote may be replaced and deleted; what others wrote stays."""
+
+import json
+
+import pytest
+
+from podium.api.site_folder import SiteFolder
+from podium.errors import CorruptFileError, PodiumError
+
+
+def publish(folder, files):
+    site = SiteFolder.open(folder)
+    try:
+        for path, text in files.items():
+            site.add(path, text.encode())
+        return site.publish()
+    finally:
+        site.close()
+
+
+def names_in(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_new_version_writes_what_differs_and_deletes_what_is_gone(tmp_path):
+    first = publish(tmp_path, {"index.html": "1", "studies/a.html": "a", "studies/b c.html": "b"})
+    assert first.written == ("index.html", "studies/a.html", "studies/b c.html")
+    second = publish(tmp_path, {"index.html": "2", "studies/a.html": "a"})
+    assert (second.written, second.kept) == (("index.html",), ("studies/a.html",))
+    assert second.removed == ("studies/b c.html",)
+    assert publish(tmp_path, {"index.html": "2"}).removed == ("studies/a.html",)
+    assert names_in(tmp_path) == ["index.html", "site.json"]
+    assert not (tmp_path / "studies").exists()
+
+
+def test_a_folder_with_files_and_no_manifest_is_refused_as_it_is(tmp_path):
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(PodiumError, match=r"holds thesis\.tex and no site\.json"):
+        SiteFolder.open(tmp_path)
+    assert names_in(tmp_path) == ["thesis.tex"]
+
+
+def test_hidden_files_such_as_those_of_git_are_no_reason_to_refuse(tmp_path):
+    (tmp_path / ".nojekyll").touch()
+    publish(tmp_path, {"index.html": "1"})
+    assert names_in(tmp_path) == [".nojekyll", "index.html", "site.json"]
+
+
+def test_a_file_of_somebody_in_the_way_is_not_replaced(tmp_path):
+    publish(tmp_path, {"index.html": "1"})
+    (tmp_path / "studies").mkdir()
+    (tmp_path / "studies" / "a.html").write_text("mine")
+    with pytest.raises(PodiumError, match=r"a\.html is in the way"):
+        publish(tmp_path, {"index.html": "2", "studies/a.html": "a"})
+    assert (tmp_path / "index.html").read_text() == "1"
+    assert (tmp_path / "studies" / "a.html").read_text() == "mine"
+
+
+def test_a_page_that_somebody_changed_is_replaced_but_not_deleted(tmp_path):
+    files = {"index.html": "1", "studies/a.html": "a"}
+    publish(tmp_path, files)
+    (tmp_path / "studies" / "a.html").write_text("mine")
+    assert publish(tmp_path, {"index.html": "1"}).removed == ()
+    assert (tmp_path / "studies" / "a.html").read_text() == "mine"
+    (tmp_path / "index.html").write_text("edited")
+    assert publish(tmp_path, {"index.html": "1"}).written == ("index.html",)
+
+
+def test_a_version_that_is_not_published_changes_nothing(tmp_path):
+    publish(tmp_path, {"index.html": "1"})
+    site = SiteFolder.open(tmp_path)
+    site.add("index.html", b"2")  # and the process is killed
+    assert (tmp_path / "index.html").read_text() == "1"
+    assert publish(tmp_path, {"index.html": "3"}).written == ("index.html",)
+    assert names_in(tmp_path) == ["index.html", "site.json"]
+
+
+@pytest.mark.parametrize("path", ["../thesis.tex", "/etc/passwd", "data/x/../../y.parquet", "x"])
+def test_a_manifest_that_leads_elsewhere_is_refused(tmp_path, path):
+    publish(tmp_path, {"index.html": "1"})
+    manifest = tmp_path / "site.json"
+    manifest.write_text(json.dumps({"files": {path: "0" * 64}}))
+    with pytest.raises(CorruptFileError, match=r"site\.json is not the list of a site's files"):
+        SiteFolder.open(tmp_path)
+    manifest.write_text("{")
+    with pytest.raises(CorruptFileError, match="not valid JSON"):
+        SiteFolder.open(tmp_path)
