@@ -7,7 +7,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Literal, Self
@@ -260,6 +260,7 @@ class Summary:
 
     Attributes:
         verdict: who won, or that nothing is known, in one sentence.
+        headline: the same with its numbers, first of the sentences.
         facts: the numbers that matter most, at most three.
         picture: the figure beside them; None where nothing can be drawn.
         leaderboard: the first competitors; None where there is no ranking.
@@ -268,6 +269,7 @@ class Summary:
     """
 
     verdict: str
+    headline: str
     facts: tuple[Fact, ...] = ()
     picture: Illustration | None = None
     leaderboard: Table | None = None
@@ -307,10 +309,20 @@ class Chapter:
         label: heading of the chapter; that of the section if there is only one, and "" if that
             has none.
         sections: sections from top to bottom.
+        gist: what it says in a line, to be read while it is folded; may be "".
     """
 
     label: str
     sections: tuple[Section, ...]
+    gist: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotShown:
+    """A section that a page could have, and why it has not."""
+
+    title: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -332,6 +344,8 @@ class Page:
         links: links to pages that belong beside this one.
         summary: its first screen; None where it opens with its first section.
         series: looks of the competitors, for its plots.
+        gists: label of a chapter -> what it says in a line.
+        not_shown: sections that it has not.
     """
 
     title: str
@@ -340,6 +354,8 @@ class Page:
     links: tuple[Link, ...] = ()
     summary: Summary | None = None
     series: tuple[Series, ...] = ()
+    gists: Mapping[str, str] = field(default_factory=dict)
+    not_shown: tuple[NotShown, ...] = ()
 
     @property
     def chapters(self) -> tuple[Chapter, ...]:
@@ -350,10 +366,12 @@ class Page:
             for chapter, run in runs
             for group in ([tuple(run)] if chapter else [(section,) for section in run])
         ]
-        return tuple(
-            Chapter(label=group[0].title if len(group) == 1 else group[0].chapter, sections=group)
-            for group in groups
-        )
+        return tuple(self._chapter(group) for group in groups)
+
+    def _chapter(self, sections: tuple[Section, ...]) -> Chapter:
+        label = sections[0].title if len(sections) == 1 else sections[0].chapter
+        gist = self.gists.get(sections[0].chapter or label, "")
+        return Chapter(label=label, sections=sections, gist=gist)
 
 
 def render_page(page: Page) -> str:

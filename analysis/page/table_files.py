@@ -64,11 +64,11 @@ def page_record(
         ``title``, ``subtitle``, ``headline``, ``sentences``, ``notices``, ``sections`` (each with
         the names of its tables), ``tables``, and ``tournament`` as `tournament_record`.
     """
-    summary = page.summary or Summary(verdict=_texts(page.sections[0].parts, "lead")[0])
+    summary = page.summary or _lead(page)
     return {
         "title": page.title,
         "subtitle": page.subtitle,
-        "headline": summary.verdict,
+        "headline": summary.headline,
         "sentences": list(summary.sentences),
         "notices": list(summary.notices),
         "sections": [
@@ -141,6 +141,12 @@ def _named(page: Page) -> tuple[Table, ...]:
     names = {_INDEX, *(table.name for table in tables)}
     assert len(names) == len(tables) + 1, "tables of a page have names of their own"
     return tables
+
+
+def _lead(page: Page) -> Summary:
+    """What a page without a summary begins with."""
+    (lead, *_) = _texts(page.sections[0].parts, "lead")
+    return Summary(verdict=lead, headline=lead)
 
 
 def _texts(parts: Sequence[object], style: str) -> list[str]:

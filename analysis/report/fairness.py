@@ -40,7 +40,7 @@ def fairness(results: StudyResults, series: Mapping[str, Series]) -> Section:
 
 def fairness_note(results: StudyResults) -> tuple[Markup, ...]:
     """The line to be put beside each comparison; empty if nothing differs."""
-    if not (text := _unequal(results)):
+    if not (text := unequal_text(results)):
         return ()
     line = (
         '<p class="table-note">Not equal between the losses: {}.'
@@ -49,14 +49,14 @@ def fairness_note(results: StudyResults) -> tuple[Markup, ...]:
     return (Markup(line).format(text),)
 
 
-def _unequal(results: StudyResults) -> str:
+def unequal_text(results: StudyResults) -> str:
     """What the plan lets differ, without a period; empty if nothing does."""
     return summarise_differences(results.fairness.disparities) if results.fairness else ""
 
 
 def fairness_sentences(results: StudyResults) -> Iterator[str]:
     """Sentences for the summary: what the plan lets differ, and what the trials themselves add."""
-    if text := _unequal(results):
+    if text := unequal_text(results):
         yield f"The losses were not equal in {text}."
     differing = [item for item in results.fairness_checks if item.disparities]
     columns = dict.fromkeys(item.column for item in differing)
@@ -73,7 +73,7 @@ def _lead(results: StudyResults) -> str:
             " trials say is below."
         )
     shared = "The losses of a block share its data, splits, seeds, network and budget"
-    if text := _unequal(results):
+    if text := unequal_text(results):
         return f"{shared}. Apart from their formulas they differ in {text}."
     return f"{shared}, and are trained alike: only their formulas differ."
 

@@ -3,17 +3,28 @@
 Each section is a module of this room with a function of the module's name.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from threadpoolctl import threadpool_limits
 
 from analysis.figures.series import Series, series_of
-from analysis.page.html_page import Heading, Link, Page, Paragraph, Part, Section, render_page
+from analysis.page.html_page import (
+    Heading,
+    Link,
+    NotShown,
+    Page,
+    Paragraph,
+    Part,
+    Section,
+    render_page,
+)
 from analysis.report.compute_cost import compute_cost
 from analysis.report.cross_validation import cross_validation
 from analysis.report.embedding_maps import embedding_maps
 from analysis.report.fairness import fairness
+from analysis.report.gists import chapter_gists, ranking_gist
 from analysis.report.hyperparameters import hyperparameters
 from analysis.report.leaderboard import leaderboard
 from analysis.report.learning_curves import learning_curves
@@ -98,11 +109,9 @@ _CHAPTERS: tuple[tuple[str, tuple[_StudySection, ...]], ...] = (
             sensitivity_to_test,
             subgroups,
             loss_groups,
-            scores,
-            verification,
-            reproduction,
         ),
     ),
+    ("Scores", (scores, verification, reproduction)),
     ("Cross-validation", (cross_validation,)),
     ("Protocols", (protocols,)),
     ("Hyperparameters", (tuning_gains, hyperparameters, _training, search_budget)),
@@ -114,16 +123,47 @@ _CHAPTERS: tuple[tuple[str, tuple[_StudySection, ...]], ...] = (
     ("Methods", (methods,)),
 )
 
+# Sections that a study may lack -> their titles, and why where they do not say it themselves.
+_WHY_NOT: Mapping[_StudySection, NotShown] = {
+    section: NotShown(title=title, reason=reason)
+    for section, title, reason in (
+        (leaderboard, "Leaderboard", "There is no ranking."),
+        (rank_map, "Ranks by block", "There is no ranking."),
+        (pairwise_comparisons, "Pairwise comparisons", "There is no ranking."),
+        (sensitivity_to_test, "Sensitivity to the test", "It takes a ranking of several blocks."),
+        (subgroups, "Subgroups", "Neither data set, backbone nor dimension has several values."),
+        (loss_groups, "Groups of losses", "It takes ranked losses of two groups."),
+        (verification, "Verification", "The study does not measure it (metrics: verification)."),
+        (reproduction, "Reproduction", "The study file states no expected scores."),
+        (cross_validation, "Cross-validation", "Finals were not trained on folds."),
+        (protocols, "Validation protocols", "The study has one protocol."),
+        (hyperparameters, "Hyperparameters", "Nothing was searched."),
+        (search_budget, "Search budget", "It takes two scored trials of every search."),
+        (variance_components, "Variance components", "It takes repeated finals or searches."),
+        (stability, "Stability of the ranking", "It takes search trials with scores."),
+        (optimism, "Optimism", "It takes scores by class, or finals with fresh seeds."),
+        (matched_gallery, "Matched galleries", "No embeddings of finals were kept."),
+        (embedding_maps, "Embedding maps", "No embeddings of finals were kept."),
+        (retrievals, "Retrievals", "No retrievals of finals were kept."),
+        (missing_cells, "Missing cells", "No trial has begun."),
+    )
+}
+
 # The same for the page of a published table.
-_TABLE_SECTIONS: tuple[_TableSection, ...] = (
-    table_leaderboard,
-    table_rank_map,
-    table_pairwise_comparisons,
-    table_sensitivity_to_test,
-    table_subgroups,
-    table_loss_groups,
-    table_scores,
-    table_methods,
+_TABLE_CHAPTERS: tuple[tuple[str, tuple[_TableSection, ...]], ...] = (
+    (
+        "Ranking",
+        (
+            table_leaderboard,
+            table_rank_map,
+            table_pairwise_comparisons,
+            table_sensitivity_to_test,
+            table_subgroups,
+            table_loss_groups,
+        ),
+    ),
+    ("Scores", (table_scores,)),
+    ("Methods", (table_methods,)),
 )
 
 
@@ -153,18 +193,46 @@ def study_report(results: StudyResults, *, links: Sequence[Link] = ()) -> Page:
     ranked = results.tournament.names if results.tournament else ()
     series = series_of(results.losses, ranked=ranked)
     blocks = counted(results.trials["block"].n_unique(), "block")
+    sections, not_shown = _made(results, series)
     return Page(
         title=results.name,
         subtitle=f"Tournament of {counted(len(results.losses), 'loss', 'losses')} over {blocks}",
         links=tuple(links),
         summary=study_summary(results, series),
         series=tuple(series.values()),
-        sections=_present(
-            _in_chapter(chapter, section(results, series))
-            for chapter, of_chapter in _CHAPTERS
-            for section in of_chapter
-        ),
+        sections=sections,
+        gists=chapter_gists(results),
+        not_shown=not_shown,
     )
+
+
+def _made(
+    results: StudyResults, series: Mapping[str, Series]
+) -> tuple[tuple[Section, ...], tuple[NotShown, ...]]:
+    """The sections that have something to show, and why the others have not."""
+    sections: list[Section] = []
+    not_shown: list[NotShown] = []
+    with _one_thread():
+        for chapter, of_chapter in _CHAPTERS:
+            for make in of_chapter:
+                section = make(results, series)
+                why_not = _WHY_NOT.get(make)
+                if section is None:
+                    assert why_not is not None, "what may be absent says why"
+                    not_shown.append(why_not)
+                elif why_not and (reason := _only_sentence(section)):
+                    not_shown.append(replace(why_not, reason=reason))
+                else:
+                    sections.append(replace(section, chapter=chapter))
+    return tuple(sections), tuple(not_shown)
+
+
+def _only_sentence(section: Section) -> str:
+    """The text of a section of nothing but a paragraph; else empty."""
+    match section.parts:
+        case (Paragraph(text=text),):
+            return text
+    return ""
 
 
 def table_report(
@@ -180,22 +248,27 @@ def table_report(
     """
     names = results.tournament.names
     series = series_of(names, ranked=names)
+    with _one_thread():
+        sections = [
+            replace(section, chapter=chapter)
+            for chapter, of_chapter in _TABLE_CHAPTERS
+            for make in of_chapter
+            if (section := make(results, series)) is not None
+        ]
     return Page(
         title=title,
         subtitle=source,
         links=tuple(links),
         summary=table_summary(results, series),
         series=tuple(series.values()),
-        sections=_present(section(results, series) for section in _TABLE_SECTIONS),
+        sections=tuple(sections),
+        gists={"Ranking": ranking_gist(results.tournament)},
     )
 
 
-def _in_chapter(chapter: str, section: Section | None) -> Section | None:
-    return section and replace(section, chapter=chapter)
-
-
-def _present(sections: Iterable[Section | None]) -> tuple[Section, ...]:
-    """The sections that have something to show.
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Linear algebra by a single thread.
 
     Matrices are small here, so threads of the linear algebra library cost more than they give,
     most on a busy machine; and with one of them last bits do not depend on how many cores there
@@ -204,4 +277,4 @@ def _present(sections: Iterable[Section | None]) -> tuple[Section, ...]:
     import scipy.linalg  # noqa: F401
 
     with threadpool_limits(limits=1, user_api="blas"):
-        return tuple(section for section in sections if section is not None)
+        yield

@@ -51,10 +51,14 @@ def block_tables(
 ) -> tuple[Table, ...]:
     """One K: a table a data set, columns embedding dimensions under backbones.
 
-    Without dimensions or backbones columns are what there is. The best of each column is bold,
-    all of them if several tie; the untrained network is last and cannot be best.
+    Without dimensions or backbones columns are what there is; with one network for all data sets
+    these are the columns of one table. The best of each column is bold, all of them if several
+    tie; the untrained network is last and cannot be best.
     """
-    return _tables(grid, series, scale, [_block_position(row, grid) for row in _rows(grid)], name)
+    rows = _rows(grid)
+    has_one_network = len({(row["backbone"], row["dim"]) for row in rows}) == 1
+    position = _data_set_position if has_one_network else _block_position
+    return _tables(grid, series, scale, [position(row, grid) for row in rows], name)
 
 
 def k_tables(
@@ -82,6 +86,19 @@ def _rows(grid: ScoreGrid) -> list[dict[str, Any]]:
     return grid.rows.to_dicts()
 
 
+def _data_set_position(row: _Row, grid: ScoreGrid) -> _Position:
+    named = (
+        row["backbone"] if grid.has_backbones else "",
+        _dim_text(row) if grid.has_dims else "",
+    )
+    group = ", ".join(filter(None, named))
+    return _Position(panel="", group=group, head=row["place"], order=(row["dim"] or 0.0,))
+
+
+def _dim_text(row: _Row) -> str:
+    return f"{row['dim']:g} dimensions"
+
+
 def _block_position(row: _Row, grid: ScoreGrid) -> _Position:
     if grid.has_dims and grid.has_backbones:
         heads = (row["place"], row["backbone"], f"{row['dim']:g}")
@@ -97,7 +114,7 @@ def _block_position(row: _Row, grid: ScoreGrid) -> _Position:
 
 def _k_position(row: _Row, scale: Scale, orders: Mapping[int, int]) -> _Position:
     panel = ", ".join(text for text in (row["place"], row["backbone"]) if text)
-    group = "" if row["dim"] is None else f"{row['dim']:g} dimensions"
+    group = "" if row["dim"] is None else _dim_text(row)
     return _Position(
         panel=panel,
         group=group,

@@ -5,8 +5,16 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 
 from analysis.figures.series import Series
-from analysis.page.html_page import Fold, Heading, Illustration, Paragraph, Part, Section, Table
-from analysis.report.fairness import fairness_note
+from analysis.page.html_page import (
+    Fold,
+    Heading,
+    Illustration,
+    Paragraph,
+    Part,
+    Section,
+    SideBySide,
+    Table,
+)
 from analysis.report.score_lines import backbone_figure, dimension_figure
 from analysis.report.score_tables import Scale, arrange, block_tables, k_tables
 from analysis.scores.score_grid import ScoreGrid, study_grid
@@ -26,17 +34,19 @@ def scores(results: StudyResults, series: Mapping[str, Series]) -> Section:
     title = f"{metric_word(ranked_by.metric)}{'@K' if ranked_by.k else ''}"
     return Section(
         name="recall",
-        title=f"{title} on unseen classes",
-        label=title,
+        title=title,
         parts=(
             Paragraph(text=_introduction(results)),
-            *fairness_note(results),
             *arrange(block_tables(primary, series, scale, name=_table_name(ranked_by.metric))),
             *score_figures(primary, series, word=f"{ranked_by.label}, %"),
-            *_without_k(results, series),
-            *((Fold(summary="Every K", parts=every_k),) if every_k else ()),
+            *_folded("Metrics without K", _without_k(results, series)),
+            *_folded("Every K", every_k),
         ),
     )
+
+
+def _folded(summary: str, parts: tuple[Part, ...]) -> tuple[Fold, ...]:
+    return (Fold(summary=summary, parts=parts),) if parts else ()
 
 
 def score_figures(
@@ -82,10 +92,7 @@ def _without_k(results: StudyResults, series: Mapping[str, Series]) -> tuple[Par
     rows = [grid.rows.with_columns(k=pl.lit(column)) for column, grid in enumerate(grids)]
     scale = Scale(word=f"{listed(words)} in %", heads=dict(enumerate(words)))
     grid = ScoreGrid(rows=pl.concat(rows), run_noun=grids[0].run_noun)
-    return (
-        Heading(text=listed(words)),
-        *k_tables(grid, series, scale, name="without-k"),
-    )
+    return arrange(k_tables(grid, series, scale, name="without-k"))
 
 
 def _every_k(
@@ -117,8 +124,8 @@ def _every_k(
 
 def _k_tables(
     grid: ScoreGrid, series: Mapping[str, Series], scale: Scale, metric: str
-) -> tuple[Table, ...]:
-    return k_tables(grid, series, scale, name=f"every-k-{_table_name(metric)}")
+) -> tuple[Table | SideBySide, ...]:
+    return arrange(k_tables(grid, series, scale, name=f"every-k-{_table_name(metric)}"))
 
 
 def _table_name(metric: str) -> str:

@@ -6,14 +6,20 @@ from dataclasses import replace
 from analysis.figures.ranking import RankedRow, ranking_plot
 from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Fact, Illustration, Summary, Table
-from analysis.report.verdict import answer_headline, answer_sentences, headline, notices
+from analysis.report.verdict import (
+    answer_headline,
+    answer_sentences,
+    headline,
+    notices,
+    short_verdict,
+)
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.tournament.medals import shared_places
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.table_tournament import TableResults
 from analysis.tournament.tournament import Tournament
 from analysis.tournament.verdict_text import verdict_sentences
-from analysis.wording import counted, number, percent, signed
+from analysis.wording import counted, number, p_value, percent, signed
 
 _MOST_ROWS = 16  # of the picture
 _MOST_LEADERS = 5  # of the small leaderboard
@@ -26,6 +32,7 @@ def study_summary(results: StudyResults, series: Mapping[str, Series]) -> Summar
     trials = Fact(value=f"{results.trials.height:,}", label="trials of searches and finals")
     said = Summary(
         verdict=answer_headline(results),
+        headline=answer_headline(results),
         facts=(trials,),
         sentences=answer_sentences(results),
         notices=notices(results),
@@ -34,6 +41,7 @@ def study_summary(results: StudyResults, series: Mapping[str, Series]) -> Summar
         return said
     return replace(
         said,
+        verdict=short_verdict(tournament, stability),
         facts=(*_facts(tournament, stability, metric), trials),
         picture=_picture(tournament, stability, score=f"{metric}, %", gains=_gains(results)),
         leaderboard=_leaders(tournament, stability, series),
@@ -52,7 +60,8 @@ def table_summary(results: TableResults, series: Mapping[str, Series]) -> Summar
     """The summary of a published table."""
     tournament, stability = results.tournament, results.stability
     return Summary(
-        verdict=headline(tournament, stability, metric=results.score),
+        verdict=short_verdict(tournament, stability),
+        headline=headline(tournament, stability, metric=results.score),
         facts=(
             *_facts(tournament, stability, results.score),
             Fact(value=str(len(tournament.blocks)), label="blocks with all scores"),
@@ -65,19 +74,20 @@ def table_summary(results: TableResults, series: Mapping[str, Series]) -> Summar
 
 
 def _facts(tournament: Tournament, stability: RankStability | None, metric: str) -> Iterator[Fact]:
-    """The lead of the first over the second, and how often resamples keep it first."""
+    """The lead of the first over the second, and what speaks for the first."""
     winner, second, *_ = tournament.standings
     gap = winner.mean_score - second.mean_score
     yield Fact(
         value=signed(gap, 1),
         label=f"points of {metric}: {winner.competitor} minus {second.competitor}",
     )
-    if stability:
+    smallest = tournament.smallest_p
+    if smallest is None or smallest.adjusted > tournament.alpha:
+        least = "none" if smallest is None else p_value(smallest.adjusted)
+        yield Fact(value=least, label="least p that any pair can reach with so few blocks")
+    elif stability:
         first = stability.bootstrap.competitors[0]
-        yield Fact(
-            value=percent(first.p_first),
-            label=f"of resamples of {stability.resampled} keep it first",
-        )
+        yield Fact(value=percent(first.p_first), label="probability of rank 1, by resampling")
     else:
         yield Fact(value=number(winner.average_rank), label="average rank of the first")
 
@@ -119,8 +129,9 @@ def _picture(
     return Illustration(
         name="summary-ranking",
         plots=(plot,),
-        caption=f"Average rank{first} over {counted(len(tournament.blocks), 'block')} with 95 %"
-        " intervals; brackets join competitors that do not differ significantly.",
+        caption=f"Average rank{first} over {counted(len(tournament.blocks), 'block')}"
+        f"{' with 95 % intervals' if any(row.low is not None for row in rows) else ''}; brackets"
+        " join competitors that do not differ significantly.",
         table=_numbers(rows, score),
     )
 

@@ -12,14 +12,18 @@ from analysis.scores.compared_runs import leak_warning
 from analysis.scores.final_scores import BASELINE
 from analysis.scores.ranked_score import chosen_late
 from analysis.study_results.study_results import PERCENT, StudyResults
+from analysis.tournament.medals import shared_places
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
 from analysis.tournament.verdict_text import (
     all_blocks_sentences,
     shared_first,
+    unit_count,
     verdict_sentences,
 )
 from analysis.wording import MOST_NAMED, counted, duration, listed, number, range_of, signed
+
+_MOST_RIVALS = 3  # named in one sentence beside the picture
 
 
 def headline(
@@ -46,6 +50,28 @@ def headline(
             f"On these blocks alone, {leader}" if asks_here else leader,
         )
     )
+
+
+def short_verdict(tournament: Tournament, stability: RankStability | None) -> str:
+    """The same in one sentence without numbers of the ranking, to be read beside its picture."""
+    if tournament.available is not None:
+        return next(iter(all_blocks_sentences(tournament))).partition(". ")[0] + "."
+    first = [s.competitor for s in tournament.standings if s.place == 1]
+    known, count = listed(first), len(tournament.names)
+    blocks = counted(len(tournament.blocks), "block")
+    leads = "leads" if len(first) == 1 else "lead"
+    here = "On these blocks alone, " if tournament.question == "these_blocks" else ""
+    if next(_nothing_known(tournament), None):
+        few = unit_count(tournament)
+        return (
+            f"No ranking can be supported by {few}: {known} {leads} {count}, and no more is known."
+        )
+    if shared := shared_places(tournament, stability).get(first[0]):
+        rivals = listed(shared, most=_MOST_RIVALS)
+        return f"{here}{known} {leads} {count} over {blocks}, but shares rank 1 with {rivals}."
+    winner = tournament.standings[0]
+    wins = "every block" if winner.wins == winner.blocks else f"{winner.wins} of {blocks}"
+    return f"{here}{known} is first of {count}: best in {wins}, and the tests support it."
 
 
 def _nothing_known(tournament: Tournament) -> Iterator[str]:

@@ -21,7 +21,7 @@ def text_of(page):
 def rows_of(page, table):
     """The body of one table: a list of rows, each the texts of its cells."""
     found = re.search(rf'<table id="{table}".*?<tbody>(.*?)</tbody>', page, flags=re.DOTALL)
-    rows = re.findall(r"<tr>(.*?)</tr>", found[1], flags=re.DOTALL)
+    rows = re.findall(r"<tr[^>]*>(.*?)</tr>", found[1], flags=re.DOTALL)
     cells = [re.findall(r"<t[hd][ >].*?</t[hd]>", row, flags=re.DOTALL) for row in rows]
     return [[text_of(cell).strip() for cell in row] for row in cells]
 

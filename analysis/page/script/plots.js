@@ -10,6 +10,7 @@ const observer = new ResizeObserver((entries) => {
   schedule();
 });
 for (const box of document.querySelectorAll(".plot[data-kind]")) observer.observe(box);
+schedule(); // to say that all is drawn, also of a page without plots
 
 function schedule() {
   if (isScheduled) return;
