@@ -34,7 +34,7 @@ def ranking_plot(
     groups: Sequence[Sequence[str]],
     *,
     score: str,
-    num_competitors: int,
+    last_rank: int,
     name: str,
 ) -> Plot:
     """The plot.
@@ -43,7 +43,7 @@ def ranking_plot(
         rows: competitors shown, best first.
         groups: names of those between which no pair differs significantly, each a bracket.
         score: what the scores are, such as ``Recall@1, %``.
-        num_competitors: number of all competitors, the last rank of the axis.
+        last_rank: last rank of the axis.
         name: name of the plot, unique within the page.
     """
     has_gain = any(row.gain is not None for row in rows)
@@ -59,6 +59,6 @@ def ranking_plot(
             "groups": [list(group) for group in groups],
             "score": score,
             "gain": "Gain of tuning" if has_gain else None,
-            "last": num_competitors,
+            "last": last_rank,
         },
     )

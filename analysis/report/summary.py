@@ -1,5 +1,6 @@
 """The first screen of a page: the verdict, three facts, and the competitors by average rank."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -38,7 +39,7 @@ def study_summary(results: StudyResults, series: Mapping[str, Series]) -> Summar
         notices=notices(results),
     )
     if tournament is None:
-        return said
+        return replace(said, facts=(*_single_facts(results), trials))
     return replace(
         said,
         verdict=short_verdict(tournament, stability),
@@ -46,6 +47,17 @@ def study_summary(results: StudyResults, series: Mapping[str, Series]) -> Summar
         picture=_picture(tournament, stability, score=f"{metric}, %", gains=_gains(results)),
         leaderboard=_leaders(tournament, stability, series),
     )
+
+
+def _single_facts(results: StudyResults) -> Iterator[Fact]:
+    """Mean score and gain of the one loss of a study; nothing of several without a ranking."""
+    gains = results.overall.to_dicts()
+    tested = results.selection["test_winner"].drop_nulls()
+    if len(gains) == 1 and len(tested):
+        mean, gain = PERCENT * float(tested.to_numpy().mean()), gains[0]["gain"]
+        yield Fact(value=number(mean, 1), label=f"{results.metric} in %, mean over blocks")
+        if gain is not None:
+            yield Fact(value=signed(PERCENT * gain, 1), label="points of it gained by tuning")
 
 
 def _gains(results: StudyResults) -> dict[str, float]:
@@ -118,11 +130,12 @@ def _picture(
     ]
     shown = [row.name for row in rows]
     count = len(tournament.names)
+    last = count if count == len(rows) else max(row.high or row.rank for row in rows)
     plot = ranking_plot(
         rows,
         _brackets(tournament.groups, shown),
         score=score,
-        num_competitors=count,
+        last_rank=math.ceil(last),
         name="summary-ranking-plot",
     )
     first = "" if count == len(rows) else f" of the first {len(rows)} of {count}"
