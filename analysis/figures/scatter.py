@@ -21,7 +21,7 @@ class Point:
         low: lower end of the interval of ``y``; None without one.
         high: its upper end.
         label: text beside the point, where there is room; "" for none.
-        detail: what else is shown of it when it is pointed at; lines are separated by ``\\n``.
+        detail: what else is shown of it when it is pointed at; one line below the other.
         is_hollow: whether it is an outline.
         rings: shapes around it.
     """

@@ -122,9 +122,11 @@ def test_all_texts_are_inside_and_large_enough(visit):
 def test_names_do_not_cover_each_other(visit):
     covered = visit.run(
         """() => [...document.querySelectorAll(".plot [aria-label=names]")].flatMap((group) => {
-          const boxes = [...group.querySelectorAll("text")].map((it) => [it.textContent, it.getBoundingClientRect()]);
+          const boxes = [...group.querySelectorAll("text")]
+            .map((it) => [it.textContent, it.getBoundingClientRect()]);
           return boxes.flatMap(([name, a], i) => boxes.slice(i + 1)
-            .filter(([, b]) => a.left < b.right && b.left < a.right && a.top + 2 < b.bottom && b.top + 2 < a.bottom)
+            .filter(([, b]) => a.left < b.right && b.left < a.right
+              && a.top + 2 < b.bottom && b.top + 2 < a.bottom)
             .map(([other]) => `${name} ${other}`));
         })"""
     )
@@ -134,7 +136,8 @@ def test_names_do_not_cover_each_other(visit):
 def test_every_competitor_is_named_at_both_ends_of_ranks(visit):
     counts = visit.run(
         """() => [...document.querySelectorAll("#ranks [aria-label=names]")]
-          .map((group) => new Set([...group.querySelectorAll("text")].map((it) => it.dataset.competitor)).size)"""
+          .map((group) => [...group.querySelectorAll("text")].map((it) => it.dataset.competitor))
+          .map((names) => new Set(names).size)"""
     )
     lines = visit.run("document.querySelectorAll('#ranks [aria-label=line] path').length")
 
