@@ -59,15 +59,26 @@ def loss_sentences(tuned: TunedHyperparameters) -> list[str]:
 
     Losses of which nothing is known, for the same reason, share one, after the others.
     """
-    found: list[str] = []
+    return [*sentence_by_loss(tuned).values(), *unknown_losses(tuned)]
+
+
+def sentence_by_loss(tuned: TunedHyperparameters) -> dict[str, str]:
+    """Loss -> what matters, by how much above noise, where the best lie; of those with any."""
+    return {
+        str(part["loss"][0]): _of_loss(tuned, str(part["loss"][0]), part)
+        for part in tuned.importances.drop_nulls("importance").partition_by(
+            "loss", maintain_order=True
+        )
+    }
+
+
+def unknown_losses(tuned: TunedHyperparameters) -> list[str]:
+    """One sentence for each reason why nothing is known of losses."""
     unknown: dict[str, list[str]] = {}  # reason -> losses
     for part in tuned.importances.partition_by("loss", maintain_order=True):
-        loss, known = str(part["loss"][0]), part.drop_nulls("importance")
-        if known.is_empty():
-            unknown.setdefault(part["reason"][0], []).append(loss)
-        else:
-            found.append(_of_loss(tuned, loss, known))
-    return found + [_of_unknown(losses, reason) for reason, losses in unknown.items()]
+        if part["importance"].is_null().all():
+            unknown.setdefault(part["reason"][0], []).append(str(part["loss"][0]))
+    return [_of_unknown(losses, reason) for reason, losses in unknown.items()]
 
 
 def _of_unknown(losses: list[str], reason: str) -> str:

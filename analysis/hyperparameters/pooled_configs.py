@@ -24,6 +24,21 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PooledDefault:
+    """The published default of one loss: the median over the searches that tried it.
+
+    Attributes:
+        positions: hyperparameter -> its position; NaN where it does not exist.
+        gain: score minus the median of its search, in points.
+        num_searches: number of searches that tried it.
+    """
+
+    positions: Mapping[str, float]
+    gain: float
+    num_searches: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PooledConfigs:
     """All configs of one loss.
 
@@ -35,13 +50,14 @@ class PooledConfigs:
             be compared.
         positions: hyperparameter -> position of each config in the range of its search (N,).
         gains_N: score of each config minus the median of its search, in points.
-        blocks_N: index of each config's block.
+        blocks: names of the blocks with configs.
+        blocks_N: index of each config's block in ``blocks``.
         is_best_N: whether a config is in the best tenth of its search; at least one is.
         is_good_N: whether a config is in the best quarter of its search.
         winners: index of each search's best config; one that wins several searches of a block is
             there once.
-        num_blocks: number of blocks with configs.
         is_recorded: whether the results folder records the search space.
+        default: the published default; None if no search tried it.
     """
 
     loss: str
@@ -49,17 +65,23 @@ class PooledConfigs:
     relative: tuple[str, ...]
     positions: Mapping[str, Floats]
     gains_N: Floats
+    blocks: tuple[str, ...]
     blocks_N: NDArray[np.intp]
     is_best_N: NDArray[np.bool_]
     is_good_N: NDArray[np.bool_]
     winners: NDArray[np.intp]
-    num_blocks: int
     is_recorded: bool
+    default: PooledDefault | None
 
     @property
     def num_configs(self) -> int:
         """Number N of configs."""
         return len(self.gains_N)
+
+    @property
+    def num_blocks(self) -> int:
+        """Number of blocks with configs."""
+        return len(self.blocks)
 
 
 def pooled_configs(searches: Sequence[SearchConfigs]) -> dict[str, PooledConfigs]:
@@ -81,7 +103,7 @@ def pooled_configs(searches: Sequence[SearchConfigs]) -> dict[str, PooledConfigs
 def _pooled(loss: str, searches: Sequence[SearchConfigs]) -> PooledConfigs:
     names = [name for name in searches[0].ranges if all(name in item.ranges for item in searches)]
     names = [name for name in names if not searches[0].ranges[name].is_constant]
-    blocks = sorted({item.block for item in searches})
+    blocks = tuple(sorted({item.block for item in searches}))
     return PooledConfigs(
         loss=loss,
         ranges={name: searches[0].ranges[name] for name in names},
@@ -96,6 +118,7 @@ def _pooled(loss: str, searches: Sequence[SearchConfigs]) -> PooledConfigs:
         gains_N=np.concatenate(
             [_PERCENT * (item.scores_N - np.median(item.scores_N)) for item in searches]
         ),
+        blocks=blocks,
         blocks_N=np.concatenate(
             [
                 np.full(item.num_configs, blocks.index(item.block), dtype=np.intp)
@@ -105,8 +128,23 @@ def _pooled(loss: str, searches: Sequence[SearchConfigs]) -> PooledConfigs:
         is_best_N=np.concatenate([_top(item.scores_N, _BEST) for item in searches]),
         is_good_N=np.concatenate([_top(item.scores_N, _QUARTER) for item in searches]),
         winners=_winners(searches),
-        num_blocks=len(blocks),
         is_recorded=all(item.is_recorded for item in searches),
+        default=_pooled_default(searches, names),
+    )
+
+
+def _pooled_default(searches: Sequence[SearchConfigs], names: list[str]) -> PooledDefault | None:
+    found = [(item.default, item) for item in searches if item.default]
+    if not found:
+        return None
+    gains = [_PERCENT * (default.score - np.median(item.scores_N)) for default, item in found]
+    return PooledDefault(
+        positions={
+            name: float(np.median([default.positions[name] for default, _ in found]))
+            for name in names
+        },
+        gain=float(np.median(gains)),
+        num_searches=len(found),
     )
 
 

@@ -19,6 +19,20 @@ _KEYS = ("loss", "block", "protocol", "repeat", "search")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedDefault:
+    """The published default config, tried within a search.
+
+    Attributes:
+        positions: hyperparameter -> its position, as `SearchedRange.positions`: outside of the
+            range below 0 or above 1, NaN where it does not exist.
+        score: its score, as those of the other configs.
+    """
+
+    positions: Mapping[str, float]
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchConfigs:
     """One search.
 
@@ -37,6 +51,8 @@ class SearchConfigs:
         num_failed: number of failed trials.
         num_outside: number of complete configs outside of the space, which are left out.
         is_recorded: whether the results folder records the search space.
+        default: the published default, within the space or not; None if it was not tried to the
+            end.
     """
 
     loss: str
@@ -52,6 +68,7 @@ class SearchConfigs:
     num_failed: int
     num_outside: int
     is_recorded: bool
+    default: PublishedDefault | None = None
 
     @property
     def num_configs(self) -> int:
@@ -147,6 +164,19 @@ def _search(
         num_failed=int((states == "FAILED").sum()),
         num_outside=int((~inside_N).sum()),
         is_recorded=recorded is not None,
+        default=_published_default(complete, positions),
+    )
+
+
+def _published_default(
+    complete: pl.DataFrame, positions: Mapping[str, NDArray[np.float64]]
+) -> PublishedDefault | None:
+    rows = complete["is_default"].fill_null(value=False).arg_true().to_list()
+    if not rows:
+        return None
+    return PublishedDefault(
+        positions={name: float(found[rows[0]]) for name, found in positions.items()},
+        score=float(complete["_score"][rows[0]]),
     )
 
 

@@ -1,19 +1,23 @@
 """Hyperparameter importance above noise, tunability, and where the best configs lie."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from analysis.estimates.confidence_intervals import FEWEST_VALUES
+from analysis.figures.axis import Axis
 from analysis.figures.estimate import Estimate
-from analysis.figures.importance_bars import ImportanceBar, draw_importances
+from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
+from analysis.figures.lines import Line, lines_plot
+from analysis.figures.plot import Plot
 from analysis.figures.series import Series
-from analysis.figures.tunability_curves import draw_tunability
 from analysis.hyperparameters.findings_text import (
     bound_warnings,
     caveats,
     compared_by,
     importance_headline,
     importance_verdict,
-    loss_sentences,
+    sentence_by_loss,
+    unknown_losses,
 )
 from analysis.hyperparameters.tunability import Tunability, tunability_of
 from analysis.hyperparameters.tuned_hyperparameters import (
@@ -23,20 +27,24 @@ from analysis.hyperparameters.tuned_hyperparameters import (
 from analysis.page.html_page import (
     Bullets,
     Cell,
+    Choice,
     Column,
     Fold,
     Illustration,
     Paragraph,
     Part,
     Section,
+    SideBySide,
     Table,
 )
-from analysis.report.hyperparameters_of_loss import loss_parts
+from analysis.report.hyperparameters_of_loss import loss_fold
 from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.wording import counted, in_percent, percent, range_of
+from analysis.wording import counted, in_percent, p_value, percent, range_of
 from orchestrator.results.records.metric_columns import RankedScore
 
 _WITHIN = (0.5, 1.0, 2.0, 5.0)
+_MOST_WARNINGS = 2  # beyond, they are folded
+_MOST_BARS = 16  # of all losses in one plot; beyond, the reader chooses a loss
 
 
 def hyperparameters(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
@@ -44,33 +52,51 @@ def hyperparameters(results: StudyResults, series: Mapping[str, Series]) -> Sect
     tuned = tuned_hyperparameters(
         results.search_trials, results.reader, study=results.study, score=results.ranked_by
     )
-    if tuned is None:
-        return None
-    warnings = tuple(Paragraph(text=text, style="notice") for text in bound_warnings(tuned))
-    parts: list[Part] = [
-        Paragraph(text=importance_headline(tuned), style="lead"),
-        *(Paragraph(text=text) for text in _compared_by(tuned, results.ranked_by)),
-        Bullets(items=tuple(loss_sentences(tuned))),
-        *warnings,
-    ]
+    return None if tuned is None else section_of(tuned, results.ranked_by, series)
+
+
+def section_of(
+    tuned: TunedHyperparameters, asked: RankedScore, series: Mapping[str, Series]
+) -> Section:
+    """The section of hyperparameters that were read.
+
+    Args:
+        tuned: hyperparameters of the study's losses.
+        asked: score that the reader asked for.
+        series: looks of the losses.
+    """
+    figures: list[Table | Illustration] = []
     if tuned.importances["importance"].is_not_null().any():
-        parts.append(_importance(tuned, series))
+        figures.append(_importance(tuned, series))
     if tunabilities := tunability_of(tuned.searches, _WITHIN):
-        parts.append(_tunability(tunabilities, tuned, series))
-    parts += [Paragraph(text=text, style="note") for text in caveats(tuned)]
-    parts += [
-        Fold(
-            summary=f"{loss}: score along its hyperparameters, configs, best region",
-            parts=loss_parts(tuned, loss, series[loss], position=position),
-        )
+        figures.append(_tunability(tunabilities, tuned, series))
+    sentences = sentence_by_loss(tuned)
+    folds = tuple(
+        loss_fold(tuned, loss, sentences.get(loss, ""), position=position)
         for position, loss in enumerate(tuned.pooled)
-    ]
+    )
     return Section(
         name="hyperparameters",
-        title="Hyperparameter importance",
+        title="Importance, tunability and response",
         label="Hyperparameters",
-        parts=tuple(parts),
+        parts=(
+            Paragraph(text=importance_headline(tuned), style="lead"),
+            *(Paragraph(text=text) for text in _compared_by(tuned, asked)),
+            *(Paragraph(text=text) for text in unknown_losses(tuned)),
+            *_warnings(tuned),
+            *((SideBySide(parts=tuple(figures)),) if figures else ()),
+            *((Choice(label="Loss", parts=folds),) if folds else ()),
+            *(Paragraph(text=text, style="note") for text in caveats(tuned)),
+        ),
     )
+
+
+def _warnings(tuned: TunedHyperparameters) -> tuple[Part, ...]:
+    found = bound_warnings(tuned)
+    if len(found) <= _MOST_WARNINGS:
+        return tuple(Paragraph(text=text, style="notice") for text in found)
+    summary = f"{len(found)} warnings of winners at the end of a searched range"
+    return (Fold(summary=summary, parts=(Bullets(items=tuple(found)),)),)
 
 
 def _compared_by(tuned: TunedHyperparameters, asked: RankedScore) -> list[str]:
@@ -85,38 +111,49 @@ def _compared_by(tuned: TunedHyperparameters, asked: RankedScore) -> list[str]:
 
 def _importance(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Illustration:
     rows = tuned.importances.drop_nulls("importance")
-    plots = []
-    reach = 1.04 * max(max(row["high"], row["noise"]) for row in rows.to_dicts())
-    for position, part in enumerate(rows.partition_by("loss", maintain_order=True)):
-        bars = [
-            ImportanceBar(
-                hyperparameter=row["hyperparameter"],
-                estimate=Estimate(value=row["importance"], low=row["low"], high=row["high"]),
-                noise=row["noise"],
-                is_above_noise=row["is_above_noise"],
-            )
-            for row in part.to_dicts()
-        ]
-        plots.append(
-            draw_importances(
-                bars,
-                reach=reach,
-                series=series[part["loss"][0]],
-                axis="share of variance (PED-ANOVA)",
-                name=f"importance-{position}",
-            )
+    axis = IntervalAxis(label="Importance (PED-ANOVA), %", limits=(0, PERCENT))
+    words = IntervalWords(value="importance, %", dots="noise up to, %", heads=("p",))
+    parts = rows.partition_by("loss", maintain_order=True)
+    is_short = rows.height + len(parts) <= _MOST_BARS
+    groups = [("", rows)] if is_short else [(str(part["loss"][0]), part) for part in parts]
+    plots = tuple(
+        intervals_plot(
+            [_bar(row, series, is_grouped=is_short) for row in part.to_dicts()],
+            axis,
+            words,
+            name=f"importance-{position}",
+            title=f"Importance of the hyperparameters {f'of {loss}' if loss else ''}".strip(),
+            description="One bar for each hyperparameter, filled if it is above noise; a line is"
+            " its interval, a dot the level of noise. The numbers are in the table after the"
+            " figure.",
+            label=loss,
+            is_bars=True,
         )
+        for position, (loss, part) in enumerate(groups)
+    )
     return Illustration(
         name="importance",
-        plots=tuple(plots),
-        caption="What each hyperparameter alone explains of whether a config is among the best"
-        f" tenth of its search on {tuned.role}, mean over {_blocks(tuned)}. Dashed: 95th"
-        " percentile for shuffled scores; bars that do not exceed it are hollow and are not above"
-        " noise."
-        f" Lines are 95 % intervals: {_interval_text(tuned)}."
-        f" {counted(tuned.total('num_configs'), 'config')};"
-        f" {tuned.total('num_pruned')} pruned and {tuned.total('num_failed')} failed left out.",
+        plots=plots,
+        selector="" if is_short else "Loss",
+        caption="Importance: what each hyperparameter alone explains of whether a config is among"
+        f" the best tenth of its search on {tuned.role}, mean over {_blocks(tuned)}. Dots: what"
+        " shuffled scores reach (95th percentile); hollow: not above noise. Lines: 95 % intervals,"
+        f" {_interval_text(tuned)}. {counted(tuned.total('num_configs'), 'config')}.",
         table=_importance_table(tuned, series),
+    )
+
+
+def _bar(row: Mapping[str, Any], series: Mapping[str, Series], *, is_grouped: bool) -> IntervalRow:
+    low, high = in_percent(row["low"]), in_percent(row["high"])
+    return IntervalRow(
+        name=row["hyperparameter"],
+        estimate=Estimate(value=PERCENT * row["importance"], low=low, high=high),
+        series=series[row["loss"]],
+        group=row["loss"] if is_grouped else "",
+        is_filled=row["is_above_noise"],
+        dots=(PERCENT * row["noise"],),
+        columns=(p_value(row["p_value"]),),
+        note=importance_verdict(row),
     )
 
 
@@ -184,10 +221,6 @@ def _tunability(
     tuned: TunedHyperparameters,
     series: Mapping[str, Series],
 ) -> Illustration:
-    curves = {
-        item.loss: (item.distances.tolist(), (PERCENT * item.shares).tolist())
-        for item in tunabilities
-    }
     lines = []
     for item in tunabilities:
         within = [
@@ -203,11 +236,10 @@ def _tunability(
     within_labels = [f"Within {distance:g}" for distance in _WITHIN]
     return Illustration(
         name="ease",
-        plots=(draw_tunability(curves, series=series, name="ease-plot"),),
-        caption=f"Tunability of each loss: share of its configs within so many points"
+        plots=(_tunability_plot(tunabilities),),
+        caption=f"Tunability: share of the configs of a loss within so many points"
         f" {tuned.score.label} of the best of their search, on {tuned.role}, mean over {blocks}."
         " Pruned and failed configs count as never close.",
-        legend=tuple(series[item.loss] for item in tunabilities),
         table=Table(
             name="ease-table",
             caption=f"Configs within so many points of the best of their search, mean over"
@@ -219,6 +251,26 @@ def _tunability(
             rows=tuple(lines),
             is_sortable=True,
         ),
+    )
+
+
+def _tunability_plot(tunabilities: tuple[Tunability, ...]) -> Plot:
+    best_first = sorted(tunabilities, key=lambda item: -item.shares.mean())
+    return lines_plot(
+        (
+            Line(
+                name=item.loss,
+                xs=item.distances.tolist(),
+                ys=(PERCENT * item.shares).tolist(),
+            )
+            for item in best_first
+        ),
+        x=Axis(label="Points below the best of its search"),
+        y=Axis(label="Configs, %", limits=(0, PERCENT), digits=0),
+        name="ease-plot",
+        title="Tunability of each loss",
+        description="A curve that rises early belongs to a loss that is easy to tune. The numbers"
+        " are in the table after the figure.",
     )
 
 

@@ -1,12 +1,11 @@
-"""The hyperparameters of one loss: response curves, a map of two, all configs, best region."""
+"""The hyperparameters of one loss: response curves, interactions, best regions."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from analysis.figures.parallel_configs import draw_parallel
-from analysis.figures.response_map import draw_response_map
-from analysis.figures.response_panels import draw_response
-from analysis.figures.series import Series
+from analysis.figures.configs import shown_configs
+from analysis.figures.parallel import parallel_plot
+from analysis.figures.response_map import response_map_plot
+from analysis.figures.slices import slice_plot
 from analysis.hyperparameters.best_regions import BestRange, BestRegion, RangeEnd
 from analysis.hyperparameters.findings_text import region_text
 from analysis.hyperparameters.pooled_configs import PooledConfigs
@@ -17,92 +16,114 @@ from analysis.hyperparameters.response_curves import (
     response_grid,
 )
 from analysis.hyperparameters.searched_ranges import SearchedRange, searched_range_text, value_text
-from analysis.hyperparameters.tuned_hyperparameters import Role, TunedHyperparameters
-from analysis.page.html_page import Cell, Column, Illustration, Part, Table
+from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
+from analysis.page.html_page import (
+    Cell,
+    Column,
+    Fold,
+    Illustration,
+    Paragraph,
+    Part,
+    SideBySide,
+    Table,
+)
 from analysis.wording import MISSING, counted, percent, range_of
 
-_MOST_POINTS = 160
-_MOST_LINES = 80
-_MOST_DOTS = 40
+# Marks of one figure, and of all losses of a page together.
+_MOST_DOTS, _ALL_DOTS = 300, 3_000
+_MOST_LINES, _ALL_LINES = 120, 1_500
+_FEWEST = 40
+_BEST_CONFIGS = 5
 _LOWEST = 0.05  # of the configs may lie below a panel
 
 
-def loss_parts(
-    tuned: TunedHyperparameters, loss: str, series: Series, *, position: int
-) -> tuple[Part, ...]:
+def loss_fold(tuned: TunedHyperparameters, loss: str, sentence: str, *, position: int) -> Fold:
     """Figures and tables of one loss.
 
     Args:
         tuned: hyperparameters of the study's losses.
         loss: name of a loss with pooled configs.
-        series: look of the loss.
+        sentence: which of its hyperparameters matter; "" if that is unknown.
         position: position of the loss among all, for the names of figures.
     """
-    pooled = tuned.pooled[loss]
+    parts = (*((Paragraph(text=sentence),) if sentence else ()), *_parts(tuned, loss, position))
+    return Fold(summary=loss, parts=parts)
+
+
+def _parts(tuned: TunedHyperparameters, loss: str, position: int) -> tuple[Part, ...]:
+    pooled, num_losses = tuned.pooled[loss], len(tuned.pooled)
     if not pooled.ranges:
         return ()
     ranked = tuned.importances.filter(loss=loss)["hyperparameter"].to_list()
     names = [name for name in ranked if name in pooled.ranges]
-    parts: list[Part] = [_curves(pooled, names, series, position, tuned.role)]
+    parts: list[Part] = [_curves(tuned, pooled, names, position)]
     if len(names) > 1:
+        figures = [_parallel(pooled, names, position, num_losses)]
         cells = response_grid(pooled, names[0], names[1])
         if np.isfinite(cells.medians_YX).any():
-            parts.append(_map(pooled, cells, series, position))
-        parts.append(_parallel(pooled, names, tuned.regions[loss], series, position))
-    else:
-        parts.append(_region_table(tuned.regions[loss], pooled, position))
-    return tuple(parts)
+            figures.append(_map(pooled, cells, position, num_losses))
+        parts.append(SideBySide(parts=tuple(figures)))
+    table = _region_table(tuned.regions[loss], pooled, position)
+    return (*parts, Fold(summary=f"Best regions of {loss}", parts=(table,)))
 
 
-def _over(pooled: PooledConfigs) -> str:
-    return f"{counted(pooled.num_configs, 'config')} in {counted(pooled.num_blocks, 'block')}"
+def _share(most: int, of_all: int, num_losses: int) -> int:
+    """How many marks a loss has, so that those of all losses are bounded."""
+    return max(_FEWEST, min(most, of_all // num_losses))
 
 
-def _curves(
-    pooled: PooledConfigs, names: list[str], series: Series, position: int, role: Role
-) -> Illustration:
-    found = [response_curve(pooled, name) for name in names]
+def _gain_range(pooled: PooledConfigs) -> tuple[float, float]:
+    """Ends of an axis of gains; a few configs that diverged would make all others one."""
     low, high = np.quantile(pooled.gains_N, [_LOWEST, 1])
     room = 0.06 * max(high - low, 1e-6)
-    shows_points = pooled.num_configs <= _MOST_POINTS
-    plots = [
-        draw_response(
-            one,
-            points=_points(pooled, name) if shows_points else (),
-            gain_range=(float(low - room), float(high + room)),
-            is_relative=name in pooled.relative,
-            series=series,
-            name=f"slice-{position}-{column}",
-        )
-        for column, (name, one) in enumerate(zip(names, found, strict=True))
-    ]
-    unit = "block" if pooled.num_blocks >= 5 else "config"
-    dots = " Dots are configs." if shows_points else ""
-    return Illustration(
-        name=f"slices-{position}",
-        plots=tuple(plots),
-        caption=f"{series.name}: {role} score along each hyperparameter on its own scale,"
-        " most important first, in points above the median config of its search. Thick: median of"
-        f" the configs in a bin, with its 95 % bootstrap interval over {unit}s; shaded: their"
-        f" quartiles.{dots} The worst twentieth lies below the panels. {_over(pooled)}; other"
-        " hyperparameters vary along.",
-        table=_curve_table(names, found, pooled, position, series.name),
+    return float(low - room), float(high + room)
+
+
+def _over(pooled: PooledConfigs, num_shown: int) -> str:
+    """How many configs there are, and how many of them are drawn."""
+    of = f"{counted(pooled.num_configs, 'config')} in {counted(pooled.num_blocks, 'block')}"
+    return of if num_shown == pooled.num_configs else f"{num_shown} of {of} drawn, evenly by rank"
+
+
+def _signs(pooled: PooledConfigs) -> str:
+    return "stars: best of each search" + (
+        "; diamond: published default" if pooled.default else ""
     )
 
 
-def _points(pooled: PooledConfigs, name: str) -> list[tuple[float, float]]:
-    exists_N = ~np.isnan(pooled.positions[name])
-    return list(
-        zip(
-            pooled.positions[name][exists_N].tolist(),
-            pooled.gains_N[exists_N].tolist(),
-            strict=True,
-        )
+def _curves(
+    tuned: TunedHyperparameters,
+    pooled: PooledConfigs,
+    names: list[str],
+    position: int,
+) -> Illustration:
+    regions = {region.hyperparameter: region for region in tuned.regions[pooled.loss]}
+    found = [response_curve(pooled, name) for name in names]
+    shown = shown_configs(pooled, _share(_MOST_DOTS, _ALL_DOTS, len(tuned.pooled)))
+    unit = "blocks" if pooled.num_blocks >= 5 else "configs"
+    return Illustration(
+        name=f"slices-{position}",
+        plots=tuple(
+            slice_plot(
+                one,
+                pooled,
+                shown,
+                gain_range=_gain_range(pooled),
+                region=regions[name],
+                name=f"slice-{position}-{column}",
+            )
+            for column, (name, one) in enumerate(zip(names, found, strict=True))
+        ),
+        caption=f"Response curves of {pooled.loss} on {tuned.role}, most important hyperparameter"
+        f" first. Line and band: median of a bin with its 95 % bootstrap interval over {unit}; bar"
+        f" below: central 80 % of the best tenth; {_signs(pooled)}."
+        f" {_over(pooled, len(shown))}; the worst twentieth lies below.",
+        table=_curve_table(names, found, pooled, position),
     )
 
 
 def _curve_table(
-    names: list[str], found: list[ResponseCurve], pooled: PooledConfigs, position: int, loss: str
+    names: list[str], found: list[ResponseCurve], pooled: PooledConfigs, position: int
 ) -> Table:
     lines = tuple(
         (
@@ -118,8 +139,8 @@ def _curve_table(
     )
     return Table(
         name=f"slices-{position}-table",
-        caption=f"{loss}: points above the median config, by bins of each hyperparameter; bins of"
-        " fewer than 3 configs left out",
+        caption=f"{pooled.loss}: points above the median config, by bins of each hyperparameter;"
+        " bins of fewer than 3 configs left out",
         columns=(
             *Column.texts("Hyperparameter", "Values"),
             *Column.numbers("Median", "95 % interval", "Quartiles", "Configs"),
@@ -131,37 +152,24 @@ def _curve_table(
 def _bin_text(searched: SearchedRange, left: float, right: float, is_relative: bool) -> str:
     if searched.is_choice:
         return value_text(searched.values[round((left + right) / 2)])
-    left, right = max(0.0, left), min(1.0, right)
-    if is_relative:
-        return f"{percent(left)} to {percent(right)} of its range"
-    return f"{value_text(searched.value_at(left))} to {value_text(searched.value_at(right))}"
+    ends = [_end_at(searched, min(1.0, max(0.0, end)), is_relative) for end in (left, right)]
+    return f"{ends[0]} to {ends[1]}{' of its range' if is_relative else ''}"
+
+
+def _end_at(searched: SearchedRange, position: float, is_relative: bool) -> str:
+    return percent(position) if is_relative else value_text(searched.value_at(position))
 
 
 def _map(
-    pooled: PooledConfigs, cells: ResponseGrid, series: Series, position: int
+    pooled: PooledConfigs, cells: ResponseGrid, position: int, num_losses: int
 ) -> Illustration:
-    x, y = cells.x.name, cells.y.name
-    best_N = pooled.is_best_N & ~np.isnan(pooled.positions[x]) & ~np.isnan(pooled.positions[y])
-    shown = _spread(np.flatnonzero(best_N), _MOST_DOTS)
-    relative = (x in pooled.relative, y in pooled.relative)
-    some = f"{len(shown)} of the {int(best_N.sum())} in" if len(shown) < best_N.sum() else ""
-    dots = f"{some} the best tenth".strip()
+    shown = shown_configs(pooled, _share(_MOST_DOTS, _ALL_DOTS, num_losses) // 2)
+    relative = (cells.x.name in pooled.relative, cells.y.name in pooled.relative)
     return Illustration(
         name=f"response-map-{position}",
-        plots=(
-            draw_response_map(
-                cells,
-                points=list(
-                    zip(pooled.positions[x][shown], pooled.positions[y][shown], strict=True)
-                ),
-                are_relative=relative,
-                title=series.name,
-                name=f"response-map-{position}-plot",
-            ),
-        ),
-        caption=f"{series.name}: median gain in points over the median config of its search, by"
-        " its two most important hyperparameters. Cells with fewer than 3 configs are blank:"
-        f" nothing is interpolated. Dots: {dots} of each search. {_over(pooled)}.",
+        plots=(response_map_plot(cells, pooled, shown, name=f"response-map-{position}-plot"),),
+        caption=f"Interaction of the two most important hyperparameters of {pooled.loss}: median"
+        f" of a cell; blank with fewer than 3 configs; {_signs(pooled)}.",
         table=_map_table(cells, relative, position),
     )
 
@@ -193,49 +201,53 @@ def _map_cell(cells: ResponseGrid, row: int, column: int) -> Cell:
 
 
 def _parallel(
-    pooled: PooledConfigs,
-    names: list[str],
-    regions: tuple[BestRegion, ...],
-    series: Series,
-    position: int,
+    pooled: PooledConfigs, names: list[str], position: int, num_losses: int
 ) -> Illustration:
-    by_rank_N = np.argsort(-pooled.gains_N, kind="stable")
-    shown = _spread(by_rank_N, _MOST_LINES)
-    heights_NP = np.stack(
-        [_heights(pooled.ranges[name], pooled.positions[name][shown]) for name in names], axis=1
-    )
-    sample = (
-        f" {len(shown)} of {pooled.num_configs} configs are drawn, evenly by rank."
-        if len(shown) < pooled.num_configs
-        else ""
-    )
+    shown = shown_configs(pooled, _share(_MOST_LINES, _ALL_LINES, num_losses))
+    default = "; dashed: published default" if pooled.default else ""
     return Illustration(
         name=f"parallel-{position}",
         plots=(
-            draw_parallel(
-                {name: pooled.ranges[name] for name in names},
-                heights_NP,
-                pooled.is_good_N[shown],
-                series=series,
+            parallel_plot(
+                pooled,
+                names,
+                shown,
+                gain_range=_gain_range(pooled),
                 name=f"parallel-{position}-plot",
             ),
         ),
-        caption=f"{series.name}: configs across their hyperparameters, most important first; in"
-        f" colour the best quarter of each search.{sample} {_over(pooled)}.",
-        table=_region_table(regions, pooled, position),
+        caption=f"Configs of {pooled.loss}: a line each, coloured by its points above the median"
+        f" config{default}. {_over(pooled, len(shown))}.",
+        table=_best_table(pooled, names, position),
     )
 
 
-def _heights(searched: SearchedRange, positions_N: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Positions as shares of the axis, 0 to 1; those of a choice are indices of its values."""
-    return positions_N / max(1, len(searched.values) - 1) if searched.is_choice else positions_N
+def _best_table(pooled: PooledConfigs, names: list[str], position: int) -> Table:
+    best = np.argsort(-pooled.gains_N, kind="stable")[:_BEST_CONFIGS].tolist()
+    return Table(
+        name=f"best-configs-{position}",
+        caption=f"Configs of {pooled.loss} with most points above the median config of their"
+        " search",
+        columns=(*Column.texts("Block"), *Column.numbers("Points", *names)),
+        rows=tuple(
+            (
+                Cell.word(pooled.blocks[pooled.blocks_N[config]]),
+                Cell.signed(float(pooled.gains_N[config])),
+                *(Cell(text=_config_value(pooled, name, config)) for name in names),
+            )
+            for config in best
+        ),
+    )
 
 
-def _spread(indices: NDArray[np.intp], most: int) -> NDArray[np.intp]:
-    """At most so many of them, evenly spaced in their order."""
-    if len(indices) <= most:
-        return indices
-    return indices[np.linspace(0, len(indices) - 1, most).round().astype(np.intp)]
+def _config_value(pooled: PooledConfigs, name: str, config: int) -> str:
+    position = float(pooled.positions[name][config])
+    if np.isnan(position):
+        return MISSING
+    searched = pooled.ranges[name]
+    if searched.is_choice:
+        return value_text(searched.values[round(position)])
+    return _end_at(searched, position, name in pooled.relative)
 
 
 def _region_table(regions: tuple[BestRegion, ...], pooled: PooledConfigs, position: int) -> Table:
@@ -254,9 +266,9 @@ def _region_table(regions: tuple[BestRegion, ...], pooled: PooledConfigs, positi
     labels = ("95 % interval of the median", "Winners at lower end", "Winners at upper end")
     return Table(
         name=f"regions-{position}",
-        caption=f"{pooled.loss}: where the best tenth of each search lies (central 80 %), and how"
-        " many winners of searches lie within 2 % of an end of the range. Bootstrap over"
-        f" {'blocks' if pooled.num_blocks >= 5 else 'the best configs'}",
+        caption=f"Best regions of {pooled.loss}: where the best tenth of each search lies (central"
+        " 80 %), and how many winners of searches lie within 2 % of an end of the range. Bootstrap"
+        f" over {'blocks' if pooled.num_blocks >= 5 else 'the best configs'}",
         columns=(
             *Column.texts("Hyperparameter", "Searched", "Best configs"),
             *Column.numbers(*labels, "Best configs, n"),

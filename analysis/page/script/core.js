@@ -14,7 +14,7 @@ const MINUS = "−";
 
 // A plot with the settings of the page: its ink, its font, no background.
 function plotOf(width, options) {
-  return Plot.plot({
+  const svg = Plot.plot({
     width,
     marginTop: 24,
     marginBottom: 38,
@@ -25,10 +25,11 @@ function plotOf(width, options) {
       fontFamily: "inherit",
       fontSize: `${FONT_SIZE}px`,
       overflow: "visible",
-      "--plot-background": "var(--paper)",
       ...options.style,
     },
   });
+  svg.style.setProperty("--plot-background", "var(--paper)"); // of tips and markers
+  return svg;
 }
 
 // Option of a mark: names the competitor of each of its elements, so that the page can highlight
@@ -204,4 +205,62 @@ function fadeOthers(svg) {
     }
   });
   return svg;
+}
+
+// Configs of a search, as analysis/figures/configs.py has them: columns -> one object each.
+function configsOf({ axes, columns, gains, blocks, block, best }) {
+  const isBest = new Set(best);
+  return gains.map((gain, i) => ({
+    id: i, gain, isBest: isBest.has(i), values: axes.map((_, axis) => columns[axis][i]),
+    block: block.length ? blocks[block[i]] : "",
+  }));
+}
+
+// What a tip says of a config, or of the published default.
+function configText(it, { axes, published }) {
+  const isPublished = it === published;
+  return [
+    `${signedText(it.gain)} points ${isPublished && it.searches > 1 ? `(median of ${it.searches} searches)` : ""}`.trim(),
+    ...(isPublished ? ["published default"] : it.isBest ? ["best of its search"] : []),
+    ...axes.map((axis, i) => `${axis.name} ${valueText(axis, it.values[i])}`),
+    ...(it.block ? [it.block] : []),
+  ].join("\n");
+}
+
+// A value of a hyperparameter as text: "0.003", "1e−5 epochs", "soft", "45 % of its range".
+function valueText(axis, value) {
+  if (value === null) return "does not exist";
+  if (axis.scale === "choice") return axis.values[value];
+  if (axis.scale === "share") return `${numberText(100 * value, 0)} % of its range`;
+  return axis.unit ? `${shortText(value)} ${axis.unit}` : shortText(value);
+}
+
+function shortText(value) {
+  const size = Math.abs(value);
+  const short = Number(value.toPrecision(3));
+  return (size && (size < 1e-4 || size >= 1e6) ? short.toExponential() : String(short)).replaceAll("-", MINUS);
+}
+
+// First and last value of the axis of a hyperparameter.
+function endsOf(axis) {
+  return axis.scale === "choice" ? [-0.5, axis.values.length - 0.5] : [axis.low, axis.high];
+}
+
+// A value moved into the axis; the published default may lie outside of what was searched.
+function within(axis, value) {
+  const [low, high] = endsOf(axis);
+  return value === null ? null : Math.max(low, Math.min(high, value));
+}
+
+// Options of the scale of a hyperparameter along so many pixels.
+function scaleAlong(axis, room, { each = 56 } = {}) {
+  const common = { domain: endsOf(axis), label: axis.name, labelArrow: "none", labelOffset: 33, tickSize: 3 };
+  if (axis.scale === "choice") {
+    const step = room / axis.values.length;
+    return { ...common, tickSize: 0, ticks: axis.values.map((_, i) => i), tickFormat: (i) => fitted(axis.values[i], Math.max(step, 24) + 8, 11) };
+  }
+  if (axis.scale === "share") return { ...common, ticks: [0, 0.5, 1], tickFormat: (it) => `${100 * it} %` };
+  const most = Math.max(2, Math.floor(room / each));
+  if (axis.scale === "log") return { ...common, type: "log", ticks: logTicks(common.domain, most), tickFormat: shortText };
+  return { ...common, ticks: most, tickFormat: shortText };
 }

@@ -27,6 +27,7 @@ def trials(margins, scores, states=None, **columns):
             "protocol": ["fixed"] * num,
             "repeat": [0] * num,
             "index": list(range(num)),
+            "is_default": [False] * num,
             "state": states or ["COMPLETE"] * num,
             "objective": scores,
             "hp.margin": margins,
@@ -123,3 +124,17 @@ def test_test_scores_are_means_over_folds_and_missing_ones_stay_missing():
     )
     assert found.test_N[0] == pytest.approx(0.3)
     assert np.isnan(found.test_N[1:]).all()
+
+
+def test_the_published_default_is_known_even_outside_of_the_space():
+    frame = trials([1.5, 0.2], [0.6, 0.7], is_default=[True, False])
+    (found,) = search_configs(frame, provenance=SPACES)
+    assert (found.default.score, found.default.positions) == (0.6, {"margin": 1.5})
+    assert found.scores_N.tolist() == [0.7]
+
+
+@pytest.mark.parametrize("state", ["PRUNED", "FAILED"])
+def test_a_default_that_was_not_tried_to_the_end_is_unknown(state):
+    frame = trials([0.5, 0.2], [0.6, 0.7], [state, "COMPLETE"], is_default=[True, None])
+    (found,) = search_configs(frame, provenance=SPACES)
+    assert found.default is None

@@ -26,7 +26,7 @@ LOSSES = ("arcface", "contrastive", "triplet")
 
 def plot_of(name):
     row = RankedRow(name=name, rank_text="1", rank=1, low=None, high=None, score=50, gain=None)
-    return ranking_plot([row], [], score="Recall@1, %", num_competitors=1, name=name)
+    return ranking_plot([row], [], score="Recall@1, %", last_rank=1, name=name)
 
 
 def figure_of(name, *plots, **changes):

@@ -1,11 +1,17 @@
 """What a report says of hyperparameters, from a store with a planted one."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
+from analysis.figures.series import series_of
 from analysis.hyperparameters.findings_text import importance_headline, loss_sentences
 from analysis.hyperparameters.tuned_hyperparameters import tuned_hyperparameters
+from analysis.page.html_page import Choice, Page, Section, SideBySide, plots_of
+from analysis.page.table_files import tables_of
 from analysis.report.hyperparameters import hyperparameters
+from analysis.report.hyperparameters import section_of as section_of_tuned
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.metric_columns import RankedScore
 from orchestrator.results.records.store_paths import StudyPaths
@@ -27,6 +33,37 @@ def hyperparameter_section(tuned_store):
     return section_alone(tuned_store)
 
 
+@pytest.fixture(scope="module")
+def tuned(tuned_store):
+    results = read_results(tuned_store)
+    return tuned_hyperparameters(
+        results.search_trials, results.reader, study=results.study, score=results.ranked_by
+    )
+
+
+@pytest.fixture(scope="module")
+def looks():
+    return series_of(["contrastive", "proxy_anchor"])
+
+
+@pytest.fixture(scope="module")
+def section(tuned, looks):
+    return section_of_tuned(tuned, RECALL_1, looks)
+
+
+def page_of_section(section):
+    return Page(title="", subtitle="", sections=(section,))
+
+
+def plots_in(part):
+    section = part if isinstance(part, Section) else Section(name="s", title="", parts=(part,))
+    return list(plots_of(page_of_section(section)))
+
+
+def tables_of_section(section):
+    return tables_of(page_of_section(section))
+
+
 def section_alone(store):
     return section_of(page_of(read_results(store), hyperparameters), "hyperparameters")
 
@@ -45,11 +82,48 @@ def test_test_importances_are_shown_with_those_of_validation(hyperparameter_sect
     assert "On test, %" in hyperparameter_section
 
 
-def test_every_loss_has_its_figures_in_a_fold(hyperparameter_section):
-    for loss in ("contrastive", "proxy_anchor"):
-        assert f"{loss}: score along its hyperparameters" in text_of(hyperparameter_section)
-        assert f"Score along margin of {loss}" in hyperparameter_section
-    assert hyperparameter_section.count("Configs of ") == 2
+def test_the_reader_chooses_a_loss_and_each_has_its_figures_and_best_regions(section):
+    (choice,) = [part for part in section.parts if isinstance(part, Choice)]
+    assert [fold.summary for fold in choice.parts] == ["contrastive", "proxy_anchor"]
+    for fold in choice.parts:
+        plots = [plot for plot in plots_in(fold) if plot.values["loss"] == fold.summary]
+        kinds = [plot.kind for plot in plots]
+        assert {"slices", "parallel", "response_map"} >= set(kinds)
+        assert f"Score along margin of {fold.summary}" in [plot.title for plot in plots]
+        assert fold.parts[-1].summary == f"Best regions of {fold.summary}"
+
+
+def test_bars_are_filled_where_the_verdict_is_above_noise(section):
+    (plot,) = [plot for plot in plots_in(section) if plot.kind == "intervals"]
+    rows = plot.values["rows"]
+    shown = dict(zip(zip(rows["group"], rows["name"], strict=True), rows["note"], strict=True))
+    assert shown["contrastive", "margin"] == "above noise"
+    hollow = rows.get("isHollow", [False] * len(rows["name"]))
+    assert [note == "not above noise" for note in rows["note"]] == hollow
+    assert len(rows["name"]) == len(next(t for t in tables_of_section(section)).rows)
+
+
+def test_the_curves_of_tunability_rise_to_shares_of_configs(section):
+    (plot,) = [plot for plot in plots_in(section) if plot.kind == "lines"]
+    lines = plot.values["lines"]
+    assert {line["name"] for line in lines} == {"contrastive", "proxy_anchor"}
+    for line in lines:
+        assert 0 < line["y"][0] < line["y"][-1] <= 100
+
+
+def test_with_many_losses_importance_has_one_plot_a_loss(tuned, looks):
+    rows = [tuned.importances.with_columns(loss=pl.col("loss") + str(i)) for i in range(9)]
+    importances = pl.concat(rows).sort("loss", maintain_order=True)
+    many = replace(tuned, importances=importances, on_test=None)
+    names = many.importances["loss"].unique().to_list()
+    figure = next(
+        found
+        for part in section_of_tuned(many, RECALL_1, series_of(names) | looks).parts
+        if isinstance(part, SideBySide)
+        for found in part.parts
+    )
+    assert figure.selector == "Loss"
+    assert [plot.label for plot in figure.plots] == sorted(names)
 
 
 def test_an_older_folder_is_distinguished_from_one_that_records_spaces(tuned_store):
