@@ -17,6 +17,7 @@ from markupsafe import Markup
 
 from analysis.figures.plot import Plot
 from analysis.figures.series import Series, every_look
+from analysis.page.cells import Cells
 from analysis.page.latex_characters import LATEX_CHARACTERS
 from analysis.page.scripts import PDF_LIBRARY, PLOT_LIBRARY, content_security_policy, page_script
 from analysis.wording import in_percent, number, p_value, percent, range_of, signed
@@ -36,6 +37,9 @@ class Column:
         is_number: whether its cells are aligned to the right.
         least_first: whether the browser sorts the least number to the top first; None means: if
             the label is that of a rank, a p-value or a time.
+        fills: number of a competitor that the browser writes into the column where the reader
+            ranks a part of the blocks, such as ``average_rank``; "" for none. It fills tables
+            with such a column, and puts a dash into their others.
         group: head above those of all neighbouring columns of the same group; "" for none.
     """
 
@@ -44,6 +48,7 @@ class Column:
     is_number: bool = True
     group: str = ""
     least_first: bool | None = None
+    fills: str = ""
 
     @property
     def is_descending(self) -> bool:
@@ -346,6 +351,7 @@ class Page:
         series: looks of the competitors, for its plots.
         gists: label of a chapter -> what it says in a line.
         not_shown: sections that it has not.
+        cells: scores by which the browser ranks a part of the blocks; None where it cannot.
     """
 
     title: str
@@ -356,6 +362,7 @@ class Page:
     series: tuple[Series, ...] = ()
     gists: Mapping[str, str] = field(default_factory=dict)
     not_shown: tuple[NotShown, ...] = ()
+    cells: Cells | None = None
 
     @property
     def chapters(self) -> tuple[Chapter, ...]:
@@ -389,6 +396,7 @@ def render_page(page: Page) -> str:
             main=main,
             markers=_markers(main),
             competitors=_competitors(page),
+            cells=_embedded_json(page.cells.record()) if page.cells else None,
             style=Markup(_text("page.css")),
             script=Markup(script),
             plot_library=Markup(PLOT_LIBRARY),

@@ -10,7 +10,10 @@ _HERE = Path(__file__).parent
 _KINDS = _HERE.parent / "figures"
 
 # In this order; what is defined in the first is known to all.
-_SCRIPTS = ("core", "plots", "choices", "highlight", "tables", "saving", "downloads", "contents")
+_SCRIPTS = (
+    *("core", "plots", "choices", "highlight", "tables", "saving", "filters", "downloads"),
+    "contents",
+)
 
 PLOT_LIBRARY = (_HERE / "vendor" / "plot.min.js").read_text(encoding="utf-8")
 """Observable Plot, which draws the plots: the script that defines ``Plot``."""

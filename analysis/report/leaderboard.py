@@ -18,6 +18,14 @@ from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
 from analysis.wording import MOST_NAMED, counted, listed
 
+_FILLS = {
+    "Place": "place",
+    "Average rank": "average_rank",
+    "Total": "total_rank",
+    "sd": "rank_std",
+    "Wins": "wins",
+    "Top\N{NO-BREAK SPACE}3": "top_three",
+}
 _MEDALS = 3  # places whose rivals are named below the table
 
 
@@ -111,7 +119,10 @@ def _table(
         name="leaderboard",
         caption=f"Ranks within {blocks}, 1 is best; ties share their average rank; sd is the"
         " sample standard deviation." + (f" {left_out} left out." if tournament.excluded else ""),
-        columns=(*Column.texts("Competitor"), *Column.numbers(*labels)),
+        columns=(
+            *Column.texts("Competitor"),
+            *(Column(label=label, fills=_fills(label)) for label in labels),
+        ),
         rows=tuple(map(tuple, rows)),
         note=" ".join(
             filter(
@@ -124,6 +135,10 @@ def _table(
         ),
         is_sortable=True,
     )
+
+
+def _fills(label: str) -> str:
+    return "mean_score" if label.startswith("Mean") else _FILLS.get(label, "")
 
 
 def _shared_note(tournament: Tournament, shared: Mapping[str, Sequence[str]]) -> str:

@@ -24,6 +24,7 @@ from analysis.report.compute_cost import compute_cost
 from analysis.report.cross_validation import cross_validation
 from analysis.report.embedding_maps import embedding_maps
 from analysis.report.fairness import fairness
+from analysis.report.filters import study_cells, table_cells
 from analysis.report.gists import chapter_gists, ranking_gist
 from analysis.report.hyperparameters import hyperparameters
 from analysis.report.leaderboard import leaderboard
@@ -200,6 +201,7 @@ def study_report(results: StudyResults, *, links: Sequence[Link] = ()) -> Page:
         links=tuple(links),
         summary=study_summary(results, series),
         series=tuple(series.values()),
+        cells=study_cells(results),
         sections=sections,
         gists=chapter_gists(results),
         not_shown=not_shown,
@@ -236,7 +238,12 @@ def _only_sentence(section: Section) -> str:
 
 
 def table_report(
-    results: TableResults, *, title: str, source: str, links: Sequence[Link] = ()
+    results: TableResults,
+    *,
+    title: str,
+    source: str,
+    links: Sequence[Link] = (),
+    command: Sequence[str] = (),
 ) -> Page:
     """The page of a table of scores from a file, such as one typed from a paper, as values.
 
@@ -245,6 +252,8 @@ def table_report(
         title: title of the page.
         source: where the table comes from and which rows were taken.
         links: links to pages that belong beside this one.
+        command: words of the command that ranks the table, but for the K, by which readers of the
+            page test what they choose; () lets them choose nothing.
     """
     names = results.tournament.names
     series = series_of(names, ranked=names)
@@ -261,6 +270,7 @@ def table_report(
         links=tuple(links),
         summary=table_summary(results, series),
         series=tuple(series.values()),
+        cells=table_cells(results, command) if command else None,
         sections=tuple(sections),
         gists={"Ranking": ranking_gist(results.tournament)},
     )

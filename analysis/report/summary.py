@@ -161,7 +161,10 @@ def _numbers(rows: Sequence[RankedRow], score: str) -> Table:
         caption="The numbers of the picture",
         columns=(
             *Column.texts("Competitor"),
-            *Column.numbers("Average rank", "95 % interval", score, "Gain of tuning, points"),
+            Column(label="Average rank", fills="average_rank"),
+            Column(label="95 % interval", least_first=True),
+            Column(label=score, fills="mean_score"),
+            Column(label="Gain of tuning, points"),
         ),
         rows=tuple(
             (
@@ -187,7 +190,12 @@ def _leaders(
         caption=f"The first {len(first)} of {counted(len(tournament.names), 'competitor')}"
         if len(first) < len(tournament.names)
         else "All competitors",
-        columns=(*Column.texts("Competitor"), *Column.numbers("Rank", "Average rank", "Wins")),
+        columns=(
+            *Column.texts("Competitor"),
+            Column(label="Rank", fills="place"),
+            Column(label="Average rank", fills="average_rank"),
+            Column(label="Wins", fills="wins"),
+        ),
         rows=tuple(
             (
                 Cell.named(standing.competitor, series),

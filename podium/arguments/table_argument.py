@@ -104,6 +104,22 @@ class TableOptions:
             lower_is_better=self.lower_is_better,
         )
 
+    def words(self) -> tuple[str, ...]:
+        """The options as the command line has them, but for conditions on the K."""
+        where = [it for it in conditions(self.where) if it.partition("=")[0].strip() != "k"]
+        without = (self.without,) if isinstance(self.without, str) else self.without
+        values = (
+            *(
+                (f"--{name}", _joined(getattr(self, name)))
+                for name in ("by", "competitor", "score")
+            ),
+            ("--average", _joined(self.average)),
+            *(("--where", condition) for condition in where),
+            *(("--without", name) for name in without),
+        )
+        flags = ("--lower-is-better",) if self.lower_is_better else ()
+        return (*(word for option in values if option[1] for word in option), *flags)
+
     def refuse_with_study(self, source: Place, *, taken: Sequence[str]) -> None:
         """Raise PodiumError if an option was given that the study at ``source`` does not take."""
         for name in (item.name for item in fields(self)):
@@ -112,6 +128,10 @@ class TableOptions:
                 raise PodiumError(
                     f"{option} goes with a table (.csv or .parquet); {source} is taken for a study"
                 )
+
+
+def _joined(given: Names | None) -> str:
+    return given if isinstance(given, str) else ",".join(given or ())
 
 
 def conditions(given: Conditions) -> tuple[str, ...]:

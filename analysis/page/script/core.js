@@ -71,13 +71,21 @@ function fitted(text, room, size = FONT_SIZE) {
 // A number as the page writes it: "3.17", "−0.30", a dash for null.
 function numberText(value, digits = 2) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  const text = value.toFixed(digits);
+  const text = fixed(value, digits);
   return Number(text) === 0 ? text.replace("-", "") : text.replace("-", MINUS);
+}
+
+// As toFixed, but halves go to the even digit, as Python has it: 3.125 is "3.12".
+function fixed(value, digits) {
+  const whole = value.toFixed(digits + 40);
+  if (!/50{39}$/.test(whole)) return value.toFixed(digits);
+  const cut = whole.slice(0, digits ? -40 : -41);
+  return /[02468]$/.test(cut) ? cut : value.toFixed(digits);
 }
 
 function signedText(value, digits = 2) {
   const text = numberText(value, digits);
-  return Number(value?.toFixed(digits)) > 0 ? `+${text}` : text;
+  return /^[\d.]*[1-9]/.test(text) ? `+${text}` : text;
 }
 
 // A colour between behind (-1), neutral (0) and ahead (1), in the theme of the page.

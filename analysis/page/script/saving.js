@@ -70,10 +70,11 @@ function openMenu(table, opener) {
 function readTable(table) {
   const heads = [...[...table.tHead.rows].at(-1).cells];
   const body = table.tBodies[0];
+  const note = document.getElementById(`${table.id}-note`);
   return {
     name: table.id,
     caption: table.caption.querySelector("span").textContent,
-    note: document.getElementById(`${table.id}-note`)?.textContent ?? "",
+    note: note && !note.hidden ? note.textContent : "",
     groups: [...(table.tHead.querySelector(".groups")?.cells ?? [])]
       .map((cell) => ({ label: cell.textContent, span: cell.colSpan })),
     columns: heads.map((head) => ({

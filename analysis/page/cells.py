@@ -1,0 +1,100 @@
+"""The scores behind a ranking, embedded in a page so that the browser can rank a part of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Factor:
+    """What blocks can be chosen by.
+
+    Attributes:
+        name: name of the column, as ``podium tournament --where`` takes it.
+        label: the same in words.
+        values: value of each block as text; None where it has none.
+    """
+
+    name: str
+    label: str
+    values: tuple[str | None, ...]
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """Its values, each once, in the order of the blocks."""
+        return tuple(dict.fromkeys(value for value in self.values if value is not None))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellScores:
+    """One score of all cells.
+
+    Attributes:
+        label: name of the score, such as ``Recall@4``.
+        arguments: what the command takes to rank by it; () where it does so by itself.
+        values: B x C scores with all their digits, block by block; None where there is none.
+        absent: positions in ``values`` of competitors that have no row in a block, rather than one
+            without a score.
+    """
+
+    label: str
+    arguments: tuple[str, ...]
+    values: tuple[float | None, ...]
+    absent: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cells:
+    """Scores of C competitors in B blocks.
+
+    Attributes:
+        command: words of the command that ranks all blocks.
+        factors: what blocks can be chosen by, each with several values.
+        competitors: names of the competitors, sorted.
+        scores: the scores that can be ranked by.
+        shown: position of the one that the page ranks by.
+        scale: factor from the scores to what the page shows.
+        drops_unscored: whether a competitor without any score is left out, rather than leaving no
+            block complete.
+    """
+
+    command: tuple[str, ...]
+    factors: tuple[Factor, ...]
+    competitors: tuple[str, ...]
+    scores: tuple[CellScores, ...]
+    shown: int
+    scale: int
+    drops_unscored: bool
+
+    def record(self) -> dict[str, Any]:
+        """As JSON has it; values of factors are positions among its choices."""
+        return {
+            "command": self.command,
+            "factors": [
+                {
+                    "name": factor.name,
+                    "label": factor.label,
+                    "choices": factor.choices,
+                    "values": _positions(factor.values, factor.choices),
+                }
+                for factor in self.factors
+            ],
+            "competitors": self.competitors,
+            "scores": [
+                {
+                    "label": score.label,
+                    "arguments": score.arguments,
+                    "values": score.values,
+                    "absent": score.absent,
+                }
+                for score in self.scores
+            ],
+            "shown": self.shown,
+            "scale": self.scale,
+            "dropsUnscored": self.drops_unscored,
+        }
+
+
+def _positions(values: Sequence[str | None], choices: Sequence[str]) -> list[int | None]:
+    position = {choice: place for place, choice in enumerate(choices)}
+    return [None if value is None else position[value] for value in values]

@@ -1,0 +1,231 @@
+"""What a reader filters in the page is ranked as the command ranks it, to the last digit shown."""
+
+import itertools
+import json
+import random
+import shlex
+import shutil
+
+import pytest
+
+from analysis.wording import number
+from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import Truth
+from tests.analysis.thesis_cub200 import RECALLS
+from tests.browser import LAPTOP, PHONE, Visit
+from tests.podium.calling import call, output_of
+
+pytestmark = pytest.mark.browser
+
+STUDY = Truth(
+    scripts=("greek", "latin"),
+    has_without_k=True,
+    failed_finals=(("glyphs-greek/conv_small/16", "contrastive"),),
+)
+
+CHOOSE = """(chosen) => {
+  const selects = [...document.querySelectorAll(".filters select")];
+  selects.forEach((select, i) => { select.selectedIndex = chosen[i]; });
+  selects[0].dispatchEvent(new Event("change"));
+}"""
+
+SHOWN = """() => {
+  const rowsOf = (name) => {
+    const table = document.getElementById(name);
+    if (!table || table.parentElement.hidden) return null;
+    const heads = [...[...table.tHead.rows].at(-1).cells].map((head) => head.dataset.fills || "");
+    return [...table.tBodies[0].rows].map((row) => Object.fromEntries([
+      ["competitor", row.cells[0].textContent],
+      ...heads.map((fills, i) => [fills, row.cells[i].textContent]).filter(([fills]) => fills),
+    ]));
+  };
+  const picture = document.querySelector("#summary-ranking .plot");
+  return {
+    isFiltered: document.documentElement.hasAttribute("data-filtered"),
+    command: document.querySelector(".filtered-note code")?.textContent ?? null,
+    leaderboard: rowsOf("leaderboard"),
+    leaders: rowsOf("leaders"),
+    available: rowsOf("available-ranks"),
+    picture: picture.hidden ? null : picture.values,
+  };
+}"""
+
+
+def report_in(folder, monkeypatch, capsys, *arguments):
+    """The page that ``podium report`` writes within a folder."""
+    monkeypatch.chdir(folder)
+    output_of(capsys, "report", *arguments, "--output", "page.html")
+    return (folder / "page.html").as_uri()
+
+
+def thesis_report(folder, monkeypatch, capsys):
+    shutil.copy(RECALLS, folder / "thesis.csv")
+    return report_in(folder, monkeypatch, capsys, "thesis.csv")
+
+
+def expected_row(record, scale):
+    total = record["total_rank"]
+    return {
+        "competitor": record["competitor"],
+        "place": str(record["place"]),
+        "average_rank": number(record["average_rank"]),
+        "total_rank": number(total, 0 if total.is_integer() else 1),
+        "rank_std": number(record["rank_std"]),
+        "wins": str(record["wins"]),
+        "top_three": str(record["top_three"]),
+        "mean_score": number(scale * record["mean_score"]),
+    }
+
+
+def expected_available(record):
+    return {
+        "competitor": record["competitor"],
+        "rank_sum": number(record["rank_sum"]),
+        "beaten_by": number(record["beaten_by"]),
+        "rank_among_present": number(record["average_rank"]),
+        "num_blocks": str(record["num_blocks"]),
+    }
+
+
+def check_every_choice(visit, capsys, *, scale, has_available=False):
+    """Choose everything that can be chosen; return how many choices could be ranked."""
+    counts = visit.run(
+        "[...document.querySelectorAll('.filters select')].map((it) => it.options.length)"
+    )
+    ranked = 0
+    for chosen in itertools.product(*map(range, counts)):
+        visit.page.evaluate(CHOOSE, list(chosen))
+        shown = visit.run(SHOWN)
+        if not shown["isFiltered"]:
+            continue
+        called = call(capsys, *shlex.split(shown["command"])[1:], "--json")
+        if called.code:
+            assert shown["leaderboard"] is None, called.err
+            assert shown["picture"] is None
+            continue
+        ranked += 1
+        record = json.loads(called.out)
+        rows = [expected_row(it, scale) for it in record["competitors"]]
+        assert shown["leaderboard"] == rows
+        assert [row["competitor"] for row in shown["leaders"]] == [
+            row["competitor"] for row in rows[: len(shown["leaders"])]
+        ]
+        assert [row["rank"] for row in shown["picture"]["rows"]] == [
+            it["average_rank"] for it in record["competitors"]
+        ]
+        if has_available:
+            available = record["available"] and [
+                expected_available(it) for it in record["available"]["ranks"]
+            ]
+            assert shown["available"] == available
+    return ranked
+
+
+def test_every_part_of_a_study_is_ranked_as_the_command_does(
+    chromium, tmp_path, monkeypatch, capsys
+):
+    write_store(tmp_path / "podium-results" / "synthetic", STUDY)
+    address = report_in(tmp_path, monkeypatch, capsys, "podium-results/synthetic")
+    visit = Visit(chromium, address, LAPTOP)
+
+    assert check_every_choice(visit, capsys, scale=100, has_available=True) > 10
+    assert visit.complaints == []
+
+
+def test_every_part_of_a_published_table_too(chromium, tmp_path, monkeypatch, capsys):
+    address = thesis_report(tmp_path, monkeypatch, capsys)
+    visit = Visit(chromium, address, LAPTOP)
+
+    assert check_every_choice(visit, capsys, scale=1) == 4 * 5 * 4 - 1
+    assert visit.complaints == []
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3])
+@pytest.mark.parametrize("options", [(), ("--average", "seed"), ("--lower-is-better",)])
+def test_ties_missing_scores_and_odd_names_too(
+    chromium, tmp_path, monkeypatch, capsys, seed, options
+):
+    draw = random.Random(seed)
+    names = ("it's", "a b", "c_1", "<b>&", "Ω")[: 2 + seed]
+    lines = ["data,dim,loss,seed,k,recall"]
+    for data, dim, loss, run, k in itertools.product("xyz", (8, 16), names, (0, 1), (1, 2)):
+        if draw.random() < 0.12 or (run and "--average" not in options):
+            continue  # no row
+        score = "" if draw.random() < 0.08 else draw.choice((40, 50.5, 60.25, 61.125))
+        lines.append(f"{'it,s ' + data!r},{dim},{loss!r},{run},{k},{score}".replace("'", '"'))
+    (tmp_path / "odd scores.csv").write_text(
+        "\n".join(lines).replace('"it"s"', "it's"), encoding="utf-8"
+    )
+    arguments = ("odd scores.csv", "--by", "data,dim", "--where", "k=1", *options)
+    monkeypatch.chdir(tmp_path)
+    if call(capsys, "tournament", *arguments).code:
+        pytest.skip("no block of this draw is complete")
+    visit = Visit(chromium, report_in(tmp_path, monkeypatch, capsys, *arguments), LAPTOP)
+    has_available = visit.run("document.getElementById('available-ranks') !== null")
+
+    assert check_every_choice(visit, capsys, scale=1, has_available=has_available) > 0
+    assert visit.complaints == []
+
+
+def test_what_is_chosen_is_in_the_address_and_reset_brings_the_page_back(
+    chromium, tmp_path, monkeypatch, capsys
+):
+    address = thesis_report(tmp_path, monkeypatch, capsys)
+    visit = Visit(chromium, address, LAPTOP)
+    page = visit.page
+    page.wait_for_selector("html[data-drawn]", state="attached")
+    written = page.locator("main").inner_text()
+    page.locator(".filters").get_by_label("Backbone").select_option("ResNet50")
+    page.locator(".filters").get_by_label("Score").select_option("recall, K = 4")
+    chosen = page.locator("main").inner_text()
+    assert "Descriptive ranks of 4 blocks" in chosen
+    assert not page.locator(".verdict-text").is_visible()
+
+    linked = Visit(chromium, page.url, LAPTOP)
+    linked.page.wait_for_selector("html[data-drawn]", state="attached")
+    assert linked.page.locator("main").inner_text() == chosen
+
+    page.get_by_role("button", name="Reset").click()
+    assert page.url == address
+    assert page.locator("main").inner_text() == written
+    assert visit.complaints + linked.complaints == []
+
+
+def test_a_filtered_table_is_sorted_searched_and_saved_as_it_is_shown(
+    chromium, tmp_path, monkeypatch, capsys
+):
+    address = thesis_report(tmp_path, monkeypatch, capsys)
+    visit = Visit(chromium, f"{address}?embedding_dim=128", LAPTOP, accept_downloads=True)
+    page = visit.page
+    tools = page.locator(".tools:has(+ .scroll > #leaderboard)")
+    tools.get_by_label("Filter rows").fill("proxy")
+    assert tools.get_by_role("status").inner_text() == "2 of 10 rows"
+    page.locator("#leaderboard thead button", has_text="Wins").click()
+    tools.get_by_role("button", name="Save").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Download Markdown").click()
+    saved = waiting.value.path().read_text(encoding="utf-8").splitlines()
+
+    assert "Ranks within 3 blocks (Dimension 128" in saved[0]
+    assert saved[4].startswith("| ProxyAnchor | 1 | 1.00 | – | 3 | 0.00 | 3 | 3 |")
+    assert len(saved) == 4 + 10
+
+
+def test_the_command_can_be_copied(chromium, tmp_path, monkeypatch, capsys):
+    address = thesis_report(tmp_path, monkeypatch, capsys)
+    visit = Visit(chromium, f"{address}?backbone=ResNet50", PHONE)
+    visit.page.get_by_role("button", name="Copy the command").click()
+    visit.page.get_by_role("button", name="Copy the command", exact=True).get_by_text(
+        "Copied"
+    ).wait_for()
+
+    assert visit.run("document.documentElement.scrollWidth") <= PHONE["width"]
+    assert visit.complaints == []
+
+
+def test_one_block_has_nothing_to_choose(tmp_path, monkeypatch, capsys):
+    (tmp_path / "one.csv").write_text("dataset,loss,recall\ncub,a,60\ncub,b,61\n")
+    report_in(tmp_path, monkeypatch, capsys, "one.csv")
+
+    assert 'id="cells"' not in (tmp_path / "page.html").read_text(encoding="utf-8")
+    output_of(capsys, "tournament", "one.csv")
