@@ -53,3 +53,9 @@ class Visit:
 
     def open_all(self):
         self.run("for (const d of document.querySelectorAll('details')) d.open = true")
+        self.drawn()
+
+    def drawn(self):
+        """Wait until every plot that is shown is drawn at its width."""
+        self.page.wait_for_timeout(50)  # until what was opened or resized is seen
+        self.page.wait_for_selector("html[data-drawn]", state="attached")

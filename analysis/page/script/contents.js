@@ -33,8 +33,3 @@ const reader = new IntersectionObserver((entries) => {
 }, { rootMargin: "-10% 0px -70% 0px" });
 const sections = [...links.keys()].map((name) => document.getElementById(name)).filter(Boolean);
 for (const section of sections) reader.observe(section);
-
-// On paper nothing can be opened: chapters are printed open.
-addEventListener("beforeprint", () => {
-  for (const details of document.querySelectorAll("details.chapter")) details.open = true;
-});
