@@ -21,6 +21,7 @@ LOOKED_FOR_BY_NAME = {
     "analysis.protocols.default_tuned_refit",
     "analysis.protocols.costs",
     "analysis.scores.epoch_optimism",
+    "analysis.study_results.nearest_images",
     "analysis.typed_tables.omissions",
     "orchestrator.executors.ray_messages",
     "orchestrator.executors.ray_node_probe",
@@ -45,6 +46,7 @@ LOOKED_FOR_BY_NAME = {
     "orchestrator.verify.kept_artifacts",
     "orchestrator.verify.replayed_suggestions",
     "orchestrator.verify.store_files",
+    "podium.api.images_at_hand",
     "podium.api.plan",
     "podium.api.status",
     "podium.api.trials",
@@ -66,7 +68,7 @@ ROOMS: dict[str, set[str]] = {
     # 14
     "podium/commands": {
         "analysis", "analysis/audit", "analysis/report",
-        "analysis/scores", "analysis/study_results", "analysis/typed_tables", "orchestrator",
+        "analysis/scores", "analysis/typed_tables", "orchestrator",
         "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/results_tools", "orchestrator/run", "orchestrator/scheduling",
@@ -93,8 +95,8 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/scheduling", "orchestrator/study", "orchestrator/study_validation",
         "orchestrator/verify",
         "podium/arguments", "podium/comparison", "podium/errors", "podium/plan",
-        "podium/stop_signals", "podium/terminal", "trainables", "trainables/loss_composition",
-        "trainables/saved_models", "trainables/settings",
+        "podium/stop_signals", "podium/terminal", "trainables", "trainables/dataset_interface",
+        "trainables/loss_composition", "trainables/saved_models", "trainables/settings",
     },
     # 11
     "podium/comparison": {

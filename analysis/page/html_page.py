@@ -292,6 +292,7 @@ class Section:
         label: its name in the page's contents where that is not the title.
         parts: parts from top to bottom.
         chapter: name of the chapter, which groups neighbouring sections; "" for none.
+        files: files that lie beside the page: path relative to it -> content.
     """
 
     name: str
@@ -299,6 +300,7 @@ class Section:
     parts: tuple[Part, ...]
     label: str = ""
     chapter: str = ""
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def contents_label(self) -> str:
@@ -365,6 +367,11 @@ class Page:
     cells: Cells | None = None
 
     @property
+    def files(self) -> Mapping[str, bytes]:
+        """Files that lie beside the page: path relative to it -> content."""
+        return {name: it for section in self.sections for name, it in section.files.items()}
+
+    @property
     def chapters(self) -> tuple[Chapter, ...]:
         """Its sections, grouped by neighbouring sections of the same chapter."""
         runs = itertools.groupby(self.sections, key=lambda section: section.chapter)
@@ -402,7 +409,7 @@ def render_page(page: Page) -> str:
             plot_library=Markup(PLOT_LIBRARY),
             latex_characters=_embedded_json(LATEX_CHARACTERS),
             pdf_library=PDF_LIBRARY,
-            policy=Markup(content_security_policy(script)),
+            policy=Markup(content_security_policy(script, has_files=bool(page.files))),
         )
     )
 

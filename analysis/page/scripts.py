@@ -12,7 +12,7 @@ _KINDS = _HERE.parent / "figures"
 # In this order; what is defined in the first is known to all.
 _SCRIPTS = (
     *("core", "plots", "choices", "highlight", "tables", "saving", "filters", "downloads"),
-    "contents",
+    *("retrieval", "contents"),
 )
 
 PLOT_LIBRARY = (_HERE / "vendor" / "plot.min.js").read_text(encoding="utf-8")
@@ -36,15 +36,17 @@ def page_script(kinds: Collection[str]) -> str:
     return core.read_text(encoding="utf-8") + "".join(blocks)
 
 
-def content_security_policy(script: str) -> str:
-    """What the page may do: run these scripts alone, and load nothing.
+def content_security_policy(script: str, *, has_files: bool) -> str:
+    """What the page may do: run these scripts alone, and load nothing but its own images.
 
     Args:
         script: the page's own script.
+        has_files: whether images lie beside the page.
     """
     pdf_library = gzip.decompress(_ZIPPED_PDF_LIBRARY).decode()
     allowed = " ".join(f"'{_digest(text)}'" for text in (script, PLOT_LIBRARY, pdf_library))
-    return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {allowed}"
+    images = "data: 'self'" if has_files else "data:"
+    return f"default-src 'none'; img-src {images}; style-src 'unsafe-inline'; script-src {allowed}"
 
 
 def _digest(script: str) -> str:

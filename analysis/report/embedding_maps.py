@@ -1,6 +1,7 @@
 """Maps of the embeddings of the same few test images under each loss, in one block."""
 
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -8,12 +9,10 @@ import polars as pl
 from analysis.figures.embedding_map import draw_embedding_map
 from analysis.figures.series import Series, series_of
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
-from analysis.scores.final_scores import BASELINE
 from analysis.study_results.embedding_map import CLASSES, IMAGES, ImageMap, map_images
+from analysis.study_results.kept_embeddings import kept_embeddings
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted, number
-from orchestrator.results.records.stored_embeddings import StoredEmbeddings
-from podium.errors import PodiumError
 
 _MOST_PANELS = 12
 
@@ -85,10 +84,10 @@ def _panels(results: StudyResults, block: str) -> list[_Panel]:
         PodiumError: losses kept embeddings of different test images.
     """
     panels = []
-    for loss, trial_ids in list(_first_runs(results, block))[:_MOST_PANELS]:
-        stored = _stored(results, trial_ids)
-        shown = None if stored is None else map_images(stored)
-        if stored is None or shown is None:
+    kept = kept_embeddings(results, block, with_baseline=True)
+    for loss, stored in itertools.islice(kept, _MOST_PANELS):
+        shown = map_images(stored)
+        if shown is None:
             continue
         score = stored.scores.get((results.objective, results.k))
         panels.append(
@@ -99,30 +98,7 @@ def _panels(results: StudyResults, block: str) -> list[_Panel]:
                 of_all=None if score is None else PERCENT * score,
             )
         )
-    for panel in panels[1:]:
-        if panel.shown.indices_M.tolist() != panels[0].shown.indices_M.tolist():
-            raise PodiumError(
-                f"the embeddings kept in block {block} are not of the same test images for"
-                f" {panels[0].loss} and {panel.loss}"
-            )
     return panels
-
-
-def _first_runs(results: StudyResults, block: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Each loss with its first run, and the run whose results that one shares, if it does."""
-    runs = results.finals.filter(
-        pl.col("block") == block,
-        pl.col("state") == "COMPLETE",
-        pl.col("finalist").is_in(["winner", BASELINE]),
-    ).sort("repeat", "seed_index", "fold", "trial_id", nulls_last=False)
-    first = runs.group_by("loss", maintain_order=True).first()
-    for row in first.sort(pl.col("loss") == BASELINE, "loss").to_dicts():
-        yield row["loss"], tuple(name for name in (row["trial_id"], row["same_as"]) if name)
-
-
-def _stored(results: StudyResults, trial_ids: tuple[str, ...]) -> StoredEmbeddings | None:
-    found = (results.reader.test_embeddings(trial_id) for trial_id in trial_ids)
-    return next((stored for stored in found if stored is not None), None)
 
 
 def _figure(

@@ -134,5 +134,6 @@ def _software(results: StudyResults) -> tuple[str, ...]:
     versions = results.trials["podium_version"].drop_nulls().unique().sort().to_list()
     return (
         f"Trials were run by podium {listed(versions) or 'of unknown version'}.",
-        "The page depends on the stored results alone: no clock, no order of files or rows.",
+        "The page depends on the stored results, and on the images of their data sets where these"
+        " are at hand: no clock, no order of files or rows.",
     )

@@ -1,91 +1,50 @@
-"""Retrieved images: what each loss retrieves for the same few queries."""
+"""Retrieved images: a browser of queries and of what each loss retrieves for them."""
 
-import base64
-import io
+import hashlib
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import polars as pl
-from PIL import Image
-
 from analysis.figures.series import Series
-from analysis.page.html_page import Heading, Paragraph, Part, Section, fragment
-from analysis.report.shown_blocks import spread_blocks
+from analysis.page.html_page import (
+    Cell,
+    Column,
+    Fold,
+    Paragraph,
+    Section,
+    Table,
+    fragment,
+)
+from analysis.report.image_sheets import Sheet
+from analysis.report.retrieved_blocks import RetrievedBlock, retrieved_blocks
+from analysis.study_results.retrieved_images import ConfusedPair
 from analysis.study_results.study_results import StudyResults
+from analysis.wording import counted
 
-_BLOCKS = 3
-_QUERIES = 4
-_MOST_PICTURES = 200  # of a page; a photograph takes 2 to 3 kB
-_LARGE_BYTES = 4_000
-_QUALITY = 50
-_PHOTOGRAPH_PIXELS = 80
+_FOLDER = "report-images"  # beside the page
+_QUERIES_A_PAGE = 6
+_ROWS_A_PAGE = 24
 _LONG_PREFIX = 4
-_SHOWN_PIXELS = 64  # page.css: 4rem
+_COARSE_PIXELS = 64  # smaller cells are shown enlarged, so that their pixels are visible
+_HUNDREDTHS = 100  # of a similarity
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Picture:
-    """An image as a data URI.
-
-    Attributes:
-        source: the URI.
-        class_name: name of the image's class.
-        label: the same without the prefix that all classes shown beside it share.
-        is_coarse: whether it is shown enlarged, so that its pixels are visible.
-        is_correct: None for the query itself, and where images are not retrieved by class.
-    """
-
-    source: str
-    class_name: str
-    label: str
-    is_coarse: bool
-    is_correct: bool | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _RetrievedRow:
-    """The neighbours one loss found, nearest first."""
-
-    series: Series
-    neighbours: tuple[_Picture, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Query:
-    """One query image and a row for each loss."""
-
-    picture: _Picture
-    rows: tuple[_RetrievedRow, ...]
-
-    @property
-    def num_neighbours(self) -> int:
-        """Of the longest row."""
-        return max(len(row.neighbours) for row in self.rows)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Gallery:
-    """The queries of one block."""
-
-    block: str
-    queries: tuple[_Query, ...]
-
+_ORDERS = {
+    "sampled": "Sampled over classes",
+    "worst": "Most errors first",
+    "best": "Fewest errors first",
+    "disagreements": "Losses disagree",
+}
 
 _INTRODUCTION = (
-    "The nearest images to a query among those that are searched, nearest first{blocks}. Queries"
-    " are the first ones stored, not selected by their outcome; each row is the first seed of a"
-    " tuned loss."
+    "Test queries and the nearest images among those that are searched, nearest first; each row is"
+    " the first seed of a tuned loss. The number below an image is its similarity to the query:"
+    " the cosine, or minus the distance where a loss learns lengths."
 )
-_WHICH_BLOCKS = {
-    1: ", for one block",
-    2: ", for the hardest and the easiest block",
-    3: ", for the hardest, a middling and the easiest block",
-}
 _BY_CLASS = (
     "A solid frame with ✓ is an image of the query's class, a dashed frame with ✗ is an error and"
-    " names the class it came from."
+    " names the class it came from. Queries sampled over classes are selected by no outcome; all"
+    " others are for looking, not for comparing losses."
 )
 _BY_DISTANCE = (
     "They are retrieved by label distance, so none is right or wrong; the class below an image"
@@ -94,121 +53,251 @@ _BY_DISTANCE = (
 
 
 def retrievals(results: StudyResults, series: Mapping[str, Series]) -> Section:
-    """The section: galleries of a few blocks."""
-    parts: list[Part] = []
-    galleries = _galleries(results, series)
-    for gallery in galleries:
-        parts += [Heading(text=gallery.block), fragment("gallery.html.j2", gallery=gallery)]
+    """The section: the browser, and the most confused pairs of classes of each block."""
+    blocks = tuple(retrieved_blocks(results))
+    if not blocks:
+        parts = (Paragraph(text="No images were stored."),)
+        return Section(name="images", title="Retrieved images", parts=parts)
     legend = _BY_CLASS if results.is_by_class else _BY_DISTANCE
-    introduction = _INTRODUCTION.format(blocks=_WHICH_BLOCKS.get(len(galleries), ""))
-    text = f"{introduction} {legend}" if parts else "No images were stored."
-    return Section(name="images", title="Retrieved images", parts=(Paragraph(text=text), *parts))
+    sheets = {
+        _sheet_id(block, number): sheet
+        for block in blocks
+        for number, sheet in enumerate(block.sheets.sheets)
+    }
+    files = {_file_of(sheet): sheet.content for sheet in sheets.values()}
+    return Section(
+        name="images",
+        title="Retrieved images",
+        parts=(
+            Paragraph(text=f"{_INTRODUCTION} {legend}"),
+            fragment(
+                "retrieval.html.j2",
+                blocks=[f"{block.name} ({_counts([block])})" for block in blocks],
+                orders=[(name, _ORDERS[name]) for name in blocks[0].shown.orders],
+                is_by_class=results.is_by_class,
+                sheets=[
+                    (name, sheet, _file_of(sheet) if results.images_beside else sheet.data_uri)
+                    for name, sheet in sheets.items()
+                ],
+                cards=_first_cards(blocks[0], series),
+                blank=_BLANK,
+                data=[_record(block, series) for block in blocks],
+            ),
+            Paragraph(text=_how_many(blocks), style="note"),
+            *(_confused(block, series) for block in blocks if block.pairs),
+        ),
+        files=files if results.images_beside else {},
+    )
 
 
-def _galleries(results: StudyResults, series: Mapping[str, Series]) -> tuple[_Gallery, ...]:
-    """The hardest, the middle and the easiest block by mean test score, four queries each.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tile:
+    """One image.
 
-    With many losses there are fewer queries, and with very many a single block.
-    Queries are the first that every loss of the block stored, not picked by their outcome; the
-    run shown is the first seed and fold of each tuned loss.
+    Attributes:
+        sheet: id of its sheet.
+        box: its cell on the sheet, as a view box.
+        kind: ``query``, ``hit``, ``miss``, or ``found`` where none is right or wrong.
+        alt: what it is, in words.
+        mark: similarity, after the sign for right or wrong.
+        class_name: name of its class.
+        label: the same without what all classes begin with.
+        is_coarse: whether it is shown enlarged.
     """
-    frame = (
-        results.reader.test_retrievals()
-        .filter(results.is_winner)
-        .select("block", "loss", "seed_index", "fold", "class_name", "png", "neighbours")
-        .collect()
-        .sort("block", "loss", "seed_index", "fold", maintain_order=True)
+
+    sheet: str
+    box: str
+    kind: str
+    alt: str
+    mark: str
+    class_name: str
+    label: str
+    is_coarse: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """What one loss retrieves for a query.
+
+    Attributes:
+        loss: name of the loss.
+        key: id of its marker.
+        right: how many of it are right, in words.
+        tiles: nearest images, best first.
+    """
+
+    loss: str
+    key: str
+    right: str
+    tiles: tuple[_Tile, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Card:
+    """One query and a row for each loss."""
+
+    query: _Tile
+    rows: tuple[_Row, ...]
+
+
+_NO_TILE = _Tile(
+    sheet="", box="0 0 1 1", kind="", alt="", mark="", class_name="", label="", is_coarse=False
+)
+_BLANK = _Card(query=_NO_TILE, rows=(_Row(loss="", key="", right="", tiles=(_NO_TILE,)),))
+
+
+def _first_cards(block: RetrievedBlock, series: Mapping[str, Series]) -> list[_Card]:
+    """What is shown before a script runs: the first page of queries sampled over classes."""
+    return [_card(block, it, series) for it in block.shown.orders["sampled"][: _page_size(block)]]
+
+
+def _card(block: RetrievedBlock, place: int, series: Mapping[str, Series]) -> _Card:
+    """As ``cardOf`` of retrieval.js makes it."""
+    retrieved, query = block.retrieved, block.shown.queries[place]
+    own = int(retrieved.queries_Q[query])
+    rows = []
+    for number, loss in enumerate(retrieved.losses):
+        images = retrieved.neighbours_LQK[number, query].tolist()
+        similarities = retrieved.similarities_LQK[number, query].tolist()
+        tiles = tuple(
+            _tile(block, image, own, similarity)
+            for image, similarity in zip(images, similarities, strict=True)
+        )
+        num_right = sum(tile.kind == "hit" for tile in tiles)
+        right = f"{num_right} of {len(tiles)} right" if retrieved.is_by_class else ""
+        rows.append(_Row(loss=loss, key=series[loss].key, right=right, tiles=tiles))
+    return _Card(query=_tile(block, own, own, None), rows=tuple(rows))
+
+
+def _tile(block: RetrievedBlock, image: int, own: int, similarity: float | None) -> _Tile:
+    """The tile of a query's own image, without a similarity, or of a neighbour of it."""
+    retrieved = block.retrieved
+    label = int(retrieved.labels_N[image])
+    name = retrieved.class_names[label]
+    if similarity is None:
+        kind, alt, sign = "query", f"query: {name}", ""
+    elif not retrieved.is_by_class:
+        kind, alt, sign = "found", name, ""
+    elif label == retrieved.labels_N[own]:
+        kind, alt, sign = "hit", f"right: {name}", "✓ "
+    else:
+        kind, alt, sign = "miss", f"wrong: {name}", "✗ "
+    sheet, left, upper = block.sheets.cell_of(block.shown.images.index(image))
+    cell, prefix = block.sheets.cell, _prefix(_names_shown(block))
+    return _Tile(
+        sheet=_sheet_id(block, sheet),
+        box=f"{left} {upper} {cell} {cell}",
+        kind=kind,
+        alt=alt,
+        mark="" if similarity is None else f"{sign}{similarity:.2f}",
+        class_name=name,
+        label=f"…{name.removeprefix(prefix)}" if prefix and similarity is not None else name,
+        is_coarse=cell < _COARSE_PIXELS,
     )
-    galleries = []
-    blocks, num_queries = _room(results, frame)
-    for block in blocks:
-        runs = {
-            str(loss): _first_run(part)
-            for (loss,), part in frame.filter(pl.col("block") == block)
-            .partition_by("loss", as_dict=True)
-            .items()
-        }
-        shared = [key for key in next(iter(runs.values())) if all(key in r for r in runs.values())]
-        keys = shared[:num_queries]
-        prefix = _shared_prefix(keys, runs) if keys else ""
-        queries = tuple(_query(key, runs, series, prefix) for key in keys)
-        if queries:
-            galleries.append(_Gallery(block=block, queries=queries))
-    return tuple(galleries)
 
 
-_Key = tuple[str, bytes]
-_Run = Mapping[_Key, Sequence[Mapping[str, Any]]]
+def _record(block: RetrievedBlock, series: Mapping[str, Series]) -> dict[str, Any]:
+    """What the script needs of a block; images are places on its sheets, 256 on each."""
+    retrieved, shown = block.retrieved, block.shown
+    places = {image: place for place, image in enumerate(shown.images)}
+    names = _names_shown(block)
+    numbers = {name: number for number, name in enumerate(names)}
+    labels = retrieved.labels_N[list(shown.images)].tolist()
+    return {
+        "name": block.name,
+        "losses": [[loss, series[loss].key] for loss in retrieved.losses],
+        "byClass": retrieved.is_by_class,
+        "classes": names,
+        "prefix": len(_prefix(names)),
+        "images": [numbers[retrieved.class_names[label]] for label in labels],
+        "cell": block.sheets.cell,
+        "isCoarse": block.sheets.cell < _COARSE_PIXELS,
+        "pageSize": _page_size(block),
+        "queries": [places[int(retrieved.queries_Q[query])] for query in shown.queries],
+        "neighbours": [
+            [[places[it] for it in row] for row in retrieved.neighbours_LQK[:, query].tolist()]
+            for query in shown.queries
+        ],
+        "similarities": [
+            (_HUNDREDTHS * retrieved.similarities_LQK[:, query]).round().astype(int).tolist()
+            for query in shown.queries
+        ],
+        "orders": shown.orders,
+        "pairs": [[it.class_name, it.nearest] for it in block.pairs],
+    }
 
 
-def _room(results: StudyResults, frame: pl.DataFrame) -> tuple[list[str], int]:
-    """Which blocks are shown, and how many queries of each."""
-    longest = frame["neighbours"].list.len().max() if len(frame) else 0
-    a_query = 1 + frame["loss"].n_unique() * int(str(longest or 0))
-    having = set(frame["block"])
-    most = _BLOCKS if _BLOCKS * a_query <= _MOST_PICTURES else 1
-    blocks = spread_blocks(results, having, most)
-    room = _MOST_PICTURES // (a_query * max(1, len(blocks)))
-    return blocks, max(1, min(_QUERIES, room))
+def _page_size(block: RetrievedBlock) -> int:
+    """Queries shown at once: fewer where many losses have a row each."""
+    return max(1, min(_QUERIES_A_PAGE, _ROWS_A_PAGE // len(block.retrieved.losses)))
 
 
-def _first_run(part: pl.DataFrame) -> _Run:
-    """Query to neighbours, of the first seed and fold."""
-    run = part.filter(pl.col("seed_index") == pl.col("seed_index").min()).filter(
-        pl.col("fold") == pl.col("fold").min()
-    )
-    return {(row["class_name"], row["png"]): row["neighbours"] for row in run.to_dicts()}
+def _sheet_id(block: RetrievedBlock, number: int) -> str:
+    return f"sheet-{block.place}-{number}"
 
 
-def _shared_prefix(keys: Sequence[_Key], runs: Mapping[str, _Run]) -> str:
-    """What all class names begin with, such as the ``id_0000`` of In-Shop; "" if it is short."""
-    names = {name for name, _ in keys}
-    names |= {found["class_name"] for run in runs.values() for key in keys for found in run[key]}
+def _file_of(sheet: Sheet) -> str:
+    return f"{_FOLDER}/{hashlib.sha256(sheet.content).hexdigest()[:16]}.webp"
+
+
+def _names_shown(block: RetrievedBlock) -> list[str]:
+    labels = set(block.retrieved.labels_N[list(block.shown.images)].tolist())
+    return sorted(block.retrieved.class_names[label] for label in labels)
+
+
+def _prefix(names: Sequence[str]) -> str:
+    """What all names begin with, such as the ``id_0000`` of In-Shop; "" if it is short."""
     first, last = min(names), max(names)  # what these share, all between them share
     pairs = zip(first, last, strict=False)
     length = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], pairs))
     return first[:length] if length >= _LONG_PREFIX and len(names) > 1 else ""
 
 
-def _query(
-    key: _Key, runs: Mapping[str, _Run], series: Mapping[str, Series], prefix: str
-) -> _Query:
-    class_name, png = key
-    return _Query(
-        picture=_picture(prefix, png, class_name),
-        rows=tuple(
-            _RetrievedRow(
-                series=series[loss],
-                neighbours=tuple(
-                    _picture(
-                        prefix, neighbour["png"], neighbour["class_name"], neighbour["is_correct"]
-                    )
-                    for neighbour in runs[loss][key]
-                ),
-            )
-            for loss in sorted(runs)
+def _counts(blocks: Sequence[RetrievedBlock]) -> str:
+    shown = sum(len(block.shown.queries) for block in blocks)
+    return f"{shown:,} of {sum(block.searched.num_queries for block in blocks):,} queries"
+
+
+def _how_many(blocks: Sequence[RetrievedBlock]) -> str:
+    """How many queries are shown of how many, and which."""
+    text = f"The page has {_counts(blocks)} of the test."
+    if all(block.has_images for block in blocks):
+        return (
+            f"{text} Where a block does not have all, they are the first of each order, taken in"
+            " turn until the images and lists of the page are full. Images are those of the data"
+            " sets on the machine that made the page, whose tests have the hash that the results"
+            " have."
+        )
+    return (
+        f"{text} Where embeddings were kept and the data set is on the machine that makes the"
+        " page, any query can be shown; otherwise only those that trials stored with their images."
+    )
+
+
+def _confused(block: RetrievedBlock, series: Mapping[str, Series]) -> Fold:
+    """The most confused pairs of classes, over all queries that were searched."""
+    losses, num_queries = block.searched.losses, block.searched.num_queries
+    num_searched = len(block.searched.queries_Q)
+    searched = "all " if num_searched == num_queries else f"{num_searched:,} of "
+    return Fold(
+        summary=f"Most confused classes: {block.name}",
+        parts=(
+            Table(
+                name=f"confused-{block.place}",
+                caption=f"{block.name}: queries of one class whose nearest image is of another, in"
+                f" % of the queries of that class; {searched}"
+                f"{counted(num_queries, 'query', 'queries')} searched.",
+                columns=(*Column.texts("Query → nearest image"), *Column.named(losses, series)),
+                rows=tuple(_pair_row(pair) for pair in block.pairs),
+                is_sortable=True,
+            ),
         ),
     )
 
 
-def _picture(prefix: str, png: bytes, class_name: str, is_correct: bool | None = None) -> _Picture:
-    sides = (int.from_bytes(png[16:20]), int.from_bytes(png[20:24]))  # where every PNG has them
-    return _Picture(
-        source=_data_uri(png),
-        class_name=class_name,
-        label=f"…{class_name.removeprefix(prefix)}" if prefix else class_name,
-        is_coarse=max(sides) < _SHOWN_PIXELS,
-        is_correct=is_correct,
+def _pair_row(pair: ConfusedPair) -> tuple[Cell, ...]:
+    shares = (
+        Cell.share(count / pair.queries, 1, detail=f"{count} of {pair.queries}")
+        for count in pair.counts
     )
-
-
-def _data_uri(png: bytes) -> str:
-    """The picture for the page: photographs as WebP, a tenth of their PNG; small ones as is."""
-    kind, data = "png", png
-    if len(png) > _LARGE_BYTES:
-        buffer = io.BytesIO()
-        image = Image.open(io.BytesIO(png)).convert("RGB")
-        image.thumbnail((_PHOTOGRAPH_PIXELS, _PHOTOGRAPH_PIXELS), Image.Resampling.LANCZOS)
-        image.save(buffer, "WEBP", quality=_QUALITY, method=6)
-        kind, data = "webp", buffer.getvalue()
-    return f"data:image/{kind};base64,{base64.b64encode(data).decode()}"
+    return (Cell.word(f"{pair.class_name} → {pair.nearest}"), *shares)

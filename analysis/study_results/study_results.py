@@ -1,11 +1,12 @@
 """What a report needs of one study: each file read once, each view computed on first use."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import polars as pl
+from PIL import Image
 
 from analysis.protocols.study_frames import drawn_trials
 from analysis.scores.cached_reader import CachedReader
@@ -51,6 +52,10 @@ from podium.errors import PodiumError
 PERCENT = 100
 """The store holds scores from 0 to 1; reports show them as percentages."""
 
+TestImages = Callable[[str, str], Callable[[int], Image.Image | None] | None]
+"""Label of a data set and hash of its test -> reader of an image by its index; None where that
+test is not on this machine. The reader gives None for an image that cannot be read."""
+
 _HEAVY = ("traceback", "log", "settings")
 
 
@@ -70,6 +75,8 @@ class StudyResults:
             the part of its settings that its config takes precedence over, as JSON.
         score: test score to rank losses by; None means the declared one.
         groups: name -> losses of the groups to compare; None means the declared ones.
+        images: reader of the data sets on this machine; None where only the results are shown.
+        images_beside: whether the images of a page lie in a folder beside it.
     """
 
     folder: Place
@@ -79,6 +86,8 @@ class StudyResults:
     trials: pl.DataFrame
     score: RankedScore | None = None
     groups: Mapping[str, Sequence[str]] | None = None
+    images: TestImages | None = None
+    images_beside: bool = False
 
     @property
     def name(self) -> str:
@@ -372,6 +381,8 @@ def read_results(
     *,
     score: str | None = None,
     groups: Mapping[str, Sequence[str]] | None = None,
+    images: TestImages | None = None,
+    images_beside: bool = False,
 ) -> StudyResults:
     """Read the trials of a results folder, finished or not.
 
@@ -382,6 +393,8 @@ def read_results(
         score: name of the stored test score to rank losses by, such as ``nmi`` or ``recall@4``;
             None means the one that the study declares.
         groups: name -> losses of the groups to compare; None means those that the study declares.
+        images: reader of the data sets on this machine; None where only the results are shown.
+        images_beside: whether the images of a page lie in a folder beside it.
 
     Raises:
         PodiumError: the folder holds no results, its trials are corrupt, competitors were judged
@@ -407,6 +420,8 @@ def read_results(
         trials=trials,
         score=None if score is None else chosen_score(reader, score),
         groups=groups,
+        images=images,
+        images_beside=images_beside,
     )
     results.finals  # noqa: B018 - refuses at once what cannot be compared
     return results

@@ -11,7 +11,7 @@ from orchestrator.verify.findings import Findings, some_of
 
 _FOLDERS = {
     *("asks", "attempts", "checkpoints", "code", "compacted", "embeddings", "lock", "logs"),
-    *("models", "retried", "runs", "trials"),
+    *("models", "report-images", "retried", "runs", "trials"),
 }
 # What podium reads or writes. Whether a file fits its name is for its reader to say.
 _FILES = re.compile(
@@ -22,6 +22,7 @@ _FILES = re.compile(
     r"|checkpoints/[^/]+/(state|unusable)\.pt"
     r"|(models|embeddings)/[^/]+\.safetensors"
     r"|compacted/([^/]+\.parquet|manifest\.json)"
+    r"|report-images/[^/]+\.webp"
     r"|code/[^/]+/.+"
     r"|logs/([^/]+/)?[^/]+\.log"
 )

@@ -33,12 +33,14 @@ class PageOptions:
         score: name of the stored test score to rank by; None means the declared one.
         groups: name -> losses of the groups to compare; None means those of the study.
         also: pages to link to, beside this one.
+        images_beside: whether its images lie in a folder beside it, so that all queries fit.
     """
 
     protocol: str | None = None
     score: str | None = None
     groups: Mapping[str, Sequence[str]] | None = None
     also: Sequence[str] = ()
+    images_beside: bool = False
 
     @property
     def links(self) -> "list[Link]":
@@ -50,8 +52,17 @@ class PageOptions:
     def read(self, folder: Place) -> "StudyResults":
         """The results that the page of a study shows."""
         from analysis.study_results.study_results import read_results
+        from orchestrator.results.trial_files.reader import Reader
+        from podium.api.images_at_hand import images_at_hand
 
-        return read_results(folder, self.protocol, score=self.score, groups=self.groups)
+        return read_results(
+            folder,
+            self.protocol,
+            score=self.score,
+            groups=self.groups,
+            images=images_at_hand(Reader(folder).study()),
+            images_beside=self.images_beside,
+        )
 
 
 _PLAIN = PageOptions()
@@ -92,6 +103,8 @@ class Report:
 
         target = targets.page or self.target
         put(target, render_page(self.page).encode())
+        for name, content in self.page.files.items():
+            put(target.parent / name, content)
         for folder, files in ((targets.csv, csv_files), (targets.latex, latex_files)):
             if folder is not None:
                 for name, text in files(self.page).items():

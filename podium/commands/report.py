@@ -73,6 +73,14 @@ def command(
         list[str] | None,
         typer.Option(metavar="PAGE", help="Link to another page beside this one. Repeatable."),
     ] = None,
+    images_beside: Annotated[
+        bool,
+        typer.Option(
+            "--images-beside",
+            help="Write the images of test queries into the folder report-images beside the page,"
+            " in place of a few in the page.",
+        ),
+    ] = False,
     by: By = None,
     competitor: Competitor = None,
     score: Score = None,
@@ -97,7 +105,7 @@ def command(
 ) -> None:
     """Write the report: one HTML file that needs no network.
 
-    The same results give the same bytes.
+    The same results, and the same images of data sets at hand, give the same bytes.
 
     Example: podium report scores.csv --by dataset,backbone --score recall --where k=1
     """
@@ -114,7 +122,11 @@ def command(
     )
     rules = GivenRules(question=question, test=test, alpha=alpha, rope=rope)
     page = PageOptions(
-        protocol=protocol, score=score, groups=named_groups(group), also=tuple(also or ())
+        protocol=protocol,
+        score=score,
+        groups=named_groups(group),
+        also=tuple(also or ()),
+        images_beside=images_beside,
     )
     sources = [or_shipped(source) for source in sources]
     source = sources[0]

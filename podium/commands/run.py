@@ -163,11 +163,10 @@ def _run(call: _Call) -> int:
 def _answer(folder: "Place") -> None:
     """Say who leads, and where the report is, which says the same of the same results."""
     from analysis.report.verdict import answer_headline
-    from analysis.study_results.study_results import read_results
-    from podium.api.report import write_study_report
+    from podium.api.report import PageOptions, write_study_report
     from podium.terminal.leaders_text import leaders_text
 
-    results = read_results(folder)
+    results = PageOptions().read(folder)
     score = results.ranked_by.label
     say(leaders_text(results.tournament, answer_headline(results), score=score))
     say(f"\nReport: {write_study_report(results)}")

@@ -28,18 +28,23 @@ class StoredEmbeddings:
     Attributes:
         class_names: all classes of the data set, sorted; labels are indices into it.
         by_direction: whether only the directions of embeddings mean something.
+        test_hash: hash of the test classes and their images; equal exactly for equal tests.
         scores: (metric, K) -> score that the trial reported; K is None for metrics without one.
         embeddings_ND: embeddings, not normalised.
         labels_N: class of each image.
         indices_N: position of each image in the data set.
+        is_gallery_N: whether an image is searched and is no query; None where every image is a
+            query against all others.
     """
 
     class_names: tuple[str, ...]
     by_direction: bool
+    test_hash: str
     scores: Mapping[tuple[str, int | None], float]
     embeddings_ND: NDArray[np.float32]
     labels_N: NDArray[np.int64]
     indices_N: NDArray[np.int64]
+    is_gallery_N: NDArray[np.bool_] | None
 
 
 def read_stored_embeddings(file: Place) -> StoredEmbeddings:
@@ -57,6 +62,7 @@ def read_stored_embeddings(file: Place) -> StoredEmbeddings:
         return StoredEmbeddings(
             class_names=tuple(facts["class_names"]),
             by_direction=facts["by_direction"],
+            test_hash=facts["dataset"]["test_hash"],
             scores={
                 (score["metric"], score["k"]): score["value"]
                 for score in facts["scores"]
@@ -65,6 +71,7 @@ def read_stored_embeddings(file: Place) -> StoredEmbeddings:
             embeddings_ND=arrays["embeddings"],
             labels_N=arrays["labels"],
             indices_N=arrays["indices"],
+            is_gallery_N=arrays.get("gallery"),
         )
     except KeyError as error:
         raise CorruptFileError(

@@ -1,6 +1,5 @@
 """The report of a study whose truth is known."""
 
-import base64
 import re
 from dataclasses import replace
 
@@ -17,9 +16,9 @@ from orchestrator.results.records.study_snapshot import read_schema
 from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from podium.errors import CorruptFileError
-from tests.analysis.page_text import answer, page_of, rows_of, text_of
+from tests.analysis.page_text import answer, page_of, rows_of, section_of, text_of
 from tests.analysis.synthetic_study import num_rows, rows, write_store
-from tests.analysis.synthetic_trials import Truth, picture
+from tests.analysis.synthetic_trials import Truth
 from tests.orchestrator.results.store_rows import change_text
 
 SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)
@@ -130,14 +129,14 @@ def test_failures_are_listed_with_their_cause(synthetic_page, seen):
 
 
 def test_retrieved_images_are_shown_with_errors_marked_in_words(synthetic_page):
-    png = base64.b64encode(picture(0, 0)).decode()
+    shown = section_of(synthetic_page, "images")
 
-    assert f"data:image/png;base64,{png}" in synthetic_page
-    assert re.search(r'class="miss"><img [^>]*alt="wrong: letter \d+"', synthetic_page)
-    assert 'class="coarse"' in synthetic_page  # 32 pixels are enlarged, a photograph is not
+    assert "data:image/webp;base64," in shown
+    assert re.search(r'class="tile miss"><svg [^>]*aria-label="wrong: letter \d+"', shown)
+    assert "picture coarse" in shown  # 32 pixels are enlarged, a photograph is not
     # Every class is "letter" and a number: the number is what tells them apart.
-    assert re.search(r'title="letter (\d+)">✗ …\1<', synthetic_page)
-    assert "✓" in synthetic_page
+    assert re.search(r'title="letter (\d+)">…\1<', shown)
+    assert ">✓ " in shown
 
 
 def test_provenance_names_versions_seeds_and_hashes(seen):

@@ -14,10 +14,12 @@ def stored(points_ND, labels_N, *, by_direction=True):
     return StoredEmbeddings(
         class_names=tuple(f"class {number}" for number in range(max(labels_N) + 1)),
         by_direction=by_direction,
+        test_hash="t",
         scores={},
         embeddings_ND=np.asarray(points_ND, dtype=np.float32),
         labels_N=np.asarray(labels_N),
         indices_N=np.arange(len(labels_N)),
+        is_gallery_N=None,
     )
 
 
@@ -80,10 +82,12 @@ def test_too_few_images_have_no_map(labels):
     few = StoredEmbeddings(
         class_names=empty.class_names,
         by_direction=True,
+        test_hash="t",
         scores={},
         embeddings_ND=points_ND.astype(np.float32),
         labels_N=np.array(labels, dtype=np.int64),
         indices_N=np.arange(len(labels)),
+        is_gallery_N=None,
     )
     assert map_images(few) is None
 
