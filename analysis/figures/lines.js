@@ -2,7 +2,7 @@
 
 const LABEL = 14; // pixels from one name to the next
 const MOST_NAMES = 26; // of lines that make a plot higher; beyond, only those in colour are named
-const LOOKS = { complete: "filled", pruned: "hollow", failed: "cross" };
+const STATES = { c: "complete", p: "pruned", f: "failed" };
 
 kinds.lines = ({ x, y, xs, lines, band, labels, are_steps, has_points, looks }, width) => {
   const colour = (name) => looks?.[name]?.colour ?? colourOf(name);
@@ -22,10 +22,10 @@ kinds.lines = ({ x, y, xs, lines, band, labels, are_steps, has_points, looks }, 
   const textOf = (line, { y: value }) => labels === "both" ? `${textOn(y, value)}  ${line.name}` : line.name;
   const room = roomFor(labels === "both" ? named.map((it) => `00  ${it}`) : named, width, { share: labels === "both" ? 0.3 : 0.34 }) + 12;
   const marginLeft = labels === "both" ? room : roomForNumbers(y, yDomain);
-  const mains = named.map((name) => drawn.find((line) => line.name === name && !line.note));
+  const mains = named.map((name) => drawn.find((line) => line.name === name && !line.is_dotted));
 
-  const solid = drawn.filter((line) => !line.note).flatMap((line) => line.points);
-  const dotted = drawn.filter((line) => line.note).flatMap((line) => line.points);
+  const solid = drawn.filter((line) => !line.is_dotted).flatMap((line) => line.points);
+  const dotted = drawn.filter((line) => line.is_dotted).flatMap((line) => line.points);
   const banded = points.filter((it) => it.low !== null && it.high !== null && !isOther(it.name));
   const known = points.filter((it) => it.y !== null);
   const look = (data, options) => Plot.line(data, {
@@ -33,7 +33,7 @@ kinds.lines = ({ x, y, xs, lines, band, labels, are_steps, has_points, looks }, 
     strokeOpacity: (it) => isOther(it.name) ? 0.55 : 1, ...options, ...tagged(data, (it) => it.name),
   });
   const trials = (state, options) => {
-    const data = dots.filter((it) => LOOKS[it.state] === state);
+    const data = dots.filter((it) => it.state === state);
     return Plot.dot(data, { x: "x", y: "shown", r: 3, symbol: (it) => symbol(it.name), ...options(colour), ...tagged(data, (it) => it.name) });
   };
   const targets = [...known, ...dots];
@@ -43,9 +43,9 @@ kinds.lines = ({ x, y, xs, lines, band, labels, are_steps, has_points, looks }, 
       Plot.areaY(banded, { x: "x", y1: "low", y2: "high", z: "line", fill: (it) => colour(it.name), fillOpacity: 0.12, curve: are_steps ? "step-after" : "linear", ...tagged(banded, (it) => it.name) }),
       look(solid, { strokeWidth: has_points ? 1.6 : 1.9 }),
       look(dotted, { strokeWidth: 1.4, strokeDasharray: "2 3" }),
-      trials("filled", (of) => ({ fill: (it) => of(it.name), fillOpacity: 0.75 })),
-      trials("hollow", (of) => ({ stroke: (it) => of(it.name), fill: "var(--paper)" })),
-      trials("cross", (of) => ({ stroke: (it) => of(it.name), symbol: "times", strokeWidth: 1.8 })),
+      trials("complete", (of) => ({ fill: (it) => of(it.name), fillOpacity: 0.75 })),
+      trials("pruned", (of) => ({ stroke: (it) => of(it.name), fill: "var(--paper)" })),
+      trials("failed", (of) => ({ stroke: (it) => of(it.name), symbol: "times", strokeWidth: 1.8 })),
       ...(has_points ? [Plot.dot(known, { x: "x", y: "y", r: 4, fill: (it) => colour(it.name), symbol: (it) => symbol(it.name), ...tagged(known, (it) => it.name) })] : []),
       namesAt("right", mains, room, { colour, textOf }),
       ...(labels === "both" ? [namesAt("left", mains, room, { colour, textOf })] : []),
@@ -64,7 +64,7 @@ function pointsOf(line, xs) {
 
 function dotsOf(line) {
   if (!line.dots) return [];
-  return line.dots.x.map((x, i) => ({ name: line.name, line, x, y: line.dots.y[i], state: line.dots.state[i] }));
+  return line.dots.x.map((x, i) => ({ name: line.name, line, x, y: line.dots.y[i], state: STATES[line.dots.state[i]] }));
 }
 
 function innerHeight(count, labels, width) {

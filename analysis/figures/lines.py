@@ -37,8 +37,8 @@ class Line:
         lows: lower end of the band at each of them; () without a band.
         highs: upper end of the band.
         dots: dots of its own.
-        note: what distinguishes it from another line of the same competitor; such a line is
-            dotted. "" for the main one.
+        note: what distinguishes it from another line of the same competitor; "" for nothing.
+        is_dotted: whether it is dotted, as what is beside the main line of its competitor.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Line:
     highs: Sequence[float | None] = ()
     dots: Dots | None = None
     note: str = ""
+    is_dotted: bool = False
 
 
 def lines_plot(
@@ -114,11 +115,13 @@ def _line(line: Line, xs: int) -> dict[str, Any]:
         values["high"] = [rounded(value) for value in line.highs]
     if line.note:
         values["note"] = line.note
+    if line.is_dotted:
+        values["is_dotted"] = True
     if line.dots:
         values["dots"] = {
             "x": [rounded(value) for value in line.dots.xs],
             "y": [rounded(value) for value in line.dots.ys],
-            "state": list(line.dots.states),
+            "state": "".join(state[0] for state in line.dots.states),
         }
     return values
 

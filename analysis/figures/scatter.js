@@ -8,7 +8,7 @@ kinds.scatter = ({ x, y, names, points: columns, interval, front, is_map, looks 
     name: names[columns.name[i]], x: columns.x[i], y: columns.y[i],
     low: columns.low?.[i] ?? null, high: columns.high?.[i] ?? null,
     label: columns.label?.[i] ?? "", detail: columns.detail?.[i] ?? "",
-    isHollow: Boolean(columns.hollow?.[i]), rings: columns.rings?.[i] ?? [],
+    isHollow: columns.hollow?.[i] ?? false, isPicked: columns.picked?.[i] ?? false, isBest: columns.best?.[i] ?? false,
   })).sort((a, b) => isOther(b.name) - isOther(a.name)); // colours above grey
   const xDomain = domainOf(x, points.map((it) => it.x));
   const yDomain = domainOf(y, points.flatMap((it) => [it.y, it.low, it.high].filter((end) => end !== null)));
@@ -16,7 +16,6 @@ kinds.scatter = ({ x, y, names, points: columns, interval, front, is_map, looks 
   const frame = is_map ? mapFrame(width) : plotFrame(width, y, yDomain);
   const inner = { width: width - frame.marginLeft - frame.marginRight, height: frame.height - frame.marginTop - frame.marginBottom };
   const known = points.filter((it) => it.low !== null && it.high !== null);
-  const ringed = (shape) => points.filter((it) => it.rings.includes(shape));
   const dots = (isHollow) => {
     const data = points.filter((it) => it.isHollow === isHollow);
     const paint = isHollow ? { stroke: (it) => colour(it.name), fill: "var(--paper)", strokeWidth: 1.6 } : { fill: (it) => colour(it.name) };
@@ -32,8 +31,8 @@ kinds.scatter = ({ x, y, names, points: columns, interval, front, is_map, looks 
       Plot.ruleX(known, { x: "x", y1: "low", y2: "high", stroke: (it) => colour(it.name), strokeWidth: 1.6, strokeOpacity: 0.7, ...tagged(known, (it) => it.name) }),
       dots(true),
       dots(false),
-      Plot.dot(ringed("circle"), { x: "x", y: "y", r: 8, stroke: "currentColor" }),
-      Plot.dot(ringed("square"), { x: "x", y: "y", r: 11, symbol: "square", stroke: "currentColor" }),
+      Plot.dot(points.filter((it) => it.isPicked), { x: "x", y: "y", r: 8, stroke: "currentColor" }),
+      Plot.dot(points.filter((it) => it.isBest), { x: "x", y: "y", r: 11, symbol: "square", stroke: "currentColor" }),
       namesBeside(points, front),
       Plot.tip(points, Plot.pointer({ x: "x", y: "y", title: (it) => tipOf(it, { x, y, interval, isMap: is_map }), maxRadius: 60 })),
     ],
@@ -57,7 +56,8 @@ function tipOf(it, { x, y, interval, isMap }) {
   const first = it.label && it.label !== it.name ? `${it.name}, ${it.label}` : it.name;
   const known = it.low === null || it.high === null ? [] : [`${interval}: ${textOn(y, it.low)} to ${textOn(y, it.high)}`];
   const values = isMap ? [] : [`${x.label}: ${textOn(x, it.x)}`, `${y.label}: ${textOn(y, it.y)}`];
-  return [first, ...values, ...known, ...(it.detail ? [it.detail] : [])].join("\n");
+  const marks = [...(it.isPicked ? ["selected on validation"] : []), ...(it.isBest ? ["best on test"] : [])];
+  return [first, ...values, ...known, ...(it.detail ? [it.detail] : []), ...marks].join("\n");
 }
 
 // A mark: the label of each point beside it, best clear of lines too; left out where it would cover

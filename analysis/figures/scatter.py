@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from analysis.figures.axis import Axis
 from analysis.figures.lines import looks_as_values
@@ -21,9 +21,10 @@ class Point:
         low: lower end of the interval of ``y``; None without one.
         high: its upper end.
         label: text beside the point, where there is room; "" for none.
-        detail: what else is shown of it when it is pointed at; one line below the other.
+        detail: what else is shown of it when it is pointed at, in one or several lines.
         is_hollow: whether it is an outline.
-        rings: shapes around it.
+        is_picked: whether it was selected on validation, which a circle around it marks.
+        is_best: whether it is the best on test, which a square around it marks.
     """
 
     name: str
@@ -34,7 +35,8 @@ class Point:
     label: str = ""
     detail: str = ""
     is_hollow: bool = False
-    rings: Sequence[Literal["circle", "square"]] = ()
+    is_picked: bool = False
+    is_best: bool = False
 
 
 def scatter_plot(
@@ -95,19 +97,20 @@ def _columns(points: Sequence[Point], names: Sequence[str]) -> dict[str, list[An
         "high": [rounded(point.high) for point in points],
         "label": [point.label for point in points],
         "detail": [point.detail for point in points],
-        "hollow": [int(point.is_hollow) for point in points],
-        "rings": [list(point.rings) for point in points],
+        "hollow": [point.is_hollow for point in points],
+        "picked": [point.is_picked for point in points],
+        "best": [point.is_best for point in points],
     }
     return {
         "name": [numbers[point.name] for point in points],
         "x": [rounded(point.x) for point in points],
         "y": [rounded(point.y) for point in points],
-        **{
-            field: values
-            for field, values in optional.items()
-            if any(value not in (None, "", 0, []) for value in values)
-        },
+        **{field: values for field, values in optional.items() if _has_any(values)},
     }
+
+
+def _has_any(values: Sequence[Any]) -> bool:
+    return any(value not in (None, "") and value is not False for value in values)
 
 
 def front_of(points: Iterable[tuple[float, float]], *, is_larger_better: bool) -> list[int]:

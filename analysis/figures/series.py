@@ -1,6 +1,6 @@
 """The look of each competitor: one colour and symbol in every figure and table of a page."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 # Okabe & Ito, Color Universal Design (2008). Black is the ink; yellow, faint on paper, comes last.
@@ -104,6 +104,11 @@ def series_of(names: Sequence[str], *, ranked: Sequence[str] = ()) -> dict[str, 
         coloured = sorted(first[: len(SERIES_COLOURS)])
     positions = {name: position for position, name in enumerate(coloured)}
     return {name: Series(name=name, position=positions.get(name)) for name in known}
+
+
+def coloured(looks: Iterable[Series]) -> tuple[Series, ...]:
+    """Those with a colour of their own, for a legend: the others look alike."""
+    return tuple(look for look in looks if look.position is not None)
 
 
 def every_look() -> tuple[Series, ...]:

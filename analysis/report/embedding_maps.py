@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from analysis.figures.embedding_map import draw_embedding_map
+from analysis.figures.axis import Axis
+from analysis.figures.plot import Plot
+from analysis.figures.scatter import Point, scatter_plot
 from analysis.figures.series import Series, series_of
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
 from analysis.study_results.embedding_map import CLASSES, IMAGES, ImageMap, map_images
@@ -15,15 +17,14 @@ from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted, number
 
 _MOST_PANELS = 12
+_MARGIN = 0.06  # of the size of a map
 
 _INTRODUCTION = (
-    "Each map lays out the same test images so that images which are near each other in the"
-    " embedding stay near each other (t-SNE, started from principal components, nothing random)."
-    " It shows which classes a loss holds together and which it mixes. It does not show"
-    " distances between groups, their sizes, or which loss is better: few images of few classes"
-    " are easier to separate than all, and a map can tear groups apart or join them. How far it"
-    " can be trusted is given below it: the share of images whose nearest image is of their class,"
-    " in the embedding and on the map; where the two differ, the map misleads."
+    "The same test images under each loss: images that are near each other in the embedding stay"
+    " near each other (t-SNE, started from principal components, nothing random). Distances"
+    " between groups and their sizes mean nothing. Above each map is the share of images whose"
+    " nearest image is of their class, in the embedding and on the map; where the two differ, the"
+    " map misleads."
 )
 
 
@@ -105,23 +106,13 @@ def _figure(
     block: str, panels: list[_Panel], results: StudyResults, series: Mapping[str, Series]
 ) -> Illustration:
     first = panels[0]
-    labels = dict.fromkeys(first.shown.classes_M.tolist())
-    names = {label: first.class_names[label] for label in labels}
+    names = {label: first.class_names[label] for label in first.shown.classes_M.tolist()}
     looks = series_of(list(names.values()))
-    by_label = {label: looks[name] for label, name in names.items()}
     images = counted(len(first.shown.classes_M), "test image")
     return Illustration(
         name="embedding-maps",
         plots=tuple(
-            draw_embedding_map(
-                panel.shown.positions_M2,
-                panel.shown.classes_M,
-                by_label,
-                title=panel.loss,
-                below=f"nearest: {number(PERCENT * panel.shown.nearest, 0)} %, on the map"
-                f" {number(PERCENT * panel.shown.nearest_on_map, 0)} %",
-                name=f"embedding-map-{position}",
-            )
+            _plot(panel, names, looks, f"embedding-map-{position}")
             for position, panel in enumerate(panels)
         ),
         caption=f"{block}: {images} of {counted(len(names), 'class', 'classes')}, the same in"
@@ -130,6 +121,36 @@ def _figure(
         " do not depend on any outcome. Colours and markers denote classes here, not losses.",
         legend=tuple(looks[name] for name in sorted(names.values())),
         table=_table(block, panels, results, series),
+    )
+
+
+def _plot(panel: _Panel, names: Mapping[int, str], looks: Mapping[str, Series], name: str) -> Plot:
+    """The map of one loss, moved and scaled without distortion."""
+    positions_M2 = panel.shown.positions_M2
+    low_2, high_2 = positions_M2.min(axis=0), positions_M2.max(axis=0)
+    size = float((high_2 - low_2).max()) or 1.0
+    moved_M2 = ((positions_M2 - (low_2 + high_2) / 2) / size + 0.5).round(3)  # a third of a pixel
+    axis = Axis(label="", limits=(-_MARGIN, 1 + _MARGIN))
+    nearest = (
+        f"nearest of its class: {number(PERCENT * panel.shown.nearest, 0)} %, on the map"
+        f" {number(PERCENT * panel.shown.nearest_on_map, 0)} %"
+    )
+    return scatter_plot(
+        [
+            Point(name=names[label], x=x, y=y)
+            for (x, y), label in zip(
+                moved_M2.tolist(), panel.shown.classes_M.tolist(), strict=True
+            )
+        ],
+        x=axis,
+        y=axis,
+        name=name,
+        label=f"{panel.loss}, {nearest}",
+        title=f"Map of the embeddings of {panel.loss}",
+        description=f"{len(moved_M2)} test images of {len(looks)} classes on a map that keeps near"
+        f" neighbours together; {nearest}.",
+        is_map=True,
+        looks=looks,
     )
 
 

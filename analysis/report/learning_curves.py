@@ -1,53 +1,92 @@
-"""Learning curves of the tuned losses: validation by epoch, one panel a block."""
+"""What the tuned losses did over the epochs, a block at a time: validation and training."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from analysis.figures.learning_curves import LearningCurve, draw_learning_curves
+from analysis.figures.axis import Axis
+from analysis.figures.lines import Line, lines_plot, thinned
+from analysis.figures.plot import Plot
 from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Illustration, Table
-from analysis.report.shown_blocks import drawn_rows
-from analysis.study_results.study_results import StudyResults
+from analysis.report.shown_blocks import points_of_line, ranked_losses
+from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted
 
 _MOST_EPOCHS = 6  # columns of the table
-_MOST_PANELS = 6
+_EPOCH = Axis(label="Epoch", digits=0)
 
 
 def learning_curves(results: StudyResults, series: Mapping[str, Series]) -> Illustration | None:
-    """The figure; None without a finished winner that has a validation curve."""
+    """Validation by epoch; None without a finished winner that has a validation curve."""
     by_epoch = _by_epoch(results.curves)
     if by_epoch.is_empty():
         return None
-    y_range = padded_range(by_epoch["low"].to_list() + by_epoch["high"].to_list())
-    drawn, losses, note = drawn_rows(results, by_epoch, most_blocks=_MOST_PANELS)
-    plots = [
-        draw_learning_curves(
-            [_curve(part, series) for part in panel.partition_by("loss", maintain_order=True)],
-            block=panel["block"][0],
-            y_range=y_range,
-            metric=results.metric,
-            name=f"curves-{position}",
-        )
-        for position, panel in enumerate(drawn.partition_by("block", maintain_order=True))
-    ]
+    label = f"Validation {results.metric}, %"
+    plots = _plots(
+        results,
+        by_epoch,
+        series,
+        y=Axis(label=label),
+        name="curves",
+        title="Learning curves",
+        description=f"{label} by epoch, one line for each loss with the range of its seeds.",
+    )
     return Illustration(
         name="learning-curves",
         plots=tuple(plots),
-        caption=f"Validation {results.metric} of the tuned losses by epoch: mean (line) and range"
-        f" (band) of {counted(max(by_epoch['seeds']), 'seed')}; folds are averaged within a seed."
-        f" All panels have the same scale.{note}",
-        legend=tuple(series[loss] for loss in losses),
-        table=_table(by_epoch, series, results.score_word),
+        caption=f"Validation {results.metric} of the tuned losses by epoch: mean and range (band)"
+        f" of {counted(max(by_epoch['seeds']), 'seed')}; folds are averaged within a seed.",
+        selector=_selector(by_epoch),
+        table=_table(
+            by_epoch,
+            series,
+            name="learning-curves-table",
+            caption=f"Mean validation {results.score_word} in % by epoch; {MISSING} where not"
+            " every seed got that far",
+        ),
     )
 
 
-def padded_range(values: list[float]) -> tuple[float, float]:
-    """From the lowest to the highest value with a margin, so that markers are not cut."""
-    low, high = min(values), max(values)
-    margin = 0.06 * (high - low) or 1.0
-    return low - margin, high + margin
+def training_diagnostics(
+    results: StudyResults, series: Mapping[str, Series]
+) -> Illustration | None:
+    """Training loss and active fraction by epoch; None where training recorded neither."""
+    losses = _by_epoch(results.training_scores.filter(metric="loss"))
+    active = _by_epoch(results.training_scores.filter(metric="active_fraction"))
+    if losses.is_empty() and active.is_empty():
+        return None
+    plots = (
+        *_plots(
+            results,
+            _within_own_range(losses),
+            series,
+            y=Axis(label="Training loss, % of its own range"),
+            name="training-loss",
+            title="Training loss",
+            description="The training loss by epoch, one line for each loss.",
+        ),
+        *_plots(
+            results,
+            _in_percent(active),
+            series,
+            y=Axis(label="Active pairs, triplets or images, %"),
+            name="active",
+            title="Active fraction",
+            description="The share of what a loss sums over that was above 0, by epoch.",
+        ),
+    )
+    return Illustration(
+        name="diagnostics",
+        plots=plots,
+        caption="Training of the tuned losses by epoch, mean and range of seeds. Each loss has a"
+        " unit of its own, so it is drawn from its lowest (0) to its highest value (100) of the"
+        " block. Active: the share of pairs, triplets or images whose loss is above 0.",
+        selector=_selector(pl.concat([losses, active])),
+        table=_table(
+            losses, series, name="diagnostics-table", caption="Mean training loss by epoch"
+        ),
+    )
 
 
 def _by_epoch(curves: pl.DataFrame) -> pl.DataFrame:
@@ -64,17 +103,68 @@ def _by_epoch(curves: pl.DataFrame) -> pl.DataFrame:
     return by_epoch.filter(is_full).sort("block", "loss", "epoch")
 
 
-def _curve(part: pl.DataFrame, series: Mapping[str, Series]) -> LearningCurve:
-    return LearningCurve(
-        series=series[part["loss"][0]],
-        epochs=tuple(part["epoch"]),
-        means=tuple(part["mean"]),
-        lows=tuple(part["low"]),
-        highs=tuple(part["high"]),
+def _within_own_range(by_epoch: pl.DataFrame) -> pl.DataFrame:
+    """Percent of the range of the means of each block and loss; 0 where that has no width."""
+    low = pl.col("mean").min().over("block", "loss")
+    width = pl.col("mean").max().over("block", "loss") - low
+    shares = [
+        pl.when(width > 0).then(PERCENT * (pl.col(name) - low) / width).otherwise(0.0).alias(name)
+        for name in ("mean", "low", "high")
+    ]
+    return by_epoch.with_columns(shares)
+
+
+def _in_percent(by_epoch: pl.DataFrame) -> pl.DataFrame:
+    return by_epoch.with_columns(pl.col("mean", "low", "high") * PERCENT)
+
+
+def _selector(by_epoch: pl.DataFrame) -> str:
+    return "Block" if by_epoch["block"].n_unique() > 1 else ""
+
+
+def _plots(
+    results: StudyResults,
+    by_epoch: pl.DataFrame,
+    series: Mapping[str, Series],
+    *,
+    y: Axis,
+    name: str,
+    title: str,
+    description: str,
+) -> Iterator[Plot]:
+    """A plot for each block."""
+    most = points_of_line(by_epoch.select("block", "loss").n_unique())
+    for position, panel in enumerate(by_epoch.partition_by("block", maintain_order=True)):
+        block = str(panel["block"][0])
+        parts = {str(part["loss"][0]): part for part in panel.partition_by("loss")}
+        yield lines_plot(
+            [_line(loss, parts[loss], series, most) for loss in ranked_losses(results, parts)],
+            x=_EPOCH,
+            y=y,
+            name=f"{name}-{position}",
+            label=block,
+            title=f"{title} of {block}",
+            description=description,
+            band=f"range of {counted(max(panel['seeds']), 'seed')}",
+        )
+
+
+def _line(loss: str, part: pl.DataFrame, series: Mapping[str, Series], most: int) -> Line:
+    """The line of one loss; those that share a colour have no band, which none could follow."""
+    shown = part[thinned(part.height, most)]
+    has_band = series[loss].position is not None and max(part["seeds"]) > 1
+    return Line(
+        name=loss,
+        xs=tuple(shown["epoch"]),
+        ys=tuple(shown["mean"]),
+        lows=tuple(shown["low"]) if has_band else (),
+        highs=tuple(shown["high"]) if has_band else (),
     )
 
 
-def _table(by_epoch: pl.DataFrame, series: Mapping[str, Series], word: str) -> Table:
+def _table(
+    by_epoch: pl.DataFrame, series: Mapping[str, Series], *, name: str, caption: str
+) -> Table:
     epochs = _spread(sorted(set(by_epoch["epoch"])))
     rows = []
     for (block, loss), part in by_epoch.group_by("block", "loss", maintain_order=True):
@@ -87,9 +177,8 @@ def _table(by_epoch: pl.DataFrame, series: Mapping[str, Series], word: str) -> T
             )
         )
     return Table(
-        name="learning-curves-table",
-        caption=f"Mean validation {word} in % by epoch; {MISSING} where not every seed got that"
-        " far",
+        name=name,
+        caption=caption,
         columns=(
             *Column.texts("Block", "Loss"),
             *Column.numbers(*(str(epoch) for epoch in epochs)),
@@ -99,9 +188,6 @@ def _table(by_epoch: pl.DataFrame, series: Mapping[str, Series], word: str) -> T
     )
 
 
-def _spread(epochs: list[int]) -> list[int]:
+def _spread(epochs: Sequence[int]) -> list[int]:
     """At most so many of them, the first and the last included."""
-    if len(epochs) <= _MOST_EPOCHS:
-        return epochs
-    step = (len(epochs) - 1) / (_MOST_EPOCHS - 1)
-    return [epochs[round(step * position)] for position in range(_MOST_EPOCHS)]
+    return [epochs[position] for position in thinned(len(epochs), _MOST_EPOCHS)]

@@ -1,12 +1,13 @@
 """The section on validation protocols: which selects best, at what cost, and how sure that is."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
-from analysis.figures.config_scatter import ConfigPoint, draw_config_scatter
+from analysis.figures.axis import Axis
 from analysis.figures.estimate_groups import EstimateGroup, EstimateLine, draw_estimate_groups
-from analysis.figures.regret_cost import CostPoint, draw_regret_cost
+from analysis.figures.scatter import Point, scatter_plot
 from analysis.figures.series import Series, series_of
 from analysis.page.html_page import (
     Bullets,
@@ -42,12 +43,12 @@ from analysis.protocols.protocol_tables import (
 from analysis.protocols.read_protocols import read_protocols
 from analysis.protocols.selected_configs import protocol_headline
 from analysis.report.default_tuned_refit import default_tuned_refit
-from analysis.report.learning_curves import padded_range
 from analysis.report.protocol_tables import estimate, page_table
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted, number
 
 _MOST_MARKS = 2_000  # of all panels together
+_FEW_TIMES = 4  # costs further apart than this are drawn on a logarithmic axis
 
 
 def protocols(results: StudyResults, losses: Mapping[str, Series]) -> Section | None:
@@ -159,29 +160,49 @@ def _front(
 ) -> Illustration | None:
     if study.picks.fairest is None:
         return None
-    points = []
+    points: list[Point] = []
+    front: list[tuple[float, float]] = []
     for row in study.in_order(study.costs.by_protocol):
         label = row["protocol"]
         if row["regret"] is None or not row["hours_per_search"]:
             continue
         regret = estimate(row_of(study.picks.fairest.means, "regret", protocol=label))
         points.append(
-            CostPoint(
+            Point(
+                name=label,
                 label=study.shown[label],
-                series=series[label],
-                cost=60 * row["hours_per_search"],
-                regret=PERCENT * row["regret"],
+                x=60 * row["hours_per_search"],
+                y=PERCENT * row["regret"],
                 low=regret.low if regret else None,
                 high=regret.high if regret else None,
-                on_front=row["on_front"],
+                is_hollow=row["on_front"] is None,
             )
         )
+        if row["on_front"]:
+            front.append((points[-1].x, points[-1].y))
     if not points:
         return None
+    costs = [point.x for point in points]
     unit = "GPU-minutes" if study.design.has_gpus else "Minutes of one slot"
+    plot = scatter_plot(
+        points,
+        x=Axis(
+            label=f"{unit} a search",
+            scale="log" if max(costs) > _FEW_TIMES * min(costs) else "linear",
+        ),
+        y=Axis(label="Selection regret on test, points"),
+        name="protocol-front-plot",
+        title="Regret against cost",
+        description="One point for each protocol: the cost of a search against the regret of its"
+        " pick on test. A dashed staircase joins the protocols that none beats in both. Hollow"
+        " points leak.",
+        interval="interval",
+        front=sorted(front),
+        looks=series,
+    )
     return Illustration(
         name="protocol-front",
-        plots=(draw_regret_cost(points, axis=f"{unit} a search", name="protocol-front-plot"),),
+        plots=(plot,),
         caption="Selection regret on test against the cost of one search. The staircase joins the"
         " protocols that no other beats in both; hollow ones leak and are not on the front. Where"
         " intervals overlap, the front may differ in another study.",
@@ -202,15 +223,17 @@ def _scatter(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration
         return None
     most = _MOST_MARKS // len(points)
     kept = {label: thin_configs(found, most) for label, found in points.items()}
-    tests = [PERCENT * value for found in kept.values() for value in found["test"]]
     plots = tuple(
-        draw_config_scatter(
-            [_point(row) for row in found.to_dicts()],
-            title=study.shown[label],
-            series=series[label],
-            test_range=padded_range(tests),
-            metric=study.metric,
+        scatter_plot(
+            [_point(row, label) for row in found.to_dicts()],
+            x=Axis(label=f"Validation {study.metric}, %"),
+            y=Axis(label=f"Test {study.metric}, %"),
             name=f"protocol-configs-{number}",
+            label=study.shown[label],
+            title=f"Configs under {study.shown[label]}",
+            description=f"Validation against test {study.metric} of every config of one search; a"
+            " ring marks the config selected on validation, a square the best on test.",
+            looks=series,
         )
         for number, (label, found) in enumerate(kept.items())
     )
@@ -250,12 +273,14 @@ def _tested(study: ProtocolStudy) -> str:
     return "Test is of the same run, whose noise it shares with validation."
 
 
-def _point(row: Mapping[str, float | bool]) -> ConfigPoint:
-    return ConfigPoint(
-        validation=PERCENT * row["val"],
-        test=PERCENT * row["test"],
-        is_picked=bool(row["is_picked"]),
-        is_oracle=bool(row["is_best"]),
+def _point(row: Mapping[str, Any], label: str) -> Point:
+    return Point(
+        name=label,
+        x=PERCENT * row["val"],
+        y=PERCENT * row["test"],
+        detail=f"config {row['config']}",
+        is_picked=row["is_picked"],
+        is_best=row["is_best"],
     )
 
 

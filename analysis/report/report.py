@@ -28,7 +28,7 @@ from analysis.report.filters import study_cells, table_cells
 from analysis.report.gists import chapter_gists, ranking_gist
 from analysis.report.hyperparameters import hyperparameters
 from analysis.report.leaderboard import leaderboard
-from analysis.report.learning_curves import learning_curves
+from analysis.report.learning_curves import learning_curves, training_diagnostics
 from analysis.report.loss_groups import loss_groups, table_loss_groups
 from analysis.report.matched_gallery import matched_gallery
 from analysis.report.methods import methods, table_methods
@@ -63,8 +63,9 @@ from orchestrator.results.storage.locations import Place
 
 
 def _training(results: StudyResults, series: Mapping[str, Series]) -> Section:
-    """The section: learning curves, validation against test, search history, Pareto fronts."""
+    """The section: curves over epochs, validation against test, search history, Pareto fronts."""
     curves = learning_curves(results, series)
+    diagnostics = training_diagnostics(results, series)
     history = search_history(results, series)
     fronts = pareto_front_table(results, series)
     return Section(
@@ -73,6 +74,7 @@ def _training(results: StudyResults, series: Mapping[str, Series]) -> Section:
         parts=(
             Heading(text="Learning curves"),
             *_or_reason((curves,) if curves else (), _no_curve_reason(results)),
+            *((Heading(text="Training loss"), diagnostics) if diagnostics else ()),
             Heading(text="Validation against test"),
             *_or_reason(
                 validation_and_test(results, series),

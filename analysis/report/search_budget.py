@@ -1,24 +1,25 @@
 """Search budget: the expected best of n random trials, incumbents of other samplers."""
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
-from analysis.figures.budget_lines import BudgetLine, draw_budget_lines
+from analysis.figures.axis import Axis
+from analysis.figures.lines import Line, lines_plot, thinned
+from analysis.figures.plot import Plot
 from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
-from analysis.report.learning_curves import padded_range
+from analysis.report.shown_blocks import ranked_losses
 from analysis.selection.expected_best import expected_best
 from analysis.selection.incumbents import budget_means, incumbent_curves, mean_halves
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import counted, duration, number, signed
 from podium.errors import PodiumError
 
-_GROUP = 5  # losses in one panel
 _HOUR_SECONDS = 3600
+_MOST_POINTS = 100  # of a line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,46 +134,9 @@ def _in_points(
     ).with_columns(pl.col(*scores, "low", "high") * PERCENT)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Panel:
-    """One panel of each group of losses.
-
-    Attributes:
-        spent: column of ``means`` on the x axis.
-        unit: factor from that column to the unit of the axis.
-        x_label: label of the x axis.
-        heading: what the scores are.
-        main: column drawn as a line.
-        further: column drawn dotted; empty without one.
-        y_range: lower and upper end of the y axis.
-    """
-
-    spent: str
-    unit: float
-    x_label: str
-    heading: str
-    main: str
-    further: str
-    y_range: tuple[float, float]
-
-
 def _figure(results: StudyResults, found: _Curves, series: Mapping[str, Series]) -> Illustration:
     means = found.means
     has_test = "test" in means.columns and not means["test"].has_nulls()
-    losses = means["loss"].unique().sort().to_list()
-    groups = [losses[start : start + _GROUP] for start in range(0, len(losses), _GROUP)]
-    plots = [
-        draw_budget_lines(
-            [_line(means.filter(pl.col("loss") == loss), series[loss], panel) for loss in group],
-            heading=panel.heading,
-            x_label=panel.x_label,
-            y_range=panel.y_range,
-            is_counted=panel.spent == "num_trials",
-            name=f"budget-{position}-{panel.spent.replace('_', '-')}-{panel.main}",
-        )
-        for position, group in enumerate(groups)
-        for panel in _panels(results, found, has_test=has_test)
-    ]
     searches = counted(max(means["num_searches"]), "search", "searches")
     tested = (
         " Test of the incumbent: what the quarantine recorded of the same trial, never seen by the"
@@ -182,43 +146,71 @@ def _figure(results: StudyResults, found: _Curves, series: Mapping[str, Series])
     )
     return Illustration(
         name="budget-figure",
-        plots=tuple(plots),
+        plots=tuple(_plots(results, found, has_test=has_test)),
         caption=f"{found.caption}{tested} n = {searches} of each loss.",
-        legend=tuple(series[loss] for loss in losses),
         table=_table(found, series, has_test=has_test),
     )
 
 
-def _panels(results: StudyResults, found: _Curves, *, has_test: bool) -> Iterator[_Panel]:
+def _plots(results: StudyResults, found: _Curves, *, has_test: bool) -> Iterator[Plot]:
     """Validation by trials, and by training time and test by trials where these are known."""
     means = found.means
-    validation = _Panel(
-        spent="num_trials",
-        unit=1.0,
-        x_label="Trials",
-        heading=f"Validation {results.metric}",
-        main=found.main,
-        further=found.further,
-        y_range=_range(means, [found.main, *filter(None, [found.further]), "low", "high"]),
-    )
-    yield validation
+    losses = ranked_losses(results, set(means["loss"]))
+    further = [found.further] if found.further else []
+    by_trials = [
+        _line(means.filter(loss=loss), "num_trials", column, is_main=column == found.main)
+        for loss in losses
+        for column in (found.main, *further)
+    ]
+    trials = Axis(label="Trials", digits=0)
+    validation = f"Validation {results.metric}"
+    yield _plot(by_trials, trials, heading=f"{validation} by trials", name="budget-trials")
     if not means["gpu_hours"].has_nulls():
-        unit, name = _unit(means)
-        yield replace(
-            validation, spent="gpu_hours", unit=unit, x_label=f"Training, {name}", further=""
+        unit, word = _unit(means)
+        timed = means.with_columns(pl.col("gpu_hours") * unit)
+        by_time = [
+            _line(timed.filter(loss=loss), "gpu_hours", found.main, is_main=True)
+            for loss in losses
+        ]
+        yield _plot(
+            by_time,
+            Axis(label=f"Training, {word}"),
+            heading=f"{validation} by training time",
+            name="budget-time",
         )
     if has_test:
-        yield replace(
-            validation,
-            heading="Test of the incumbent",
-            main="test",
-            further="",
-            y_range=_range(means, ["test"]),
-        )
+        tests = [
+            _line(means.filter(loss=loss).drop("low", "high"), "num_trials", "test", is_main=True)
+            for loss in losses
+        ]
+        yield _plot(tests, trials, heading="Test of the incumbent by trials", name="budget-test")
 
 
-def _range(means: pl.DataFrame, names: Sequence[str]) -> tuple[float, float]:
-    return padded_range([value for name in names for value in means[name].drop_nulls()])
+def _plot(lines: list[Line], x: Axis, *, heading: str, name: str) -> Plot:
+    return lines_plot(
+        lines,
+        x=x,
+        y=Axis(label="Points"),
+        name=name,
+        label=heading,
+        title=heading,
+        description=f"{heading}, one line for each loss, centred in each block.",
+        band="band",
+    )
+
+
+def _line(rows: pl.DataFrame, spent: str, column: str, *, is_main: bool) -> Line:
+    shown = rows[thinned(rows.height, _MOST_POINTS)]
+    has_band = is_main and "low" in shown.columns
+    return Line(
+        name=shown["loss"][0],
+        xs=tuple(shown[spent]),
+        ys=tuple(shown[column]),
+        lows=tuple(shown["low"]) if has_band else (),
+        highs=tuple(shown["high"]) if has_band else (),
+        note="" if is_main else column,
+        is_dotted=not is_main,
+    )
 
 
 def _unit(means: pl.DataFrame) -> tuple[float, str]:
@@ -227,18 +219,6 @@ def _unit(means: pl.DataFrame) -> tuple[float, str]:
     if most >= 1:
         return 1.0, "hours"
     return (60.0, "minutes") if most * 60 >= 1 else (3600.0, "seconds")
-
-
-def _line(rows: pl.DataFrame, series: Series, panel: _Panel) -> BudgetLine:
-    has_band = panel.main != "test"
-    return BudgetLine(
-        series=series,
-        spent=tuple(panel.unit * rows[panel.spent]),
-        means=tuple(rows[panel.main].fill_null(math.nan)),
-        further=tuple(rows[panel.further].fill_null(math.nan)) if panel.further else (),
-        lows=tuple(rows["low"]) if has_band else (),
-        highs=tuple(rows["high"]) if has_band else (),
-    )
 
 
 def _table(found: _Curves, series: Mapping[str, Series], *, has_test: bool) -> Table:

@@ -1,20 +1,17 @@
-"""Search history: objective by trial, one panel a block, and Pareto fronts."""
+"""Search history: objective by trial, a block at a time, and Pareto fronts."""
 
 from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
-from analysis.figures.search_history import SearchHistory, draw_search_history
+from analysis.figures.axis import Axis
+from analysis.figures.lines import Dots, Line, lines_plot, thinned
 from analysis.figures.series import Series
 from analysis.hyperparameters.pareto_fronts import has_time_objective, with_pareto_fronts
 from analysis.page.html_page import Cell, Column, Illustration, Table
-from analysis.report.learning_curves import padded_range
-from analysis.report.shown_blocks import drawn_rows
+from analysis.report.shown_blocks import points_of_line, ranked_losses
 from analysis.study_results.study_results import PERCENT, StudyResults
-
-_MOST_PANELS = 6
-_MOST_MARKS = 2_000  # of all panels together
 
 
 def search_history(results: StudyResults, series: Mapping[str, Series]) -> Illustration | None:
@@ -22,41 +19,82 @@ def search_history(results: StudyResults, series: Mapping[str, Series]) -> Illus
     trials = results.search_trials.with_columns(
         (pl.col("objective").fill_nan(None) * PERCENT).alias("objective")
     ).sort("block", "loss", "search", "index")
-    objectives = trials["objective"].drop_nulls().to_list()
-    if not objectives:
+    if not trials["objective"].count():
         return None
-    y_range = padded_range(objectives)
-    largest = max(trials["block"].value_counts()["count"])
-    most = max(1, min(_MOST_PANELS, _MOST_MARKS // largest))
-    drawn, losses, note = drawn_rows(results, trials, most_blocks=most)
+    most = points_of_line(trials["search"].n_unique())
+    panels = trials.partition_by("block", maintain_order=True)
     plots = [
-        draw_search_history(
-            [_history(part, series) for part in panel.partition_by("search", maintain_order=True)],
-            block=panel["block"][0],
-            y_range=y_range,
-            metric=results.metric,
+        lines_plot(
+            _lines(results, panel, series, most),
+            x=Axis(label="Trial (0 is the published default)", digits=0),
+            y=Axis(label=f"Validation {results.metric}, %"),
+            are_steps=True,
             name=f"history-{position}",
+            label=panel["block"][0],
+            title=f"Search history of {panel['block'][0]}",
+            description=f"Validation {results.metric} of trials in the order of suggestion, with"
+            " the incumbent, the best complete trial so far, as a line for each loss.",
         )
-        for position, panel in enumerate(drawn.partition_by("block", maintain_order=True))
+        for position, panel in enumerate(panels)
     ]
     return Illustration(
         name="search-history",
         plots=tuple(plots),
-        caption="Every trial of each search in the order of suggestion. Filled: complete; hollow:"
-        " pruned, at its value when stopped; × on the lower edge: failed. The line is the"
-        " incumbent, the best complete trial so far. All panels have the same scale."
-        f"{note}",
-        legend=tuple(series[loss] for loss in losses),
+        caption="Lines: the incumbent, the best complete trial so far. Dots: trials in the order"
+        " of suggestion, complete (filled), pruned (hollow, at the value when stopped) or failed"
+        f" (× on the lower edge).{_sampled(trials, series, most)}",
+        selector="Block" if len(panels) > 1 else "",
         table=_table(trials, series),
     )
 
 
-def _history(part: pl.DataFrame, series: Mapping[str, Series]) -> SearchHistory:
-    return SearchHistory(
-        series=series[part["loss"][0]],
-        indices=tuple(part["index"]),
-        objectives=tuple(part["objective"].fill_null(float("nan"))),
-        states=tuple(part["state"]),
+def _sampled(trials: pl.DataFrame, series: Mapping[str, Series], most: int) -> str:
+    """Which trials are no dots; empty if all are."""
+    said = ""
+    if any(series[loss].position is None for loss in trials["loss"].unique()):
+        said += " Losses in grey have no dots."
+    if max(trials["search"].value_counts()["count"]) > most:
+        said += f" Of each search {most} trials are dots, spread evenly."
+    return said
+
+
+def _lines(
+    results: StudyResults, panel: pl.DataFrame, series: Mapping[str, Series], most: int
+) -> list[Line]:
+    """A line for each search, best loss first."""
+    has_repeats = panel["repeat"].n_unique() > 1
+    return [
+        _line(
+            part,
+            note=f"repeat {part['repeat'][0]}" if has_repeats else "",
+            most=most if series[loss].position is not None else 0,
+        )
+        for loss in ranked_losses(results, set(panel["loss"]))
+        for part in panel.filter(loss=loss).partition_by("search", maintain_order=True)
+    ]
+
+
+def _line(part: pl.DataFrame, *, note: str, most: int) -> Line:
+    """The incumbent of one search where it rises, and at most so many of its trials.
+
+    Only complete trials can be the incumbent: pruned ones were seen for fewer epochs.
+    """
+    complete = part.filter(pl.col("state") == "COMPLETE").drop_nulls("objective")
+    best = complete.select("index", pl.col("objective").cum_max())
+    rises = best.filter((pl.col("objective").diff() > 0).fill_null(value=True))
+    end = [(part["index"][-1], best["objective"][-1])] if rises.height else []
+    corners = [*rises.rows(), *end]
+    dots = part[thinned(part.height, most)] if most else part.clear()
+    return Line(
+        name=part["loss"][0],
+        xs=tuple(index for index, _ in corners),
+        ys=tuple(value for _, value in corners),
+        note=note,
+        dots=Dots(
+            xs=tuple(dots["index"]),
+            ys=tuple(dots["objective"]),
+            states=tuple(state.lower() for state in dots["state"]),
+        ),
     )
 
 

@@ -1,11 +1,13 @@
-"""Which blocks and losses a figure shows where it cannot show all."""
+"""Which blocks a figure shows where it cannot show all, and how much of each line."""
+
+from collections.abc import Collection
 
 import polars as pl
 
 from analysis.study_results.study_results import StudyResults
-from analysis.wording import counted
 
-_MOST_LINES = 12  # of one panel: beyond that no line can be followed
+_MOST_POINTS = 8_000  # of the lines of one figure, so that a page stays small
+_LEAST_POINTS = 6  # of a line
 
 
 def spread_blocks(results: StudyResults, having: set[str], most: int) -> list[str]:
@@ -38,47 +40,17 @@ def spread_blocks(results: StudyResults, having: set[str], most: int) -> list[st
     return [blocks[int(step * position + 0.5)] for position in range(most)]
 
 
-def drawn_rows(
-    results: StudyResults, rows: pl.DataFrame, *, most_blocks: int
-) -> tuple[pl.DataFrame, list[str], str]:
-    """The rows that a figure of one panel a block draws of all that its table has.
+def ranked_losses(results: StudyResults, having: Collection[str]) -> list[str]:
+    """The losses, best first; those without a rank last, by name.
 
     Args:
         results: results of the study.
-        rows: rows with the columns ``block`` and ``loss``.
-        most_blocks: greatest number of panels, at least 1.
-
-    Returns:
-        The rows, their losses by name, and sentences for the caption on what is left out.
+        having: losses to be ordered.
     """
-    blocks, losses = set(rows["block"]), set(rows["loss"])
-    shown = spread_blocks(results, blocks, most_blocks)
-    leading = _leading_losses(results, losses)
-    drawn = rows.filter(pl.col("block").is_in(shown), pl.col("loss").is_in(leading))
-    note = _panels_note(len(shown), len(blocks)) + _losses_note(len(leading), len(losses))
-    return drawn, sorted(leading), note
-
-
-def _leading_losses(results: StudyResults, having: set[str]) -> list[str]:
-    """At most 12 losses: the best of the ranking, or without a ranking the first by name."""
     ranked = results.tournament.names if results.tournament else ()
-    names = [*(name for name in ranked if name in having), *sorted(having - set(ranked))]
-    return names[:_MOST_LINES]
+    return [*(name for name in ranked if name in having), *sorted(set(having) - set(ranked))]
 
 
-def _losses_note(shown: int, total: int) -> str:
-    if shown == total:
-        return ""
-    return (
-        f" {shown} of {total} losses are drawn, the first by average rank (without a ranking by"
-        " name); the table has all."
-    )
-
-
-def _panels_note(shown: int, total: int) -> str:
-    if shown == total:
-        return ""
-    return (
-        f" {shown} of {counted(total, 'block')} are drawn, spread evenly from the hardest to the"
-        " easiest by mean test score; the table has all."
-    )
+def points_of_line(num_lines: int) -> int:
+    """How many points a line may have in a figure of so many lines."""
+    return max(_LEAST_POINTS, _MOST_POINTS // max(1, num_lines))

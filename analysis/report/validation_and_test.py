@@ -5,8 +5,9 @@ from typing import Any
 
 import polars as pl
 
-from analysis.figures.series import Series
-from analysis.figures.validation_test import Finalist, draw_validation_test
+from analysis.figures.axis import Axis
+from analysis.figures.scatter import Point, scatter_plot
+from analysis.figures.series import Series, coloured
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Part, Table
 from analysis.scores.class_intervals import class_intervals
 from analysis.study_results.study_results import PERCENT, StudyResults
@@ -21,20 +22,21 @@ def validation_and_test(results: StudyResults, series: Mapping[str, Series]) -> 
     figure = Illustration(
         name="validation-test",
         plots=(
-            draw_validation_test(
-                [_point(row, series) for row in finalists.to_dicts()],
-                metric=results.metric,
+            scatter_plot(
+                [_point(row) for row in finalists.to_dicts()],
+                x=Axis(label=f"Validation {results.metric}, %"),
+                y=Axis(label=f"Test {results.metric}, %"),
                 name="validation-test-plot",
+                title="Validation against test",
+                description="One point for each loss, configuration and block.",
             ),
         ),
         caption=f"{results.metric} on validation and on test: one point for each loss and block,"
         " tuned (filled) and published default (hollow), mean of fresh seeds"
         f" (n = {counted(finalists.height, 'point')}). Of each block, a circle marks the"
-        " finalist selected on validation and a square the best on test. The two sides have"
-        " different"
-        " classes and galleries, so their levels differ without any optimism; the order is what"
-        " counts.",
-        legend=tuple(series[loss] for loss in sorted(set(finalists["loss"]))),
+        " finalist selected on validation and a square the best on test. Levels differ as classes"
+        " and galleries do; the order is what counts.",
+        legend=coloured(series[loss] for loss in sorted(set(finalists["loss"]))),
         table=_table(finalists, series, results.score_word),
     )
     return (Paragraph(text=f"{_summary(finalists)} {_errors(results)}".strip()), figure)
@@ -65,14 +67,16 @@ def _finalists(results: StudyResults) -> pl.DataFrame:
     )
 
 
-def _point(row: Mapping[str, Any], series: Mapping[str, Series]) -> Finalist:
-    return Finalist(
-        series=series[row["loss"]],
-        is_tuned=row["finalist"] == "winner",
-        validation=row["validation"],
-        test=row["test"],
+def _point(row: Mapping[str, Any]) -> Point:
+    is_tuned = row["finalist"] == "winner"
+    return Point(
+        name=row["loss"],
+        x=row["validation"],
+        y=row["test"],
+        detail=f"{'tuned' if is_tuned else 'published default'}\n{row['block']}",
+        is_hollow=not is_tuned,
         is_picked=row["is_picked"],
-        is_oracle=row["is_oracle"],
+        is_best=row["is_oracle"],
     )
 
 

@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping
 
 import polars as pl
 
-from analysis.figures.roc_curves import draw_roc_curves
+from analysis.figures.axis import Axis
+from analysis.figures.lines import Line, lines_plot, thinned
 from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
-from analysis.report.shown_blocks import drawn_rows
+from analysis.report.shown_blocks import points_of_line, ranked_losses
 from analysis.scores.final_scores import BASELINE
 from analysis.study_results.study_results import StudyResults
 from analysis.wording import MISSING, counted, in_percent, number
@@ -16,7 +17,6 @@ _ACCURACY, _ERROR = "verification_accuracy", "verification_accuracy_se"
 _TAR = "tar_at_far"
 _EER, _AUC = "eer", "verification_auc"
 _DECADE = 10  # K of a TAR counts tenths of a decade of FAR below 1
-_MOST_PANELS = 6
 
 _NOTE = (
     "Accuracy: at the threshold that is best on all other folds of pairs, as in LFW, with pairs of"
@@ -153,29 +153,51 @@ def _far(k: int) -> float:
 def _figure(
     curves: pl.DataFrame, results: StudyResults, series: Mapping[str, Series]
 ) -> Illustration:
-    drawn, losses, note = drawn_rows(results, curves, most_blocks=_MOST_PANELS)
-    lowest = _far(max(*_ks(curves), _DECADE))  # at least one decade is shown
+    panels = curves.partition_by("block", maintain_order=True)
+    decades = range(max(1, -(-max(_ks(curves)) // _DECADE)) + 1)  # at least one is shown
+    x = Axis(
+        label="False accept rate (FAR)",
+        scale="log",
+        limits=(_far(_DECADE * decades[-1]), 1.0),
+        ticks=tuple(
+            (_far(_DECADE * decade), f"1e-{decade}" if decade else "1")
+            for decade in reversed(decades)
+        ),
+    )
+    most = points_of_line(curves.select("block", "loss").n_unique())
     plots = [
-        draw_roc_curves(
-            {
-                loss: ([_far(k) for k in part["k"]], [100 * value for value in part["value"]])
-                for (loss,), part in panel.group_by("loss", maintain_order=True)
-            },
-            series=series,
-            block=str(panel["block"][0]),
-            fars=(lowest, 1.0),
+        lines_plot(
+            [
+                _roc_line(panel.filter(loss=loss).sort("k", descending=True), most)
+                for loss in ranked_losses(results, set(panel["loss"]))
+            ],
+            x=x,
+            y=Axis(label="TAR, %", limits=(0.0, 102.0)),
             name=f"roc-{position}",
+            label=str(panel["block"][0]),
+            title=f"ROC of {panel['block'][0]}",
+            description="Share of pairs of one class that are accepted, by the false accept rate,"
+            " one line for each loss.",
         )
-        for position, panel in enumerate(drawn.partition_by("block", maintain_order=True))
+        for position, panel in enumerate(panels)
     ]
     return Illustration(
         name="roc",
         plots=tuple(plots),
         caption="ROC of the tuned losses: share of pairs of one class accepted (TAR) by the share"
         " of pairs of two classes accepted (FAR, logarithmic), mean over seeds and folds at each"
-        f" FAR.{note}",
-        legend=tuple(series[loss] for loss in losses),
+        " FAR.",
+        selector="Block" if len(panels) > 1 else "",
         table=_curve_table(curves, series),
+    )
+
+
+def _roc_line(part: pl.DataFrame, most: int) -> Line:
+    shown = part[thinned(part.height, most)]
+    return Line(
+        name=shown["loss"][0],
+        xs=tuple(_far(k) for k in shown["k"]),
+        ys=tuple(100 * value for value in shown["value"]),
     )
 
 

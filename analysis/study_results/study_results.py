@@ -57,6 +57,7 @@ TestImages = Callable[[str, str], Callable[[int], Image.Image | None] | None]
 test is not on this machine. The reader gives None for an image that cannot be read."""
 
 _HEAVY = ("traceback", "log", "settings")
+_EPOCH = ("block", "loss", "repeat", "seed_index", "fold", "epoch")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -326,13 +327,23 @@ class StudyResults:
 
         Columns: ``block``, ``loss``, ``repeat``, ``seed_index``, ``fold``, ``epoch``, ``value``.
         """
-        keys = ("block", "loss", "repeat", "seed_index", "fold", "epoch")
         return (
             self.reader.validation_scores()
             .filter(self.is_winner, pl.col("state") == "COMPLETE")
-            .select(*keys, (pl.col("value").fill_nan(None) * PERCENT).alias("value"))
+            .select(*_EPOCH, (pl.col("value").fill_nan(None) * PERCENT).alias("value"))
             .collect()
-            .sort(keys)
+            .sort(_EPOCH)
+        )
+
+    @cached_property
+    def training_scores(self) -> pl.DataFrame:
+        """What training recorded of winners by epoch: columns of ``curves``, and ``metric``."""
+        return (
+            self.reader.scores()
+            .filter(self.is_winner, pl.col("state") == "COMPLETE", pl.col("role") == "train")
+            .select(*_EPOCH, "metric", pl.col("value").fill_nan(None))
+            .collect()
+            .sort(*_EPOCH, "metric")
         )
 
     @cached_property

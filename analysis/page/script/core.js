@@ -163,7 +163,8 @@ function axisOptions(axis, domain, room, { isX }) {
   const options = { type: axis.scale, domain, label: axis.label, labelArrow: "none", ...(isX ? { labelAnchor: "center" } : {}) };
   if (!axis.ticks.length) {
     const most = Math.max(2, Math.floor(room / (isX ? 70 : 42)));
-    return { ...options, ticks: axis.scale === "log" ? logTicks(domain, most) : most, tickFormat: plainTick };
+    const ticks = axis.scale === "log" ? logTicks(domain, most) : axis.digits === 0 ? wholeTicks(domain, most) : most;
+    return { ...options, ticks, tickFormat: plainTick };
   }
   const each = room / axis.ticks.length;
   const needed = isX ? Math.max(...axis.ticks.map(([, text]) => widthOf(text) + 10)) : FONT_SIZE + 4;
@@ -171,6 +172,16 @@ function axisOptions(axis, domain, room, { isX }) {
   const shown = axis.ticks.filter((_, i) => i % step === 0);
   const text = (at) => shown.find(([it]) => it === at)?.[1] ?? "";
   return { ...options, ticks: shown.map(([at]) => at), tickFormat: (at) => isX && axis.is_ordinal ? fitted(text(at), each + 8) : text(at) };
+}
+
+// Whole numbers within the domain, 1, 2 or 5 times a power of 10 apart.
+function wholeTicks([one, other], most) {
+  const low = Math.min(one, other), high = Math.max(one, other);
+  const least = (high - low) / most;
+  const power = 10 ** Math.max(0, Math.floor(Math.log10(least || 1)));
+  const step = [1, 2, 5, 10].map((it) => it * power).find((it) => it >= least);
+  const first = Math.ceil(low / step) * step;
+  return Array.from({ length: Math.max(0, Math.floor((high - first) / step) + 1) }, (_, i) => first + i * step);
 }
 
 // Powers of 10 within the domain, and 2 and 5 times these where there is room.

@@ -42,10 +42,10 @@ function draw(box) {
   const width = Math.floor(box.clientWidth);
   if (!width || box.drawnWidth === width) return;
   box.drawnWidth = width;
-  const source = box.querySelector("script");
   const svg = kinds[box.dataset.kind](valuesOf(box), width);
   svg.setAttribute("aria-hidden", "true"); // the box has its name and description
-  box.replaceChildren(source, svg);
+  box.querySelector(":scope > svg")?.remove();
+  box.append(svg);
 }
 
 function valuesOf(box) {

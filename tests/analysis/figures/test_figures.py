@@ -1,6 +1,5 @@
 """Each figure shows what it was given."""
 
-import math
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -11,12 +10,9 @@ from analysis.figures.critical_difference import Cliques, draw_critical_differen
 from analysis.figures.estimate import Estimate
 from analysis.figures.estimate_groups import EstimateGroup, EstimateLine, draw_estimate_groups
 from analysis.figures.interval_bars import Bar, BarGroup, draw_interval_bars
-from analysis.figures.learning_curves import LearningCurve, draw_learning_curves
 from analysis.figures.rank_intervals import RankRow, draw_rank_intervals
-from analysis.figures.search_history import SearchHistory, draw_search_history
 from analysis.figures.series import series_of
 from analysis.figures.tuning_gains import TuningRow, draw_gains, draw_tuning
-from analysis.figures.validation_test import Finalist, draw_validation_test
 from tests.analysis.page_text import svg_texts
 
 LOOKS = series_of(["a", "b", "c", "d"])
@@ -183,88 +179,3 @@ def test_long_names_leave_room_for_what_is_drawn(drawn):
     assert LONG in svg_texts(svg)
     width = float(ET.fromstring(svg).get("viewBox").split()[2])
     assert width >= 7 * len(LONG) + 200
-
-
-def test_learning_curves_show_their_block_and_survive_one_epoch():
-    curve = LearningCurve(
-        series=LOOKS["a"], epochs=(1,), means=(50.0,), lows=(49.0,), highs=(51.0,)
-    )
-    svg = draw_learning_curves(
-        [curve], block="data/net/<16>", y_range=(40, 60), metric="Recall@1", name="curves"
-    )
-
-    assert "data/net/<16>" in svg_texts(svg)
-
-
-def history(objectives, states):
-    search = SearchHistory(
-        series=LOOKS["a"],
-        indices=tuple(range(len(states))),
-        objectives=tuple(objectives),
-        states=tuple(states),
-    )
-    return draw_search_history(
-        [search], block="block", y_range=(0, 100), metric="Recall@1", name="history"
-    )
-
-
-def test_a_pruned_trial_never_becomes_the_incumbent():
-    with_pruned = history([50.0, 90.0, 60.0], ["COMPLETE", "PRUNED", "COMPLETE"])
-    low, high = incumbent(with_pruned)
-
-    assert high - low == pytest.approx(axis_share(10), abs=0.5)
-
-
-def incumbent(svg):
-    """Lowest and highest point of the step line, in pixels."""
-    (steps,) = (
-        [float(x) for x in re.findall(r"-?[\d.]+", path.get("d"))]
-        for path in ET.fromstring(svg).iter("path")
-        if "stroke-width: 1.4" in path.get("style", "")
-    )
-    return min(steps[1::2]), max(steps[1::2])
-
-
-def axis_share(points):
-    return (230 - 26 - 40) * points / 100
-
-
-def test_a_single_trial_is_drawn_at_its_whole_number():
-    numbers = [text for text in svg_texts(history([50.0], ["COMPLETE"])) if text[0].isdigit()]
-
-    assert "0" in numbers
-    assert all("." not in text for text in numbers)
-
-
-def test_failed_trials_are_drawn_on_the_lower_edge():
-    svg = history([50.0, math.nan], ["COMPLETE", "FAILED"])
-    places = [float(use.get("y")) for use in ET.fromstring(svg).iter("use")]
-
-    assert 230 - 40 in places
-
-
-def test_a_search_without_a_complete_trial_has_no_incumbent_but_is_drawn():
-    assert "block" in svg_texts(history([math.nan, 40.0], ["FAILED", "PRUNED"]))
-
-
-def test_validation_against_test_marks_the_pick_and_the_oracle_by_shape():
-    def points(*, is_picked, is_oracle):
-        svg = draw_validation_test(
-            [
-                Finalist(
-                    series=LOOKS["a"],
-                    is_tuned=True,
-                    validation=60,
-                    test=50,
-                    is_picked=is_picked,
-                    is_oracle=is_oracle,
-                )
-            ],
-            metric="Recall@1",
-            name="scatter",
-        )
-        return len(list(ET.fromstring(svg).iter("use")))
-
-    plain = points(is_picked=False, is_oracle=False)
-    assert points(is_picked=True, is_oracle=False) == plain + 1
-    assert points(is_picked=True, is_oracle=True) == plain + 2

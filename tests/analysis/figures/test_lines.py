@@ -56,7 +56,7 @@ def test_every_dot_comes_with_its_state():
     assert values["lines"][0]["dots"] == {
         "x": [0.0, 1.0, 2.0],
         "y": [50.0, 20.0, None],
-        "state": ["complete", "pruned", "failed"],
+        "state": "cpf",
     }
 
 
@@ -91,7 +91,7 @@ def test_thinning_keeps_both_ends_and_at_most_so_many(count, most):
 def test_points_are_columns_without_those_that_no_point_has():
     values = scatter_plot(
         [
-            Point(name="b", x=1.0, y=2.0, rings=("circle",)),
+            Point(name="b", x=1.0, y=2.0, is_picked=True),
             Point(name="a", x=3.0, y=4.0),
             Point(name="b", x=5.0, y=6.0),
         ],
@@ -105,7 +105,7 @@ def test_points_are_columns_without_those_that_no_point_has():
         "name": [0, 1, 0],
         "x": [1.0, 3.0, 5.0],
         "y": [2.0, 4.0, 6.0],
-        "rings": [["circle"], [], []],
+        "picked": [True, False, False],
     }
 
 

@@ -123,11 +123,11 @@ def test_names_do_not_cover_each_other(visit):
     covered = visit.run(
         """() => [...document.querySelectorAll(".plot [aria-label=names]")].flatMap((group) => {
           const boxes = [...group.querySelectorAll("text")]
-            .map((it) => [it.textContent, it.getBoundingClientRect()]);
-          return boxes.flatMap(([name, a], i) => boxes.slice(i + 1)
-            .filter(([, b]) => a.left < b.right && b.left < a.right
-              && a.top + 2 < b.bottom && b.top + 2 < a.bottom)
-            .map(([other]) => `${name} ${other}`));
+            .map((it) => ({ name: it.textContent, ...it.getBoundingClientRect().toJSON() }));
+          return boxes.flatMap((a, i) => boxes.slice(i + 1)
+            .filter((b) => a.left < b.right && b.left < a.right)
+            .filter((b) => a.top + 2 < b.bottom && b.top + 2 < a.bottom)
+            .map((b) => `${a.name} ${b.name}`));
         })"""
     )
     assert covered == []
