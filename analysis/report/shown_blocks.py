@@ -7,7 +7,7 @@ import polars as pl
 from analysis.study_results.study_results import StudyResults
 
 _MOST_POINTS = 8_000  # of the lines of one figure, so that a page stays small
-_LEAST_POINTS = 6  # of a line
+_LEAST_POINTS, _MOST_OF_LINE = 6, 300  # of a line
 
 
 def spread_blocks(results: StudyResults, having: set[str], most: int) -> list[str]:
@@ -53,4 +53,4 @@ def ranked_losses(results: StudyResults, having: Collection[str]) -> list[str]:
 
 def points_of_line(num_lines: int) -> int:
     """How many points a line may have in a figure of so many lines."""
-    return max(_LEAST_POINTS, _MOST_POINTS // max(1, num_lines))
+    return max(_LEAST_POINTS, min(_MOST_OF_LINE, _MOST_POINTS // max(1, num_lines)))

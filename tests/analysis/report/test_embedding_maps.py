@@ -1,8 +1,6 @@
 """The section of maps says what it draws and draws what was stored."""
 
-import re
 import shutil
-import xml.etree.ElementTree as ET
 
 import polars as pl
 import pytest
@@ -73,17 +71,19 @@ def map_figure(maps_section):
     return maps_section.parts[1]
 
 
-def point_marks(plot):
-    return list(ET.fromstring(plot).iter("use"))
-
-
 def test_every_loss_and_the_untrained_network_have_a_panel_with_every_image(map_figure):
-    titles = [re.search(r">([^<]*)</title>", plot)[1] for plot in map_figure.plots]
-
-    assert titles == [
+    assert [plot.title for plot in map_figure.plots] == [
         f"Map of the embeddings of {loss}" for loss in ("contrastive", "margin", "untrained")
     ]
-    assert [len(point_marks(plot)) for plot in map_figure.plots] == [8 * 6] * 3
+    assert [len(plot.values["points"]["x"]) for plot in map_figure.plots] == [8 * 6] * 3
+
+
+def test_maps_are_scaled_alike_in_both_directions(map_figure):
+    for plot in map_figure.plots:
+        points = plot.values["points"]
+        widths = [max(points[axis]) - min(points[axis]) for axis in "xy"]
+        assert max(widths) == pytest.approx(1, abs=0.002)
+        assert all(0 <= value <= 1 for axis in "xy" for value in points[axis])
 
 
 def test_the_numbers_are_those_of_the_first_seed(map_figure):
