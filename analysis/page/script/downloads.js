@@ -6,7 +6,8 @@ const KEPT = [
   "stroke-linecap", "stroke-linejoin", "opacity", "font-size", "font-weight", "font-style",
   "text-anchor", "dominant-baseline", "visibility", "display",
 ];
-const GAP = 16; // pixels between plots of one figure
+const EDGE = 4; // pixels around what is drawn, for ends of letters
+const FONT = "Helvetica, Arial, sans-serif"; // which readers of PDF have without its files
 const POINTS = 0.75; // a pixel in points
 
 for (const figure of document.querySelectorAll("figure[id]")) {
@@ -72,24 +73,36 @@ function loadPdfLibrary() {
 // One <svg> of all plots that the figure shows, as they lie, with their computed looks.
 function onPaper(figure) {
   document.documentElement.dataset.theme = "paper";
-  const plots = [...figure.querySelectorAll(".plot[data-kind] > svg")].filter((it) => it.clientWidth);
-  const places = plots.map((it) => it.getBoundingClientRect());
-  const left = Math.min(...places.map((it) => it.left)), top = Math.min(...places.map((it) => it.top));
+  const parts = [...figure.querySelectorAll(".plot[data-kind] > svg, .plot[data-kind] > .plot-label")]
+    .filter((it) => it.getClientRects().length);
+  const places = parts.map((it) => it.getBoundingClientRect());
+  const left = Math.min(...places.map((it) => it.left)) - EDGE, top = Math.min(...places.map((it) => it.top)) - EDGE;
   const whole = document.createElementNS(SVG, "svg");
   whole.setAttribute("xmlns", SVG);
-  plots.forEach((plot, i) => {
-    const copy = styledCopy(plot);
+  parts.forEach((part, i) => {
+    const copy = part.matches("svg") ? styledCopy(part) : labelOf(part);
     copy.setAttribute("x", places[i].left - left);
-    copy.setAttribute("y", places[i].top - top);
+    copy.setAttribute("y", part.matches("svg") ? places[i].top - top : places[i].bottom - top - EDGE);
     whole.append(copy);
   });
-  const width = Math.max(...places.map((it) => it.right)) - left;
-  const height = Math.max(...places.map((it) => it.bottom)) - top;
+  const width = Math.max(...places.map((it) => it.right)) - left + EDGE;
+  const height = Math.max(...places.map((it) => it.bottom)) - top + EDGE;
   whole.setAttribute("width", Math.ceil(width));
   whole.setAttribute("height", Math.ceil(height));
   whole.setAttribute("viewBox", `0 0 ${Math.ceil(width)} ${Math.ceil(height)}`);
   delete document.documentElement.dataset.theme;
   return whole;
+}
+
+// What distinguishes a plot from the others of its figure, which the page has as HTML.
+function labelOf(element) {
+  const text = document.createElementNS(SVG, "text");
+  text.textContent = element.textContent;
+  const { color, fontSize } = getComputedStyle(element);
+  for (const [name, value] of [["fill", color], ["font-size", fontSize], ["font-weight", "bold"], ["font-family", FONT]]) {
+    text.setAttribute(name, value);
+  }
+  return text;
 }
 
 function styledCopy(plot) {
@@ -102,12 +115,18 @@ function styledCopy(plot) {
     element.removeAttribute("class");
     element.removeAttribute("style");
     for (const [name, value] of found) {
-      element.setAttribute(name, /^(fill|stroke)$/.test(name) ? plainColour(value) : value);
+      element.setAttribute(name, plainValue(name, value));
     }
-    element.setAttribute("font-family", "Helvetica, Arial, sans-serif");
+    element.setAttribute("font-family", FONT);
   });
+  copy.setAttribute("overflow", "visible");
   for (const extra of copy.querySelectorAll("style, title")) extra.remove();
   return copy;
+}
+
+function plainValue(name, value) {
+  if (name === "font-weight") return Number(value) >= 600 ? "bold" : "normal"; // all that PDF has
+  return name === "fill" || name === "stroke" ? plainColour(value) : value;
 }
 
 // Readers of SVG and PDF know no color-mix.

@@ -385,17 +385,17 @@ function rememberBox(box) {
         ? `Average rank within ${counted(found.blocks.length)} (${chosenText(cells, chosen)}), descriptive: no intervals, no tests.`
         : found.problem;
       if (!standings.length) return;
-      const most = Math.max(values.rows.length, 1);
+      const shown = standings.slice(0, values.rows.length);
       send({
         ...values,
-        rows: standings.slice(0, most).map((it) => ({
+        rows: shown.map((it) => ({
           name: it.competitor, rank_text: String(it.place), rank: it.average_rank,
           low: null, high: null, score: it.mean_score, gain: null,
         })),
         groups: [],
         score: scoreText(cells, chosen),
         gain: null,
-        last: standings.length,
+        last: shown.length === standings.length ? shown.length : Math.ceil(Math.max(...shown.map((it) => it.average_rank))),
       });
     },
   };

@@ -1,0 +1,140 @@
+"""Figures come down as SVG that stands by itself, and as PDF whose texts are texts."""
+
+import io
+import re
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from analysis.figures.ranking import RankedRow, ranking_plot
+from analysis.figures.series import series_of
+from analysis.page.html_page import Column, Illustration, Page, Section, Table, render_page
+from tests.browser import LAPTOP, Visit
+
+pytestmark = pytest.mark.browser
+
+SVG = "{http://www.w3.org/2000/svg}"
+NAMES = ("proxy_anchor", "margin <b>", "triplet")
+
+
+def ranking(name, label):
+    rows = [
+        RankedRow(
+            name=competitor,
+            rank_text=str(place),
+            rank=float(place),
+            low=place - 0.4,
+            high=place + 0.4,
+            score=60.0 - place,
+            gain=2.0 - 2 * place,
+        )
+        for place, competitor in enumerate(NAMES, 1)
+    ]
+    plot = ranking_plot(rows, [NAMES[1:]], score="Recall@1, %", last_rank=3, name=name)
+    return replace(plot, label=label)
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    table = Table(name="t", caption="c", columns=Column.texts("x"), rows=())
+    figures = tuple(
+        Illustration(
+            name=name,
+            plots=tuple(ranking(f"{name}-{i}", label) for i, label in enumerate(labels)),
+            caption="A caption",
+            table=Table(name=f"{name}-t", caption="c", columns=table.columns, rows=()),
+        )
+        for name, labels in (("one", [""]), ("two", ["block a", "block b"]))
+    )
+    page = Page(
+        title="t",
+        subtitle="s",
+        sections=(Section(name="s", title="S", parts=figures),),
+        series=tuple(series_of(NAMES).values()),
+    )
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    path.write_text(render_page(page), encoding="utf-8")
+    return path.as_uri()
+
+
+def visited(chromium, address, scheme="light"):
+    visit = Visit(chromium, address, LAPTOP, scheme, accept_downloads=True)
+    visit.page.wait_for_selector("html[data-drawn]", state="attached")
+    return visit
+
+
+def saved(visit, figure, kind):
+    with visit.page.expect_download() as waiting:
+        visit.page.locator(f"#{figure} > .tools").get_by_role("button", name=kind).click()
+    assert waiting.value.suggested_filename == f"{figure}.{kind.lower()}"
+    return waiting.value.path().read_bytes()
+
+
+def texts_of(svg):
+    return [text.text for text in ElementTree.fromstring(svg).iter(f"{SVG}text") if text.text]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_an_svg_needs_nothing_of_the_page(chromium, address, scheme):
+    visit = visited(chromium, address, scheme)
+    svg = saved(visit, "one", "SVG")
+
+    assert {"59.00", "−2.00", "Recall@1, %", "2  margin <b>"} <= set(texts_of(svg))
+    assert not re.search(r"var\(|color-mix|class=|<style|<script|href|oklab", svg.decode())
+    assert b"rgb(0, 115, 79)" in svg  # a gain, in the colour of paper whatever the theme
+    assert visit.complaints == []
+
+
+def test_an_svg_looks_as_in_the_page(chromium, address, tmp_path):
+    visit = visited(chromium, address)
+    # Fonts differ, and the page is not quite white.
+    visit.page.add_style_tag(content=":root { --paper: #fff; } svg text { visibility: hidden; }")
+    (tmp_path / "one.svg").write_bytes(saved(visit, "one", "SVG"))
+    place = visit.page.locator("#one .plot > svg").bounding_box()
+    shown = pixels(visit.page, x=place["x"], y=place["y"], size=(place["width"], place["height"]))
+    alone = Visit(chromium, (tmp_path / "one.svg").as_uri(), LAPTOP)
+    drawn = pixels(alone.page, x=4, y=4, size=(place["width"], place["height"]))
+
+    assert shown.std() > 5  # something is drawn
+    assert np.abs(shown - drawn).mean() < 1
+
+
+def pixels(page, *, x, y, size):
+    width, height = map(int, size)
+    clip = {"x": x, "y": y, "width": width, "height": height}
+    picture = Image.open(io.BytesIO(page.screenshot(clip=clip)))
+    return np.asarray(picture.convert("RGB"), dtype=float)
+
+
+def test_plots_beside_each_other_come_down_together_with_their_labels(chromium, address):
+    texts = texts_of(saved(visited(chromium, address), "two", "SVG"))
+
+    assert texts.count("block a") == texts.count("block b") == 1
+    assert texts.count("59.00") == 2
+
+
+def test_a_pdf_has_the_size_of_the_figure_and_texts_as_text(chromium, address):
+    visit = visited(chromium, address)
+    svg = ElementTree.fromstring(saved(visit, "two", "SVG"))
+    pdf = saved(visit, "two", "PDF")
+
+    assert pdf.startswith(b"%PDF-")
+    assert pdf.rstrip().endswith(b"%%EOF")
+    box = re.search(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", pdf)
+    assert [float(side) for side in box.groups()] == pytest.approx(
+        [0.75 * float(svg.get(side)) for side in ("width", "height")]
+    )
+    assert {b"59.00", b"-2.00", b"block a", b"triplet"} <= set(words_of(pdf))
+    assert b"/Subtype /Image" not in pdf
+    assert visit.complaints == []
+
+
+def words_of(pdf):
+    """The strings that a PDF shows, and their words."""
+    found = [
+        re.sub(rb"\\(.)", rb"\1", it) for it in re.findall(rb"\(((?:[^()\\]|\\.)*)\) Tj", pdf)
+    ]
+    return [*found, *(word for it in found for word in it.split())]
