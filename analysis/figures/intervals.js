@@ -48,6 +48,7 @@ kinds.intervals = (values, width) => {
       ...(reference === null ? [] : [Plot.ruleX([reference], { stroke: "currentColor", strokeDasharray: isBars ? null : "4 3" })]),
       Plot.text(lines.filter((it) => it.head !== undefined), {
         y: "y", frameAnchor: "left", dx: 4 - left, textAnchor: "start", fontWeight: 600, text: (it) => fitted(it.head, width),
+        stroke: "var(--paper)", strokeWidth: 4, fill: "currentColor", paintOrder: "stroke",
       }),
       ...(isBars ? [Plot.barX(known, {
         y: "y", x1: 0, x2: (it) => inside(it.value), insetTop: line / 6, insetBottom: line / 6, stroke: colour, fill: (it) => it.isHollow ? "none" : colour(it), fillOpacity: 0.6, ...of(known),

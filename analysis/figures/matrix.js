@@ -13,7 +13,8 @@ kinds.matrix = (values, width) => {
   const data = rows.flatMap((_, row) => columns.map((_, column) => ({ row, column, value: cells[row][column] })))
     .filter((it) => it.value !== null);
   const left = roomFor(rows, width, { share: width < 560 ? 0.34 : 0.3 });
-  const longest = Math.max(...columns.map((it) => widthOf(it)));
+  const shortColumns = shortened(columns);
+  const longest = Math.max(...shortColumns.map((it) => widthOf(it)));
   const cell = Math.min(MOST_CELL, (width - left - 10) / columns.length);
   const isFlat = longest + 6 <= cell;
   const room = Math.min(longest + 12, 150); // of a label that is not flat
@@ -49,7 +50,7 @@ kinds.matrix = (values, width) => {
       Plot.cell(frames, { x: "column", y: "row", inset: 1.25, fill: "none", stroke: "currentColor", strokeWidth: step < 14 ? 0.6 : 1.5, ...tagged(frames, nameOf) }),
       ...(hasText ? [Plot.text(data, { x: "column", y: "row", text: write, fontSize: TEXT, fill: (it) => states ? "currentColor" : inkOn(it.value, scale), ...tagged(data, nameOf) })] : []),
       Plot.text(labels, {
-        x: (i) => i, frameAnchor: "top", dy: -6, text: (i) => fitted(columns[i], isFlat ? cell + 12 : room + 2),
+        x: (i) => i, frameAnchor: "top", dy: -6, text: (i) => fitted(shortColumns[i], isFlat ? cell + 12 : room + 2),
         rotate: isFlat ? 0 : isSlanted ? -45 : -90, textAnchor: isFlat ? "middle" : "start", lineAnchor: isFlat ? "bottom" : "middle",
         ...tagged(labels, (i) => side === "columns" || columns === rows ? columns[i] : null),
       }),
@@ -59,6 +60,14 @@ kinds.matrix = (values, width) => {
   svg.append(keyOf(values, width, svg.getAttribute("height")));
   return svg;
 };
+
+// Labels of blocks such as "cub200/resnet50/64" without the parts that all of them share.
+function shortened(labels) {
+  const parts = labels.map((it) => it.split("/"));
+  const differing = parts[0].map((_, i) => i).filter((i) => parts.some((it) => it[i] !== parts[0][i]));
+  if (!differing.length || parts.some((it) => it.length !== parts[0].length)) return labels;
+  return parts.map((it) => differing.map((i) => it[i]).join("/"));
+}
 
 // -1 to 1 of a diverging scale, 0 to 1 of others.
 function shareOf(value, { start, end, isDiverging }) {

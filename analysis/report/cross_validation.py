@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
-from markupsafe import Markup
 
 from analysis.figures.estimate import Estimate
-from analysis.figures.fold_dots import FoldGroup, FoldLine, draw_fold_dots
+from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
+from analysis.figures.plot import Plot
 from analysis.figures.series import Series
 from analysis.page.html_page import (
     Bullets,
@@ -206,36 +206,41 @@ def _plot(
     shown: _Factors,
     side: str,
     metric: str,
-) -> Markup:
+) -> Plot:
     known = folds.drop_nulls(side)
     scores = {
         cell: tuple(value * PERCENT for value in of_cell[side])
         for cell, of_cell in known.group_by(CELL_COLUMNS, maintain_order=True)
     }
-    groups: dict[str, list[FoldLine]] = {}
-    for row in cells.sort("block", "protocol", "loss", "config").to_dicts():
-        of_cell = scores.get(tuple(row[name] for name in CELL_COLUMNS), ())
-        groups.setdefault(shown.group(row), []).append(_line(row, of_cell, series, side))
-    title = f"{_SIDES[side]} {metric} of folds"
-    return draw_fold_dots(
-        [FoldGroup(name=name, lines=tuple(lines)) for name, lines in groups.items()],
-        axis=f"{_SIDES[side]} {metric}, %",
+    rows = [
+        _line(row, scores.get(tuple(row[name] for name in CELL_COLUMNS), ()), series, shown, side)
+        for row in cells.sort("block", "protocol", "loss", "config").to_dicts()
+    ]
+    return intervals_plot(
+        sorted(rows, key=lambda row: row.group),
+        IntervalAxis(label=f"{_SIDES[side]} {metric}, %"),
+        IntervalWords(value="mean", interval="one standard deviation:", dots="folds"),
         name=f"cross-validation-plot-{side}",
-        title=title,
+        title=f"{_SIDES[side]} {metric} of folds",
         description="A line for each loss and config: a dot for each fold, their mean and"
-        " standard deviation. The numbers are in the table after the figure.",
+        " standard deviation. The numbers are in the table.",
+        label=_SIDES[side],
     )
 
 
-def _line(row: _Row, scores: Sequence[float], series: Mapping[str, Series], side: str) -> FoldLine:
+def _line(
+    row: _Row, scores: Sequence[float], series: Mapping[str, Series], shown: _Factors, side: str
+) -> IntervalRow:
     is_default = row["finalist"] == "default"
-    # Where no fold has a score nothing is drawn at the mean.
-    mean, std = PERCENT * (row[f"{side}_mean"] or 0.0), in_percent(row[f"{side}_std"])
-    return FoldLine(
+    mean, std = in_percent(row[f"{side}_mean"]), in_percent(row[f"{side}_std"])
+    return IntervalRow(
         name=f"{row['loss']}, default" if is_default else row["loss"],
+        group=shown.group(row),
         series=series[row["loss"]],
-        scores=tuple(scores),
-        summary=Estimate(
+        dots=tuple(scores),
+        estimate=None
+        if mean is None
+        else Estimate(
             value=mean,
             low=None if std is None else mean - std,
             high=None if std is None else mean + std,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from analysis.figures.estimate_groups import EstimateGroup, EstimateLine, draw_estimate_groups
+from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
 from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Illustration, Table
 from analysis.protocols.protocol_study import ProtocolStudy
@@ -33,19 +33,24 @@ def default_tuned_refit(
     if row_of(study.finals.means, "classes", protocol=protocol) is None:
         return None
     mine = study.finals.by_loss.filter(pl.col("protocol") == protocol)
-    groups = [_group(mine, loss, losses[loss], loss=loss) for loss in sorted(set(mine["loss"]))]
-    if len(groups) > 1:
+    rows = [
+        row
+        for loss in sorted(set(mine["loss"]))
+        for row in _rows(mine, loss, losses[loss], loss=loss)
+    ]
+    if mine["loss"].n_unique() > 1:
         ink = Series(name=_ALL, position=None)
-        groups.append(_group(study.finals.means, _ALL, ink, protocol=protocol))
+        rows += _rows(study.finals.means, _ALL, ink, protocol=protocol)
     intervals = intervals_over(study.finals.means, study.finals.unit)
-    plot = draw_estimate_groups(
-        groups,
-        axis=f"{study.metric} on test, %",
+    plot = intervals_plot(
+        rows,
+        IntervalAxis(label=f"{study.metric} on test, %"),
+        IntervalWords(value=f"mean {study.metric} on test, %"),
         name="ladder-plot",
         title="From the published default to tuned to all training classes",
         description="Three lines for each loss: the published default, the tuned config, both"
         " trained on a part of the training classes, and the tuned config trained on all of them."
-        " The numbers are in the table after the figure.",
+        " The numbers are in the table.",
     )
     return Illustration(
         name="ladder",
@@ -58,18 +63,16 @@ def default_tuned_refit(
     )
 
 
-def _group(means: pl.DataFrame, name: str, series: Series, **keys: str) -> EstimateGroup:
-    return EstimateGroup(
-        name=name,
-        series=series,
-        lines=tuple(
-            EstimateLine(
-                name=label,
-                estimate=estimate(row_of(means, finalist, **keys)),
-                is_filled=finalist != "default_part",
-            )
-            for finalist, label in _FINALISTS.items()
-        ),
+def _rows(means: pl.DataFrame, name: str, series: Series, **keys: str) -> tuple[IntervalRow, ...]:
+    return tuple(
+        IntervalRow(
+            name=label,
+            group=name,
+            series=series,
+            estimate=estimate(row_of(means, finalist, **keys)),
+            is_filled=finalist != "default_part",
+        )
+        for finalist, label in _FINALISTS.items()
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from analysis.estimates.confidence_intervals import FEWEST_VALUES, Interval
 from analysis.figures.estimate import Estimate
-from analysis.figures.estimate_groups import EstimateGroup, EstimateLine, draw_estimate_groups
+from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
 from analysis.figures.series import Series, series_of
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
 from analysis.study_results.study_results import StudyResults
@@ -94,31 +94,19 @@ def _figure(
     return Illustration(
         name="loss-groups-figure",
         plots=(
-            draw_estimate_groups(
+            intervals_plot(
                 [
-                    EstimateGroup(
-                        name=group.name,
-                        series=looks[group.name],
-                        lines=(
-                            EstimateLine(name=_ALL, estimate=_estimate(group.rank)),
-                            *(
-                                EstimateLine(
-                                    name=member,
-                                    estimate=Estimate(value=rank_of[member]),
-                                    is_filled=False,
-                                )
-                                for member in group.members
-                            ),
-                        ),
-                    )
+                    row
                     for group in found.groups
+                    for row in _group_rows(group, looks[group.name], rank_of)
                 ],
-                axis="Average rank (1 is best)",
+                IntervalAxis(label="Average rank (1 is best)"),
+                IntervalWords(value="average rank"),
                 name="loss-groups-plot",
                 title="Average ranks by group of losses",
                 description="Below the name of each group the mean of the ranks of its losses"
                 " with its interval, then the average rank of each loss, best first. The numbers"
-                " are in the table after the figure.",
+                " are in the table.",
             ),
         ),
         caption=f"Average ranks among all {len(tournament.names)} losses by group (n = {blocks}):"
@@ -137,6 +125,21 @@ def _figure(
             rows=tuple(_row(group, series) for group in found.groups),
         ),
     )
+
+
+def _group_rows(
+    group: LossGroup, look: Series, rank_of: Mapping[str, float]
+) -> Iterator[IntervalRow]:
+    """The mean of the group, and below it its losses, hollow."""
+    yield IntervalRow(name=_ALL, estimate=_estimate(group.rank), series=look, group=group.name)
+    for member in group.members:
+        yield IntervalRow(
+            name=member,
+            estimate=Estimate(value=rank_of[member]),
+            series=look,
+            group=group.name,
+            is_filled=False,
+        )
 
 
 def _estimate(interval: Interval) -> Estimate:

@@ -1,13 +1,27 @@
 """Missing cells: which blocks and losses were tested, which failed, and which never ran."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from analysis.figures.cell_map import draw_cell_map
+import numpy as np
+
+from analysis.figures.matrix import MatrixText, State, matrix_plot
+from analysis.figures.plot import Plot
 from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Part, Section, Table
 from analysis.scores.cell_states import CellState, cell_states
 from analysis.study_results.study_results import StudyResults
 from analysis.wording import counted, listed
+
+# The sign alone distinguishes states, for readers who do not see the colours.
+_LOOKS: Mapping[CellState, tuple[str, str]] = {
+    CellState.TESTED: ("✓", "var(--neutral)"),
+    CellState.PARTLY_FAILED: ("◐", "var(--series-5)"),
+    CellState.FAILED: ("✗", "var(--behind)"),
+    CellState.PRUNED: ("▽", "var(--series-3)"),
+    CellState.UNTESTED: ("◇", "var(--series-4)"),
+    CellState.NOT_RUN: ("–", ""),
+}
 
 
 def missing_cells(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
@@ -48,7 +62,7 @@ def _parts(
     return (
         Illustration(
             name="missing-map",
-            plots=(draw_cell_map(blocks, losses, states, name="missing-map-plot"),),
+            plots=(_map(blocks, losses, states),),
             caption=f"State of each of {counts}, n = {len(states)} cells. A block that lacks"
             " the score of a loss is left out of the ranking. Blocks of which no trial was begun"
             " are not shown.",
@@ -60,4 +74,33 @@ def _parts(
                 is_sortable=True,
             ),
         ),
+    )
+
+
+def _map(
+    blocks: Sequence[str], losses: Sequence[str], states: Mapping[tuple[str, str], CellState]
+) -> Plot:
+    """Rows are losses, columns blocks; the key counts each state that there is."""
+    counts = Counter(states.values())
+    present = [state for state in CellState if counts[state]]
+    values_LB = np.array(
+        [[present.index(states[block, loss]) for block in blocks] for loss in losses], dtype=float
+    )
+    return matrix_plot(
+        losses,
+        blocks,
+        values_LB,
+        [
+            State(
+                label=f"{state.value} ({counts[state]})",
+                sign=_LOOKS[state][0],
+                colour=_LOOKS[state][1],
+            )
+            for state in present
+        ],
+        MatrixText(joint="in"),
+        name="missing-map-plot",
+        title="State of each loss in each block",
+        description="; ".join(f"{counts[state]} {state.value}" for state in present)
+        + ". The table names those without a full score.",
     )

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from analysis.figures.estimate import Estimate
-from analysis.figures.interval_bars import Bar, BarGroup, draw_interval_bars
+from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
 from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
 from analysis.protocols.optimism_by_protocol import fresh_runs
@@ -77,33 +77,30 @@ def _figure(
     losses = found["loss"].unique().sort().to_list()
     parts = [part for part in _PARTS if part in found["part"].unique().to_list()]
     rows = {(row["loss"], row["part"]): row for row in found.to_dicts()}
-    groups = [
-        BarGroup(
-            name=loss,
-            bars=tuple(
-                Bar(
-                    name=_PARTS[part],
-                    estimate=_estimate(rows.get((loss, part))),
-                    series=series[loss],
-                    is_filled=part != "run",
-                )
-                for part in parts
-            ),
+    bars = [
+        IntervalRow(
+            name=_PARTS[part],
+            group=loss,
+            estimate=_estimate(rows.get((loss, part))),
+            series=series[loss],
+            is_filled=part != "run",
         )
         for loss in losses
+        for part in parts
     ]
     searches = max(found["num_searches"])
     return Illustration(
         name="optimism-figure",
         plots=(
-            draw_interval_bars(
-                groups,
-                axis="Optimism, points",
+            intervals_plot(
+                bars,
+                IntervalAxis(label="Optimism, points", reference=0),
+                IntervalWords(value="optimism, points"),
                 name="optimism-plot",
                 title="Optimism of selected configs",
                 description="For each loss, how much selecting the epoch, the config and the run"
-                " adds to"
-                " the validation score of the selected config.",
+                " adds to the validation score of the selected config.",
+                is_bars=True,
             ),
         ),
         caption="Optimism (selection bias) of validation scores, in points. Epoch, config:"

@@ -3,12 +3,14 @@
 C competitors.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from analysis.figures.critical_difference import Cliques, draw_critical_difference
-from analysis.figures.pair_matrix import draw_pair_matrix
+from analysis.figures.critical_difference import critical_difference_plot
+from analysis.figures.matrix import MatrixText, Scale, matrix_plot
+from analysis.figures.plot import Plot
 from analysis.figures.series import Series
 from analysis.hypothesis_tests.pairwise_comparisons import Pair
 from analysis.page.html_page import (
@@ -22,22 +24,30 @@ from analysis.page.html_page import (
     Table,
 )
 from analysis.report.fairness import fairness_note
+from analysis.report.paired_differences import paired_differences
 from analysis.study_results.study_results import StudyResults
 from analysis.tournament.primary_test_text import METHODS, adjusted_word
+from analysis.tournament.sensitivity_to_test import SensitivityToTest
 from analysis.tournament.tournament import Tournament
 from analysis.tournament.verdict_text import smallest_p_sentence
 from analysis.wording import MISSING, counted, listed, p_equals, range_of
 from orchestrator.results.records.fairness_record import Fairness
-from orchestrator.results.records.tournament_rules import TEST_LABELS
+from orchestrator.results.records.tournament_rules import TEST_LABELS, PrimaryTest
 
-_NO_DIAGRAM = "A critical difference needs at least three competitors and two"
+_MOST_BESIDE = 12  # competitors whose two maps lie beside each other
+
+Groups = tuple[tuple[str, ...], ...]
 
 
 def pairwise_comparisons(results: StudyResults, series: Mapping[str, Series]) -> Section:
     """The section of a study, or why nothing was tested."""
     if results.tournament:
         parts = pair_parts(
-            results.tournament, series, fairness=results.fairness, aside=fairness_note(results)
+            results.tournament,
+            series,
+            rope=declared_rope(results.sensitivity_to_test),
+            fairness=results.fairness,
+            aside=fairness_note(results),
         )
     else:
         parts = (Paragraph(text="Without a ranking there is nothing to test."),)
@@ -49,53 +59,73 @@ def pair_section(parts: tuple[Part, ...]) -> Section:
     return Section(name="differences", title="Pairwise comparisons", parts=parts)
 
 
+def declared_rope(found: SensitivityToTest | None) -> float | None:
+    """Half-width of the region of practical equivalence; None unless one was declared."""
+    return found.rope if found and found.rope_source == "declared" else None
+
+
 def pair_parts(
     tournament: Tournament,
     series: Mapping[str, Series],
     *,
+    rope: float | None = None,
     fairness: Fairness | None = None,
     aside: Sequence[Part] = (),
 ) -> tuple[Part, ...]:
-    """The critical-difference diagram, the matrix of all pairs, and their list.
+    """Paired differences, the matrices of all pairs, the critical-difference diagram, and a list.
 
     Args:
         tournament: the tournament, whose scores are shown in their own unit.
         series: look of each competitor.
+        rope: declared half-width of the region of practical equivalence; None for none.
         fairness: fairness of the study that was ranked; None for a table of scores.
-        aside: parts to be put below the matrix.
+        aside: parts to be put below the matrices.
     """
     pairs = _pair_list(tournament, series, fairness=fairness)
     return (
-        _diagram(tournament, series) or Paragraph(text=f"{_NO_DIAGRAM} {tournament.units.noun}s."),
+        paired_differences(tournament, series, rope=rope),
         _pair_figure(tournament, series),
         *aside,
+        _diagram(tournament),
         Fold(summary="Every pair, with wins and the other tests", parts=(pairs,)),
     )
 
 
-def _diagram(tournament: Tournament, series: Mapping[str, Series]) -> Illustration | None:
-    if tournament.critical_difference is None:
-        return None
-    cliques = [Cliques(test=TEST_LABELS[tournament.test], groups=tournament.groups)]
-    if tournament.test != "nemenyi":
-        cliques.append(Cliques(test=TEST_LABELS["nemenyi"], groups=tournament.nemenyi_groups))
-    plot = draw_critical_difference(
-        [(series[name], rank) for name, rank in tournament.nemenyi_ranks.items()],
-        critical_difference=tournament.critical_difference,
-        cliques=cliques,
-        name="critical-difference-plot",
-    )
-    level = f"{100 * tournament.alpha:g} %"
+def _diagram(tournament: Tournament) -> Part:
+    """The critical-difference diagram, or one sentence where there is none."""
+    length, last = tournament.critical_difference, len(tournament.names)
+    noun = tournament.units.noun
+    if length is None:
+        return _note(f"A critical difference needs at least three competitors and two {noun}s.")
+    if length > last - 1:
+        return _note(
+            f"No critical-difference diagram: with {tournament.units.counted} Nemenyi's critical"
+            f" difference of {length:.2f} exceeds the axis from rank 1 to {last}."
+        )
+    groups = {tournament.test: tournament.groups, "nemenyi": tournament.nemenyi_groups}
     return Illustration(
         name="critical-difference",
-        plots=(plot,),
-        caption=f"Critical-difference diagram over {_ranked(tournament)},"
-        f" best at the left. CD is Nemenyi's critical difference at {level}"
-        f"{_by_groups(tournament)}. Dots on one line are"
-        " competitors that do not differ significantly by the test; dotted stretches pass over"
-        " competitors that do not belong.",
-        table=_group_table(cliques, tournament),
+        plots=tuple(
+            critical_difference_plot(
+                list(tournament.nemenyi_ranks.items()),
+                of_test,
+                test=TEST_LABELS[test],
+                critical_difference=length if test == "nemenyi" else None,
+                name=f"critical-difference-{test.replace('_', '-')}",
+                label=TEST_LABELS[test] if len(groups) > 1 else "",
+            )
+            for test, of_test in groups.items()
+        ),
+        selector="Test" if len(groups) > 1 else "",
+        caption=f"Critical-difference diagram over {_ranked(tournament)} at"
+        f" {100 * tournament.alpha:g} %{_by_groups(tournament)}: a bracket joins competitors that"
+        " do not differ significantly; where it is dotted, it passes others.",
+        table=_group_table(groups, tournament),
     )
+
+
+def _note(text: str) -> Paragraph:
+    return Paragraph(text=text, style="note")
 
 
 def _ranked(tournament: Tournament) -> str:
@@ -109,12 +139,12 @@ def _by_groups(tournament: Tournament) -> str:
     return f" for {tournament.units.counted}" if tournament.units.noun == "group" else ""
 
 
-def _group_table(cliques: Sequence[Cliques], tournament: Tournament) -> Table:
+def _group_table(groups: Mapping[PrimaryTest, Groups], tournament: Tournament) -> Table:
     """The groups that the diagram draws, with the ranks they span."""
     ranks = tournament.nemenyi_ranks
     rows = [
         (
-            Cell.word(test.test),
+            Cell.word(TEST_LABELS[test]),
             Cell.word(listed(group)),
             Cell.count(len(group)),
             Cell(
@@ -122,8 +152,8 @@ def _group_table(cliques: Sequence[Cliques], tournament: Tournament) -> Table:
                 order=ranks[group[-1]] - ranks[group[0]],
             ),
         )
-        for test in cliques
-        for group in test.groups
+        for test, of_test in groups.items()
+        for group in of_test
     ]
     return Table(
         name="groups",
@@ -139,25 +169,103 @@ def _group_table(cliques: Sequence[Cliques], tournament: Tournament) -> Table:
 
 
 def _pair_figure(tournament: Tournament, series: Mapping[str, Series]) -> Illustration:
-    """The gaps of all pairs as a map, followed by the matrix."""
-    index = {name: position for position, name in enumerate(tournament.names)}
-    gaps_CC = np.zeros((len(index), len(index)))
-    is_different_CC = np.zeros(gaps_CC.shape, dtype=bool)
-    for pair in tournament.pairs:
-        a, b = index[pair.a], index[pair.b]
-        gaps_CC[a, b], gaps_CC[b, a] = pair.mean_difference, -pair.mean_difference
-        is_different_CC[a, b] = is_different_CC[b, a] = pair.differs(tournament.alpha)
+    """The gaps and win rates of all pairs as maps, with their matrix."""
     return Illustration(
         name="pair-figure",
-        plots=(
-            draw_pair_matrix(tournament.names, gaps_CC, is_different_CC, name="pair-figure-plot"),
-        ),
-        caption=f"Mean gap of row over column in points, over"
-        f" {counted(len(tournament.blocks), 'block')}: yellow where the row is ahead, dark blue"
-        " where it is behind. Framed pairs differ significantly by the primary test"
-        f" ({METHODS[tournament.test]}, {100 * tournament.alpha:g} %).",
+        plots=(_gaps(tournament), _win_rates(tournament)),
+        selector="Of each pair" if len(tournament.names) > _MOST_BESIDE else "",
+        caption="Row against column over"
+        f" {counted(len(tournament.blocks), 'block')}: mean gap in points, and share of blocks in"
+        " which the row scores higher, ties counted as half. Framed: significantly different by"
+        f" the primary test ({METHODS[tournament.test]}, {100 * tournament.alpha:g} %).",
         table=_pair_matrix(tournament, series),
     )
+
+
+def _gaps(tournament: Tournament) -> Plot:
+    gaps_CC = _both_ways(tournament, lambda pair, sign: sign * pair.mean_difference)
+    largest = float(np.nanmax(np.abs(gaps_CC)))
+    return matrix_plot(
+        tournament.names,
+        tournament.names,
+        gaps_CC,
+        Scale(
+            label="Mean gap of row over column, points",
+            start=-largest,
+            end=largest,
+            is_diverging=True,
+            is_signed=True,
+        ),
+        MatrixText(
+            joint="minus",
+            framed="significantly different",
+            details=_details(
+                tournament, lambda pair, _: p_equals(pair.p) if pair.p is not None else ""
+            ),
+        ),
+        name="pair-gaps",
+        title="Mean gap of each pair of competitors",
+        description=f"Rows and columns are {len(tournament.names)} competitors, best first; the"
+        f" largest gap is {largest:.2f} points. Framed pairs differ significantly.",
+        label="Mean gap",
+        is_framed_RC=_are_different(tournament),
+    )
+
+
+def _win_rates(tournament: Tournament) -> Plot:
+    shares_CC = _both_ways(
+        tournament,
+        lambda pair, sign: 50 + 50 * sign * (pair.wins - pair.losses) / len(tournament.blocks),
+    )
+    return matrix_plot(
+        tournament.names,
+        tournament.names,
+        np.round(shares_CC),
+        Scale(label="Blocks won by the row, %", start=0, end=100, is_diverging=True, digits=0),
+        MatrixText(
+            joint="against",
+            framed="significantly different",
+            details=_details(tournament, _won),
+        ),
+        name="pair-wins",
+        title="Win rate of each pair of competitors",
+        description=f"Rows and columns are {len(tournament.names)} competitors, best first: the"
+        " share of blocks in which the row scores higher, ties counted as half.",
+        label="Win rate",
+        is_framed_RC=_are_different(tournament),
+    )
+
+
+def _both_ways(tournament: Tournament, value: Callable[[Pair, int], float]) -> NDArray[np.float64]:
+    """A value of every ordered pair, by its sign; NaN on the diagonal."""
+    index = {name: position for position, name in enumerate(tournament.names)}
+    values_CC = np.full((len(index), len(index)), np.nan)
+    for pair in tournament.pairs:
+        a, b = index[pair.a], index[pair.b]
+        values_CC[a, b], values_CC[b, a] = value(pair, 1), value(pair, -1)
+    return values_CC
+
+
+def _are_different(tournament: Tournament) -> NDArray[np.bool_]:
+    found_CC = _both_ways(tournament, lambda pair, _: pair.differs(tournament.alpha))
+    return np.equal(found_CC, 1)
+
+
+def _details(
+    tournament: Tournament, text: Callable[[Pair, int], str]
+) -> tuple[tuple[str, ...], ...]:
+    """A text of every ordered pair, by its sign."""
+    found = {(pair.a, pair.b): text(pair, 1) for pair in tournament.pairs}
+    found |= {(pair.b, pair.a): text(pair, -1) for pair in tournament.pairs}
+    return tuple(
+        tuple(found.get((row, column), "") for column in tournament.names)
+        for row in tournament.names
+    )
+
+
+def _won(pair: Pair, sign: int) -> str:
+    won, tied, lost = (pair.wins, pair.ties, pair.losses)[::sign]
+    return f"{won} won, {tied} tied, {lost} lost"
 
 
 def _pair_matrix(tournament: Tournament, series: Mapping[str, Series]) -> Table:

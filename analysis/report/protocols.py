@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from analysis.figures.axis import Axis
-from analysis.figures.estimate_groups import EstimateGroup, EstimateLine, draw_estimate_groups
+from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
 from analysis.figures.scatter import Point, scatter_plot
 from analysis.figures.series import Series, series_of
 from analysis.page.html_page import (
@@ -121,27 +121,26 @@ def _picks(study: ProtocolStudy, series: Mapping[str, Series], table: Table) -> 
         for name, (frame, measure) in frames.items()
         if frame.filter(pl.col("measure") == measure)["mean"].count()
     }
-    groups = []
-    for protocol in study.protocols:
-        keys = {"protocol": protocol.label}
-        lines = tuple(
-            EstimateLine(
-                name=name,
-                estimate=estimate(row_of(frame, measure, **keys)),
-                is_filled=name != "default",
-            )
-            for name, (frame, measure) in known.items()
+    rows = [
+        IntervalRow(
+            name=name,
+            group=protocol.shown,
+            estimate=estimate(row_of(frame, measure, protocol=protocol.label)),
+            series=series[protocol.label],
+            is_filled=name != "default",
         )
-        look = series[protocol.label]
-        groups.append(EstimateGroup(name=protocol.shown, series=look, lines=lines))
-    plot = draw_estimate_groups(
-        groups,
-        axis=f"{study.metric} on test, %",
+        for protocol in study.protocols
+        for name, (frame, measure) in known.items()
+    ]
+    plot = intervals_plot(
+        rows,
+        IntervalAxis(label=f"{study.metric} on test, %"),
+        IntervalWords(value=f"mean {study.metric} on test, %"),
         name="protocol-picks-plot",
         title="Test scores of the configs that each protocol selected",
         description="For each protocol the published default, the tuned config, the tuned config"
         " trained on all classes, and its score by other runs of the same config. The numbers are"
-        " in the table after the figure.",
+        " in the table.",
     )
     return Illustration(
         name="protocol-picks",

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Fold, Part, Section, Table
 from analysis.report.leaderboard import rank_parts
-from analysis.report.pairwise_comparisons import pair_parts, pair_section
+from analysis.report.pairwise_comparisons import declared_rope, pair_parts, pair_section
 from analysis.report.score_tables import Scale, arrange, block_tables, k_tables, widest
 from analysis.report.scores import score_figures
 from analysis.scores.score_grid import every_k_grid, table_grid
@@ -24,7 +24,8 @@ def table_leaderboard(results: TableResults, series: Mapping[str, Series]) -> Se
 
 def table_pairwise_comparisons(results: TableResults, series: Mapping[str, Series]) -> Section:
     """The critical-difference diagram and all pairs."""
-    return pair_section(pair_parts(results.tournament, series))
+    rope = declared_rope(results.sensitivity_to_test)
+    return pair_section(pair_parts(results.tournament, series, rope=rope))
 
 
 def table_scores(results: TableResults, series: Mapping[str, Series]) -> Section:

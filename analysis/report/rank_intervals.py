@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from analysis.estimates.grouped_share import FEWEST_GROUPS
 from analysis.figures.estimate import Estimate
-from analysis.figures.rank_intervals import RankRow, draw_rank_intervals
+from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
 from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Illustration, Table
 from analysis.tournament.rank_bootstrap import (
@@ -15,25 +15,34 @@ from analysis.tournament.rank_bootstrap import (
     RankUncertainty,
 )
 from analysis.tournament.rank_stability import RankStability
-from analysis.wording import counted, listed
+from analysis.wording import counted, listed, percent
 
+_MARGIN = 0.02  # of the last rank, beside the axis
 _PODIUM = ((1, "first"), (2, "second"), (3, "third"))
 
 
 def rank_intervals(stability: RankStability, series: Mapping[str, Series]) -> Illustration:
     """The figure with its table."""
     bootstrap = stability.bootstrap
-    plot = draw_rank_intervals(
+    last = len(bootstrap.competitors)
+    plot = intervals_plot(
         [
-            RankRow(
+            IntervalRow(
+                name=found.competitor,
+                estimate=Estimate(value=found.average_rank, low=found.low, high=found.high),
                 series=series[found.competitor],
-                rank=Estimate(value=found.average_rank, low=found.low, high=found.high),
-                p_first=found.p_first,
-                p_top_three=found.p_top_three,
+                columns=(percent(found.p_first), percent(found.p_top_three)),
             )
             for found in bootstrap.competitors
         ],
+        IntervalAxis(
+            label="Average rank (1 is best)", domain=(1 - _MARGIN * last, last * (1 + _MARGIN))
+        ),
+        IntervalWords(value="average rank", heads=("P(first)", "P(top 3)")),
         name="rank-intervals-plot",
+        title="Average ranks with their intervals",
+        description="One line for each competitor, best at the top: average rank, interval, and"
+        " the probabilities of rank 1 and of ranks 1 to 3. The numbers are in the table.",
     )
     return Illustration(
         name="rank-intervals",

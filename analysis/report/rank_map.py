@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from analysis.figures.rank_heatmap import draw_rank_heatmap
+from analysis.figures.matrix import MatrixText, Scale, matrix_plot
 from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Illustration, Section, Table
 from analysis.study_results.study_results import StudyResults
@@ -40,17 +40,26 @@ def _illustration(tournament: Tournament, series: Mapping[str, Series]) -> Illus
     return Illustration(
         name="rank-map-figure",
         plots=(
-            draw_rank_heatmap(
-                tournament.block_labels,
+            matrix_plot(
                 tournament.names,
-                tournament.ranks_BC,
+                tournament.block_labels,
+                tournament.ranks_BC.T,
+                Scale(
+                    label="Rank within the block (1 is best)",
+                    start=len(tournament.names),
+                    end=1,
+                    digits=0,
+                ),
+                MatrixText(joint="in"),
                 name="rank-map-plot",
+                title="Rank of each competitor in each block",
+                description=f"{len(tournament.names)} rows of competitors, best on average at the"
+                f" top, {blocks} as columns; the darker a cell, the better the rank.",
             ),
         ),
         caption=f"Rank of each competitor within each block (n = {blocks}"
         + (f"; {left_out} left out" if tournament.excluded else "")
-        + "); yellow is rank 1, dark blue the last; ties share their average rank. Competitors"
-        " from the left by average rank, blocks by name.",
+        + "); ties share their average rank.",
         table=Table(
             name="rank-map-table",
             caption=f"Ranks within {blocks}, 1 is best",

@@ -1,13 +1,15 @@
 """Tuning gains: each loss at its published default and tuned, on validation and on test."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
 from analysis.estimates.confidence_intervals import FEWEST_VALUES, grouped_interval
 from analysis.figures.estimate import Estimate
+from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
+from analysis.figures.plot import Plot
 from analysis.figures.series import Series
-from analysis.figures.tuning_gains import TuningRow, draw_gains, draw_tuning
 from analysis.page.html_page import (
     Cell,
     Column,
@@ -28,6 +30,23 @@ from analysis.wording import counted, in_percent, range_below, range_of
 _LEVELS = ("val_default", "val_winner", "test_default", "test_winner")
 _GROUP = ("dataset", "backbone")
 _LEVEL_LABELS = ("Default, val", "Tuned, val", "Default, test", "Tuned, test")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _TuningRow:
+    """Estimates of one loss, or of the untrained network.
+
+    Attributes:
+        name: name of the loss.
+        series: look of the loss; None for the untrained network, which has no tuned estimates.
+        levels: means over blocks in percent: default and tuned on validation, then on test.
+        gain: tuned minus default on test, in points.
+    """
+
+    name: str
+    series: Series | None
+    levels: tuple[Estimate | None, ...]
+    gain: Estimate | None
 
 
 def tuning_gains(results: StudyResults, series: Mapping[str, Series]) -> Section:
@@ -55,9 +74,9 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
     below = "; 95 % t intervals below" if has_intervals else ""
     levels = Illustration(
         name="tuning-levels",
-        plots=(draw_tuning(with_untrained, metric=metric, name="tuning-levels-plot"),),
-        caption=f"{metric}, mean over {blocks}. Hollow: published default; filled: tuned; bar:"
-        " the untrained network. Validation is the search's own, test the mean of"
+        plots=(_level_plot(with_untrained, metric),),
+        caption=f"{metric}, mean over {blocks}. Hollow: published default; filled: tuned."
+        " Validation is the search's own, test the mean of"
         f" fresh seeds on classes that no search used. {lines}"
         f"{', cut at 0 and 100' if has_intervals else ''}. Levels mostly show how blocks differ,"
         f" so compare losses by their paired gaps.{_missing_note(selection)}",
@@ -70,7 +89,7 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
     )
     gains = Illustration(
         name="tuning-gains",
-        plots=(draw_gains(rows, name="tuning-gains-plot"),),
+        plots=(_gain_plot(rows),),
         caption="Gain of tuning: tuned minus published default on test, same seeds and"
         f" blocks. {lines}.",
         table=_estimates(
@@ -88,12 +107,57 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
     )
 
 
+def _level_plot(rows: Sequence[_TuningRow], metric: str) -> Plot:
+    """Validation above test; intervals of few blocks reach beyond 0 and 100 %, the axis never."""
+    lines = [
+        _level_row(row, side, *row.levels[first : first + 2])
+        for row in rows
+        for first, side in ((0, "validation"), (2, "test"))
+    ]
+    return intervals_plot(
+        lines,
+        IntervalAxis(label=f"{metric}, %", limits=(0, 100)),
+        IntervalWords(value=f"{metric}, %", origin="published default"),
+        name="tuning-levels-plot",
+        title=f"{metric} of each loss at its published default and tuned",
+        description="One pair of lines for each loss: validation above, test below. A hollow"
+        " mark is the published default, a filled one the tuned configuration. The numbers"
+        " are in the table.",
+    )
+
+
+def _level_row(
+    row: _TuningRow, side: str, default: Estimate | None, tuned: Estimate | None
+) -> IntervalRow:
+    """A loss without tuned estimates has its default as the value, hollow."""
+    return IntervalRow(
+        name=side,
+        group=row.name,
+        series=row.series or Series(name=row.name, position=None),
+        estimate=tuned or default,
+        origin=default if tuned else None,
+        is_filled=tuned is not None,
+    )
+
+
+def _gain_plot(rows: Sequence[_TuningRow]) -> Plot:
+    return intervals_plot(
+        [IntervalRow(name=row.name, estimate=row.gain, series=row.series) for row in rows],
+        IntervalAxis(label="Gain on test, points", reference=0),
+        IntervalWords(value="gain of tuning on test, points"),
+        name="tuning-gains-plot",
+        title="Gain of tuning over the published default",
+        description="One line for each loss: the mean gain over blocks with its interval; zero is"
+        " marked. The numbers are in the table.",
+    )
+
+
 def _groups(selection: pl.DataFrame) -> BlockGroups:
     blocks = selection.select("block", *_GROUP).unique("block").sort("block")
     return block_groups(blocks.select(_GROUP).to_dicts(), blocks["block"].to_list())
 
 
-def _has_gains(rows: Sequence[TuningRow]) -> bool:
+def _has_gains(rows: Sequence[_TuningRow]) -> bool:
     """Whether any search selected another config than the default; else all gains are zero."""
     return any(
         row.gain is not None and (row.gain.value != 0 or row.gain.low not in (0, None))
@@ -126,9 +190,9 @@ def _with_interval(found: Estimate | None) -> Cell:
     return Cell.number(found.value, detail=range_below(found.low, found.high))
 
 
-def _row(selection: pl.DataFrame, loss: str, look: Series) -> TuningRow:
+def _row(selection: pl.DataFrame, loss: str, look: Series) -> _TuningRow:
     mine = selection.filter(pl.col("loss") == loss)
-    return TuningRow(
+    return _TuningRow(
         name=loss,
         series=look,
         levels=tuple(_estimate(mine, name) for name in _LEVELS),
@@ -136,7 +200,7 @@ def _row(selection: pl.DataFrame, loss: str, look: Series) -> TuningRow:
     )
 
 
-def _untrained(results: StudyResults) -> TuningRow | None:
+def _untrained(results: StudyResults) -> _TuningRow | None:
     """The untrained network, a mean of its seeds in each block."""
     baseline = results.finals.filter(pl.col("finalist") == BASELINE)
     of_block = ("block", *_GROUP)
@@ -145,7 +209,7 @@ def _untrained(results: StudyResults) -> TuningRow | None:
     test = _estimate(tested.sort("block"), "test_untrained")
     if test is None:
         return None
-    return TuningRow(
+    return _TuningRow(
         name=BASELINE,
         series=None,
         levels=(_estimate(validated.sort("block"), results.validation_column), None, test, None),
@@ -161,7 +225,7 @@ def _estimate(blocks: pl.DataFrame, column: str) -> Estimate | None:
     return Estimate(value=interval.estimate, low=interval.low, high=interval.high)
 
 
-def _summary(results: StudyResults, rows: list[TuningRow], series: Mapping[str, Series]) -> Table:
+def _summary(results: StudyResults, rows: list[_TuningRow], series: Mapping[str, Series]) -> Table:
     overall = {row["loss"]: row for row in results.overall.to_dicts()}
     lines = []
     for row in rows:

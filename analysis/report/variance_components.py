@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from analysis.figures.estimate import Estimate
-from analysis.figures.interval_bars import Bar, BarGroup, draw_interval_bars
+from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
 from analysis.figures.series import Series
 from analysis.page.html_page import (
     Cell,
@@ -102,20 +102,22 @@ def _searches(results: StudyResults, series: Mapping[str, Series]) -> Sequence[P
 
 
 def _illustration(found: Components, name: str, caption: str, side: str) -> Illustration:
-    bars = tuple(
-        Bar(name=item.label, estimate=_estimate(item))
+    rows = [
+        IntervalRow(name=item.label, estimate=_estimate(item), note=item.note)
         for item in found.estimates
         if item.spread is not None
-    )
+    ]
     return Illustration(
         name=name,
         plots=(
-            draw_interval_bars(
-                [BarGroup(name="", bars=bars)],
-                axis=f"{side}: standard deviation, points",
+            intervals_plot(
+                rows,
+                IntervalAxis(label=f"{side}: standard deviation, points", reference=0),
+                IntervalWords(value="standard deviation, points"),
                 name=f"{name}-plot",
                 title=caption,
                 description="One bar for each source of variation, with its interval.",
+                is_bars=True,
             ),
         ),
         caption=f"{caption}. Lines are 95 % intervals from the profile of the likelihood (of"
