@@ -117,9 +117,10 @@ def _diagram(tournament: Tournament) -> Part:
             for test, of_test in groups.items()
         ),
         selector="Test" if len(groups) > 1 else "",
-        caption=f"Critical-difference diagram over {_ranked(tournament)} at"
-        f" {100 * tournament.alpha:g} %{_by_groups(tournament)}: a bracket joins competitors that"
-        " do not differ significantly; where it is dotted, it passes others.",
+        caption=f"Critical-difference diagram over {_ranked(tournament)}: a bracket joins"
+        " competitors that do not differ significantly; where it is dotted, it passes others."
+        f" CD = {length:.2f} is Nemenyi's critical difference at {100 * tournament.alpha:g} %"
+        f"{_by_groups(tournament)}.",
         table=_group_table(groups, tournament),
     )
 

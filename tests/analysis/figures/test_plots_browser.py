@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 
+from analysis.figures.critical_difference import critical_difference_plot
 from analysis.figures.estimate import Estimate
 from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
 from analysis.figures.matrix import MatrixText, Scale, State, matrix_plot
@@ -124,6 +125,17 @@ def rank_map(count, num_blocks):
     )
 
 
+def diagram(count):
+    groups = [names(count)[i : i + 3] for i in range(count - 2)]
+    return critical_difference_plot(
+        [(name, 1.2 + 0.95 * i) for i, name in enumerate(names(count))],
+        [*groups, [names(count)[0], names(count)[-1]]],
+        test="Nemenyi",
+        critical_difference=count / 3,
+        name=f"cd-{count}",
+    )
+
+
 def states():
     return matrix_plot(
         ["ArcFace 0", "SoftTriple 4"],
@@ -167,7 +179,7 @@ def page_of(*plots):
 def address(tmp_path_factory):
     path = tmp_path_factory.mktemp("plots") / "page.html"
     plots = [*(kind(count) for kind in (ranks, gaps) for count in (5, 46)), groups(), bars()]
-    maps = [rank_map(5, 4), rank_map(46, 28), states()]
+    maps = [rank_map(5, 4), rank_map(46, 28), states(), diagram(5), diagram(46)]
     path.write_text(render_page(page_of(*plots, *maps)), encoding="utf-8")
     return path.as_uri()
 
@@ -192,7 +204,7 @@ def test_no_text_is_cut_or_small_at_any_width(visit, size, scheme):
     found = visit(size, scheme)
     assert found.run(FLAWS) == []
     assert found.complaints == []
-    assert found.run("document.querySelectorAll('.plot > svg').length") == 9
+    assert found.run("document.querySelectorAll('.plot > svg').length") == 11
 
 
 def tip(found, plot, at):
@@ -224,6 +236,13 @@ def test_pointing_at_a_cell_says_both_names_the_number_and_the_frame(visit):
     parts = found.page.locator("#gaps-5 [aria-label=tip] tspan").all_text_contents()
     text = re.sub(r"[\s\u200b]+", " ", " ".join(parts))
     assert "ArcFace 0 minus SoftTriple 4 Row minus column: +4.00 significantly different" in text
+
+
+def test_pointing_at_a_line_of_the_diagram_says_whom_it_does_not_differ_from(visit):
+    text = tip(visit(LAPTOP), "cd-5", (0.4, 0.36))
+    assert "ArcFace 0 average rank 1.20 not significantly different from Multi-" in text
+    assert "SoftTriple 4 (Nemenyi)" in text
+    assert "Proxy anchor 3" not in text
 
 
 def test_pressing_a_competitor_fades_the_others_in_every_plot(visit):

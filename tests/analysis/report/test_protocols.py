@@ -4,6 +4,7 @@ import re
 import shutil
 import xml.etree.ElementTree as ET
 
+import polars as pl
 import pytest
 
 from analysis.report.report import study_page
@@ -185,3 +186,21 @@ def test_a_single_protocol_shows_its_ladder_and_no_more(tmp_path):
 def test_a_study_without_anything_to_say_has_no_such_section(synthetic_page):
     assert 'id="protocols"' not in synthetic_page
     assert "test classes scored" in text_of(synthetic_page)
+
+
+def test_too_many_configs_are_thinned_and_marked_ones_stay():
+    frame = pl.DataFrame(
+        {
+            "config": [f"c{n:04d}" for n in range(1_000)],
+            "val": [n / 1_000 for n in range(1_000)],
+            "test": [0.5] * 1_000,
+            "is_picked": [n == 17 for n in range(1_000)],
+            "is_best": [n == 333 for n in range(1_000)],
+        }
+    )
+    kept = thin_configs(frame, 100)
+    assert len(kept) == 100
+    assert kept["is_picked"].sum() == kept["is_best"].sum() == 1
+    assert (kept["val"].min(), kept["val"].max()) == (0, 0.999)
+    assert kept["config"].n_unique() == 100
+    assert thin_configs(frame, 1_000).equals(frame)

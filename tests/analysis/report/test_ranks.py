@@ -112,6 +112,10 @@ def test_the_map_has_the_ranks_of_every_block():
     shown = np.array([[float(cell.text) for cell in row[1:]] for row in figure.table.rows])
     assert (shown == results.tournament.ranks_BC).all()
     assert [row[0].text for row in figure.table.rows] == list(results.tournament.block_labels)
+    (plot,) = figure.plots
+    assert plot.values["rows"] == list(results.tournament.names)
+    assert plot.values["columns"] == list(results.tournament.block_labels)
+    assert np.array_equal(np.array(plot.values["cells"]).T, results.tournament.ranks_BC)
     assert "(n = 12 blocks)" in figure.caption
 
 
@@ -208,7 +212,12 @@ def test_a_failed_winner_is_on_the_map_and_in_its_table(results_with_failed_fina
     ).parts
     (row,) = figure.table.rows
     assert [cell.text for cell in row] == [*FAILED, "failed"]
-    assert "tested (11)" in figure.plots[0]
+    (plot,) = figure.plots
+    assert [label for label, *_ in plot.values["states"]] == ["tested (11)", "failed (1)"]
+    block, loss = FAILED
+    cells = np.array(plot.values["cells"])
+    assert cells[plot.values["rows"].index(loss), plot.values["columns"].index(block)] == 1
+    assert cells.sum() == 1
     assert "n = 12 cells" in figure.caption
 
 
