@@ -176,6 +176,8 @@ def _domain(
     longest = max(map(abs, drawn), default=0.0)
     if is_bars and longest:
         low, high = max(low, -_REACH * longest), min(high, _REACH * longest)
+    if high == math.inf:
+        high = max(end for end in [*ends, 0.0] if end < math.inf)
     margin = _MARGIN * (high - low or abs(high) or 1.0)
     low, high = low - margin * (not is_bars or low < 0), high + margin
     return max(low, axis.limits[0]), min(high, axis.limits[1])
@@ -188,6 +190,7 @@ def _values(rows: Sequence[IntervalRow]) -> Iterator[float]:
 
 
 def _ends(row: IntervalRow) -> Iterator[float]:
+    """The ends of its intervals; an interval that is open above ends beyond every axis."""
     for found in (row.estimate, row.origin):
-        if found:
-            yield from (end for end in (found.low, found.high) if end is not None)
+        if found and found.low is not None:
+            yield from (found.low, math.inf if found.high is None else found.high)

@@ -80,3 +80,10 @@ def test_bars_below_zero_keep_their_length():
     low, high = plot([row(-2, -3, -1)], is_bars=True)["domain"]
     assert -3.3 < low < -3
     assert high > 0
+
+
+def test_an_interval_without_an_upper_end_is_cut_as_a_very_long_one_is():
+    open_above, long = (plot([row(2, 1, high)], is_bars=True) for high in (None, 1000))
+    assert open_above["domain"] == long["domain"]
+    assert open_above["rows"].get("high") is None
+    assert math.isfinite(plot([row(0, 0, None)], is_bars=True)["domain"][1])

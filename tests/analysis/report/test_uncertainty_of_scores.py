@@ -4,8 +4,6 @@ import re
 
 import pytest
 
-from analysis.figures.estimate import Estimate
-from analysis.figures.interval_bars import Bar, BarGroup, draw_interval_bars
 from analysis.report.optimism import optimism
 from analysis.report.search_budget import search_budget
 from analysis.report.stability import stability
@@ -139,19 +137,3 @@ def test_one_block_one_seed_and_failed_finals_leave_what_can_still_be_said(tmp_p
     assert set(seeds.values()) == {"–"}
     assert 'id="final-components-table"' not in page
     assert "block_std" not in measured_assumptions(results)
-
-
-def test_bars_start_at_zero_and_an_interval_without_end_runs_to_the_edge():
-    def drawn(high):
-        bar = Bar(name="a", estimate=Estimate(value=2.0, low=1.0, high=high))
-        return draw_interval_bars(
-            [BarGroup(name="", bars=(bar, Bar(name="b", estimate=None)))],
-            axis="points",
-            name="bars",
-            title="Bars",
-            description="Two bars.",
-        )
-
-    assert drawn(None) == drawn(1000.0)
-    assert drawn(3.0) != drawn(1000.0)
-    assert "<title" in drawn(3.0)
