@@ -140,9 +140,9 @@ ROOMS: dict[str, set[str]] = {
         "trainables/settings", "trainables/trial",
     },
     # 8
-    "analysis/figures": {"analysis", "analysis/hyperparameters", "analysis/scores"},
+    "analysis/figures": {"analysis/hyperparameters"},
     "analysis/study_results": {
-        "analysis/estimates", "analysis/hypothesis_tests", "analysis/protocols", "analysis/scores",
+        "analysis/estimates", "analysis/hypothesis_tests", "analysis/protocols",
         "analysis/selection", "analysis/tournament", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files", "podium/errors",
     },
