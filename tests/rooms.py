@@ -142,7 +142,7 @@ ROOMS: dict[str, set[str]] = {
     # 8
     "analysis/figures": {"analysis/hyperparameters"},
     "analysis/study_results": {
-        "analysis/estimates", "analysis/hypothesis_tests", "analysis/protocols",
+        "analysis/estimates", "analysis/hypothesis_tests", "analysis/protocols", "analysis/scores",
         "analysis/selection", "analysis/tournament", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files", "podium/errors",
     },

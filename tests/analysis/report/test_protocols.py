@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 import polars as pl
 import pytest
 
+from analysis.report.protocols import thin_configs
 from analysis.report.report import study_page
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.store_paths import StudyPaths
