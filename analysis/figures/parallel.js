@@ -3,7 +3,7 @@
 
 const LEAST_GAP = 96; // pixels between axes beside each other; closer, they lie below each other
 const HEIGHT = 280;
-const ROW = 54; // pixels from one axis to the next below
+const ROW = 48; // pixels from one axis to the next below
 const PARTS = [0, 0.25, 0.5, 0.75]; // between two axes, where the pointer finds a line
 const SHADES = 20;
 const PALEST = 0.18;
@@ -33,7 +33,7 @@ kinds.parallel = (values, width) => {
       along(all, isDown ? { y: (_, k) => k, x1: 0, x2: 1 } : { x: (_, k) => k, y1: 0, y2: 1 }),
       ...scoreShades(all.length - 1, isDown),
       ...axisTexts(all, isDown, (width - 112) / (all.length - 1)),
-      Plot.tip(near, Plot.pointer({ x, y, title: text, maxRadius: 30 })),
+      Plot.tip(near, Plot.pointer({ x, y, title: text, maxRadius: 30, ...tipWidth(width) })),
     ],
   });
   svg.addEventListener("input", () => bringForward(svg, svg.value?.line));
@@ -107,7 +107,7 @@ function axisTexts(axes, isDown, room) {
       })),
     ];
   }
-  const widest = Math.min(room, 112) + 6;
+  const widest = Math.min(room, 112) + 4;
   const shift = { start: 12, middle: 0, end: -12 };
   return [
     Plot.text(names, { x: "k", frameAnchor: "top", text: (it) => fitted(it.text, widest), dy: -33, fontWeight: 600 }),

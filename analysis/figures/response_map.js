@@ -38,7 +38,7 @@ kinds.response_map = (values, width) => {
       Plot.dot(best, { x, y, r: 5.5, symbol: "star", fill: "currentColor", stroke: "var(--paper)", strokeWidth: 1 }),
       Plot.dot(defaults, { x, y, r: 5, symbol: "diamond", fill: "var(--paper)", stroke: "currentColor", strokeWidth: 1.6 }),
       Plot.text([up.name], { frameAnchor: "top-left", dx: 2 - marginLeft, dy: -18, textAnchor: "start" }),
-      Plot.tip(marked, Plot.pointer({ x: "x", y: "y", title: "text" })),
+      Plot.tip(marked, Plot.pointer({ x: "x", y: "y", title: "text", ...tipWidth(width) })),
     ],
   });
   svg.append(keyOf(reach, width));

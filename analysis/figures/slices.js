@@ -29,7 +29,7 @@ kinds.slices = (values, width) => {
       ...(axis.scale === "choice" ? steps(bins, colour, of) : line(bins, colour, of)),
       Plot.dot(best, { x: place, y: "gain", r: 5, symbol: "star", fill: colour, stroke: "var(--paper)", strokeWidth: 0.8, ...of(best) }),
       Plot.dot(defaults, { x: place, y: height, r: 5, symbol: "diamond", fill: "var(--paper)", stroke: "currentColor", strokeWidth: 1.6 }),
-      Plot.tip(marked, Plot.pointer({ x: "x", y: "y", title: "text" })),
+      Plot.tip(marked, Plot.pointer({ x: "x", y: "y", title: "text", ...tipWidth(width) })),
     ],
   });
 };
@@ -46,7 +46,7 @@ function binText(axis, { left, right, x, median, low, high, count }) {
   const text = (value) => axis.scale === "share" ? `${numberText(100 * value, 0)} %` : valueText(axis, value);
   const where = axis.scale === "choice" ? axis.values[Math.round(x)] : `${text(left)} to ${text(right)}`;
   return [
-    `median ${signedText(median)} points`,
+    `median ${signedText(median)} points to the median config`,
     `95 % interval ${signedText(low)} to ${signedText(high)}`,
     `${count} configs with ${axis.name} ${where}`,
   ].join("\n");

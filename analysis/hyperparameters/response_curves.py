@@ -14,7 +14,8 @@ from analysis.hyperparameters.pooled_configs import (
 )
 from analysis.hyperparameters.searched_ranges import SearchedRange
 
-_MOST_BINS = 5
+_MOST_BINS, _MANY_BINS = 5, 10
+_MANY = 500  # configs, from which on there are twice as many bins
 _PER_BIN = 6  # configs aimed at
 _LEAST_IN_BIN = 3
 _MOST_CELLS = 7
@@ -93,7 +94,8 @@ def response_curve(pooled: PooledConfigs, name: str) -> ResponseCurve:
     """
     searched, positions_N = pooled.ranges[name], pooled.positions[name]
     exists_N = ~np.isnan(positions_N)
-    edges = _edges(searched, min(_MOST_BINS, int(exists_N.sum()) // _PER_BIN))
+    num = int(exists_N.sum())
+    edges = _edges(searched, min(_MANY_BINS if num >= _MANY else _MOST_BINS, num // _PER_BIN))
     bins_N = _bins(positions_N, edges)
     weights_RN = bootstrap_weights(pooled.blocks_N, replicates=_REPLICATES)
     found: list[Bin] = []

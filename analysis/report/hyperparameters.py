@@ -77,8 +77,7 @@ def section_of(
     )
     return Section(
         name="hyperparameters",
-        title="Importance, tunability and response",
-        label="Hyperparameters",
+        title="Importance and response curves",
         parts=(
             Paragraph(text=importance_headline(tuned), style="lead"),
             *(Paragraph(text=text) for text in _compared_by(tuned, asked)),
@@ -136,9 +135,8 @@ def _importance(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Il
         plots=plots,
         selector="" if is_short else "Loss",
         caption="Importance: what each hyperparameter alone explains of whether a config is among"
-        f" the best tenth of its search on {tuned.role}, mean over {_blocks(tuned)}. Dots: what"
-        " shuffled scores reach (95th percentile); hollow: not above noise. Lines: 95 % intervals,"
-        f" {_interval_text(tuned)}. {counted(tuned.total('num_configs'), 'config')}.",
+        f" the best tenth of its search on {tuned.role}, mean over {_blocks(tuned)}. Hollow bars"
+        " do not exceed noise, the 95th percentile for shuffled scores (dots).",
         table=_importance_table(tuned, series),
     )
 
@@ -163,7 +161,7 @@ def _blocks(tuned: TunedHyperparameters) -> str:
 
 def _interval_text(tuned: TunedHyperparameters) -> str:
     if "blocks" in tuned.importances["interval"].to_list():
-        return "Student's t over blocks, or that of subsamples of configs where it is wider"
+        return "Student's t over blocks, or of subsamples of configs where that is wider"
     return "from subsamples of the configs, so they hold for other configs in the same blocks"
 
 
@@ -211,7 +209,8 @@ def _importance_table(tuned: TunedHyperparameters, series: Mapping[str, Series])
         note="Share is of the sum over the hyperparameters of the loss: it sums to 100 % whatever"
         " the noise, so read it only where the verdict is above noise. p is one-sided, from"
         f" {tuned.settings.permutations} permutations of the scores within each search, and not"
-        " corrected for how many hyperparameters there are.",
+        " corrected for how many hyperparameters there are. Intervals are"
+        f" {_interval_text(tuned)}.",
         is_sortable=True,
     )
 

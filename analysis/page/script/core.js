@@ -239,8 +239,8 @@ function configsOf({ axes, columns, gains, blocks, block, best }) {
 function configText(it, { axes, published }) {
   const isPublished = it === published;
   return [
-    `${signedText(it.gain)} points ${isPublished && it.searches > 1 ? `(median of ${it.searches} searches)` : ""}`.trim(),
-    ...(isPublished ? ["published default"] : it.isBest ? ["best of its search"] : []),
+    `${signedText(it.gain)} points to the median config`,
+    ...(isPublished ? [it.searches > 1 ? `published default, median of ${it.searches} searches` : "published default"] : it.isBest ? ["best of its search"] : []),
     ...axes.map((axis, i) => `${axis.name} ${valueText(axis, it.values[i])}`),
     ...(it.block ? [it.block] : []),
   ].join("\n");
@@ -258,6 +258,11 @@ function shortText(value) {
   const size = Math.abs(value);
   const short = Number(value.toPrecision(3));
   return (size && (size < 1e-4 || size >= 1e6) ? short.toExponential() : String(short)).replaceAll("-", MINUS);
+}
+
+// Option of a tip: how wide its lines may be, in em, so that it fits on a side of what it points at.
+function tipWidth(width) {
+  return { lineWidth: Math.max(10, Math.min(22, (width / 2 - 36) / FONT_SIZE)) };
 }
 
 // First and last value of the axis of a hyperparameter.

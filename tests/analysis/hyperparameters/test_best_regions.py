@@ -135,6 +135,14 @@ def test_the_response_rises_with_the_score_and_covers_all_configs():
     assert found.bins[0].median == pytest.approx(np.median(first))
 
 
+def test_many_configs_have_twice_as_many_bins():
+    def num_bins(num):
+        search = planted_search(np.random.default_rng(0), only_a, num=num)
+        return len(response_curve(pooled(search), "a").bins)
+
+    assert (num_bins(499), num_bins(500)) == (5, 10)
+
+
 def test_bins_with_hardly_any_config_are_left_out():
     search = planted_search(np.random.default_rng(0), only_a, num=60)
     crowded = replace(search, positions={**search.positions, "a": search.positions["a"] * 0.3})
