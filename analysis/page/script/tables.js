@@ -77,12 +77,21 @@ function compare(a, b, ascending) {
   return ascending ? sign : -sign;
 }
 
-// Only boxes that do scroll are stops for the keyboard.
+// Only boxes that do scroll are stops for the keyboard. What is folded away is not measured, since
+// that would lay it out, and all are measured before any is changed.
+let isMarking = false;
 function markScrollers() {
-  for (const box of document.querySelectorAll(".scroll, .plots")) {
-    if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
-    else box.removeAttribute("tabindex");
-  }
+  if (isMarking) return;
+  isMarking = true;
+  requestAnimationFrame(() => {
+    isMarking = false;
+    const boxes = [...document.querySelectorAll(".scroll, .plots")].filter((it) => it.checkVisibility());
+    const scrolls = boxes.map((box) => box.scrollWidth > box.clientWidth);
+    boxes.forEach((box, i) => {
+      if (scrolls[i]) box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    });
+  });
 }
 markScrollers();
 addEventListener("resize", markScrollers);
