@@ -38,7 +38,7 @@ kinds.lines = ({ x, y, xs, lines, band, labels, are_steps, has_points, looks }, 
   };
   const targets = [...known, ...dots];
   return fadeOthers(plotOf(width, {
-    height: inner + 24 + 40, marginTop: 24, marginBottom: 40, marginLeft, marginRight: room, marks: [
+    height: inner + 24 + 42, marginTop: 24, marginBottom: 42, marginLeft, marginRight: room, marks: [
       ...(labels === "both" ? [] : [Plot.gridY({ strokeOpacity: 0.12 })]),
       Plot.areaY(banded, { x: "x", y1: "low", y2: "high", z: "line", fill: (it) => colour(it.name), fillOpacity: 0.12, curve: are_steps ? "step-after" : "linear", ...tagged(banded, (it) => it.name) }),
       look(solid, { strokeWidth: has_points ? 1.6 : 1.9 }),

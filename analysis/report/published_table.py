@@ -7,7 +7,7 @@ from analysis.page.html_page import Cell, Column, Fold, Part, Section, Table
 from analysis.report.leaderboard import rank_parts
 from analysis.report.pairwise_comparisons import declared_rope, pair_parts, pair_section
 from analysis.report.score_tables import Scale, arrange, block_tables, k_tables, widest
-from analysis.report.scores import score_figures
+from analysis.report.scores import k_figures, score_figures
 from analysis.scores.score_grid import every_k_grid, table_grid
 from analysis.tournament.table_tournament import TableResults
 from analysis.tournament.tournament import Tournament
@@ -56,10 +56,11 @@ def _score_word(results: TableResults) -> str:
 
 
 def _every_k(results: TableResults, series: Mapping[str, Series]) -> Iterator[Part]:
-    """The scores at all K of the file."""
+    """Figures and tables of the scores at all K of the file."""
     grid = every_k_grid(results.table)
     if grid is None:
         return
+    yield from k_figures(grid, series, word=f"{results.score[0].upper()}{results.score[1:]}@K")
     heads = {k: f"@{k}" for k in sorted(grid.rows["k"].unique().to_list())}
     scale = Scale(word=f"{results.score} at every K of the file", heads=heads)
     yield Fold(summary="Every K", parts=k_tables(grid, series, scale, name="every-k"))

@@ -1,46 +1,44 @@
-"""Scores by embedding dimension and by backbone, as figures 27 to 31 of the thesis."""
+"""Scores by embedding dimension, backbone and K, as figures 27 to 31 of the thesis."""
 
 import itertools
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
-from markupsafe import Markup
 
-from analysis.figures.score_lines import Level, ScoreLine, draw_score_lines
+from analysis.figures.axis import Axis
+from analysis.figures.lines import Line, lines_plot
+from analysis.figures.plot import Plot
 from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Illustration, Table
 from analysis.scores.score_grid import ScoreGrid
 from analysis.wording import MISSING, counted
 
-_MARGIN = 0.06
+_MOST_PANELS = 6  # beside each other; of more, one is shown at a time
 
 _Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Factor:
-    """The factor on the x axis, and the factor that is held fixed in a panel.
+    """The factor on the x axis, and the factors that are held fixed in a panel.
 
     Attributes:
         name: name of the factor, for names of figures.
         column: column of the grid that holds the factor.
-        fixed: column of the grid by which panels of one data set differ.
+        fixed: columns of the grid by which panels of one data set differ.
         axis: label of the x axis.
-        fixed_head: head of the column of the fixed factor.
-        remark: sentence on the axis, for the caption.
+        fixed_heads: heads of the columns of the fixed factors.
         contrast_head: head of the column of contrasts.
         contrast: contrast of the scores of a row, at least two, in the order of levels.
     """
 
     name: str
     column: str
-    fixed: str
+    fixed: tuple[str, ...]
     axis: str
-    fixed_head: str
-    remark: str
+    fixed_heads: tuple[str, ...]
     contrast_head: str
     contrast: Callable[[Sequence[float]], float]
 
@@ -48,22 +46,29 @@ class _Factor:
 _DIMENSION = _Factor(
     name="dimension",
     column="dim",
-    fixed="backbone",
+    fixed=("backbone",),
     axis="Embedding dimension",
-    fixed_head="Backbone",
-    remark="The axis of dimensions is logarithmic.",
+    fixed_heads=("Backbone",),
     contrast_head="Largest minus smallest dimension",
     contrast=lambda scores: scores[-1] - scores[0],
 )
 _BACKBONE = _Factor(
     name="backbone",
     column="backbone",
-    fixed="dim",
+    fixed=("dim",),
     axis="Backbone",
-    fixed_head="Dimension",
-    remark="Backbones are in alphabetical order; lines only lead the eye from one to the next.",
+    fixed_heads=("Dimension",),
     contrast_head="Best minus worst backbone",
     contrast=lambda scores: max(scores) - min(scores),
+)
+_K = _Factor(
+    name="k",
+    column="k",
+    fixed=("backbone", "dim"),
+    axis="K",
+    fixed_heads=("Backbone", "Dimension"),
+    contrast_head="Largest minus smallest K",
+    contrast=lambda scores: scores[-1] - scores[0],
 )
 
 
@@ -87,6 +92,17 @@ def backbone_figure(
     return _figure(grid, series, _BACKBONE, word)
 
 
+def k_figure(grid: ScoreGrid, series: Mapping[str, Series], *, word: str) -> Illustration | None:
+    """A panel for each block; None if nowhere are there two K.
+
+    Args:
+        grid: scores at every K.
+        series: looks of the losses.
+        word: what the scores are, with their unit: ``Recall@K, %``.
+    """
+    return _figure(grid, series, _K, word)
+
+
 def _figure(
     grid: ScoreGrid, series: Mapping[str, Series], factor: _Factor, word: str
 ) -> Illustration | None:
@@ -95,56 +111,54 @@ def _figure(
         return None
     rows = [row for panel in panels for row in panel]
     has_spread = any(row["std"] is not None for row in rows)
-    bars = (
-        f" Bars are one sample standard deviation over {grid.run_noun}s to either side; lines"
-        " are moved sideways so that bars do not hide each other."
-        if has_spread
-        else ""
-    )
+    band = f"one sample standard deviation over {grid.run_noun}s to either side"
     return Illustration(
         name=f"by-{factor.name}",
         plots=tuple(
-            _plot(panel, _y_range(panels, panel), series, factor, word, position)
+            _plot(panel, series, factor, word, position, band=band)
             for position, panel in enumerate(panels)
         ),
-        caption=f"{word} of the losses by {factor.axis.lower()}: {counted(len(panels), 'panel')},"
-        f" n = {counted(len(rows), 'score')}.{bars} {factor.remark} Panels of one data set have"
-        " the same scale, which does not begin at zero.",
-        legend=tuple(series[loss] for loss in sorted({row["loss"] for row in rows})),
+        caption=f"{word} of the losses by {_in_text(factor)}, n = {counted(len(rows), 'score')}."
+        + (f" Bands: {band}." if has_spread else ""),
+        selector="Block" if len(panels) > _MOST_PANELS else "",
         table=_table(panels, series, factor, word),
     )
+
+
+def _in_text(factor: _Factor) -> str:
+    return "K" if factor.column == "k" else factor.axis.lower()
 
 
 def _panels(grid: ScoreGrid, factor: _Factor) -> list[list[dict[str, Any]]]:
     """Rows of every panel that has two levels with a score."""
     known = grid.rows.filter(
         pl.col("score").is_not_null(), pl.col(factor.column).is_not_null(), ~pl.col("is_baseline")
-    ).sort("place", factor.fixed, factor.column, "loss", nulls_last=True)
-    parts = known.partition_by("place", factor.fixed, maintain_order=True)
+    ).sort("place", *factor.fixed, factor.column, "loss", nulls_last=True)
+    parts = known.partition_by("place", *factor.fixed, maintain_order=True)
     return [part.to_dicts() for part in parts if part[factor.column].n_unique() > 1]
 
 
-def _y_range(panels: Sequence[Sequence[_Row]], panel: Sequence[_Row]) -> tuple[float, float]:
-    """The range of scores in all panels of the panel's data set, with a margin."""
-    rows = [row for other in panels for row in other if row["place"] == panel[0]["place"]]
-    low = min(row["score"] - (row["std"] or 0.0) for row in rows)
-    high = max(row["score"] + (row["std"] or 0.0) for row in rows)
-    margin = _MARGIN * (high - low) or 1.0
-    return low - margin, high + margin
+def _levels(rows: Sequence[_Row], factor: _Factor) -> dict[Any, str]:
+    """Value of each level, in order, and its text."""
+    return {value: _text(value) for value in sorted({row[factor.column] for row in rows})}
 
 
-def _levels(rows: Sequence[_Row], factor: _Factor) -> dict[Any, Level]:
-    values = sorted({row[factor.column] for row in rows})
-    if factor.column == "dim":
-        return {dim: Level(position=math.log2(dim), label=f"{dim:g}") for dim in values}
-    return {name: Level(position=order, label=name) for order, name in enumerate(values)}
+def _axis(levels: Mapping[Any, str], factor: _Factor) -> Axis:
+    """Dimensions and K on a logarithmic axis, backbones by name."""
+    if factor.column == "backbone":
+        return Axis.of_categories(factor.axis, list(levels.values()))
+    ticks = tuple((float(value), text) for value, text in levels.items())
+    return Axis(label=factor.axis, scale="log", ticks=ticks)
 
 
 def _title(panel: Sequence[_Row], factor: _Factor) -> str:
-    fixed = panel[0][factor.fixed]
-    unit = " dimensions" if factor.fixed == "dim" else ""
-    parts = (panel[0]["place"], "" if fixed is None else f"{_text(fixed)}{unit}")
-    return ", ".join(part for part in parts if part) or factor.axis
+    """What is held fixed in the panel."""
+    fixed = [
+        f"{_text(panel[0][column])}{' dimensions' if column == 'dim' else ''}"
+        for column in factor.fixed
+        if panel[0][column] is not None
+    ]
+    return ", ".join(part for part in (panel[0]["place"], *fixed) if part) or factor.axis
 
 
 def _text(value: object) -> str:
@@ -154,35 +168,54 @@ def _text(value: object) -> str:
 
 def _plot(
     panel: Sequence[_Row],
-    y_range: tuple[float, float],
     series: Mapping[str, Series],
     factor: _Factor,
     word: str,
     position: int,
-) -> Markup:
+    *,
+    band: str,
+) -> Plot:
     levels = _levels(panel, factor)
-    found = {(row["loss"], row[factor.column]): row for row in panel}
-    lines = [
-        ScoreLine(
-            series=series[loss],
-            scores=tuple(_value(found.get((loss, level)), "score") for level in levels),
-            stds=tuple(_value(found.get((loss, level)), "std") for level in levels),
-        )
-        for loss in sorted({row["loss"] for row in panel})
-    ]
-    return draw_score_lines(
-        lines,
-        list(levels.values()),
-        title=_title(panel, factor),
-        x_label=factor.axis,
-        y_label=word,
-        y_range=y_range,
+    of_loss = {
+        loss: {row[factor.column]: row for row in panel if row["loss"] == loss}
+        for loss in series
+        if any(row["loss"] == loss for row in panel)
+    }
+    is_named = factor.column == "backbone"
+    xs = tuple(float(order if is_named else level) for order, level in enumerate(levels))
+    return lines_plot(
+        [
+            _line(loss, xs, [found.get(level) for level in levels])
+            for loss, found in of_loss.items()
+        ],
+        x=_axis(levels, factor),
+        y=Axis(label=word),
         name=f"by-{factor.name}-{position}",
+        label=_title(panel, factor),
+        title=f"{word} by {_in_text(factor)}: {_title(panel, factor)}",
+        description="One line for each loss.",
+        band=band,
+        has_points=True,
     )
 
 
-def _value(row: _Row | None, column: str) -> float | None:
-    return None if row is None else row[column]
+def _line(loss: str, xs: Sequence[float], rows: Sequence[_Row | None]) -> Line:
+    """The scores of one loss, a gap where there is none."""
+    has_spread = any(row and row["std"] is not None for row in rows)
+    return Line(
+        name=loss,
+        xs=xs,
+        ys=tuple(row["score"] if row else None for row in rows),
+        lows=tuple(_end(row, -1) for row in rows) if has_spread else (),
+        highs=tuple(_end(row, 1) for row in rows) if has_spread else (),
+    )
+
+
+def _end(row: _Row | None, side: int) -> float | None:
+    if row is None or row["std"] is None:
+        return None
+    end: float = row["score"] + side * row["std"]
+    return end
 
 
 def _table(
@@ -199,12 +232,15 @@ def _table(
     ]
     return Table(
         name=f"by-{factor.name}-table",
-        caption=f"{word} by {factor.axis.lower()}",
+        caption=f"{word} by {_in_text(factor)}",
         columns=(
             *Column.texts("Data set"),
-            Column(label=factor.fixed_head, is_number=factor.fixed == "dim"),
+            *(
+                Column(label=head, is_number=column == "dim")
+                for column, head in zip(factor.fixed, factor.fixed_heads, strict=True)
+            ),
             *Column.texts("Loss"),
-            *(Column(label=level.label, group=factor.axis) for level in levels.values()),
+            *(Column(label=text, group=factor.axis) for text in levels.values()),
             *Column.numbers(factor.contrast_head),
         ),
         rows=tuple(rows),
@@ -225,10 +261,11 @@ def _table_row(
     known = [scores[level] for level in levels if level in scores]
     is_whole = set(scores) == {row[factor.column] for row in panel}
     contrast = factor.contrast(known) if is_whole else None
-    place, fixed = panel[0]["place"], panel[0][factor.fixed]
+    place = panel[0]["place"]
+    fixed = [panel[0][column] for column in factor.fixed]
     return (
         Cell(text=place or MISSING, order=place),
-        Cell(text=MISSING if fixed is None else _text(fixed), order=fixed),
+        *(Cell(text=MISSING if value is None else _text(value), order=value) for value in fixed),
         Cell.named(loss, series),
         *(Cell.number(scores.get(level)) for level in levels),
         Cell.signed(contrast),

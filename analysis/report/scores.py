@@ -15,7 +15,8 @@ from analysis.page.html_page import (
     SideBySide,
     Table,
 )
-from analysis.report.score_lines import backbone_figure, dimension_figure
+from analysis.report.rank_lines import ranks_by_dimension, ranks_by_k
+from analysis.report.score_lines import backbone_figure, dimension_figure, k_figure
 from analysis.report.score_tables import Scale, arrange, block_tables, k_tables
 from analysis.scores.score_grid import ScoreGrid, study_grid
 from analysis.study_results.study_results import StudyResults
@@ -30,7 +31,8 @@ def scores(results: StudyResults, series: Mapping[str, Series]) -> Section:
     ranked_by = results.ranked_by
     primary = study_grid(results.ranked_cells, results.trials).at_k(ranked_by.k)
     scale = Scale(word=f"{ranked_by.label} in %", heads={})
-    every_k = tuple(_every_k(results, study_grid(results.cells, results.trials), series))
+    grid = study_grid(results.cells, results.trials)
+    every_k = tuple(_every_k(results, grid, series))
     title = f"{metric_word(ranked_by.metric)}{'@K' if ranked_by.k else ''}"
     return Section(
         name="recall",
@@ -39,6 +41,7 @@ def scores(results: StudyResults, series: Mapping[str, Series]) -> Section:
             Paragraph(text=_introduction(results)),
             *arrange(block_tables(primary, series, scale, name=_table_name(ranked_by.metric))),
             *score_figures(primary, series, word=f"{ranked_by.label}, %"),
+            *k_figures(grid, series, word=f"{results.metric_word}@K, %"),
             *_folded("Metrics without K", _without_k(results, series)),
             *_folded("Every K", every_k),
         ),
@@ -52,18 +55,40 @@ def _folded(summary: str, parts: tuple[Part, ...]) -> tuple[Fold, ...]:
 def score_figures(
     grid: ScoreGrid, series: Mapping[str, Series], *, word: str
 ) -> tuple[Heading | Illustration, ...]:
-    """Scores by embedding dimension and by backbone, where there are several.
+    """Scores and ranks by embedding dimension, and scores by backbone, where there are several.
 
     Args:
         grid: scores at one K.
         series: looks of the losses.
         word: what the scores are, with their unit: ``Recall@1, %``.
     """
-    parts: list[Heading | Illustration] = []
-    for title, figure in (
+    return _titled(
         ("Scores by embedding dimension", dimension_figure(grid, series, word=word)),
+        ("Ranks by embedding dimension", ranks_by_dimension(grid, series)),
         ("Scores by backbone", backbone_figure(grid, series, word=word)),
-    ):
+    )
+
+
+def k_figures(
+    grid: ScoreGrid, series: Mapping[str, Series], *, word: str
+) -> tuple[Heading | Illustration, ...]:
+    """Scores and ranks by K, where there are several.
+
+    Args:
+        grid: scores at every K.
+        series: looks of the losses.
+        word: what the scores are, with their unit: ``Recall@K, %``.
+    """
+    return _titled(
+        ("Scores by K", k_figure(grid, series, word=word)),
+        ("Ranks by K", ranks_by_k(grid, series)),
+    )
+
+
+def _titled(*figures: tuple[str, Illustration | None]) -> tuple[Heading | Illustration, ...]:
+    """The figures there are, each below its heading."""
+    parts: list[Heading | Illustration] = []
+    for title, figure in figures:
         if figure is not None:
             parts += [Heading(text=title), figure]
     return tuple(parts)

@@ -1,49 +1,16 @@
 """Figures of scores against dimension and across backbones show what they were given."""
 
-import re
-import xml.etree.ElementTree as ET
-
 import polars as pl
 import pytest
 
-from analysis.figures.score_lines import Level, ScoreLine, draw_score_lines
 from analysis.figures.series import series_of
-from analysis.report.score_lines import backbone_figure, dimension_figure
+from analysis.report.rank_lines import ranks_by_dimension, ranks_by_k
+from analysis.report.score_lines import backbone_figure, dimension_figure, k_figure
 from analysis.scores.score_grid import ScoreGrid, table_grid
 from tests.analysis import thesis_cub200
-from tests.analysis.page_text import svg_texts
 from tests.analysis.thesis_cub200 import RECALLS
 
 LOOKS = series_of(["a", "b"])
-LEVELS = [Level(position=6, label="64"), Level(position=7, label="128")]
-MARKER = "stroke: var(--series-"
-
-
-def panel(*lines, levels=LEVELS, y_range=(0.0, 100.0)):
-    return draw_score_lines(
-        lines,
-        levels,
-        title="x",
-        x_label="Embedding dimension",
-        y_label="Recall@1, %",
-        y_range=y_range,
-        name="p",
-    )
-
-
-def line(name, scores, stds=None):
-    stds = tuple(stds) if stds else (None,) * len(scores)
-    return ScoreLine(series=LOOKS[name], scores=tuple(scores), stds=stds)
-
-
-def points(svg, name):
-    """Places of the markers of one loss."""
-    colour = LOOKS[name].css_colour
-    return [
-        (float(use.get("x")), float(use.get("y")))
-        for use in ET.fromstring(svg).iter("use")
-        if f"fill: {colour};" in use.get("style", "")
-    ]
 
 
 @pytest.fixture(scope="module")
@@ -56,65 +23,98 @@ def looks(grid):
     return series_of(grid.rows["loss"])
 
 
-def test_better_scores_stand_higher_and_larger_levels_to_the_right():
-    (first, second), (third, _) = (
-        points(panel(line("a", [20, 40]), line("b", [60, 60])), name) for name in "ab"
-    )
-
-    assert first[0] < second[0]
-    assert first[1] > second[1] > third[1]
-
-
-def test_levels_are_the_ticks():
-    assert {"64", "128"} <= set(svg_texts(panel(line("a", [20, 40]))))
-
-
-def test_a_missing_score_is_a_gap():
-    assert len(points(panel(line("a", [20, None])), "a")) == 1
-
-
-def test_lines_with_bars_stand_apart_and_those_without_do_not():
-    apart = panel(line("a", [20, 40], [1, 1]), line("b", [20, 40], [1, 1]))
-    together = panel(line("a", [20, 40]), line("b", [20, 40]))
-
-    assert points(apart, "a")[0][0] < points(apart, "b")[0][0]
-    assert points(together, "a") == points(together, "b")
-
-
-def test_bars_reach_one_deviation_to_either_side():
-    svg = panel(line("a", [50, 50], [10, None]))
-    ends = [
-        [float(number) for number in re.findall(r"-?[\d.]+", path.get("d"))]
-        for path in ET.fromstring(svg).iter("path")
-        if MARKER in path.get("style", "")
-        and re.fullmatch(r"M \S+ \S+\s+L \S+ \S+", path.get("d"))
-    ]
-    (bar,) = [(y0, y1) for x0, y0, x1, y1 in ends if x0 == x1]
-    height = 260 - 26 - 44
-
-    assert abs(bar[0] - bar[1]) == pytest.approx(height * 20 / 100, abs=0.1)
-
-
 def test_the_thesis_has_a_panel_for_each_backbone_and_for_each_dimension(thesis_grid):
     by_dimension = dimension_figure(thesis_grid, looks(thesis_grid), word="Recall@1, %")
     by_backbone = backbone_figure(thesis_grid, looks(thesis_grid), word="Recall@1, %")
 
     assert len(by_dimension.plots) == 3
     assert len(by_backbone.plots) == 4
-    assert len(by_dimension.legend) == 10
     assert "n = 120 scores" in by_dimension.caption
-    assert "CUB200-2011, GoogLeNet" in by_dimension.plots[1]
-    assert "CUB200-2011, 1024 dimensions" in by_backbone.plots[3]
+    assert by_dimension.plots[1].label == "CUB200-2011, GoogLeNet"
+    assert by_backbone.plots[3].label == "CUB200-2011, 1024 dimensions"
 
 
-def test_the_thesis_figure_has_a_mark_for_every_score(thesis_grid):
-    for plot in dimension_figure(thesis_grid, looks(thesis_grid), word="Recall@1, %").plots:
-        marks = [
-            use
-            for use in ET.fromstring(plot).iter("use")
-            if "fill: var(--series-" in use.get("style", "")
-        ]
-        assert len(marks) == 10 * 4
+def test_the_thesis_figure_has_every_score_at_its_dimension(thesis_grid):
+    published = {
+        (row["backbone"], row["loss"], row["embedding_dim"]): row["recall"]
+        for row in pl.read_csv(RECALLS).filter(pl.col("k") == 1).to_dicts()
+    }
+    figure = dimension_figure(thesis_grid, looks(thesis_grid), word="Recall@1, %")
+    drawn = {
+        (plot.label.removeprefix("CUB200-2011, "), line["name"], int(dim)): score
+        for plot in figure.plots
+        for line in plot.values["lines"]
+        for dim, score in zip(plot.values["xs"][line["xs"]], line["y"], strict=True)
+    }
+
+    assert drawn == published
+    assert figure.plots[0].values["x"]["scale"] == "log"
+
+
+def test_ranks_by_dimension_are_those_of_the_average_over_backbones(thesis_grid):
+    figure = ranks_by_dimension(thesis_grid, looks(thesis_grid))
+    rows = pl.read_csv(RECALLS).filter(pl.col("k") == 1).to_dicts()
+    expected = {}
+    for dim in (64, 128, 512, 1024):
+        sums = dict.fromkeys({row["loss"] for row in rows}, 0.0)
+        for backbone in {row["backbone"] for row in rows}:
+            scores = {
+                row["loss"]: row["recall"]
+                for row in rows
+                if (row["backbone"], row["embedding_dim"]) == (backbone, dim)
+            }
+            for loss, score in scores.items():
+                above = sum(other > score for other in scores.values())
+                same = sum(other == score for other in scores.values())
+                sums[loss] += above + (same + 1) / 2
+        for loss, value in sums.items():
+            expected[loss, dim] = (1 + sum(other < value for other in sums.values()), value / 3)
+
+    lines = {line["name"]: line["y"] for line in figure.plots[0].values["lines"]}
+    cells = {row[0].text: [cell.order for cell in row[1:]] for row in figure.table.rows}
+    for (loss, dim), (position, average) in expected.items():
+        at = (64, 128, 512, 1024).index(dim)
+        assert lines[loss][at] == position
+        assert cells[loss][at] == pytest.approx(average)
+    assert "3 blocks" in figure.caption
+
+
+def test_ranks_leave_out_blocks_without_all_scores_and_need_two_levels():
+    rows = [
+        {"place": place, "backbone": "net", "dim": dim, "loss": loss, "score": score}
+        for place, dim, loss, score in (
+            ("x", 64.0, "a", 10.0),
+            ("x", 64.0, "b", 20.0),
+            ("x", 128.0, "a", 30.0),
+            ("x", 128.0, "b", 20.0),
+            ("y", 64.0, "a", 99.0),
+            ("y", 64.0, "b", 1.0),
+            ("y", 128.0, "a", 99.0),
+            ("y", 128.0, "b", None),
+        )
+    ]
+    figure = ranks_by_dimension(grid(*rows), LOOKS)
+    lines = {line["name"]: line["y"] for line in figure.plots[0].values["lines"]}
+
+    assert lines == {"a": [2, 1], "b": [1, 2]}
+    assert "over 1 block with all scores" in figure.caption
+    assert ranks_by_dimension(grid(*rows[:2]), LOOKS) is None
+
+
+def test_scores_by_k_have_a_panel_for_each_block():
+    rows = [
+        {"backbone": "net", "dim": dim, "k": k, "loss": loss, "score": 10.0 * k + dim}
+        for dim in (1.0, 2.0)
+        for k in (1, 4)
+        for loss in "ab"
+    ]
+    found = k_figure(grid(*rows), LOOKS, word="Recall@K, %")
+
+    assert [plot.label for plot in found.plots] == ["x, net, 1 dimensions", "x, net, 2 dimensions"]
+    assert found.plots[0].values["xs"] == [[1.0, 4.0]]
+    assert found.plots[0].values["lines"][0]["y"] == [11.0, 41.0]
+    assert len(ranks_by_k(grid(*rows), LOOKS).plots) == 1
+    assert k_figure(grid(*(row for row in rows if row["k"] == 1)), LOOKS, word="R") is None
 
 
 def test_the_tables_hold_the_numbers_of_the_thesis(thesis_grid):
@@ -138,7 +138,15 @@ def test_the_tables_hold_the_numbers_of_the_thesis(thesis_grid):
 
 def grid(*rows):
     full = [
-        {"place": "x", "loss": "a", "std": None, "num_runs": 1, "is_baseline": False, **row}
+        {
+            "place": "x",
+            "loss": "a",
+            "k": 1,
+            "std": None,
+            "num_runs": 1,
+            "is_baseline": False,
+            **row,
+        }
         for row in rows
     ]
     return ScoreGrid(rows=pl.DataFrame(full), run_noun="seed")
@@ -176,11 +184,12 @@ def test_the_untrained_network_and_cells_without_a_score_are_not_drawn():
     )
     rows = {row[2].text: [cell.text for cell in row[3:]] for row in found.table.rows}
 
-    assert [series.name for series in found.legend] == ["a", "b"]
+    assert [line["name"] for line in found.plots[0].values["lines"]] == ["a", "b"]
+    assert found.plots[0].values["lines"][1]["y"] == [50.0, None]
     assert rows == {"a": ["50.00", "50.00", "0.00"], "b": ["50.00", "–", "–"]}
 
 
-def test_bars_are_explained_only_where_there_are_any():
+def test_bands_are_explained_only_where_there_are_any():
     base = {"backbone": "net", "score": 50.0}
     bare = [{**base, "dim": 64.0}, {**base, "dim": 128.0}]
     spread = [{**row, "std": 1.0} for row in bare]
@@ -191,30 +200,22 @@ def test_bars_are_explained_only_where_there_are_any():
     )
 
 
-def test_panels_of_one_data_set_share_their_scale_and_other_data_sets_do_not():
-    rows = [
-        {"place": place, "backbone": backbone, "dim": dim, "score": level + dim / 64}
-        for place, backbone, level in (("x", "n", 10), ("x", "m", 90), ("y", "n", 50))
-        for dim in (64.0, 128.0)
-    ]
-    plots = dimension_figure(grid(*rows), LOOKS, word="R").plots
-    ticks = [{text for text in svg_texts(plot) if text not in ("64", "128")} for plot in plots]
+def test_bands_reach_one_deviation_to_either_side():
+    base = {"backbone": "net", "score": 50.0}
+    rows = [{**base, "dim": 64.0, "std": 10.0}, {**base, "dim": 128.0}]
+    (line,) = dimension_figure(grid(*rows), LOOKS, word="R").plots[0].values["lines"]
 
-    assert {"20", "80"} <= ticks[0]
-    assert {"20", "80"} <= ticks[1]
-    assert "20" not in ticks[2]
+    assert (line["low"], line["high"]) == ([40.0, None], [60.0, None])
 
 
-@pytest.mark.parametrize("y_range", [(97.0, 99.0), (55.01, 55.04), (0.0, 1.0)])
-def test_labels_of_a_narrow_scale_leave_room_for_its_name(y_range):
-    svg = ET.fromstring(panel(line("a", [97.5, 98]), y_range=y_range))
-    labels = [
-        element for element in svg.iter("text") if "text-anchor: end" in element.get("style")
-    ]
-    (name,) = [element for element in svg.iter("text") if element.text == "Recall@1, %"]
-    widest = max(len(element.text) for element in labels)
-    ends = {float(element.get("x")) for element in labels}
+def test_of_many_panels_one_is_shown_at_a_time():
+    def figure(count):
+        rows = [
+            {"place": f"data{place}", "backbone": "net", "dim": dim, "score": 50.0}
+            for place in range(count)
+            for dim in (64.0, 128.0)
+        ]
+        return dimension_figure(grid(*rows), LOOKS, word="R")
 
-    # Digits are 7 pixels wide, and the name, turned on its side, stands on a line 12 high.
-    assert float(name.get("x")) <= min(ends) - 7 * widest
-    assert float(name.get("x")) >= 12
+    assert figure(6).selector == ""
+    assert figure(7).selector == "Block"
