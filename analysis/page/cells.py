@@ -50,6 +50,7 @@ class Cells:
     Attributes:
         command: words of the command that ranks all blocks.
         factors: what blocks can be chosen by, each with several values.
+        blocks: names of the blocks.
         competitors: names of the competitors, sorted.
         scores: the scores that can be ranked by.
         shown: position of the one that the page ranks by.
@@ -60,6 +61,7 @@ class Cells:
 
     command: tuple[str, ...]
     factors: tuple[Factor, ...]
+    blocks: tuple[str, ...]
     competitors: tuple[str, ...]
     scores: tuple[CellScores, ...]
     shown: int
@@ -79,6 +81,7 @@ class Cells:
                 }
                 for factor in self.factors
             ],
+            "blocks": self.blocks,
             "competitors": self.competitors,
             "scores": [
                 {

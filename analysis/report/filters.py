@@ -131,6 +131,7 @@ def _cells(
     return Cells(
         command=tuple(command),
         factors=tuple(factor for factor in factors if len(factor.choices) > 1),
+        blocks=tuple("/".join(map(str, key)) for key in keys.rows()),
         competitors=tuple(names),
         scores=tuple(_scores(one, keys, names) for one in scored),
         shown=shown,

@@ -8,9 +8,6 @@ const PODIUM = 3;
 const DIGITS = 12; // of sums of weighted ranks, so that equal sums tie whatever their rounding
 const NARROW = matchMedia("(max-width: 40rem)");
 
-const embedded = document.getElementById("cells");
-if (embedded) showFilters(JSON.parse(embedded.textContent));
-
 function showFilters(cells) {
   const bar = document.createElement("details");
   bar.className = "filters";
@@ -133,7 +130,7 @@ function tournamentOf(cells, { factors, score }) {
     standings,
     blocks: blocks.filter((_, i) => isComplete[i]),
     ranks: scores.map((row) => { const ranks = ranksOf(row); return order.map((c) => ranks[c]); }),
-    scores: scores.map((row) => order.map((c) => cells.scale * row[c])),
+    scores: scores.map((row) => order.map((c) => row[c])),
     excluded: all.filter((_, i) => !isComplete[i])
       .map((row) => names.filter((_, c) => row[c] === null)),
     available: scores.length < all.length ? availableOf(names, all) : [],
@@ -257,7 +254,7 @@ function leftOutText({ excluded }) {
 // The parts of the page that are filled, as they were written.
 function rememberPage(cells) {
   const tables = [...document.querySelectorAll("table:has(th[data-fills])")].map(rememberTable);
-  const boxes = [...document.querySelectorAll("#summary-ranking .plot[data-kind=ranking]")].map(rememberBox);
+  const boxes = [...document.querySelectorAll(".plot[data-kind]")].filter(({ id }) => id in DRAWN).map(rememberBox);
   markWhole([...tables.map(({ table }) => table), ...boxes.map(({ box }) => box)]);
   const everywhere = [...tables, ...boxes];
   return {
@@ -362,9 +359,10 @@ function nameCell(name) {
   return cell;
 }
 
-// The picture of the summary.
+// A plot and the caption of its figure.
 function rememberBox(box) {
-  const values = JSON.parse(box.querySelector("script").textContent);
+  const written = JSON.parse(box.querySelector("script").textContent);
+  const { valuesOf, caption: drawn } = DRAWN[box.id];
   const caption = box.closest("figure").querySelector("figcaption");
   const text = caption.textContent;
   const send = (detail) => box.dispatchEvent(new CustomEvent("podium:values", { detail, bubbles: true }));
@@ -373,30 +371,78 @@ function rememberBox(box) {
     box,
     restore() {
       caption.textContent = text;
-      box.hidden = false;
-      if (isFilled) send(values);
+      box.classList.remove("empty");
+      if (isFilled) send(written);
       isFilled = false;
     },
     fill(found, cells, chosen) {
-      const standings = found.standings ?? [];
       isFilled = true;
-      box.hidden = !standings.length;
-      caption.textContent = standings.length
-        ? `Average rank within ${counted(found.blocks.length)} (${chosenText(cells, chosen)}), descriptive: no intervals, no tests.`
-        : found.problem;
-      if (!standings.length) return;
-      const shown = standings.slice(0, values.rows.length);
-      send({
-        ...values,
-        rows: shown.map((it) => ({
-          name: it.competitor, rank_text: String(it.place), rank: it.average_rank,
-          low: null, high: null, score: it.mean_score, gain: null,
-        })),
-        groups: [],
-        score: scoreText(cells, chosen),
-        gain: null,
-        last: shown.length === standings.length ? shown.length : Math.ceil(Math.max(...shown.map((it) => it.average_rank))),
-      });
+      box.classList.toggle("empty", "problem" in found);
+      caption.textContent = found.problem
+        ?? `${drawn} within ${counted(found.blocks.length)} (${chosenText(cells, chosen)}), descriptive: no intervals, no tests.`;
+      if (!found.problem) send({ ...written, ...valuesOf(found, cells, chosen, written) });
     },
   };
 }
+
+function rankingValues({ standings }, cells, chosen, { rows }) {
+  const shown = standings.slice(0, rows.length);
+  const isWhole = shown.length === standings.length;
+  return {
+    rows: shown.map((it) => ({
+      name: it.competitor, rank_text: String(it.place), rank: it.average_rank,
+      low: null, high: null, score: it.mean_score, gain: null,
+    })),
+    groups: [],
+    score: scoreText(cells, chosen),
+    gain: null,
+    last: isWhole ? shown.length : Math.ceil(Math.max(...shown.map((it) => it.average_rank))),
+  };
+}
+
+function rankMapValues({ standings, ranks, blocks }, cells, chosen, { scale }) {
+  return {
+    rows: standings.map(({ competitor }) => competitor),
+    columns: blocks.map((b) => cells.blocks[b]),
+    cells: standings.map((_, c) => ranks.map((row) => row[c])),
+    scale: { ...scale, start: standings.length, end: 1 },
+  };
+}
+
+function gapValues(found, cells, chosen, { scale }) {
+  const values = pairValues(found, (gaps) => cells.scale * (pairwiseSum(gaps) / gaps.length));
+  const largest = Math.max(...values.cells.flat().map(Math.abs));
+  return { ...values, scale: { ...scale, start: -largest, end: largest } };
+}
+
+function winValues(found) {
+  return pairValues(found, (gaps) => Number(fixed(50 + (50 * (won(gaps) - lost(gaps))) / gaps.length, 0)));
+}
+
+// value: of the differences of a pair, block by block.
+function pairValues({ standings, scores }, value) {
+  const names = standings.map(({ competitor }) => competitor);
+  const gapsOf = (a, b) => scores.map((row) => row[a] - row[b]);
+  const every = (make) => names.map((_, a) => names.map((_, b) => (a === b ? null : make(gapsOf(a, b)))));
+  return {
+    rows: names,
+    columns: names,
+    cells: every(value),
+    framed: [],
+    details: every((gaps) => `${won(gaps)} won, ${gaps.length - won(gaps) - lost(gaps)} tied, ${lost(gaps)} lost`),
+  };
+}
+
+const won = (gaps) => gaps.filter((gap) => gap > 0).length;
+const lost = (gaps) => gaps.filter((gap) => gap < 0).length;
+
+// Plots that are drawn anew, by their names.
+const DRAWN = {
+  "summary-ranking-plot": { valuesOf: rankingValues, caption: "Average rank" },
+  "rank-map-plot": { valuesOf: rankMapValues, caption: "Rank of each competitor" },
+  "pair-gaps": { valuesOf: gapValues, caption: "Mean gap and win rate of each pair" },
+  "pair-wins": { valuesOf: winValues, caption: "Mean gap and win rate of each pair" },
+};
+
+const embedded = document.getElementById("cells");
+if (embedded) showFilters(JSON.parse(embedded.textContent));

@@ -39,14 +39,20 @@ SHOWN = """() => {
       ...heads.map((fills, i) => [fills, row.cells[i].textContent]).filter(([fills]) => fills),
     ]));
   };
-  const picture = document.querySelector("#summary-ranking .plot");
+  const valuesOf = (name) => {
+    const box = document.getElementById(name);
+    return box.classList.contains("empty") ? null : box.values;
+  };
   return {
     isFiltered: document.documentElement.hasAttribute("data-filtered"),
     command: document.querySelector(".filtered-note code")?.textContent ?? null,
     leaderboard: rowsOf("leaderboard"),
     leaders: rowsOf("leaders"),
     available: rowsOf("available-ranks"),
-    picture: picture.hidden ? null : picture.values,
+    picture: valuesOf("summary-ranking-plot"),
+    ranks: valuesOf("rank-map-plot"),
+    gaps: valuesOf("pair-gaps"),
+    wins: valuesOf("pair-wins"),
   };
 }"""
 
@@ -113,12 +119,27 @@ def check_every_choice(visit, capsys, *, scale, has_available=False):
         assert [row["rank"] for row in shown["picture"]["rows"]] == [
             it["average_rank"] for it in record["competitors"]
         ]
+        check_maps(shown, record, scale)
         if has_available:
             available = record["available"] and [
                 expected_available(it) for it in record["available"]["ranks"]
             ]
             assert shown["available"] == available
     return ranked
+
+
+def check_maps(shown, record, scale):
+    names = [it["competitor"] for it in record["competitors"]]
+    assert shown["ranks"]["rows"] == shown["gaps"]["rows"] == shown["wins"]["columns"] == names
+    assert shown["ranks"]["columns"] == list(record["blocks"])
+    totals = [it["total_rank"] for it in record["competitors"]]
+    assert [sum(ranks) for ranks in shown["ranks"]["cells"]] == totals
+    for pair in record["pairs"]:
+        a, b = names.index(pair["a"]), names.index(pair["b"])
+        assert shown["gaps"]["cells"][a][b] == scale * pair["mean_difference"]
+        assert shown["gaps"]["cells"][b][a] == -shown["gaps"]["cells"][a][b]
+        counts = f"{pair['wins']} won, {pair['ties']} tied, {pair['losses']} lost"
+        assert shown["wins"]["details"][a][b] == counts
 
 
 def test_every_part_of_a_study_is_ranked_as_the_command_does(
