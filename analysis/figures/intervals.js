@@ -5,12 +5,12 @@ const FIRST_COLOUR = "var(--series-0)";
 
 kinds.intervals = (values, width) => {
   const { looks, axis, reference, region, regionLabel, domain, words, heads, isBars } = values;
-  const lines = linesOf(rowsOf(values.rows));
-  const rows = lines.filter((it) => it.head === undefined);
+  const { lines, rows } = linesOf(rowsOf(values.rows));
   const known = rows.filter((it) => it.value !== null);
-  const isGrouped = rows.length < lines.length;
+  const isGrouped = lines.some((it) => it.head !== undefined);
+  const isShared = rows.some((it, i) => i > 0 && it.y === rows[i - 1].y);
   const hasDots = rows.some((it) => it.dots.length);
-  const line = (lines.length > 60 ? 17 : lines.length > 24 ? 20 : lines.length > 8 ? 24 : 28) + (hasDots ? 5 : 0);
+  const line = (lines.length > 60 ? 17 : lines.length > 24 ? 20 : lines.length > 8 ? 24 : 28) + (hasDots ? 5 : 0) + (isShared ? 6 : 0);
   const left = roomFor(rows.map((it) => it.name), width, { share: width < 560 ? 0.36 : 0.3 }) + (isGrouped ? 6 : 0);
   const columns = columnsOf(rows, heads, width);
   const right = columns.reduce((sum, it) => sum + it.room, 14);
@@ -46,6 +46,7 @@ kinds.intervals = (values, width) => {
       ] : []),
       Plot.gridX({ strokeOpacity: 0.12 }),
       ...(reference === null ? [] : [Plot.ruleX([reference], { stroke: "currentColor", strokeDasharray: isBars ? null : "4 3" })]),
+      ...(isShared ? [Plot.ruleY(lines, { y: "y", strokeOpacity: 0.12 })] : []),
       Plot.text(lines.filter((it) => it.head !== undefined), {
         y: "y", frameAnchor: "left", dx: 4 - left, textAnchor: "start", fontWeight: 600, text: (it) => fitted(it.head, width),
         stroke: "var(--paper)", strokeWidth: 4, fill: "currentColor", paintOrder: "stroke",
@@ -65,7 +66,7 @@ kinds.intervals = (values, width) => {
         Plot.text([head], { frameAnchor: "top-right", dx: place, dy: -16, textAnchor: "end", fill: "var(--muted)", fontSize: 11 }),
         Plot.text(rows, { y: "y", frameAnchor: "right", dx: place, textAnchor: "end", text: (it) => it.columns[index], fontVariant: "tabular-nums", ...of(rows) }),
       ]),
-      Plot.tip(rows, Plot.pointerY({ y: "y", x: (it) => inside(it.value ?? it.dots[0] ?? start), title: (it) => tipOf(it, words, heads) })),
+      Plot.tip(rows, (isShared ? Plot.pointer : Plot.pointerY)({ y: "y", x: (it) => inside(it.value ?? it.dots[0] ?? start), title: (it) => tipOf(it, words, heads, isShared) })),
     ],
   });
 };
@@ -92,14 +93,16 @@ function rowsOf(fields) {
   });
 }
 
-// Rows, and a line for the head of each group.
-function linesOf(rows) {
+// Lines from the top: the head of each group, and a line for rows of one name, which share it.
+function linesOf(fields) {
   const lines = [];
-  rows.forEach((row, i) => {
-    if (row.group && row.group !== rows[i - 1]?.group) lines.push({ head: row.group, y: lines.length });
-    lines.push({ ...row, y: lines.length });
+  const rows = fields.map((row, i) => {
+    const { group, name } = fields[i - 1] ?? {};
+    if (row.group && row.group !== group) lines.push({ head: row.group, y: lines.length });
+    if (row.group !== group || row.name !== name) lines.push({ name: row.name, y: lines.length });
+    return { ...row, y: lines.length - 1 };
   });
-  return lines;
+  return { lines, rows };
 }
 
 // An interval without an upper end is open above.
@@ -121,14 +124,14 @@ function columnsOf(rows, heads, width) {
   return columns;
 }
 
-function tipOf(row, words, heads) {
+function tipOf(row, words, heads, isShared) {
   const interval = (low, high) => low === null ? ""
     : ` (${words.interval} ${high === null ? `from ${numberText(low)}` : `${numberText(low)} to ${numberText(high)}`})`;
   return [
-    [row.group, row.name].filter(Boolean).join(", "),
+    [isShared ? row.competitor : "", row.group, row.name].filter(Boolean).join(", "),
     ...(row.from === null ? [] : [`${words.origin}: ${numberText(row.from)}${interval(row.fromLow, row.fromHigh)}`]),
     `${words.value}: ${row.value === null ? "unknown" : numberText(row.value) + interval(row.low, row.high)}`,
-    ...(row.dots.length ? [`${words.dots}: ${row.dots.map((it) => numberText(it)).join(", ")}`] : []),
+    ...(row.dots.length ? [`${words.dots} ${row.dots.map((it) => numberText(it)).join(", ")}`] : []),
     ...heads.map((head, i) => `${head}: ${row.columns[i] ?? "–"}`),
     ...(row.note ? [row.note] : []),
   ].join("\n");

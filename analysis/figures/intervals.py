@@ -95,7 +95,8 @@ def intervals_plot(
     """The plot.
 
     Args:
-        rows: rows from the top; those of a group are neighbours.
+        rows: rows from the top; those of a group are neighbours. Neighbours of one name lie on
+            one line, such as the competitors of a block.
         axis: the axis of the values.
         words: what the parts of a row are.
         name: name of the plot, unique within the page.

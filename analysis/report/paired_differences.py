@@ -50,12 +50,12 @@ def paired_differences(
             for pair, one in zip(pairs, found, strict=True)
         ],
         IntervalAxis(
-            label="Difference, points" if is_every else f"{first} minus the other, points",
+            label="Difference, points",
             reference=0,
             region=None if rope is None else (-rope, rope),
             region_label="practically equivalent",
         ),
-        IntervalWords(value="mean difference, points", heads=(f"{_word(tournament)} p",)),
+        IntervalWords(value="mean difference, points", heads=("p",)),
         name="paired-differences-plot",
         title="Paired differences with their intervals",
         description="One line for each pair: mean difference in points with its 95 % interval."
@@ -66,7 +66,7 @@ def paired_differences(
         plots=(plot,),
         caption=f"Paired differences{'' if is_every else f' of {first}'}: mean and"
         f" {_intervals(tournament, found)}; hollow: not significantly different by the primary"
-        f" test ({METHODS[tournament.test]}).{_region(rope)}",
+        f" test ({METHODS[tournament.test]}), whose p is at the right.{_region(rope)}",
         table=_table(tournament, pairs, found, series),
     )
 

@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from analysis.figures.series import Series
-from analysis.page.html_page import Cell, Column, Fold, Part, Section, Table
+from analysis.page.html_page import Cell, Column, Fold, Heading, Part, Section, Table
+from analysis.report.block_scores import block_scores
 from analysis.report.leaderboard import rank_parts
 from analysis.report.pairwise_comparisons import declared_rope, pair_parts, pair_section
 from analysis.report.score_tables import Scale, arrange, block_tables, k_tables, widest
@@ -43,6 +44,8 @@ def table_scores(results: TableResults, series: Mapping[str, Series]) -> Section
         title="Scores",
         parts=(
             *arrange(printed),
+            Heading(text="Scores by block"),
+            block_scores(results.tournament, results.runs, series, word=_score_word(results)),
             *score_figures(grid, series, word=word[0].upper() + word[1:]),
             *_every_k(results, series),
         ),

@@ -15,6 +15,7 @@ from analysis.page.html_page import (
     SideBySide,
     Table,
 )
+from analysis.report.block_scores import block_scores
 from analysis.report.rank_lines import ranks_by_dimension, ranks_by_k
 from analysis.report.score_lines import backbone_figure, dimension_figure, k_figure
 from analysis.report.score_tables import Scale, arrange, block_tables, k_tables
@@ -40,12 +41,21 @@ def scores(results: StudyResults, series: Mapping[str, Series]) -> Section:
         parts=(
             Paragraph(text=_introduction(results)),
             *arrange(block_tables(primary, series, scale, name=_table_name(ranked_by.metric))),
+            *_by_block(results, series),
             *score_figures(primary, series, word=f"{ranked_by.label}, %"),
             *k_figures(grid, series, word=f"{results.metric_word}@K, %"),
             *_folded("Metrics without K", _without_k(results, series)),
             *_folded("Every K", every_k),
         ),
     )
+
+
+def _by_block(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, ...]:
+    if results.tournament is None:
+        return ()
+    word = f"{results.ranked_by.label}, %"
+    figure = block_scores(results.tournament, results.tournament_runs, series, word=word)
+    return Heading(text="Scores by block"), figure
 
 
 def _folded(summary: str, parts: tuple[Part, ...]) -> tuple[Fold, ...]:

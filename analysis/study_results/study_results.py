@@ -22,7 +22,7 @@ from analysis.study_results.recorded_fairness import (
     fairness_checks,
     planned_fairness,
 )
-from analysis.tournament.block_runs import BlockRuns
+from analysis.tournament.block_runs import BlockRuns, RunScores, run_scores
 from analysis.tournament.loss_groups import (
     LossGroups,
     check_groups,
@@ -251,6 +251,12 @@ class StudyResults:
         """Stability of the ranks; None without a tournament or with one block of single runs."""
         tournament, runs, _ = self._ranked
         return rank_stability(tournament, runs) if tournament else None
+
+    @property
+    def tournament_runs(self) -> RunScores:
+        """Percent of the runs behind the cells of the tournament; () without one."""
+        tournament, runs, _ = self._ranked
+        return run_scores(tournament, runs, scale=PERCENT) if tournament else ()
 
     @cached_property
     def sensitivity_to_test(self) -> SensitivityToTest | None:

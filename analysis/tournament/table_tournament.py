@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from analysis.tournament.block_runs import BlockRuns, block_runs, run_scores
+from analysis.tournament.block_runs import BlockRuns, RunScores, block_runs, run_scores
 from analysis.tournament.loss_groups import LossGroups, check_groups, compare_groups
 from analysis.tournament.rank_stability import RankStability, rank_stability
 from analysis.tournament.repeated_runs import shared_runs
@@ -27,6 +27,7 @@ class TableResults:
         stability: resampled ranks of the tournament; None if nothing could be resampled.
         sensitivity_to_test: the tournament under other tests; None with a single block.
         rules_from: who chose question, test and level, in words.
+        runs: scores of the runs behind the cells of the tournament; of single runs the cells.
         loss_groups: groups of competitors beside each other; None unless they were asked for.
     """
 
@@ -35,6 +36,7 @@ class TableResults:
     stability: RankStability | None
     sensitivity_to_test: SensitivityToTest | None
     rules_from: str
+    runs: RunScores = ()
     loss_groups: LossGroups | None = None
 
     @property
@@ -98,5 +100,6 @@ def rank_table(
         stability=rank_stability(tournament, runs),
         sensitivity_to_test=sensitivity_to_test(tournament, runs, rope=rules.rope_points),
         rules_from="podium's default" if is_default else "given with the command",
+        runs=run_scores(tournament, runs),
         loss_groups=compare_groups(tournament, groups) if groups else None,
     )

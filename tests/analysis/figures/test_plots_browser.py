@@ -225,7 +225,7 @@ def test_pointing_at_a_row_says_its_value_interval_and_columns(visit):
 
 
 def test_pointing_at_dots_says_each_of_them(visit):
-    assert "seeds: 58.50, 60.50" in tip(visit(PHONE), "groups", (0.5, 0.17))
+    assert "seeds 58.50, 60.50" in tip(visit(PHONE), "groups", (0.5, 0.17))
 
 
 def test_pointing_at_a_cell_says_both_names_the_number_and_the_frame(visit):

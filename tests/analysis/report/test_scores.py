@@ -36,10 +36,12 @@ def test_the_primary_k_is_shown_and_every_k_is_folded(synthetic_results):
     assert [column.label for column in fold.parts[0].columns[1:5]] == ["R@1", "R@2", "R@4", "R@8"]
 
 
-def test_a_study_of_two_dimensions_and_one_backbone_has_one_figure(synthetic_results):
-    assert [figure.name for figure in parts_of(synthetic_results, Illustration)] == [
-        "by-dimension"
-    ]
+def test_a_study_of_two_dimensions_and_one_backbone_has_no_figure_of_backbones(
+    synthetic_results,
+):
+    names = [figure.name for figure in parts_of(synthetic_results, Illustration)]
+    assert names[:2] == ["block-scores", "by-dimension"]
+    assert "by-backbone" not in names
 
 
 def test_continuous_labels_show_ndcg_in_percent_and_distances_as_they_are(synthetic_results):
@@ -62,7 +64,7 @@ def test_continuous_labels_show_ndcg_in_percent_and_distances_as_they_are(synthe
     best = {row[0].text for row in near.rows for cell in row if cell.is_best}
     assert best == {"contrastive"}  # the lowest score is the least distance
     assert all(len(text.split(".")[1]) == 4 for text in shown(near, "contrastive"))
-    assert parts_of(continuous, Illustration)[0].caption.startswith("nDCG@1, %")
+    assert parts_of(continuous, Illustration)[1].caption.startswith("nDCG@1, %")
 
 
 def test_one_k_has_nothing_to_fold(synthetic_results):
@@ -74,5 +76,5 @@ def test_one_k_has_nothing_to_fold(synthetic_results):
 def test_a_study_without_finals_has_no_table(synthetic_results):
     empty = with_views(synthetic_results, cells=synthetic_results.cells.clear())
 
-    for kind in (Table, SideBySide, Illustration):
+    for kind in (Table, SideBySide):
         assert parts_of(empty, kind) == []
