@@ -1,6 +1,7 @@
 """How the score changes along one hyperparameter, or two. N configs of a loss."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -85,19 +86,23 @@ class ResponseGrid:
     counts_YX: NDArray[np.intp]
 
 
-def response_curve(pooled: PooledConfigs, name: str) -> ResponseCurve:
-    """The score along one hyperparameter, in bins of equal width on its own scale.
+def response_curves(pooled: PooledConfigs, names: Sequence[str]) -> tuple[ResponseCurve, ...]:
+    """The score along each hyperparameter, in bins of equal width on its own scale.
 
     Args:
         pooled: configs of one loss.
-        name: name of the hyperparameter.
+        names: names of the hyperparameters.
     """
+    weights_RN = bootstrap_weights(pooled.blocks_N, replicates=_REPLICATES)
+    return tuple(_response_curve(pooled, name, weights_RN) for name in names)
+
+
+def _response_curve(pooled: PooledConfigs, name: str, weights_RN: Floats) -> ResponseCurve:
     searched, positions_N = pooled.ranges[name], pooled.positions[name]
     exists_N = ~np.isnan(positions_N)
     num = int(exists_N.sum())
     edges = _edges(searched, min(_MANY_BINS if num >= _MANY else _MOST_BINS, num // _PER_BIN))
     bins_N = _bins(positions_N, edges)
-    weights_RN = bootstrap_weights(pooled.blocks_N, replicates=_REPLICATES)
     found: list[Bin] = []
     for index, (left, right) in enumerate(pairwise(edges.tolist())):
         inside_N = bins_N == index

@@ -12,7 +12,7 @@ from analysis.hyperparameters.pooled_configs import PooledConfigs
 from analysis.hyperparameters.response_curves import (
     ResponseCurve,
     ResponseGrid,
-    response_curve,
+    response_curves,
     response_grid,
 )
 from analysis.hyperparameters.searched_ranges import SearchedRange, searched_range_text, value_text
@@ -98,7 +98,7 @@ def _curves(
     position: int,
 ) -> Illustration:
     regions = {region.hyperparameter: region for region in tuned.regions[pooled.loss]}
-    found = [response_curve(pooled, name) for name in names]
+    found = response_curves(pooled, names)
     shown = shown_configs(pooled, _share(_MOST_DOTS, _ALL_DOTS, len(tuned.pooled)))
     unit = "blocks" if pooled.num_blocks >= 5 else "configs"
     return Illustration(
@@ -123,7 +123,7 @@ def _curves(
 
 
 def _curve_table(
-    names: list[str], found: list[ResponseCurve], pooled: PooledConfigs, position: int
+    names: list[str], found: tuple[ResponseCurve, ...], pooled: PooledConfigs, position: int
 ) -> Table:
     lines = tuple(
         (

@@ -12,7 +12,7 @@ from analysis.figures.searched_axis import along, axis_values
 from analysis.figures.slices import slice_plot
 from analysis.hyperparameters.best_regions import best_regions
 from analysis.hyperparameters.pooled_configs import pooled_configs
-from analysis.hyperparameters.response_curves import response_curve, response_grid
+from analysis.hyperparameters.response_curves import response_curves, response_grid
 from analysis.hyperparameters.search_configs import PublishedDefault
 from analysis.hyperparameters.searched_ranges import SearchedRange
 from tests.analysis.planted_searches import only_a, planted_search
@@ -36,7 +36,7 @@ def pooled():
 
 def slice_of(pooled, name, shown=None, gain_range=(-1e6, 1e6)):
     return slice_plot(
-        response_curve(pooled, name),
+        response_curves(pooled, [name])[0],
         pooled,
         np.arange(pooled.num_configs) if shown is None else shown,
         gain_range=gain_range,
@@ -115,7 +115,7 @@ def test_no_default_was_tried_where_no_search_has_one():
 def test_a_slice_has_every_bin_and_the_configs_within_the_panel(pooled):
     low = float(np.median(pooled.gains_N))
     values = slice_of(pooled, "a", gain_range=(low, 1e6))
-    bins = response_curve(pooled, "a").bins
+    bins = response_curves(pooled, ["a"])[0].bins
     assert values["curve"]["median"] == pytest.approx([one.median for one in bins], abs=0.005)
     assert values["curve"]["left"][0] == 0
     assert values["curve"]["right"][-1] == 1

@@ -11,7 +11,7 @@ from analysis.figures.series import series_of
 from analysis.figures.slices import slice_plot
 from analysis.hyperparameters.best_regions import best_regions
 from analysis.hyperparameters.pooled_configs import pooled_configs
-from analysis.hyperparameters.response_curves import response_curve, response_grid
+from analysis.hyperparameters.response_curves import response_curves, response_grid
 from analysis.hyperparameters.search_configs import PublishedDefault
 from analysis.hyperparameters.searched_ranges import SearchedRange
 from analysis.page.html_page import Cell, Column, Illustration, Page, Section, Table, render_page
@@ -66,7 +66,7 @@ def address(tmp_path_factory):
     gain_range = (-10.0, 15.0)
     slices = [
         slice_plot(
-            response_curve(configs, name),
+            response_curves(configs, [name])[0],
             configs,
             shown,
             gain_range=gain_range,

@@ -11,7 +11,7 @@ from analysis.hyperparameters.pooled_configs import (
     pooled_configs,
     weighted_medians,
 )
-from analysis.hyperparameters.response_curves import response_curve, response_grid
+from analysis.hyperparameters.response_curves import response_curves, response_grid
 from analysis.hyperparameters.searched_ranges import SearchedRange
 from analysis.hyperparameters.tunability import tunability_of
 from tests.analysis.planted_searches import UNIT, nothing, only_a, planted_search
@@ -125,7 +125,7 @@ def test_blocks_are_drawn_as_a_whole_if_there_are_five():
 
 def test_the_response_rises_with_the_score_and_covers_all_configs():
     search = planted_search(np.random.default_rng(0), only_a, num=120)
-    found = response_curve(pooled(search), "a")
+    (found,) = response_curves(pooled(search), ["a"])
     medians = [one.median for one in found.bins]
     assert medians == sorted(medians)
     assert sum(one.count for one in found.bins) == 120
@@ -138,7 +138,7 @@ def test_the_response_rises_with_the_score_and_covers_all_configs():
 def test_many_configs_have_twice_as_many_bins():
     def num_bins(num):
         search = planted_search(np.random.default_rng(0), only_a, num=num)
-        return len(response_curve(pooled(search), "a").bins)
+        return len(response_curves(pooled(search), ["a"])[0].bins)
 
     assert (num_bins(499), num_bins(500)) == (5, 10)
 
@@ -146,7 +146,7 @@ def test_many_configs_have_twice_as_many_bins():
 def test_bins_with_hardly_any_config_are_left_out():
     search = planted_search(np.random.default_rng(0), only_a, num=60)
     crowded = replace(search, positions={**search.positions, "a": search.positions["a"] * 0.3})
-    found = response_curve(pooled(crowded), "a")
+    (found,) = response_curves(pooled(crowded), ["a"])
     assert len(found.bins) == 2
 
 
