@@ -3,20 +3,12 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-# Okabe & Ito, Color Universal Design (2008). Black is the ink; yellow, faint on paper, comes last.
-SERIES_COLOURS = (
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#cc79a7",
-    "#56b4e9",
-    "#e69f00",
-    "#8c6d46",
-    "#f0e442",
-)
+NUM_COLOURS = 8
+"""How many can be distinguished by colour; the colours are in the style of the page.
 
-OTHER_COLOUR = "#6b7078"
-"""Colour of all that are beyond the eight that can be distinguished by colour."""
+They are those of Okabe & Ito, Color Universal Design (2008). Black is the ink; yellow, faint on
+paper, comes last.
+"""
 
 # Outlines of 50 square pixels around (0, 0), as d3-shape draws its symbols of these names.
 _OUTLINES = {
@@ -30,16 +22,6 @@ _OUTLINES = {
     "L1.58,1.58L1.58,4.74L-1.58,4.74L-1.58,1.58L-4.74,1.58Z",
     "wye": "M1.90,1.10L1.90,4.91L-1.90,4.91L-1.90,1.10L-5.21,-0.80L-3.30,-4.11L0,-2.20L3.30,-4.11"
     "L5.21,-0.80Z",
-}
-
-_MARKERS = {
-    "circle": "o",
-    "square": "s",
-    "triangle": "^",
-    "diamond": "D",
-    "star": "*",
-    "cross": "P",
-    "wye": "v",
 }
 
 
@@ -56,13 +38,8 @@ class Series:
     position: int | None
 
     @property
-    def colour(self) -> str:
-        """The colour on white paper."""
-        return OTHER_COLOUR if self.position is None else SERIES_COLOURS[self.position]
-
-    @property
     def css_colour(self) -> str:
-        """The colour in the page: lighter where the page is dark."""
+        """The colour, lighter where the page is dark."""
         return f"var(--series-{'other' if self.position is None else self.position})"
 
     @property
@@ -70,11 +47,6 @@ class Series:
         """The name of its symbol, as d3-shape has it."""
         names = tuple(_OUTLINES)
         return names[0] if self.position is None else names[self.position % len(names)]
-
-    @property
-    def marker(self) -> str:
-        """The name of its symbol, as matplotlib has it."""
-        return _MARKERS[self.symbol]
 
     @property
     def outline(self) -> str:
@@ -99,9 +71,9 @@ def series_of(names: Sequence[str], *, ranked: Sequence[str] = ()) -> dict[str, 
     """
     known = sorted(set(names))
     coloured = known
-    if len(known) > len(SERIES_COLOURS):
+    if len(known) > NUM_COLOURS:
         first = [name for name in dict.fromkeys((*ranked, *known)) if name in known]
-        coloured = sorted(first[: len(SERIES_COLOURS)])
+        coloured = sorted(first[:NUM_COLOURS])
     positions = {name: position for position, name in enumerate(coloured)}
     return {name: Series(name=name, position=positions.get(name)) for name in known}
 
@@ -113,5 +85,5 @@ def coloured(looks: Iterable[Series]) -> tuple[Series, ...]:
 
 def every_look() -> tuple[Series, ...]:
     """Every look, without names."""
-    positions = (*range(len(SERIES_COLOURS)), None)
+    positions = (*range(NUM_COLOURS), None)
     return tuple(Series(name="", position=position) for position in positions)

@@ -190,7 +190,7 @@ class Illustration:
     """
 
     name: str
-    plots: tuple[Plot | Markup, ...]
+    plots: tuple[Plot, ...]
     caption: str
     table: Table
     legend: tuple[Series, ...] = ()
@@ -423,7 +423,7 @@ def plots_of(page: Page) -> Iterator[Plot]:
 
 def _plots_within(part: Part) -> Iterator[Plot]:
     if isinstance(part, Illustration):
-        yield from (plot for plot in part.plots if isinstance(plot, Plot))
+        yield from part.plots
     elif isinstance(part, SideBySide | Fold | Choice):
         for inner in part.parts:
             yield from _plots_within(inner)

@@ -2,7 +2,6 @@
 
 import html
 import re
-import xml.etree.ElementTree as ET
 
 from analysis.figures.series import series_of
 from analysis.page.html_page import Bullets, Page, Paragraph, Section, render_page
@@ -29,11 +28,6 @@ def rows_of(page, table):
 def section_of(page, name):
     """The HTML of one section."""
     return page[page.index(f'<section id="{name}">') :].partition("</section>")[0]
-
-
-def svg_texts(svg):
-    """The texts that a drawing writes, in the order of drawing."""
-    return [element.text for element in ET.fromstring(svg).iter("text")]
 
 
 def page_of(results, *sections):

@@ -22,7 +22,6 @@ ROOT = Path(__file__).parents[2]
 _PACKAGES = ("analysis", "orchestrator", "podium", "search_spaces", "trainables")
 _LIBRARIES = (
     "faiss",
-    "matplotlib.backends.backend_svg",
     "optuna",
     "polars",
     "pyarrow.dataset",

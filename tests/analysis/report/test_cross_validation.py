@@ -210,7 +210,7 @@ def test_a_browser_shows_folds_and_test_scores_and_gives_them_as_a_file(
     visit = Visit(chromium, file.as_uri(), size, accept_downloads=True)
     section = visit.page.locator("section#cross-validation")
     assert section.locator("h2").inner_text().strip() == "Cross-validation"
-    assert section.locator("svg.plot").count() == 2
+    assert section.locator(".plot > svg").count() == 2
     (folds,) = truth_of("proxy_anchor").values()
     mean = statistics.mean(test for _, test in folds)
     last = section.locator(f"#{CELLS} tbody tr:last-child")
