@@ -1,10 +1,12 @@
 """An axis of a plot of lines or points as values."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from analysis.figures.plot import rounded
+
+_FEW_TIMES = 4  # costs further apart than this are drawn on a logarithmic axis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +39,12 @@ class Axis:
             ticks=tuple((float(position), name) for position, name in enumerate(names)),
             is_ordinal=True,
         )
+
+    @classmethod
+    def of_costs(cls, label: str, costs: Collection[float]) -> Self:
+        """Costs above 0, on a logarithmic axis where they are far apart."""
+        is_far = max(costs) > _FEW_TIMES * min(costs)
+        return cls(label=label, scale="log" if is_far else "linear")
 
     @classmethod
     def of_ranks(cls, label: str, num_competitors: int) -> Self:

@@ -7,7 +7,8 @@ from typing import get_args
 import polars as pl
 
 from analysis.figures.series import Series
-from analysis.page.html_page import Cell, Column, Paragraph, Section, Table
+from analysis.page.html_page import Cell, Column, Heading, Paragraph, Section, Table
+from analysis.report.score_against_cost import score_against_cost
 from analysis.scores.final_scores import BASELINE
 from analysis.scores.gpu_shares import gpus_per_trial, has_gpus
 from analysis.scores.protocol_runs import attempt_table
@@ -23,6 +24,7 @@ _UNKNOWN_LOSS = "unknown"  # of searches without a row
 
 def compute_cost(results: StudyResults, series: Mapping[str, Series]) -> Section:
     """The section: trials by state, seconds, causes, and whether searches had the same budget."""
+    against = score_against_cost(results, series)
     return Section(
         name="spent",
         title="Cost and failures",
@@ -30,6 +32,7 @@ def compute_cost(results: StudyResults, series: Mapping[str, Series]) -> Section
             Paragraph(text=_budget_text(results)),
             Paragraph(text=_attempts_text(results)),
             *_limits(results),
+            *((Heading(text="Score against cost"), against) if against else ()),
             *_spending_table(results, series),
             _counts(results, series),
             _failures(results) or Paragraph(text="No trial failed."),

@@ -48,7 +48,6 @@ from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted, number
 
 _MOST_MARKS = 2_000  # of all panels together
-_FEW_TIMES = 4  # costs further apart than this are drawn on a logarithmic axis
 
 
 def protocols(results: StudyResults, losses: Mapping[str, Series]) -> Section | None:
@@ -168,7 +167,7 @@ def _front(
         regret = estimate(row_of(study.picks.fairest.means, "regret", protocol=label))
         points.append(
             Point(
-                name=label,
+                name=study.shown[label],
                 label=study.shown[label],
                 x=60 * row["hours_per_search"],
                 y=PERCENT * row["regret"],
@@ -181,14 +180,10 @@ def _front(
             front.append((points[-1].x, points[-1].y))
     if not points:
         return None
-    costs = [point.x for point in points]
     unit = "GPU-minutes" if study.design.has_gpus else "Minutes of one slot"
     plot = scatter_plot(
         points,
-        x=Axis(
-            label=f"{unit} a search",
-            scale="log" if max(costs) > _FEW_TIMES * min(costs) else "linear",
-        ),
+        x=Axis.of_costs(f"{unit} a search", [point.x for point in points]),
         y=Axis(label="Selection regret on test, points"),
         name="protocol-front-plot",
         title="Regret against cost",
@@ -197,7 +192,7 @@ def _front(
         " points leak.",
         interval="interval",
         front=sorted(front),
-        looks=series,
+        looks={study.shown[label]: look for label, look in series.items()},
     )
     return Illustration(
         name="protocol-front",
@@ -224,7 +219,7 @@ def _scatter(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration
     kept = {label: thin_configs(found, most) for label, found in points.items()}
     plots = tuple(
         scatter_plot(
-            [_point(row, label) for row in found.to_dicts()],
+            [_point(row, study.shown[label]) for row in found.to_dicts()],
             x=Axis(label=f"Validation {study.metric}, %"),
             y=Axis(label=f"Test {study.metric}, %"),
             name=f"protocol-configs-{number}",
@@ -232,7 +227,7 @@ def _scatter(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration
             title=f"Configs under {study.shown[label]}",
             description=f"Validation against test {study.metric} of every config of one search; a"
             " ring marks the config selected on validation, a square the best on test.",
-            looks=series,
+            looks={study.shown[label]: look for label, look in series.items()},
         )
         for number, (label, found) in enumerate(kept.items())
     )
@@ -272,9 +267,9 @@ def _tested(study: ProtocolStudy) -> str:
     return "Test is of the same run, whose noise it shares with validation."
 
 
-def _point(row: Mapping[str, Any], label: str) -> Point:
+def _point(row: Mapping[str, Any], protocol: str) -> Point:
     return Point(
-        name=label,
+        name=protocol,
         x=PERCENT * row["val"],
         y=PERCENT * row["test"],
         detail=f"config {row['config']}",

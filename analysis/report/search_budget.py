@@ -15,7 +15,7 @@ from analysis.report.shown_blocks import ranked_losses
 from analysis.selection.expected_best import expected_best
 from analysis.selection.incumbents import budget_means, incumbent_curves, mean_halves
 from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.wording import counted, duration, number, signed
+from analysis.wording import counted, duration, number, signed, time_unit
 from podium.errors import PodiumError
 
 _HOUR_SECONDS = 3600
@@ -166,15 +166,15 @@ def _plots(results: StudyResults, found: _Curves, *, has_test: bool) -> Iterator
     validation = f"Validation {results.metric}"
     yield _plot(by_trials, trials, heading=f"{validation} by trials", name="budget-trials")
     if not means["gpu_hours"].has_nulls():
-        unit, word = _unit(means)
-        timed = means.with_columns(pl.col("gpu_hours") * unit)
+        unit, length = time_unit(max(means["gpu_hours"]) * _HOUR_SECONDS)
+        timed = means.with_columns(pl.col("gpu_hours") * (_HOUR_SECONDS / length))
         by_time = [
             _line(timed.filter(loss=loss), "gpu_hours", found.main, is_main=True)
             for loss in losses
         ]
         yield _plot(
             by_time,
-            Axis(label=f"Training, {word}"),
+            Axis(label=f"Training, {unit}"),
             heading=f"{validation} by training time",
             name="budget-time",
         )
@@ -211,14 +211,6 @@ def _line(rows: pl.DataFrame, spent: str, column: str, *, is_main: bool) -> Line
         note="" if is_main else column,
         is_dotted=not is_main,
     )
-
-
-def _unit(means: pl.DataFrame) -> tuple[float, str]:
-    """Hours, or minutes or seconds where all are short."""
-    most = max(means["gpu_hours"])
-    if most >= 1:
-        return 1.0, "hours"
-    return (60.0, "minutes") if most * 60 >= 1 else (3600.0, "seconds")
 
 
 def _table(found: _Curves, series: Mapping[str, Series], *, has_test: bool) -> Table:

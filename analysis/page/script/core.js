@@ -162,7 +162,7 @@ function textOn(axis, value) {
 function axisOptions(axis, domain, room, { isX }) {
   const options = { type: axis.scale, domain, label: axis.label, labelArrow: "none", ...(isX ? { labelAnchor: "center", labelOffset: 36 } : {}) };
   if (!axis.ticks.length) {
-    const most = Math.max(2, Math.floor(room / (isX ? 70 : 42)));
+    const most = Math.max(2, Math.min(12, Math.floor(room / (isX ? 55 : 42))));
     const ticks = axis.scale === "log" ? logTicks(domain, most) : axis.digits === 0 ? wholeTicks(domain, most) : most;
     return { ...options, ticks, tickFormat: plainTick };
   }
