@@ -23,7 +23,7 @@ MOST_BYTES = 1_500_000
 
 _BLOCKS = 8
 _PAIRS = 10  # confused pairs of classes of a block
-_MOST_PRODUCTS = 1e11  # multiplications of all searches: some ten seconds of one core
+_MOST_PRODUCTS = 5e10  # multiplications of all searches: some five seconds of one core
 _TRIED = 64  # thumbnails by which the size of one is estimated
 _BASE64 = 4 / 3
 _NEIGHBOUR_BYTES = 8.5  # of a place and a similarity as text
@@ -65,7 +65,8 @@ def retrieved_blocks(results: StudyResults) -> Iterator[RetrievedBlock]:
     are at hand, and otherwise the few that trials stored with pictures.
     """
     names = spread_blocks(results, set(results.winners["block"]), _BLOCKS)
-    found = [(name, _source(results, name, _MOST_PRODUCTS / len(names))) for name in names]
+    most_products = _MOST_PRODUCTS / max(1, len(names) * len(results.losses))
+    found = [(name, _source(results, name, most_products)) for name in names]
     sources = {name: source for name, source in found if source is not None}
     fitted = _all_fitted(sources, beside=results.images_beside)
     for place, (name, source) in enumerate(sources.items()):

@@ -127,11 +127,20 @@ function startRetrieval(root) {
     picture.classList.toggle("coarse", shown.isCoarse);
     picture.setAttribute("viewBox", `${left} ${upper} ${shown.cell} ${shown.cell}`);
     picture.setAttribute("aria-label", `${alt}${name}`);
-    picture.querySelector("use").setAttribute("href", `#sheet-${blocks.indexOf(shown)}-${sheet}`);
+    const id = `sheet-${blocks.indexOf(shown)}-${sheet}`;
+    load(document.getElementById(id));
+    picture.querySelector("use").setAttribute("href", `#${id}`);
     if (mark) tile.querySelector(".mark").textContent = mark;
     const label = tile.querySelector(".class-name");
     label.textContent = shown.prefix && kind !== "query" ? `…${name.slice(shown.prefix)}` : name;
     label.title = name;
+  }
+
+  // A sheet is decoded when it is first shown: all at once would delay the page.
+  function load(sheet) {
+    if (sheet.hasAttribute("href")) return;
+    sheet.setAttribute("href", sheet.dataset.href);
+    delete sheet.dataset.href;
   }
 
   function foldOf(place) {

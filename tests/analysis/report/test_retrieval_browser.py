@@ -138,7 +138,10 @@ def counts(visit):
 def test_a_block_and_a_class_are_chosen(chromium, address):
     visit = opened(chromium, address)
     first = cards(visit)
+    sheet = visit.page.locator("#sheet-1-0")
+    assert sheet.get_attribute("href") is None  # decoded when it is first shown
     visit.page.locator("[name=block]").select_option("1")
+    assert sheet.get_attribute("href").startswith("data:image/webp")
     assert cards(visit) != first
     assert visit.page.locator("#confused-1").is_visible()
     assert visit.page.locator("#confused-0").is_hidden()

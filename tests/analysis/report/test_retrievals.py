@@ -148,6 +148,15 @@ def test_photographs_fill_the_page_up_to_its_budget_and_no_further(folder, monke
     assert f"The page has {sum(shown)} of 84 queries" in section.parts[2].text
 
 
+def test_the_time_of_searches_is_shared_by_blocks_and_losses(folder, monkeypatch):
+    a_query = 8 * ALL  # multiplications of one loss
+    monkeypatch.setattr(retrieved_blocks, "_MOST_PRODUCTS", 2 * 2 * 10 * a_query)
+    html = page_of(read_browsed(folder, images=squares), retrievals)
+
+    assert [len(record["queries"]) for record in records_of(html)] == [10, 10]
+    assert "10 of 42 queries searched" in text_of(html)
+
+
 def test_every_order_and_the_most_confused_pairs_get_a_share_of_the_room(folder):
     results = read_browsed(folder)
     retrieved = retrieved_by_embeddings(results, BLOCKS[0], most_products=1e12)[0]
