@@ -2,10 +2,22 @@
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from analysis.estimates.grouped_share import FEWEST_GROUPS
+from analysis.figures.matrix import MatrixText, Scale, matrix_plot
 from analysis.figures.series import Series
 from analysis.hypothesis_tests.bayesian_signed_rank import FEW_BLOCKS
-from analysis.page.html_page import Cell, Column, Fold, Paragraph, Part, Section, Table
+from analysis.page.html_page import (
+    Cell,
+    Column,
+    Fold,
+    Illustration,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+)
 from analysis.study_results.study_results import StudyResults
 from analysis.tournament.interquartile_means import FEWEST_RUNS, FEWEST_VALUES
 from analysis.tournament.probability_of_superiority import ENOUGH_RUNS, MEANINGFUL, Superiority
@@ -62,7 +74,7 @@ def _section(
         Fold(
             summary="Probabilities of superiority and interquartile means",
             parts=(
-                _pairs(tournament, found, series),
+                _superiorities(tournament, found, series),
                 *_interquartile(tournament, found, series, unit),
             ),
         ),
@@ -106,6 +118,45 @@ def _tests(tournament: Tournament, found: SensitivityToTest, primary: str) -> Ta
 
 def _equal_to_first(test: VerdictUnderTest) -> str:
     return listed(test.not_different_from_first, most=_NAMED) or "none"
+
+
+def _superiorities(
+    tournament: Tournament, found: SensitivityToTest, series: Mapping[str, Series]
+) -> Illustration:
+    """How often a run of the row scores higher than one of the column, of every pair."""
+    index = {name: position for position, name in enumerate(tournament.names)}
+    shares_CC = np.full((len(index), len(index)), np.nan)
+    is_meaningful_CC = np.zeros(shares_CC.shape, dtype=bool)
+    for one in found.superiorities:
+        a, b = index[one.a], index[one.b]
+        shares_CC[a, b], shares_CC[b, a] = one.estimate, 1 - one.estimate
+        is_meaningful_CC[a, b] = one.is_meaningful
+    return Illustration(
+        name="superiority",
+        plots=(
+            matrix_plot(
+                tournament.names,
+                tournament.names,
+                shares_CC,
+                Scale(
+                    label="P(a run of the row scores higher)",
+                    start=0,
+                    end=1,
+                    is_diverging=True,
+                    digits=2,
+                ),
+                MatrixText(joint="against", framed="meaningful"),
+                name="superiority-plot",
+                title="Probability of superiority of each pair of competitors",
+                description=f"Rows and columns are {len(index)} competitors, best first: how often"
+                " a run of the row scores higher than one of the column.",
+                is_framed_RC=is_meaningful_CC,
+            ),
+        ),
+        caption="How often a run of the row scores higher than one of the column; framed:"
+        f" meaningful, from {MEANINGFUL:g} on with an interval above one half.",
+        table=_pairs(tournament, found, series),
+    )
 
 
 def _pairs(

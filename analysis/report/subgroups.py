@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
 import polars as pl
 
 from analysis.estimates.ranks import Standing
+from analysis.figures.matrix import MatrixText, Scale, matrix_plot
 from analysis.figures.series import Series
-from analysis.page.html_page import Cell, Column, Paragraph, Section, Table
+from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
 from analysis.study_results.study_results import StudyResults
 from analysis.tournament.subgroups import Subgroup, rank_subgroups
 from analysis.tournament.table_tournament import TableResults
@@ -77,9 +79,48 @@ def _section(
         title="Subgroups",
         parts=(
             Paragraph(text=" ".join(_sentences(found, names[0]))),
-            _table(found, names, series, primary),
+            _figure(found, names, _table(found, names, series, primary)),
         ),
     )
+
+
+def _figure(found: Sequence[Subgroup], names: Sequence[str], table: Table) -> Illustration:
+    by_name = [one.standing_of for one in found]
+    ranks_CS = np.array(
+        [[_average_rank(standing_of.get(name)) for standing_of in by_name] for name in names]
+    )
+    num = counted(len(found), "subgroup")
+    return Illustration(
+        name="slices-figure",
+        plots=(
+            matrix_plot(
+                names,
+                [_words(one) for one in found],
+                ranks_CS,
+                Scale(
+                    label="Average rank within the subgroup (1 is best)",
+                    start=len(names),
+                    end=1,
+                ),
+                MatrixText(
+                    joint="in",
+                    details=tuple(
+                        tuple(counted(one.num_blocks, "block") for one in found) for _ in names
+                    ),
+                ),
+                name="slices-plot",
+                title="Average rank of each competitor in each subgroup",
+                description=f"{len(names)} rows of competitors, best on average at the top, and"
+                f" {num} as columns; the darker a cell, the better the rank.",
+            ),
+        ),
+        caption=f"Average rank of each competitor in each of {num}.",
+        table=table,
+    )
+
+
+def _average_rank(standing: Standing | None) -> float:
+    return np.nan if standing is None else standing.average_rank
 
 
 def _sentences(found: Sequence[Subgroup], leader: str) -> Iterator[str]:

@@ -121,7 +121,12 @@ def test_the_map_has_the_ranks_of_every_block():
 
 def test_parts_of_the_thesis_are_backbones_and_dimensions():
     results = rank_table(thesis_cub200.score_table())
-    sentence, table = table_subgroups(results, series_of(results.tournament.names)).parts
+    sentence, figure = table_subgroups(results, series_of(results.tournament.names)).parts
+    table = figure.table
+    assert figure.plots[0].values["columns"][0] == "Backbone BNInception"
+    cells = np.array(figure.plots[0].values["cells"])
+    shown = np.array([[cell.order for cell in row[1:]] for row in table.rows])
+    assert np.allclose(cells, shown, rtol=1e-5)
     assert sentence.text.startswith("ProxyAnchor is first in 7 of 7 subgroups.")
     # There is one data set, which is no part.
     assert [column.group for column in table.columns] == [
@@ -167,9 +172,10 @@ def test_a_part_that_another_competitor_wins_is_named():
 
 
 def test_a_study_is_parted_by_k_data_set_and_dimension(results_with_failed_finals):
-    _, table = subgroups(
+    _, figure = subgroups(
         results_with_failed_finals, series_of(results_with_failed_finals.losses)
     ).parts
+    table = figure.table
     groups = [column.group for column in table.columns[1:]]
     assert Counter(groups) == {"K": 4, "Data set": 2, "Dimension": 2}
     assert table.columns[1].label.startswith("1 (n")
@@ -180,23 +186,25 @@ def test_a_study_is_parted_by_k_data_set_and_dimension(results_with_failed_final
 
 
 def test_blocks_that_are_parts_of_their_own_are_no_parts(single_seed_results):
-    _, table = subgroups(single_seed_results, series_of(single_seed_results.losses)).parts
-    assert {column.group for column in table.columns[1:]} == {"K"}
+    _, figure = subgroups(single_seed_results, series_of(single_seed_results.losses)).parts
+    assert {column.group for column in figure.table.columns[1:]} == {"K"}
 
 
 def test_parts_with_unlike_competitors_are_called_incomparable(results_with_failed_finals):
     _, full = subgroups(
         results_with_failed_finals, series_of(results_with_failed_finals.losses)
     ).parts
-    assert full.note == ""
+    assert full.table.note == ""
     table = thesis_cub200.score_table()
     is_gone = (pl.col("backbone") == "ResNet50") & (pl.col("loss") == "NPair")
     score = pl.when(~is_gone).then(pl.col("recall"))
     gone = rank_table(dataclasses.replace(table, cells=table.cells.with_columns(recall=score)))
     _, found = table_subgroups(gone, series_of(gone.tournament.names)).parts
-    last = next(row for row in found.rows if row[0].text == "NPair")
+    last = next(row for row in found.table.rows if row[0].text == "NPair")
     assert [cell.text for cell in last[1:4]] == ["10.00", "10.00", "–"]
-    assert "not comparable" in found.note
+    row = found.plots[0].values["rows"].index("NPair")
+    assert found.plots[0].values["cells"][row][2] is None
+    assert "not comparable" in found.table.note
 
 
 def test_a_study_without_holes_says_so_in_one_sentence(single_seed_results):
