@@ -135,7 +135,7 @@ maximise first), `asks/` (which trial each suggestion became, written before it 
 `runs/` (what each run spent: see the end of this page),
 `checkpoints/` (running trials only), `logs/` (what [trials](../explanation/reliability.md#logs-of-trials)
 printed), `compacted/` (the
-gathered trials), `report.html`.
+gathered trials), `report.html`, `report-images/` (what `podium report --images-beside` wrote).
 
 Recalls, nDCG, R-precision, MAP@R, NMI and F1 are 0 to 1. A number is finite or null, never NaN. In
 a study of
