@@ -6,6 +6,7 @@ from typing import Any, Literal, Self
 
 from analysis.figures.plot import rounded
 
+_MARGIN = 0.06
 _FEW_TIMES = 4  # costs further apart than this are drawn on a logarithmic axis
 
 
@@ -45,6 +46,13 @@ class Axis:
         """Costs above 0, on a logarithmic axis where they are far apart."""
         is_far = max(costs) > _FEW_TIMES * min(costs)
         return cls(label=label, scale="log" if is_far else "linear")
+
+    @classmethod
+    def over(cls, label: str, values: Collection[float]) -> Self:
+        """The range of these values with a margin, for several plots that share it."""
+        low, high = min(values), max(values)
+        margin = _MARGIN * (high - low) or 1.0
+        return cls(label=label, limits=(low - margin, high + margin))
 
     @classmethod
     def of_ranks(cls, label: str, num_competitors: int) -> Self:

@@ -217,11 +217,12 @@ def _scatter(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration
         return None
     most = _MOST_MARKS // len(points)
     kept = {label: thin_configs(found, most) for label, found in points.items()}
+    tests = [PERCENT * value for found in kept.values() for value in found["test"]]
     plots = tuple(
         scatter_plot(
             [_point(row, study.shown[label]) for row in found.to_dicts()],
             x=Axis(label=f"Validation {study.metric}, %"),
-            y=Axis(label=f"Test {study.metric}, %"),
+            y=Axis.over(f"Test {study.metric}, %", tests),
             name=f"protocol-configs-{number}",
             label=study.shown[label],
             title=f"Configs under {study.shown[label]}",

@@ -82,8 +82,9 @@ def _line(part: pl.DataFrame, *, note: str, most: int) -> Line:
     complete = part.filter(pl.col("state") == "COMPLETE").drop_nulls("objective")
     best = complete.select("index", pl.col("objective").cum_max())
     rises = best.filter((pl.col("objective").diff() > 0).fill_null(value=True))
-    end = [(part["index"][-1], best["objective"][-1])] if rises.height else []
-    corners = [*rises.rows(), *end]
+    corners = rises.rows()
+    if corners and corners[-1][0] < part["index"][-1]:
+        corners.append((part["index"][-1], corners[-1][1]))
     dots = part[thinned(part.height, most)] if most else part.clear()
     return Line(
         name=part["loss"][0],

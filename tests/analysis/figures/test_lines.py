@@ -64,6 +64,18 @@ def test_ranks_have_the_first_at_the_top():
     assert Axis.of_ranks("Rank", 4).as_values()["limits"] == [4.5, 0.5]
 
 
+def test_costs_far_apart_are_logarithmic_and_near_ones_are_not():
+    assert Axis.of_costs("minutes", [1.0, 900.0]).scale == "log"
+    assert Axis.of_costs("minutes", [1.0, 2.0]).scale == "linear"
+
+
+def test_a_shared_range_has_room_around_every_value():
+    low, high = Axis.over("score", [10.0, 20.0, 15.0]).limits
+
+    assert low < 10 < 20 < high
+    assert Axis.over("score", [5.0]).limits == (4.0, 6.0)
+
+
 def test_categories_are_ticks_in_their_order():
     axis = Axis.of_categories("K", ("1", "10")).as_values()
 
