@@ -9,6 +9,8 @@ import shutil
 import pytest
 
 from analysis.wording import number
+from tests.analysis.protocol_store import write_protocol_store
+from tests.analysis.protocol_truth import ProtocolTruth
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.analysis.thesis_cub200 import RECALLS
@@ -151,6 +153,24 @@ def test_every_part_of_a_study_is_ranked_as_the_command_does(
 
     assert check_every_choice(visit, capsys, scale=100, has_available=True) > 10
     assert visit.complaints == []
+
+
+def test_a_study_of_several_protocols_is_ranked_under_the_one_of_the_page(
+    chromium, tmp_path, monkeypatch, capsys
+):
+    truth = ProtocolTruth(
+        blocks=("glyphs-latin/conv_small/32", "glyphs-greek/conv_small/32"),
+        losses=("contrastive", "triplet"),
+        repeats=2,
+        configs=2,
+        seeds=1,
+    )
+    write_protocol_store(tmp_path / "podium-results" / "synthetic", truth)
+    arguments = ("podium-results/synthetic", "--protocol", "kfold")
+    visit = Visit(chromium, report_in(tmp_path, monkeypatch, capsys, *arguments), LAPTOP)
+
+    assert check_every_choice(visit, capsys, scale=100) == 2
+    assert "--where protocol=kfold" in visit.page.locator(".filtered-note").inner_text()
 
 
 def test_every_part_of_a_published_table_too(chromium, tmp_path, monkeypatch, capsys):
