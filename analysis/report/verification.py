@@ -6,7 +6,7 @@ import polars as pl
 
 from analysis.figures.axis import Axis
 from analysis.figures.lines import Line, lines_plot, thinned
-from analysis.figures.series import Series
+from analysis.figures.series import Series, coloured
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
 from analysis.report.shown_blocks import points_of_line, ranked_losses
 from analysis.scores.final_scores import BASELINE
@@ -187,6 +187,8 @@ def _figure(
         caption="ROC of the tuned losses: share of pairs of one class accepted (TAR) by the share"
         " of pairs of two classes accepted (FAR, logarithmic), mean over seeds and folds at each"
         " FAR.",
+        # All curves end at the same point, so names there are of no help.
+        legend=coloured(series[loss] for loss in sorted(set(curves["loss"]))),
         selector="Block" if len(panels) > 1 else "",
         table=_curve_table(curves, series),
     )
