@@ -145,8 +145,9 @@ def _read(paths: StudyPaths, files: Sequence[StoredFile]) -> StoredStudy:
     runs = read_runs(paths)
     trials, planned = _num_trials(paths, files), _num_planned(paths)
     failed = _num_failed(runs, files)
-    owner = _living_owner(paths, files)
-    state: State = "running" if owner else _state(paths, runs, trials, planned, failed)
+    changes = [file.changed_at for file in files if file.path.startswith(("lock.json", "lock/"))]
+    owner = running_owner(paths, changes)
+    state: State = "running" if owner else ended_state(paths, runs, trials, planned, failed)
     spent = [spent for run in runs for spent in run.spent]
     return StoredStudy(
         folder=paths.folder,
@@ -163,9 +164,18 @@ def _read(paths: StudyPaths, files: Sequence[StoredFile]) -> StoredStudy:
     )
 
 
-def _state(
+def ended_state(
     paths: StudyPaths, runs: Sequence[Run], trials: int, planned: int, failed: int
 ) -> State:
+    """What became of a study that is not running.
+
+    Args:
+        paths: its results folder.
+        runs: its runs.
+        trials: number of its committed trials.
+        planned: number of trials that it plans, at most.
+        failed: number of its failed trials.
+    """
     if not trials and not runs:
         return "planned"
     if not runs:  # merged, or written by a version that recorded no runs
@@ -206,9 +216,13 @@ def _num_failed(runs: Sequence[Run], files: Sequence[StoredFile]) -> int:
     return max(0, failed - withdrawn)
 
 
-def _living_owner(paths: StudyPaths, files: Sequence[StoredFile]) -> LockOwner | None:
-    """Who is running the study, as far as it can be seen from here without waiting."""
-    changes = [file.changed_at for file in files if file.path.startswith(("lock.json", "lock/"))]
+def running_owner(paths: StudyPaths, changes: Sequence[datetime]) -> LockOwner | None:
+    """Who is running the study, as far as it can be seen from here without waiting.
+
+    Args:
+        paths: results folder of the study.
+        changes: when files that its run keeps writing changed last.
+    """
     owner = lock_owner(paths) if changes else None
     if owner is None or is_dead(owner):
         return None

@@ -5,6 +5,7 @@
     max_concurrent: 2       # trials at a time, in place of search.max_concurrent
     budget: {gpu_hours: 40} # hours of all runs, in place of those of the study file
     cancel: [proxy_anchor]  # searches by the names that `podium status` shows, or by their ids
+    pause: true             # running trials finish, and no other starts
 """
 
 import difflib
@@ -32,7 +33,7 @@ from orchestrator.study_parser.yaml_section import Section
 from orchestrator.study_parser.yaml_tree import compose
 from podium.errors import PodiumError, StoreError, StudyError
 
-_KEYS = ("max_concurrent", "budget", "cancel")
+_KEYS = ("max_concurrent", "budget", "cancel", "pause")
 _READ_SECONDS, _REMOTE_READ_SECONDS = 2.0, 30.0
 _log = logging.getLogger(__name__)
 
@@ -64,6 +65,8 @@ def write_control(study: Study, paths: StudyPaths, control: Control) -> None:
         values["budget"] = dict(control.hours)
     if cancelled:
         values["cancel"] = cancelled
+    if control.is_paused:
+        values["pause"] = True
     content = yaml.safe_dump(values, allow_unicode=True, sort_keys=False).encode()
     _control(content, study, str(paths.control))
     put(paths.control, content)
@@ -105,7 +108,7 @@ def changes_text(folder: Place) -> str:
 
 def control_text(study: Study, control: Control) -> str:
     """What control changes, in words."""
-    parts = []
+    parts = ["paused"] if control.is_paused else []
     if control.max_concurrent is not None:
         parts.append(f"max_concurrent {control.max_concurrent}")
     for name, hours in control.hours.items():
@@ -213,4 +216,5 @@ def _control(content: bytes | None, study: Study, source: str) -> Control:
         max_concurrent=max_concurrent,
         cancelled=frozenset(ids[it] for it in given),
         hours=hours,
+        is_paused=not top.is_null("pause") and top.boolean("pause", default=False),
     )

@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from types import TracebackType
 from typing import Self
@@ -22,6 +22,7 @@ from orchestrator.results.records.runs import (
     Run,
     RunEnding,
     RunSpent,
+    StartedTrial,
     is_larger,
     read_runs,
     write_run,
@@ -42,6 +43,21 @@ _WRITE_SECONDS = 5.0
 _REMOTE_WRITE_SECONDS = 30.0  # every write is a request there
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunNow:
+    """What runs at a moment, for those who watch from other processes.
+
+    Attributes:
+        slots: number of trials that fit at a time; None if not known.
+        seconds_left: estimated seconds until the study or its budget ends; None if not known.
+        running: trials that workers have.
+    """
+
+    slots: int | None = None
+    seconds_left: float | None = None
+    running: tuple[StartedTrial, ...] = ()
+
+
 class RunAccount:
     """What this run spends, and all runs of the study together; entered when trials start.
 
@@ -55,6 +71,7 @@ class RunAccount:
     Attributes:
         spending: what this run spends.
         budget: the limits now.
+        now: gives what runs now; called from another thread.
 
     Raises:
         CorruptFileError: the account of an earlier run cannot be read.
@@ -87,6 +104,7 @@ class RunAccount:
         self._thread = threading.Thread(target=self._keep_writing, name="run-account", daemon=True)
         self.spending = Spending(clock)
         self.budget = study.budget
+        self.now: Callable[[], RunNow] = RunNow
 
     def __enter__(self) -> Self:
         """Write that the run started, and an estimate of what older ones spent."""
@@ -205,6 +223,7 @@ class RunAccount:
         end = self._end
         if end is None and self._released.is_set():
             end = "interrupted"
+        now = self.now() if end is None else RunNow()
         return Run(
             number=self._number,
             started_at=self._started_at,
@@ -217,6 +236,9 @@ class RunAccount:
             trials_per_search=trials_per_search(self._study),
             ended_searches=dict(self._ended_searches),
             cancelled_searches=dict(self._cancelled_searches),
+            slots=now.slots,
+            seconds_left=now.seconds_left,
+            running=now.running,
             spent=tuple(
                 RunSpent(**on._asdict(), **asdict(spent))
                 for on, spent in sorted(self.spending.now().items())

@@ -14,11 +14,12 @@ from orchestrator.results.records import checkpoint_files
 from orchestrator.results.records.artifact_files import remove_leftovers
 from orchestrator.results.records.asks import Ask, write_ask
 from orchestrator.results.records.metric_columns import short_label
+from orchestrator.results.records.runs import StartedTrial
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.scheduling.budget_watch import BudgetWatch
 from orchestrator.scheduling.executor_interface import Loss, NoJob
 from orchestrator.scheduling.resource_usage import use_of
-from orchestrator.scheduling.run_accounting import RunAccount
+from orchestrator.scheduling.run_accounting import RunAccount, RunNow
 from orchestrator.scheduling.running_trial import (
     LongestHistories,
     RunningTrial,
@@ -44,6 +45,7 @@ from orchestrator.trials.worker_messages import Ended, Message
 from podium.errors import StoreError
 from trainables.trial_reports import EpochReport
 
+_PAUSE_SECONDS = 1.0  # between two looks at whether a pause is over
 _MAX_LOGS = 1000  # so many trials of a study keep their log file; then only those that fail do
 _log = logging.getLogger(__name__)
 
@@ -95,6 +97,7 @@ class StudyScheduler:
         self._study = study
         self._current_control, self._control = control, Control()
         self._account = account
+        account.now = self._now
         self._store = store
         self._paths = store.paths
         self._queues = queues
@@ -128,6 +131,16 @@ class StudyScheduler:
             self.stop()
         return not self.is_stopping
 
+    def _outlasts_pause(self) -> bool:
+        """Whether the study continues; waits while it is paused and nothing runs.
+
+        Executors would take a study of which nothing runs and nothing starts for a finished one.
+        """
+        while self.check_budget() and self._control.is_paused and not self._running:
+            self._store.check_ownership()
+            self._stopping.wait(_PAUSE_SECONDS)
+        return not self.is_stopping
+
     def bounded(self, capacity: Capacity) -> Capacity:
         """The capacity for as many trials at a time as the study and the user allow."""
         return capacity.at_most(self._control.max_concurrent or self._study.search.max_concurrent)
@@ -141,10 +154,10 @@ class StudyScheduler:
 
     def next_job(self, capacity: Capacity) -> TrialJob | NoJob:
         """A job for a free slot, from whatever is furthest behind its fair share."""
-        if not self.check_budget():
+        if not self._outlasts_pause():
             return NoJob.FINISHED
         capacity = self._capacity = self.bounded(capacity)
-        if self.budget.are_trials_used_up(len(self._running)):
+        if self._control.is_paused or self.budget.are_trials_used_up(len(self._running)):
             return NoJob.WAIT
         self._store.check_ownership()
         self._time_left.set_slots(self._slots.num_in(capacity))
@@ -218,6 +231,23 @@ class StudyScheduler:
         self.check_budget()
         capacity = self._capacity = self.bounded(capacity)
         return self._timeouts.losses(self._running, capacity)
+
+    def _now(self) -> RunNow:
+        estimate = self._time_left.estimate()
+        return RunNow(
+            slots=self._slots.num_in(self._capacity),
+            seconds_left=self.budget.limit_seconds_left(estimate and estimate.seconds_left),
+            running=tuple(
+                StartedTrial(
+                    trial_id=entry.spec.trial_id,
+                    search=entry.spec.search.id,
+                    stage=entry.spec.stage,
+                    attempt=entry.attempt,
+                )
+                for entry in tuple(self._running.values())
+                if entry.begun is not None
+            ),
+        )
 
     def progress(self) -> StudyProgress:
         """A snapshot; may be taken from another thread."""

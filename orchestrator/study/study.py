@@ -200,11 +200,13 @@ class Control:
         max_concurrent: maximum number of trials at a time; None for that of the study.
         cancelled: ids of searches that are to start no other trial, and to have no finals.
         hours: ``gpu_hours`` and ``wall_hours`` of the budget that are changed; None: no limit.
+        is_paused: whether no other trial is to start for now.
     """
 
     max_concurrent: int | None = None
     cancelled: frozenset[str] = frozenset()
     hours: Mapping[str, float | None] = field(default_factory=dict)
+    is_paused: bool = False
 
     def budget(self, given: BudgetSettings) -> BudgetSettings:
         """A budget with the hours that are changed."""

@@ -7,12 +7,13 @@ file. No result depends on it, so a log that cannot be written is no failure.
 import contextlib
 import io
 import platform
+import re
 import time
 from datetime import UTC, datetime
 
 from orchestrator.redaction import redacted
 from orchestrator.results.records.metric_columns import short_label
-from orchestrator.results.storage.files import put, read_record
+from orchestrator.results.storage.files import put, read_record, remove
 from orchestrator.results.storage.locations import RemotePath
 from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended, Message
@@ -24,6 +25,11 @@ _ROW_CHARACTERS = 8_000  # of the end of what was printed, for the trial's row
 # A secret whose beginning was cut off is not known for one: more is searched than is kept.
 _SEARCHED_CHARACTERS = 100_000
 _LEFT_OUT = "\n[... left out ...]\n"
+_EPOCH_LINE = re.compile(
+    r"^\[\d\d:\d\d:\d\d\] fold (?P<fold>\d+) epoch (?P<epoch>\d+): "
+    r"(?:.*, )?val \S+ (?P<score>-?\d[\d.e+-]*), ",
+    re.MULTILINE,
+)
 _WRITE_SECONDS = 10.0  # between two writes while a trial runs
 
 
@@ -39,6 +45,7 @@ class TrialLog(io.TextIOBase):
         self._place = job.paths.trial_log(job.trial_id)
         self._is_remote = isinstance(job.paths.folder, RemotePath)
         self._written = time.monotonic()
+        self._is_begun = False
         self._printed = _BoundedText()
         self._whole = _BoundedText()
         if job.attempt > 1:
@@ -58,16 +65,19 @@ class TrialLog(io.TextIOBase):
     def note(self, message: Message) -> None:
         """Take in what the trial reported, or how it ended.
 
-        While the trial runs the file is written now and then, since a worker that is killed
-        writes no more; on remote storage, where each time is a request, at the end alone.
+        While the trial runs the file is written now and then, as a worker that is killed writes
+        no more, and for who watches; on remote storage, where each time is a request, at the end
+        alone.
         """
         self._note(_line(message))
         is_due = time.monotonic() - self._written >= _WRITE_SECONDS
-        if is_due and not self._is_remote and self._job.keeps_log:
+        if is_due and not self._is_remote:
             self._write_file()
 
     def end(self, ended: Ended | None) -> None:
         """Write the file, if the study keeps it, or the trial failed or was begun before.
+
+        Otherwise what was written of it while the trial ran is deleted.
 
         Args:
             ended: how the attempt ended; None if it was stopped from outside.
@@ -76,6 +86,9 @@ class TrialLog(io.TextIOBase):
         has_failed = ended is not None and ended.state == "FAILED"
         if self._job.keeps_log or has_failed or self._job.attempt > 1:
             self._write_file()
+        elif self._is_begun:
+            with contextlib.suppress(StoreError, CorruptFileError):
+                remove(self._place)
 
     def _note(self, line: str) -> None:
         self._whole.write(f"[{datetime.now(UTC):%H:%M:%S}] {line}\n")
@@ -87,6 +100,7 @@ class TrialLog(io.TextIOBase):
 
     def _write_file(self) -> None:
         self._written = time.monotonic()
+        self._is_begun = True
         with contextlib.suppress(StoreError, CorruptFileError):
             put(self._place, _bounded(self._whole).encode(errors="backslashreplace"))
 
@@ -144,3 +158,15 @@ def _shown(scores: tuple[Score, ...]) -> list[Score]:
 def _score_words(score: Score) -> str:
     name = score.metric if score.role == "train" else short_label(score.metric, score.k or 0)
     return f"{score.role} {name} {score.value:.4g}"
+
+
+def epoch_scores(log: str) -> dict[tuple[int, int], float]:
+    """Fold and epoch -> validation score, of the epochs that the text of a log file tells.
+
+    Scores have the four digits that are written there. Of an epoch that several attempts trained
+    it is the last.
+    """
+    return {
+        (int(found["fold"]), int(found["epoch"])): float(found["score"])
+        for found in _EPOCH_LINE.finditer(log)
+    }

@@ -21,10 +21,15 @@ def command(
     wall_hours: Annotated[
         float | None, typer.Option(help="In place of budget.wall_hours.", metavar="H")
     ] = None,
+    pause: Annotated[
+        bool | None,
+        typer.Option("--pause/--resume", help="Start no other trial for now; or do again."),
+    ] = None,
 ) -> None:
     """Change how a study runs: a run in progress applies it within seconds, later runs too.
 
-    With fewer trials at a time, running trials finish before others start. Hours cover all runs
+    With fewer trials at a time, running trials finish before others start; so they do in a pause,
+    in which the run waits and its hours of wall-clock time go on. Hours cover all runs
     together: with more hours, searches that have not ended continue, and those that ended for lack
     of hours resume at the next start. The changes are in control.yaml in the results folder, which
     may be edited, or deleted to undo them all. Without options, what is changed is printed.
@@ -42,11 +47,12 @@ def command(
     control = read_control(stored, paths)
     given = {"gpu_hours": gpu_hours, "wall_hours": wall_hours}
     hours = {name: value for name, value in given.items() if value is not None}
-    if max_concurrent is not None or hours:
+    if max_concurrent is not None or hours or pause is not None:
         control = replace(
             control,
             max_concurrent=control.max_concurrent if max_concurrent is None else max_concurrent,
             hours={**control.hours, **hours},
+            is_paused=control.is_paused if pause is None else pause,
         )
         write_control(stored, paths, control)
     say(f"{paths.control}: {control_text(stored, control)}")

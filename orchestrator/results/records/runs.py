@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from orchestrator.results.records.json_records import (
+    FileName,
     RecordKind,
     amount,
     checked,
@@ -71,6 +72,23 @@ class RunSpent:
     whole_seconds: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartedTrial:
+    """A trial that a worker has.
+
+    Attributes:
+        trial_id: id of the trial.
+        search: id of its search.
+        stage: stage of the trial.
+        attempt: number of the attempt, from 1.
+    """
+
+    trial_id: FileName
+    search: str
+    stage: str
+    attempt: int
+
+
 def _budget(name: str, limits: Any) -> dict[str, float | None]:
     if not isinstance(limits, dict) or limits.keys() != set(_LIMITS):
         raise ValueError(f"{name} must hold {', '.join(_LIMITS)}")
@@ -87,6 +105,12 @@ def _spent(name: str, rows: Any) -> tuple[RunSpent, ...]:
     if not isinstance(rows, list):
         raise ValueError(f"{name} must be a list")
     return tuple(checked_row(RunSpent, name, row) for row in rows)
+
+
+def _running(name: str, rows: Any) -> tuple[StartedTrial, ...]:
+    if not isinstance(rows, list):
+        raise ValueError(f"{name} must be a list")
+    return tuple(checked_row(StartedTrial, name, row) for row in rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +130,9 @@ class Run:
         ended_searches: id of each search whose share of the budget was used up -> its trials then.
         spent: what attempts took, by search, stage and use.
         cancelled_searches: id of each search that the user cancelled -> its trials then.
+        slots: number of trials that fit at a time when this was written; None if not known.
+        seconds_left: estimated time until the study or its budget ends; None if not known.
+        running: trials that workers had when this was written; empty once the run ended.
     """
 
     number: int
@@ -120,6 +147,9 @@ class Run:
     ended_searches: Annotated[Mapping[str, int], _trials] = field(default_factory=dict)
     spent: Annotated[tuple[RunSpent, ...], _spent] = ()
     cancelled_searches: Annotated[Mapping[str, int], _trials] = field(default_factory=dict)
+    slots: int | None = None
+    seconds_left: float | None = None
+    running: Annotated[tuple[StartedTrial, ...], _running] = ()
 
 
 _KIND = RecordKind(
@@ -128,7 +158,7 @@ _KIND = RecordKind(
     plural="runs",
     title="run {0.number}",
     place=lambda paths, it: paths.run(it.number),
-    may_lack_defaults=True,  # the cancelled searches
+    may_lack_defaults=True,  # the cancelled searches, and what runs
 )
 
 

@@ -47,6 +47,7 @@ class _Files(Protocol):
     def list_below(self, folder: Any, suffix: str, /) -> Sequence[Place]: ...
     def contents(self, folder: Any, /) -> list[tuple[str, str]]: ...
     def stored_files(self, folder: Any, /) -> list[StoredFile]: ...
+    def change_of_names(self, folder: Any, /) -> int | None: ...
     def refuse_links(self, folder: Any, /, *, deep: bool) -> None: ...
     def remove(self, path: Any, /) -> None: ...
     def remove_folder(self, folder: Any, /) -> None: ...
@@ -228,6 +229,15 @@ def stored_files(folder: Place) -> list[StoredFile]:
     Links, pipes and devices are left out. Of a remote folder by one listing.
     """
     return _of(folder).stored_files(folder)
+
+
+def change_of_names(folder: Place) -> int | None:
+    """A number that changes when a file right in a folder appears, vanishes or is replaced whole.
+
+    None where it does not tell: in remote stores, of a missing folder, and for two seconds after
+    a change, as the next change may get the same time.
+    """
+    return _of(folder).change_of_names(folder)
 
 
 def refuse_links(folder: Place, *, deep: bool) -> None:

@@ -16,6 +16,7 @@ import glob
 import os
 import shutil
 import stat
+import time
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
@@ -30,6 +31,7 @@ from podium.errors import CorruptFileError, StoreError, UnreachableError
 
 # Nothing is followed, no pipe is waited for, and no child process gets the file.
 _CAUTIOUS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_SETTLED_NS = 2 * 10**9  # clocks of file systems are coarse, by up to two seconds
 _KINDS = (
     (stat.S_ISLNK, "a symbolic link"),
     (stat.S_ISDIR, "a folder"),
@@ -235,6 +237,15 @@ def stored_files(folder: Path) -> list[StoredFile]:
             changed_at = datetime.fromtimestamp(status.st_mtime, UTC)
             found.append(StoredFile(path, status.st_size, changed_at))
     return sorted(found)
+
+
+def change_of_names(folder: Path) -> int | None:
+    """See `files`."""
+    try:
+        changed = folder.stat().st_mtime_ns
+    except FileNotFoundError:
+        return None
+    return changed if time.time_ns() - changed > _SETTLED_NS else None
 
 
 def _walk(folder: Path) -> Iterator[tuple[str, str, os.DirEntry[str]]]:

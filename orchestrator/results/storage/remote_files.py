@@ -134,6 +134,10 @@ def stored_files(folder: RemotePath) -> list[StoredFile]:
     )
 
 
+def change_of_names(folder: RemotePath) -> None:
+    """See `files`; stores have no folders that could change."""
+
+
 def refuse_links(folder: RemotePath, *, deep: bool) -> None:
     """See `files`; there are none."""
 

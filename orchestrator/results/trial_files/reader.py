@@ -12,7 +12,7 @@ flat test columns that earlier versions did not write are derived when they are 
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -154,6 +154,18 @@ class Reader:
         """
         return self._rows(with_present_winner=True).select(
             name for name in self._schema if name not in _NESTED
+        )
+
+    def rows_of(self, trial_ids: Collection[str], columns: Sequence[str]) -> pl.DataFrame:
+        """Columns of some trials as they were written, in no order; only their files are read.
+
+        Args:
+            trial_ids: ids of the trials; those that have no row are left out.
+            columns: names of the columns.
+        """
+        return self._stored().collect(
+            lambda rows: rows.filter(pl.col("trial_id").is_in(trial_ids)).select(columns),
+            trial_ids,
         )
 
     def scores(self) -> pl.LazyFrame:

@@ -1,0 +1,1 @@
+"""A study as it runs, on a page of this machine."""
