@@ -35,7 +35,9 @@ def chromium():
 
 
 class Visit:
-    def __init__(self, browser, address, size, scheme="light", **options):
+    def __init__(self, browser, address, size, scheme="light", *, origin=None, **options):
+        """``origin`` is that of a server of this machine which the page may ask."""
+        self._allowed = ("file:", "data:", "blob:file:", *([f"{origin}/"] if origin else []))
         self.context = browser.new_context(viewport=size, color_scheme=scheme, **options)
         self.page = self.context.new_page()
         self.complaints = []
@@ -45,7 +47,7 @@ class Visit:
         self.page.goto(address)
 
     def _requested(self, request):
-        if not request.url.startswith(("file:", "data:", "blob:file:")):
+        if not request.url.startswith(self._allowed):
             self.complaints.append(request.url)
 
     def run(self, script):

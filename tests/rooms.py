@@ -51,6 +51,10 @@ LOOKED_FOR_BY_NAME = {
     "podium.api.status",
     "podium.api.trials",
     "podium.cli",
+    "podium.live.control",
+    "podium.live.guard",
+    "podium.live.page",
+    "podium.live.view_record",
     "podium.plan.power_text",
     "trainables.loss_composition.cross_batch_memory",
     "trainables.loss_composition.pretraining",
@@ -73,7 +77,7 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/results_tools", "orchestrator/run", "orchestrator/scheduling",
         "orchestrator/study", "orchestrator/verify", "podium",
-        "podium/api", "podium/arguments", "podium/errors", "podium/stop_signals",
+        "podium/api", "podium/live", "podium/arguments", "podium/errors", "podium/stop_signals",
         "podium/terminal", "search_spaces", "trainables", "trainables/dataset_interface",
         "trainables/dataset_readers", "trainables/file_caches", "trainables/metrics",
         "trainables/recipes", "trainables/saved_models", "trainables/settings", "trainables/trial",
@@ -120,6 +124,12 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/results/trial_files", "orchestrator/run", "orchestrator/study",
         "podium/errors", "podium/terminal", "trainables", "trainables/settings",
         "trainables/trial",
+    },
+    "podium/live": {
+        "analysis/page", "orchestrator", "orchestrator/results/locks",
+        "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/results/trial_files", "orchestrator/results_tools", "orchestrator/run",
+        "orchestrator/scheduling", "orchestrator/study", "orchestrator/worker", "podium/errors",
     },
     # 9
     "analysis/page": {

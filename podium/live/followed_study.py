@@ -107,7 +107,10 @@ class FollowedStudy:
             progress=progress,
             search_ids=tuple(self._names),
             slots=run.slots if run else None,
-            curves=(*map(self._running_curve, running[:_NUM_RUNNING_CURVES]), *self._last_curves()),
+            curves=(
+                *map(self._running_curve, running[:_NUM_RUNNING_CURVES]),
+                *self._last_curves(),
+            ),
             failures=found.failures,
             spent=found.spent,
             control=control,
@@ -170,6 +173,7 @@ class FollowedStudy:
         attempt = read_attempt(self._paths, trial.trial_id, trial.attempt)
         return LearningCurve(
             trial_id=trial.trial_id,
+            search_id=trial.search,
             search=self._names.get(trial.search, trial.search),
             stage=trial.stage,
             state="RUNNING",
@@ -189,6 +193,7 @@ class FollowedStudy:
             row["trial_id"]: known.get(row["trial_id"])
             or LearningCurve(
                 trial_id=row["trial_id"],
+                search_id=row["search"],
                 search=self._names.get(row["search"], row["search"]),
                 stage=row["stage"],
                 state=row["state"],
@@ -262,7 +267,10 @@ class _OfRows:
         """Search id -> its counts, but for what runs."""
         is_best = (pl.col("stage") == "search") & (pl.col("state") == "COMPLETE")
         best = dict(
-            self._rows.filter(is_best).group_by("search").agg(pl.col("objective").max()).iter_rows()
+            self._rows.filter(is_best)
+            .group_by("search")
+            .agg(pl.col("objective").max())
+            .iter_rows()
         )
         planned = trials_per_search(self._study)
         return {
@@ -317,7 +325,7 @@ class _OfRows:
 
     @cached_property
     def last(self) -> pl.DataFrame:
-        """The trials that ended last, the latest first, those of the untrained network left out."""
+        """The trained trials that ended last, the latest first."""
         trained = self._rows.filter(pl.col("stage") != "baseline", pl.col("same_as").is_null())
         return trained.sort("ended_at", descending=True).head(_NUM_ENDED_CURVES)
 

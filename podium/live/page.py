@@ -9,6 +9,8 @@ from importlib import resources
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from analysis.page.scripts import PLOT_LIBRARY
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LivePage:
@@ -30,7 +32,7 @@ def live_page(name: str, *, may_control: bool) -> LivePage:
         name: name of the study, until its record says it.
         may_control: whether the page offers to change how the study runs.
     """
-    scripts = [_text("analysis.page", "vendor/plot.min.js"), _text("podium.live", "live.js")]
+    scripts = [PLOT_LIBRARY, _text("podium.live", "live.js")]
     hashes = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
     html = (
         _environment()

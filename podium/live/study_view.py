@@ -15,6 +15,7 @@ class LearningCurve:
 
     Attributes:
         trial_id: id of the trial.
+        search_id: id of its search.
         search: name of its search.
         stage: stage of the trial.
         state: ``RUNNING``, or the state that the trial ended in.
@@ -25,6 +26,7 @@ class LearningCurve:
     """
 
     trial_id: str
+    search_id: str
     search: str
     stage: str
     state: str

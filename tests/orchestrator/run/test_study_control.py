@@ -1,5 +1,8 @@
 """``control.yaml``: fewer or more trials at a time, and cancelled searches, while a study runs."""
 
+import threading
+import time
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -7,10 +10,12 @@ from polars.testing import assert_frame_equal
 
 from analysis.report.missing_cells import missing_cells
 from analysis.study_results.study_results import read_results
+from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.runs import read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results_tools.study_status import study_status
 from orchestrator.run import study_control
+from orchestrator.run.run_study import Console, run_study
 from orchestrator.run.study_control import read_control, write_control
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import Control, KeepSettings
@@ -75,6 +80,49 @@ def test_a_control_file_that_is_there_bounds_a_run_from_its_start(tmp_path):
     executor = ScriptedExecutor(capacity=LARGE)
     run_here(TINY, tmp_path, executor)
     assert max(map(len, executor.together)) == 2
+
+
+def test_a_paused_study_starts_nothing_until_it_is_resumed(tmp_path):
+    file = control_file(tmp_path, WIDE)
+    looks = []
+
+    def at_step(scheduler, jobs):
+        if len(looks) == 5:
+            file.write_text("pause: true")
+        looks.append(len(jobs))
+
+    executor = ScriptedExecutor(capacity=LARGE, at_step=at_step)
+    resuming = threading.Timer(3.0, file.write_text, ["pause: false"])
+    resuming.start()
+    began = time.monotonic()
+    end = run_here(WIDE, tmp_path, executor)
+    resuming.join()
+    assert time.monotonic() - began > 3.0
+    assert 1 in looks[5:], "those that ran were finished, one after the other"
+    assert end.progress.trials_done == end.progress.trials_planned
+
+
+def test_a_paused_study_can_be_stopped(tmp_path):
+    paths = StudyPaths(tmp_path / TINY.name)
+    paths.folder.mkdir()
+    write_control(TINY, paths, Control(is_paused=True))
+    stops = []
+
+    @contextmanager
+    def stoppable(scheduler):
+        stops.append(threading.Timer(0.5, scheduler.stop))
+        stops[0].start()
+        yield
+
+    end = run_study(
+        TINY,
+        paths,
+        start_executor=InProcessExecutor,
+        console=Console(say=lambda line: None, stoppable=stoppable),
+        trains_here=True,
+    )
+    assert end.interrupted
+    assert end.progress.trials_done == 0
 
 
 def test_a_cancelled_search_starts_no_other_trial_and_has_no_finals(tmp_path):
@@ -177,11 +225,11 @@ def test_a_wrong_file_is_refused_at_the_start(tmp_path, text, told):
 def test_what_is_written_is_read_again_searches_by_name(tmp_path):
     paths = StudyPaths(tmp_path)
     search_id = next(it for it in study_control.search_names(TINY) if "proxy_anchor" in it)
-    control = Control(max_concurrent=3, cancelled=frozenset([search_id]))
+    control = Control(max_concurrent=3, cancelled=frozenset([search_id]), is_paused=True)
     write_control(TINY, paths, control)
     assert (
         tmp_path / "control.yaml"
-    ).read_text() == "max_concurrent: 3\ncancel:\n- proxy_anchor\n"
+    ).read_text() == "max_concurrent: 3\ncancel:\n- proxy_anchor\npause: true\n"
     assert read_control(TINY, paths) == control
     with pytest.raises(StudyError, match="at least 1; got 0"):
         write_control(TINY, paths, replace(control, max_concurrent=0))

@@ -13,12 +13,14 @@ from orchestrator.results_tools.study_spending import spent_status
 from orchestrator.scheduling import run_accounting
 from orchestrator.scheduling.resource_usage import Spending
 from orchestrator.scheduling.run_accounting import RunAccount
+from orchestrator.study.blocks import searches
 from orchestrator.study.resource_demand import Demand
 from orchestrator.study.study import BudgetSettings
 from podium.errors import CorruptFileError, StoreError
 from tests.object_store import proxied
 from tests.orchestrator.results.store_rows import new_store
 from tests.orchestrator.run.test_budgets import MANY, alike, run, with_budget
+from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here
 
 HOUR = 3600.0
@@ -159,6 +161,25 @@ def test_what_a_run_took_is_reported_as_it_was_written_however_late_one_asks(tmp
     seconds[0] += 60
     assert account.wall_seconds() == 7
     assert [run.seconds for run in read_runs(paths)] == [7]
+
+
+def test_the_account_says_what_runs_now_until_the_run_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_accounting, "_WRITE_SECONDS", 0.01)
+    found = []
+
+    def looking(settings, *, resume, save, keep=None):
+        yield from simulated_trial(settings, resume=resume, save=save)
+        deadline = time.monotonic() + 20
+        while not found and time.monotonic() < deadline:
+            found.extend(run for run in read_runs(paths) if run.running)
+            time.sleep(0.01)
+
+    paths = StudyPaths(tmp_path / STUDY.name)
+    run_here(STUDY, tmp_path, InterruptedAfter(3, looking))
+    ((started,), slots) = found[0].running, found[0].slots
+    assert (started.search, started.attempt, slots) == (searches(STUDY)[0].id, 1, 1)
+    (ended,) = read_runs(paths)
+    assert (ended.running, ended.slots, ended.seconds_left) == ((), None, None)
 
 
 def test_what_no_worker_ever_had_is_no_try():

@@ -6,10 +6,12 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.worker import trial_log
 from orchestrator.worker.worker import TrialWorker
 from tests.orchestrator.results.store_rows import new_store
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.worker.test_trial_worker import job_in, run
+from trainables.trial_reports import EpochReport
 
 
 @pytest.fixture
@@ -105,6 +107,29 @@ def test_beyond_the_logs_that_are_kept_only_trials_that_fail_leave_one(paths):
     failing = TrialWorker(talking(error=ValueError("no such thing")))
     run(failing, replace(job_in(paths), keeps_log=False))
     assert "no such thing" in log_of(paths)
+
+
+def test_a_log_that_is_not_kept_is_there_while_the_trial_runs(paths, monkeypatch):
+    monkeypatch.setattr(trial_log, "_WRITE_SECONDS", 0.0)
+    worker = TrialWorker(simulated_trial)
+    worker.start(replace(job_in(paths), keeps_log=False))
+    worker.step()
+    assert "fold 0 epoch 1: " in log_of(paths)
+    worker.stop()
+    assert not paths.trial_log("t0").exists()
+
+
+def test_the_scores_of_epochs_are_read_from_a_log(paths):
+    texts = ["fold 0 epoch 9: val R@1 0.9, 1 MB", "[12:00:00] fold 0 epoch x: val R@1 1, 2 s"]
+    messages = run(TrialWorker(talking(*texts)), job_in(paths))
+    reported = {
+        (report.fold, report.epoch): next(it.value for it in report.scores if it.role == "val")
+        for report in messages
+        if isinstance(report, EpochReport)
+    }
+    assert reported
+    assert trial_log.epoch_scores(log_of(paths)) == pytest.approx(reported, rel=1e-3)
+    assert trial_log.epoch_scores("") == {}
 
 
 def test_a_log_that_cannot_be_written_is_no_failure(paths):

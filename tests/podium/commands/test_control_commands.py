@@ -27,6 +27,16 @@ def test_control_changes_how_many_trials_run_and_says_what_is_changed(capsys, fo
     assert (folder / "control.yaml").read_text() == "max_concurrent: 3\n"
 
 
+def test_control_pauses_and_resumes(capsys, folder):
+    assert (
+        "paused; max_concurrent 3"
+        in call(capsys, "control", folder, "--pause", "--max-concurrent", 3).out
+    )
+    assert "control.yaml: paused; " in " ".join(call(capsys, "status", folder).out.split())
+    assert "paused" not in call(capsys, "control", folder, "--resume").out
+    assert (folder / "control.yaml").read_text() == "max_concurrent: 3\n"
+
+
 def test_cancel_names_searches_that_status_shows_and_undo_takes_them_back(capsys, folder):
     call(capsys, "control", folder, "--max-concurrent", 3)
     done = call(capsys, "cancel", folder, SEARCH, "glyphs-greek.conv_small.16.contrastive.fixed.0")

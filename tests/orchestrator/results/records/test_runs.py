@@ -8,11 +8,16 @@ import pytest
 from orchestrator.results.records.runs import (
     Run,
     RunSpent,
+    StartedTrial,
     read_runs,
     write_run,
     write_run_count,
 )
-from orchestrator.results.storage.checksummed_text import with_checksum, write_checksummed
+from orchestrator.results.storage.checksummed_text import (
+    read_checksummed,
+    with_checksum,
+    write_checksummed,
+)
 from orchestrator.results.trial_files.reader import runs_frame, spending_frame
 from podium.errors import CorruptFileError
 
@@ -53,6 +58,17 @@ def test_a_run_is_written_over_itself(paths):
     write_run(paths, replace(RUN, end=None, spent=()))
     write_run(paths, RUN)
     assert read_runs(paths) == [RUN]
+
+
+def test_a_run_that_lasts_says_what_runs_and_how_long_it_takes(paths):
+    started = StartedTrial(trial_id="t0", search="s0", stage="search", attempt=2)
+    run = replace(RUN, slots=3, seconds_left=12.5, running=(started,))
+    write_run(paths, run)
+    assert read_runs(paths) == [run]
+    values = {**read_checksummed(paths.run(run.number)), "running": [{"trial_id": "t0"}]}
+    write_checksummed(paths.run(run.number), values)
+    with pytest.raises(CorruptFileError, match="running must hold"):
+        read_runs(paths)
 
 
 def test_a_folder_without_runs_has_none(paths):
