@@ -10,6 +10,7 @@ import pytest
 from jinja2 import UndefinedError
 from markupsafe import Markup
 
+from analysis.figures.plot import Plot
 from analysis.page.html_page import (
     Bullets,
     Cell,
@@ -62,7 +63,8 @@ def small_table(text="x", **changes):
 
 
 def small_figure(text="x", **changes):
-    values = {"name": "figure", "plots": (Markup("<svg></svg>"),), "caption": text}
+    plot = Plot(kind="ranking", name="plot", title=text, description=text, values={"a": text})
+    values = {"name": "figure", "plots": (plot,), "caption": text}
     return Illustration(**{**values, "table": small_table(text, name="numbers"), **changes})
 
 
