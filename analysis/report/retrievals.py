@@ -73,6 +73,7 @@ def retrievals(results: StudyResults, series: Mapping[str, Series]) -> Section:
             fragment(
                 "retrieval.html.j2",
                 blocks=[f"{block.name} ({_counts([block])})" for block in blocks],
+                first_block=blocks[0].name,
                 orders=[(name, _ORDERS[name]) for name in blocks[0].shown.orders],
                 is_by_class=results.is_by_class,
                 sheets=[

@@ -68,7 +68,8 @@ function startRetrieval(root) {
   }
 
   function show() {
-    const { pageSize } = block();
+    const { name, pageSize } = block();
+    root.querySelector(".block-name").textContent = name; // for paper
     const end = Math.min(state.start + pageSize, state.places.length);
     const shown = state.places.slice(state.start, end);
     cards.replaceChildren(...shown.map((place) => cardOf(block(), place)));

@@ -67,6 +67,7 @@ def test_the_script_shows_what_the_page_shows_without_it(chromium, address):
     for a, b in zip(bare, scripted, strict=True):
         assert tokens(a) == tokens(b)
     assert plain.page.locator(".retrieval-tools").is_hidden()
+    assert plain.page.locator(".block-name").inner_text() == "glyphs-greek/conv_small/16"
 
 
 def tokens(html):
@@ -175,6 +176,17 @@ def test_pressing_a_confused_pair_shows_its_queries(chromium, address):
 
     visit.page.get_by_role("button", name="Show all queries").click()
     assert status(visit) == "Queries 1 to 6 of 42"
+
+
+def test_paper_names_the_block_that_is_shown(chromium, address):
+    visit = opened(chromium, address)
+    visit.page.locator("[name=block]").select_option("1")
+    name = visit.page.locator(".block-name")
+    assert name.is_hidden()
+
+    visit.page.emulate_media(media="print")
+    assert name.inner_text() == "glyphs-latin/conv_small/16"
+    assert visit.page.locator(".retrieval-tools").is_hidden()
 
 
 def test_marks_are_signs_and_frames_not_colours_alone(chromium, address):
