@@ -15,6 +15,7 @@ from analysis.page.html_page import (
     Page,
     Paragraph,
     Part,
+    Section,
     SideBySide,
     Summary,
     Table,
@@ -35,9 +36,11 @@ def csv_files(page: Page) -> dict[str, str]:
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(("file", "section", "caption", "rows", "note"))
-    for section in page.sections:
-        for table in tables_of(Page(title="", subtitle="", sections=(section,))):
-            found = (section.contents_label, table.caption, len(table.rows), table.note)
+    opening = Page(title="", subtitle="", sections=(), summary=page.summary)
+    parts = [(section.contents_label, _alone(section)) for section in page.sections]
+    for label, part in (("Summary", opening), *parts):
+        for table in tables_of(part):
+            found = (label, table.caption, len(table.rows), table.note)
             writer.writerow((f"{table.name}.csv", *found))
     return {**files, f"{_INDEX}.csv": file.getvalue()}
 
@@ -75,10 +78,7 @@ def page_record(
             {
                 "name": section.name,
                 "title": section.title,
-                "tables": [
-                    table.name
-                    for table in tables_of(Page(title="", subtitle="", sections=(section,)))
-                ],
+                "tables": [table.name for table in tables_of(_alone(section))],
             }
             for section in page.sections
         ],
@@ -94,6 +94,10 @@ def tables_of(page: Page) -> tuple[Table, ...]:
         opening += [it for it in (page.summary.leaderboard, page.summary.picture) if it]
     parts = [part for section in page.sections for part in section.parts]
     return tuple(table for part in (*opening, *parts) for table in _within(part))
+
+
+def _alone(section: Section) -> Page:
+    return Page(title="", subtitle="", sections=(section,))
 
 
 def csv_table(table: Table) -> str:
