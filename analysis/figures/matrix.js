@@ -17,7 +17,7 @@ kinds.matrix = (values, width) => {
   const longest = Math.max(...shortColumns.map((it) => widthOf(it)));
   const cell = Math.min(MOST_CELL, (width - left - 10) / columns.length);
   const isFlat = longest + 6 <= cell;
-  const room = Math.min(longest + 12, 150); // of a label that is not flat
+  const room = Math.min(longest + 12, 180); // of a label that is not flat
   const isSlanted = !isFlat && cell >= 24 && 0.72 * room < 0.2 * width;
   const beside = isSlanted ? 0.72 * room : 10; // what the last label needs
   const right = Math.max(beside, width - left - MOST_CELL * columns.length);

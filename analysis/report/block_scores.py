@@ -40,7 +40,7 @@ def block_scores(
     looks = [series[name] for name in tournament.names]
     has_runs = any(len(scores_UC) > 1 for scores_UC in runs)
     dots = "; small dots: its runs" if has_runs else ""
-    others = "" if all(it.position is not None for it in looks) else "; gray: all others"
+    others = "" if all(it.position is not None for it in looks) else "; grey: all others"
     return Illustration(
         name="block-scores",
         plots=tuple(
