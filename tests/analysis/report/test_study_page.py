@@ -175,7 +175,7 @@ def test_every_section_has_its_figures(synthetic_page):
         *("tuning-levels", "tuning-gains", "rank-intervals", "paired-differences"),
         *("learning-curves", "validation-test", "search-history"),
     ):
-        figure = synthetic_page[synthetic_page.index(f'<figure id="{name}">') :]
+        figure = synthetic_page[synthetic_page.index(f'<figure id="{name}"') :]
         figure = figure[: figure.index("</figure>")]
         assert 'class="plot"' in figure or "<svg" in figure
 
@@ -263,7 +263,7 @@ def test_folds_are_averaged_and_never_counted_as_blocks(tmp_path):
     html = study_page(folder)
 
     assert "proxy_anchor leads 3 over 2 blocks, but shares the first place with" in text_of(html)
-    assert "mean (line) and range (band) of 2 seeds" in text_of(html)
+    assert "mean and range (band) of 2 seeds" in text_of(html)
     assert len(rows_of(html, "tuning-blocks")) == 2 * 3
 
 
