@@ -39,6 +39,7 @@ class ListedStudy:
 
     Attributes:
         name: name of its folder.
+        content: SHA-256 of all that its folder held; it is not shown.
         page: address of its report, relative to the index.
         file: its trials.
         state: what became of it so far, as ``podium ls`` says.
@@ -56,15 +57,16 @@ class ListedStudy:
     """
 
     name: str
+    content: str
     page: str
     file: TrialsFile
     state: str
-    losses: tuple[str, ...]
-    tested: frozenset[str]
+    losses: Sequence[str]
+    tested: Sequence[str]
     num_blocks: int
     num_trials: int
     num_planned: int | None
-    first: tuple[str, ...]
+    first: Sequence[str]
     headline: str
     started: str | None
     ended: str | None
@@ -107,12 +109,12 @@ class Leaderboard:
         num_trials: number of trials, those of several studies once.
     """
 
-    studies: tuple[ListedStudy, ...]
+    studies: Sequence[ListedStudy]
     page: str
     file: TrialsFile
     headline: str
     metric: str
-    contenders: tuple[Contender, ...]
+    contenders: Sequence[Contender]
     num_blocks: int
     num_left_out: int
     num_trials: int
@@ -149,16 +151,17 @@ class SiteContents:
     """
 
     name: str
-    leaderboards: tuple[Leaderboard, ...]
-    studies: tuple[ListedStudy, ...]
+    leaderboards: Sequence[Leaderboard]
+    studies: Sequence[ListedStudy]
     apart: Mapping[str, str]
-    refused: tuple[RefusedFolder, ...]
+    refused: Sequence[RefusedFolder]
 
 
 def listed_study(
     name: str,
     results: StudyResults,
     *,
+    content: str,
     page: str,
     file: TrialsFile,
     state: str,
@@ -169,6 +172,7 @@ def listed_study(
     Args:
         name: name of its folder.
         results: results of the study.
+        content: SHA-256 of all that its folder held.
         page: address of its report, relative to the index.
         file: its trials.
         state: what became of it so far.
@@ -184,11 +188,12 @@ def listed_study(
     commit = str(recorded.get("git_commit") or "")[:_COMMIT_DIGITS]
     return ListedStudy(
         name=name,
+        content=content,
         page=page,
         file=file,
         state=state,
         losses=results.losses,
-        tested=frozenset(results.winners["loss"]),
+        tested=tuple(sorted(set(results.winners["loss"]))),
         num_blocks=trials["block"].n_unique(),
         num_trials=len(trials),
         num_planned=num_planned,

@@ -8,7 +8,19 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from analysis.page.html_page import Link, Page, render_page
+from analysis.report.site_index import (
+    Leaderboard,
+    ListedStudy,
+    RefusedFolder,
+    SiteContents,
+    TrialsFile,
+    leaderboard_of,
+    listed_study,
+    site_index,
+)
 from analysis.wording import MOST_NAMED, listed
+from orchestrator.results.storage.content_digest import content_digest
 from orchestrator.results.storage.locations import (
     Place,
     RemotePath,
@@ -17,11 +29,10 @@ from orchestrator.results.storage.locations import (
 )
 from orchestrator.results.storage.printable_text import has_control_characters, one_line
 from podium.api.site_folder import SiteFolder
-from podium.errors import PodiumError, UnreachableError
+from podium.api.site_memory import SiteMemory, program_digest, read_memory
+from podium.errors import PodiumError, StoreError, UnreachableError
 
 if TYPE_CHECKING:
-    from analysis.page.html_page import Page
-    from analysis.report.site_index import Leaderboard, ListedStudy, TrialsFile
     from analysis.study_results.study_results import StudyResults
     from orchestrator.results.trial_files.merge_trials import Source
     from orchestrator.results_tools.stored_studies import StoredStudy
@@ -109,7 +120,7 @@ class _Report:
     """What is written of a study, or of merged ones: its results, their page, its trials."""
 
     results: "StudyResults"
-    page: "Page"
+    page: Page
     trials: bytes
 
 
@@ -128,30 +139,30 @@ def _report(folder: Place) -> _Report:
 
 
 def _write_all(storage: Place, found: "Sequence[StoredStudy]", folder: SiteFolder) -> Site:
-    """Write every page; return what was written."""
-    from analysis.page.html_page import render_page
-    from analysis.report.site_index import RefusedFolder, SiteContents, site_index
-
+    """Write every page, or keep it; return what is on the site."""
+    memory = read_memory(folder.memory, program_digest())
     studies: dict[str, ListedStudy] = {}
     refused: list[RefusedFolder] = []
     for study in found:
-        reported = _report_or_problems(study)
-        if isinstance(reported, _Report):
-            studies[study.folder.name] = _listed(study, reported, folder)
+        name = study.folder.name
+        listed_or_problems = _listed(study, memory, folder)
+        if isinstance(listed_or_problems, ListedStudy):
+            studies[name] = listed_or_problems
             continue
-        told = tuple(_told(storage, problem) for problem in reported)
-        refused.append(RefusedFolder(name=one_line(study.folder.name), problems=told))
+        told = tuple(_told(storage, problem) for problem in listed_or_problems)
+        refused.append(RefusedFolder(name=one_line(name), problems=told))
     sound = [study.folder for study in found if study.folder.name in studies]
-    boards, apart = _leaderboards(sound, studies, folder)
+    boards, apart = _leaderboards(sound, studies, memory, folder)
     contents = SiteContents(
         name=one_line(storage.name),
-        leaderboards=tuple(boards),
+        leaderboards=boards,
         studies=tuple(studies.values()),
         apart={name: _told(storage, why) for name, why in sorted(apart.items())},
-        refused=tuple(refused),
+        refused=refused,
     )
     folder.add("index.html", render_page(site_index(contents)).encode())
-    changes = folder.publish()
+    now = replace(memory, studies=studies, leaderboards=boards, apart=contents.apart)
+    changes = folder.publish(now.record())
     return Site(
         index=folder.folder / "index.html",
         studies=tuple(studies),
@@ -164,35 +175,41 @@ def _write_all(storage: Place, found: "Sequence[StoredStudy]", folder: SiteFolde
     )
 
 
-def _report_or_problems(study: "StoredStudy") -> _Report | tuple[str, ...]:
-    """The report of a folder, or what is wrong with the folder.
+def _listed(
+    study: "StoredStudy", memory: SiteMemory, folder: SiteFolder
+) -> ListedStudy | Sequence[str]:
+    """The line of a study in the index, its page written or kept; or what is wrong with it.
+
+    Args:
+        study: the folder.
+        memory: what the last version was made from.
+        folder: the site.
 
     Raises:
         UnreachableError: the store does not answer.
     """
-    from orchestrator.verify.verify_store import verify_store
-
-    if has_control_characters(study.folder.name):
+    name = study.folder.name
+    if has_control_characters(name):
         return ("its name holds control characters, which podium never writes",)
     if study.problem is not None:
         return (study.problem,)
     try:
-        problems = verify_store(study.folder).problems
-        return tuple(map(str, problems)) if problems else _report(study.folder)
+        content = content_digest(study.folder)  # before anything is read, which may change then
+        known = memory.study(name, content)
+        if known is not None and folder.keep(_paths("studies", name)):
+            return replace(known, state=study.state, num_planned=study.planned)
+        report = _verified_report(study.folder)
     except UnreachableError:
         raise
     except PodiumError as error:
         return (str(error),)
-
-
-def _listed(study: "StoredStudy", report: _Report, folder: SiteFolder) -> "ListedStudy":
-    """Write the page and the trials of a study; return its line of the index."""
-    from analysis.report.site_index import listed_study
-
-    page, file = _write("studies", study.folder.name, report, folder)
+    if not isinstance(report, _Report):
+        return report
+    page, file = _write("studies", name, report, folder)
     return listed_study(
-        study.folder.name,
+        name,
         report.results,
+        content=content,
         page=page,
         file=file,
         state=study.state,
@@ -200,12 +217,22 @@ def _listed(study: "StoredStudy", report: _Report, folder: SiteFolder) -> "Liste
     )
 
 
-def _write(kind: str, name: str, report: _Report, folder: SiteFolder) -> "tuple[str, TrialsFile]":
-    """Write the page and the trials of one report; return their addresses from the index."""
-    from analysis.page.html_page import Link, render_page
-    from analysis.report.site_index import TrialsFile
+def _verified_report(folder: Place) -> _Report | Sequence[str]:
+    """The report of a study, or the problems of its folder."""
+    from orchestrator.verify.verify_store import verify_store
 
-    page, data = f"{kind}/{name}.html", f"data/{kind}/{name}.parquet"
+    problems = verify_store(folder).problems
+    return [str(problem) for problem in problems] if problems else _report(folder)
+
+
+def _paths(kind: str, name: str) -> tuple[str, str]:
+    """Paths of the page and of the trials of a report on the site."""
+    return f"{kind}/{name}.html", f"data/{kind}/{name}.parquet"
+
+
+def _write(kind: str, name: str, report: _Report, folder: SiteFolder) -> tuple[str, TrialsFile]:
+    """Write the page and the trials of one report; return their addresses from the index."""
+    page, data = _paths(kind, name)
     links = (
         Link(href="../index.html", label="All studies"),
         Link(href=f"../{quote(data)}", label="Trials (Parquet)"),
@@ -217,18 +244,27 @@ def _write(kind: str, name: str, report: _Report, folder: SiteFolder) -> "tuple[
 
 
 def _leaderboards(
-    folders: Sequence[Place], studies: "Mapping[str, ListedStudy]", folder: SiteFolder
-) -> "tuple[list[Leaderboard], dict[str, str]]":
-    """Write the leaderboards; return them, and for each study in none the reason.
+    folders: Sequence[Place],
+    studies: Mapping[str, ListedStudy],
+    memory: SiteMemory,
+    folder: SiteFolder,
+) -> tuple[Sequence[Leaderboard], Mapping[str, str]]:
+    """The leaderboards, their pages written or kept, and for each study in none the reason.
 
     Args:
         folders: results folders of the studies.
         studies: name -> line of the index.
+        memory: what the last version was made from.
         folder: the site.
     """
     from orchestrator.results_tools.mergeable_groups import mergeable_groups
     from trainables.importable_code import importing_nothing
 
+    known = memory.all_leaderboards(studies)
+    if known is not None and all(
+        folder.keep(_paths("leaderboards", board.studies[0].name)) for board in known
+    ):
+        return known, memory.apart
     sources, apart = _sources(folders)
     boards: list[Leaderboard] = []
     with importing_nothing("a folder"):
@@ -239,30 +275,52 @@ def _leaderboards(
                 reasons = found.reasons[group[0].label]
                 apart[names[0]] = "; ".join(reasons[:_SHOWN]) or "there is no other study"
                 continue
-            try:
-                report = _merged_report(group, listed(names, most=MOST_NAMED))
-            except PodiumError as error:
-                if isinstance(error, UnreachableError):
-                    raise
-                apart |= dict.fromkeys(names, str(error))
-                continue
-            boards.append(_board([studies[name] for name in names], report, folder))
+            lines = [studies[name] for name in names]
+            board: Leaderboard | str | None = memory.leaderboard(lines)
+            if board is None or not folder.keep(_paths("leaderboards", names[0])):
+                board = _new_board(group, lines, folder)
+            if isinstance(board, Leaderboard):
+                boards.append(board)
+            else:
+                apart |= dict.fromkeys(names, board)
     return boards, apart
 
 
 def _sources(folders: Sequence[Place]) -> "tuple[list[Source], dict[str, str]]":
-    """What may be merged, and for each other study the reason, such as that it is being run."""
+    """What may be merged, and for each other study the reason, such as that it is being run.
+
+    Raises:
+        StoreError: a folder cannot be read.
+    """
     from orchestrator.results.trial_files.merge_trials import read_source
 
     sources, apart = [], {}
     for folder in folders:
         try:
             sources.append(read_source(folder))
-        except UnreachableError:
+        except StoreError:
             raise
         except PodiumError as error:
             apart[folder.name] = str(error)
     return sources, apart
+
+
+def _new_board(
+    group: "Sequence[Source]", studies: Sequence[ListedStudy], folder: SiteFolder
+) -> Leaderboard | str:
+    """Merge studies, and write their page, named after the first; or why they are not merged.
+
+    Raises:
+        StoreError: a source cannot be read, or the merged folder not be written.
+    """
+    try:
+        report = _merged_report(group, listed([it.name for it in studies], most=MOST_NAMED))
+    except StoreError:
+        raise
+    except PodiumError as error:  # such as that a run of a study began meanwhile
+        return str(error)
+    page, file = _write("leaderboards", studies[0].name, report, folder)
+    return leaderboard_of(report.results, studies=studies, page=page, file=file)
 
 
 def _merged_report(group: "Sequence[Source]", title: str) -> _Report:
@@ -272,14 +330,6 @@ def _merged_report(group: "Sequence[Source]", title: str) -> _Report:
         merged = merge_sources(group, Path(scratch) / "leaderboard", with_weights=False)
         report = _report(merged.folder)
         return replace(report, page=replace(report.page, title=title))
-
-
-def _board(studies: "Sequence[ListedStudy]", report: _Report, folder: SiteFolder) -> "Leaderboard":
-    """Write the page and the trials of merged studies, named after the first of them."""
-    from analysis.report.site_index import leaderboard_of
-
-    page, file = _write("leaderboards", studies[0].name, report, folder)
-    return leaderboard_of(report.results, studies=studies, page=page, file=file)
 
 
 def _told(storage: Place, text: str) -> str:

@@ -3,11 +3,13 @@
 import hashlib
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from orchestrator.results.storage.files import list_names, parse_json, put, put_json, read_bytes
+from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
+from orchestrator.results.storage.files import put, read_bytes
 from orchestrator.results.storage.local_files import store_errors
 from orchestrator.results.storage.locations import temporary_name
 from podium.errors import CorruptFileError, PodiumError
@@ -42,12 +44,14 @@ class SiteFolder:
     Attributes:
         folder: the folder.
         before: path -> SHA-256 of each file that earlier calls wrote.
+        memory: what the last version was made from, as it was published; None without one.
         staging: hidden folder in it, where the new files wait.
         files: path -> SHA-256 of each file of the new version.
     """
 
     folder: Path
     before: Mapping[str, str]
+    memory: Mapping[str, Any] | None
     staging: Path
     files: dict[str, str] = field(default_factory=dict)
 
@@ -60,11 +64,11 @@ class SiteFolder:
             CorruptFileError: the manifest is damaged.
             StoreError: it cannot be written.
         """
-        before = _read_manifest(folder)
+        manifest = _read_manifest(folder)
         with store_errors("write in", folder):
             folder.mkdir(parents=True, exist_ok=True)
             foreign = [it.name for it in folder.iterdir() if not it.name.startswith(".")]
-            if foreign and before is None:
+            if foreign and manifest is None:
                 raise PodiumError(
                     f"--output must be a new folder, an empty one, or one of a site; {folder}"
                     f" holds {min(foreign)} and no {MANIFEST}"
@@ -73,7 +77,8 @@ class SiteFolder:
                 shutil.rmtree(leftover)
             staging = folder / temporary_name(_STAGING)
             staging.mkdir()
-        return cls(folder=folder, before=before or {}, staging=staging)
+        known = manifest or {"files": {}, "memory": None}
+        return cls(folder=folder, before=known["files"], memory=known["memory"], staging=staging)
 
     def add(self, path: str, data: bytes) -> str:
         """Add a file to the new version; returns its SHA-256.
@@ -95,22 +100,40 @@ class SiteFolder:
         self.files[path] = hashlib.sha256(data).hexdigest()
         return self.files[path]
 
-    def publish(self) -> Changes:
+    def keep(self, paths: Iterable[str]) -> bool:
+        """Keep files of the last version in the new one, if all are there as they were written.
+
+        Args:
+            paths: paths of the files below the folder.
+        """
+        wanted = tuple(paths)
+        found = {path: self.before[path] for path in wanted if path in self.before}
+        is_whole = len(found) == len(wanted) and all(
+            _digest(self.folder / path) == known for path, known in found.items()
+        )
+        if is_whole:
+            self.files |= found
+        return is_whole
+
+    def publish(self, memory: Mapping[str, Any]) -> Changes:
         """Put the new version in place: replace files that differ, delete those that are gone.
 
         The manifest lists old and new files meanwhile, so that a call which was killed leaves
         nothing that the next one takes for a stranger's. A file that someone changed is not
         deleted.
 
+        Args:
+            memory: what the new version was made from, for the next call.
+
         Raises:
             StoreError: the folder cannot be written.
         """
-        _write_manifest(self.folder, {**self.before, **self.files})
+        _write_manifest(self.folder, {**self.before, **self.files}, None)
         with store_errors("write in", self.folder):
             written = [path for path in sorted(self.files) if self._replace(path)]
             gone = sorted(self.before.keys() - self.files.keys())
             removed = [path for path in gone if self._remove(path)]
-        _write_manifest(self.folder, self.files)
+        _write_manifest(self.folder, self.files, memory)
         return Changes(
             written=tuple(written),
             kept=tuple(sorted(self.files.keys() - set(written))),
@@ -150,17 +173,17 @@ def _digest(path: Path) -> str | None:
     return None if content is None else hashlib.sha256(content).hexdigest()
 
 
-def _read_manifest(folder: Path) -> Mapping[str, str] | None:
-    """Path -> SHA-256 of each file that podium wrote; None if there is no manifest.
+def _read_manifest(folder: Path) -> dict[str, Any] | None:
+    """What podium wrote there: ``files`` and ``memory``; None if there is no manifest.
 
     Raises:
         CorruptFileError: it is damaged, or names what podium does not write.
     """
     path = folder / MANIFEST
-    if MANIFEST not in list_names(folder, MANIFEST):
+    values = read_checksummed(path)
+    if values is None:
         return None
-    values = parse_json(path, read_bytes(path)) or {}
-    files = values.get("files")
+    files, memory = values.get("files"), values.get("memory")
     if not isinstance(files, dict) or not all(
         isinstance(digest, str) and _OWN.fullmatch(name) for name, digest in files.items()
     ):
@@ -168,10 +191,11 @@ def _read_manifest(folder: Path) -> Mapping[str, str] | None:
             f"{path} is not the list of a site's files that podium wrote. Restore it, or give"
             " another --output"
         )
-    return files
+    return {"files": files, "memory": memory}
 
 
-def _write_manifest(folder: Path, files: Mapping[str, str]) -> None:
-    put_json(
-        folder / MANIFEST, {"written_by": "podium site", "files": dict(sorted(files.items()))}
-    )
+def _write_manifest(
+    folder: Path, files: Mapping[str, str], memory: Mapping[str, Any] | None
+) -> None:
+    values = {"files": dict(sorted(files.items())), "memory": memory}
+    write_checksummed(folder / MANIFEST, values)

@@ -38,10 +38,15 @@ def add_broken(storage):
         shutil.copytree(storage / "pilot", storage / name)
     provenance = StudyPaths(storage / "altered").provenance
     provenance.write_text(provenance.read_text().replace('"cpus": ', '"cpus": 9'))
-    damaged = next((storage / "bitrot" / "compacted").glob("*.parquet"))
-    content = bytearray(damaged.read_bytes())
-    content[len(content) // 2] ^= 1
-    damaged.write_bytes(content)
+    flip_bit(storage / "bitrot")
     StudyPaths(storage / "foreign").store.unlink()
     shutil.rmtree(storage / "half" / "compacted")
     return storage
+
+
+def flip_bit(folder):
+    """Damage the trials of a study, as a failing disk does."""
+    damaged = next((folder / "compacted").glob("*.parquet"))
+    content = bytearray(damaged.read_bytes())
+    content[len(content) // 2] ^= 1
+    damaged.write_bytes(content)

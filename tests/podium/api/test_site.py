@@ -1,7 +1,6 @@
 """A storage becomes pages: merged as `podium merge` would, broken folders named, bytes kept."""
 
 import hashlib
-import json
 import re
 import shutil
 from urllib.parse import unquote
@@ -14,7 +13,7 @@ from orchestrator.results.storage.files import put
 from orchestrator.results_tools.merge_studies import merge_studies
 from podium.errors import PodiumError
 from tests.analysis.page_text import rows_of, text_of
-from tests.podium.site_storage import BROKEN, add_broken, make_storage, run_small
+from tests.podium.site_storage import BROKEN, add_broken, flip_bit, make_storage, run_small
 
 
 @pytest.fixture(scope="module")
@@ -150,9 +149,30 @@ def test_a_second_call_writes_only_what_changed_and_removes_its_own(
         assert (site / name).stat().st_mtime_ns == before[site / name]
     assert "triplet" in (site / "index.html").read_text()
     assert [path for path in site.iterdir() if path.name.startswith(".")] == []
-    assert set(json.loads((site / "site.json").read_text())["files"]) == {
-        *again.written,
-        *again.kept,
+    podium.site(ours, tmp_path / "anew")
+    mine = {"CNAME", "studies/mine.html"}
+    found = {name: content for name, content in files_of(site).items() if name not in mine}
+    assert found == files_of(tmp_path / "anew")
+
+
+def test_what_did_not_change_is_not_read_again_but_what_was_altered_is_refused(
+    made, storage, output, tmp_path
+):
+    ours = shutil.copytree(storage, tmp_path / "results")
+    site = shutil.copytree(output, tmp_path / "public")
+    for name in BROKEN:
+        shutil.rmtree(ours / name)
+    (site / "studies" / "pilot.html").write_text("changed on the server")
+    assert podium.site(ours, site).written == ("index.html", "studies/pilot.html")
+    flip_bit(ours / "berlin")
+    (site / "leaderboards" / "berlin.html").write_text("changed on the server")
+    again = podium.site(ours, site)
+    assert again.written == ("index.html",)
+    assert ".parquet: is damaged" in again.refused["berlin"][0]
+    assert set(again.removed) == {
+        "data/leaderboards/berlin.parquet",
+        "data/studies/berlin.parquet",
+        "studies/berlin.html",
     }
 
 
