@@ -29,7 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "status": ("Study", "Show how far each search is."),
     "trials": ("Study", "List the trials of a study; --failed shows why they failed."),
     "watch": ("Study", "Watch a study run, in the terminal or on a page of this machine."),
-    "control": ("Study", "Change trials at a time and hours while a study runs, or pause it."),
+    "control": ("Study", "Change trials at a time and hours of a running study; pause it."),
     "cancel": ("Study", "Cancel searches of a study, also while it runs."),
     "compare": ("Study", "Compare a loss with others, in a minute."),
     "ls": ("Storage", "List the studies of a storage: state, trials, size, last change."),

@@ -142,7 +142,8 @@ class StoredRows:
         """Local files of the trials; remote ones are fetched once."""
         if trial_ids is None:
             return self._checked(self._inventory.files)
-        compacted = self._inventory.compacted
+        is_compacted = any(trial_id in self._inventory.manifest.trials for trial_id in trial_ids)
+        compacted = self._inventory.compacted if is_compacted else None
         loose = (self._inventory.loose.get(trial_id) for trial_id in trial_ids)
         return self._checked([file for file in chain([compacted], loose) if file is not None])
 

@@ -168,11 +168,11 @@ def test_the_account_says_what_runs_now_until_the_run_ends(tmp_path, monkeypatch
     found = []
 
     def looking(settings, *, resume, save, keep=None):
-        yield from simulated_trial(settings, resume=resume, save=save)
         deadline = time.monotonic() + 20
         while not found and time.monotonic() < deadline:
             found.extend(run for run in read_runs(paths) if run.running)
             time.sleep(0.01)
+        yield from simulated_trial(settings, resume=resume, save=save)
 
     paths = StudyPaths(tmp_path / STUDY.name)
     run_here(STUDY, tmp_path, InterruptedAfter(3, looking))
