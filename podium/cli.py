@@ -48,7 +48,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "protocols": ("Results", "Compare validation protocols: picks, regret, agreement, hours."),
     "importance": ("Results", "Show which hyperparameters decide, and which are noise."),
     "merge": ("Results", "Make one results folder of several, if they may be compared."),
-    "site": ("Results", "Write static pages of all studies of a folder, with leaderboards."),
+    "site": ("Results", "Write a folder's studies as static pages."),
     "verify": ("Results", "Check every file and every rule of a results folder."),
     "compact": ("Results", "Gather the trial files of a study into a few large ones."),
     "datasets": ("Facts", "Check a data set on disk, or resize its images beforehand."),
