@@ -10,7 +10,7 @@ from playwright.sync_api import sync_playwright
 
 from analysis.report.report import study_page
 
-_WIDTH = 1100
+_WIDTH = 1280
 _COLOURS = 256
 
 
@@ -30,9 +30,12 @@ def photograph(folder: Path, part: str, target: Path, *, from_top: bool = False)
             executable_path=shutil.which("chromium") or shutil.which("google-chrome"),
             args=["--no-sandbox", "--disable-gpu"],
         )
-        page = browser.new_page(viewport={"width": _WIDTH, "height": 900}, color_scheme="light")
+        page = browser.new_page(viewport={"width": _WIDTH, "height": 800}, color_scheme="light")
         page.goto(page_file.as_uri())
         found = page.locator(part).first
+        found.evaluate("(part) => part.closest('details.chapter')?.setAttribute('open', '')")
+        page.wait_for_timeout(100)  # until what was opened is seen
+        page.wait_for_selector("html[data-drawn]", state="attached")
         box = found.bounding_box()
         assert box is not None, f"the report has a part {part}"
         if from_top:

@@ -12,11 +12,11 @@ _TARGET = Path(__file__).parents[1] / "images" / "quickstart.png"
 
 
 def main() -> None:
-    """Photograph the report from its top to the end of the figure on ranks."""
+    """Photograph the first screen of the report."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, nargs="?", default=Path("podium-results/quickstart"))
     folder = parser.parse_args().folder
-    photograph(folder, "#rank-intervals", _TARGET, from_top=True)
+    photograph(folder, "#summary", _TARGET, from_top=True)
 
 
 if __name__ == "__main__":
