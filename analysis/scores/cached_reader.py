@@ -8,6 +8,7 @@ from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
 
 _NETWORK = ("trial_id", "search", "stage", "block", "loss", "repeat", "seed_index", "state")
+_TRIAL = ("trial_id", "search", "stage")
 
 
 class CachedReader(Reader):
@@ -41,7 +42,15 @@ class CachedReader(Reader):
 
         Classes without queries are left out, and trials of searches that did not complete.
         """
-        return self._validation_hits.lazy()
+        return (
+            self._validation_hits.lazy()
+            .with_columns(pl.col(_TRIAL).cast(pl.String))
+            .with_columns(pl.lit("val").alias("role"), pl.lit(self._k, pl.Int32).alias("k"))
+        )
+
+    def test_hits(self) -> pl.LazyFrame:
+        """Rows of `test_class_hits` at the kept K, with fewer columns."""
+        return self._test_hits.lazy().with_columns(pl.lit(self._k, pl.Int32).alias("k"))
 
     @cached_property
     def _test_scores(self) -> pl.DataFrame:
@@ -54,15 +63,25 @@ class CachedReader(Reader):
             pl.col("metric") == self.objective,
             pl.col("k") == self._k,
         )
-        columns = (*_NETWORK, "fold", "epoch", "role", "metric", "k", "value")
-        return super().scores().filter(*is_kept).select(columns).collect()
+        columns = ("fold", "epoch", "role", "metric", "k", "value")
+        scores = self.details("scores", carried=_NETWORK, in_all=True)
+        return scores.filter(*is_kept).select(*_NETWORK, *columns).collect()
 
     @cached_property
     def _validation_hits(self) -> pl.DataFrame:
+        """Trials as numbers, since there is a row for each epoch and class."""
         is_kept = (pl.col("role") == "val", pl.col("k") == self._k, pl.col("queries") > 0)
-        columns = (
-            *("trial_id", "search", "stage", "fold", "epoch", "epoch_selected"),
-            *("role", "k", "class_id", "queries", "hits"),
-        )
         is_whole = (pl.col("stage") != "search") | (pl.col("state") == "COMPLETE")
-        return super().class_hits().filter(is_whole, *is_kept).select(columns).collect()
+        names = [pl.col(name).cast(pl.Categorical) for name in _TRIAL]
+        hits = self.details(
+            "class_hits", carried=(*names, "epoch_selected"), where=[is_whole], in_all=True
+        )
+        columns = ("fold", "epoch", "class_id", "queries", "hits")
+        return hits.filter(*is_kept).select(*_TRIAL, "epoch_selected", *columns).collect()
+
+    @cached_property
+    def _test_hits(self) -> pl.DataFrame:
+        columns = ("class_id", "queries", "hits")
+        hits = self.details("test_class_hits", carried=("trial_id", "search"))
+        is_kept = pl.col("k") == self._k
+        return hits.filter(is_kept).select("trial_id", "search", *columns).collect()

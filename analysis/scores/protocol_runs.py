@@ -14,7 +14,12 @@ from typing import Any
 
 import polars as pl
 
-from analysis.scores.protocol_run_checks import checked_attempts, checked_class_hits, checked_runs
+from analysis.scores.protocol_run_checks import (
+    checked_attempts,
+    checked_class_hits,
+    checked_runs,
+    with_enums,
+)
 from podium.errors import PodiumError
 
 LEAKS = "leaks"
@@ -123,18 +128,22 @@ def search_class_hits(trials: pl.DataFrame, class_hits: pl.LazyFrame, *, k: int)
         k: K of Recall@K; all epochs are stored for the primary K only.
     """
     complete = trials.filter(pl.col("stage") == "search", pl.col("state") == "COMPLETE")
-    hits = (
-        class_hits.filter(pl.col("trial_id").is_in(complete["trial_id"].unique().implode()))
-        .filter(pl.col("role") == "val", pl.col("k") == k, pl.col("queries") > 0)
-        .select("trial_id", "search", "fold", "epoch", "class_id", "queries", "hits")
-        .collect(engine="streaming")
-    )
-    runs = complete.select(
-        *("trial_id", "search", "block", "loss", "protocol", "repeat", "num_folds"),
+    trial = ["trial_id", "search"]
+    names = complete.select(
+        *("block", "loss", "protocol", "repeat", "num_folds"),
         pl.col("config_hash").alias("config"),
         pl.col("seed_index").alias("seed"),
     )
-    return checked_class_hits(_without_single_fold(hits.join(runs, on=["trial_id", "search"])))
+    runs = pl.concat([complete.select(trial), with_enums(names)], how="horizontal")
+    hits = (
+        class_hits.filter(pl.col("trial_id").is_in(complete["trial_id"].unique().implode()))
+        .filter(pl.col("role") == "val", pl.col("k") == k, pl.col("queries") > 0)
+        .select(*trial, "fold", "epoch", "class_id", "queries", "hits")
+        .join(runs.lazy(), on=trial)
+        .drop(trial)
+        .collect(engine="streaming")
+    )
+    return checked_class_hits(_without_single_fold(hits))
 
 
 def attempt_table(

@@ -42,8 +42,8 @@ def final_test_classes(results: StudyResults) -> ClassVariance | None:
     if not results.is_by_class:
         return None
     hits = (
-        results.reader.test_class_hits()
-        .filter(pl.col("k") == results.k, pl.col("queries") > 0)
+        results.reader.test_hits()
+        .filter(pl.col("queries") > 0)
         .select("trial_id", "search", "class_id", "queries", "hits")
         .join(
             results.winners.lazy().select("trial_id", "search", "block", "loss"),

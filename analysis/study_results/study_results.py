@@ -358,7 +358,7 @@ class StudyResults:
 
         From `analysis.scores.class_intervals.class_intervals`.
         """
-        return class_intervals(self.finals, self.reader.test_class_hits(), self.k)
+        return class_intervals(self.finals, self.reader.test_hits(), self.k)
 
     @property
     def is_winner(self) -> pl.Expr:

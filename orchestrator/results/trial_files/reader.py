@@ -2,10 +2,10 @@
 
 Each frame is the union of the compacted file and the loose files it does not cover: every trial
 exactly once, also while files are being compacted. Which files those are is decided when a frame
-is collected, and the checksum of each is verified first. Details are read 500 trials at a time, so
-that what a sink or the streaming engine makes of them may be larger than memory. Rows come sorted
-by stage, search, index, fold, seed_index, trial_id, so equal results give equal tables whatever
-files they lie in; nested rows keep their order.
+is collected, and the checksum of each is verified first. Details are read in parts of 500 trials,
+or of more where they are small, so that what a sink or the streaming engine makes of them may be
+larger than memory. Rows come sorted by stage, search, index, fold, seed_index, trial_id, so equal
+results give equal tables whatever files they lie in; nested rows keep their order.
 
 A file that lacks columns, because the study gained hyperparameters later, reads as null there; the
 flat test columns that earlier versions did not write are derived when they are read.
@@ -93,12 +93,14 @@ SPENDING_COLUMNS = pl.Schema(
 
 _ORDER = ("stage", "search", "index", "fold", "seed_index", "trial_id")
 
-# Carried along each nested row; the trial's own fold is renamed, since nested rows have one too.
-_CARRIED = (
+# The trial's own fold is renamed, since nested rows have one too.
+CARRIED: tuple[str | pl.Expr, ...] = (
     *("trial_id", "search", "stage", "block", "dataset", "backbone", "embedding_dim", "loss"),
     *("protocol", "repeat", "seed", "seed_index", "config_hash", "is_default", "is_winner"),
     *("state", "epoch_selected"),
+    pl.col("fold").alias("trial_fold"),
 )
+"""Columns of trials that rows of scores, hits and retrievals have."""
 
 _NESTED = {name for name, _ in (*NESTED_COLUMNS, *TEST_COLUMNS)}
 
@@ -170,23 +172,49 @@ class Reader:
 
     def scores(self) -> pl.LazyFrame:
         """One row per trial, fold, epoch, role, metric and k, of training and validation."""
-        return self._long("scores")
+        return self.details("scores", in_all=True)
 
     def class_hits(self) -> pl.LazyFrame:
         """One row per trial, fold, epoch, role, k and class, of validation."""
-        return self._long("class_hits")
+        return self.details("class_hits", in_all=True)
 
     def test_scores(self) -> pl.LazyFrame:
         """As `scores`, on the test classes."""
-        return self._long("test_scores")
+        return self.details("test_scores")
 
     def test_class_hits(self) -> pl.LazyFrame:
         """As `class_hits`, on the test classes."""
-        return self._long("test_class_hits")
+        return self.details("test_class_hits")
 
     def test_retrievals(self) -> pl.LazyFrame:
         """One row per trial, fold and stored query; ``neighbours`` is a list, best first."""
-        return self._long("test_retrievals")
+        return self.details("test_retrievals")
+
+    def details(
+        self,
+        column: str,
+        *,
+        carried: Sequence[str | pl.Expr] = CARRIED,
+        where: Sequence[pl.Expr] = (),
+        in_all: bool = False,
+    ) -> pl.LazyFrame:
+        """One row per nested row of a column.
+
+        Args:
+            column: name of the column.
+            carried: columns of trials that each of its nested rows gets.
+            where: filters of trials.
+            in_all: whether nearly all trials have nested rows. Which have none is not looked up
+                then, for which the column would be decoded twice.
+        """
+        has_some = () if in_all else (pl.col(column).list.len() > 0,)
+        return (
+            self._rows(with_present_winner=True)
+            .filter(*where, *has_some)
+            .select(*carried, column)
+            .explode(column, empty_as_null=False, keep_nulls=False)
+            .unnest(column)
+        )
 
     def test_embeddings(self, trial_id: str) -> StoredEmbeddings | None:
         """Test embeddings of a trial's first fold; None if the folder has none."""
@@ -235,15 +263,6 @@ class Reader:
                 when the row was written.
         """
         return register_io_source(partial(self._read, with_present_winner), schema=self._schema)
-
-    def _long(self, column: str) -> pl.LazyFrame:
-        return (
-            self._rows(with_present_winner=True)
-            .select(*_CARRIED, pl.col("fold").alias("trial_fold"), column)
-            .filter(pl.col(column).list.len() > 0)
-            .explode(column)
-            .unnest(column)
-        )
 
     def _read(
         self,

@@ -31,8 +31,10 @@ _NAMES = {name for name, kind in IDENTITY_COLUMNS if kind == pa.string()}
 # Polars gives the number of an error of the system in its message only.
 _NUMBER = re.compile(r"\(os error (\d+)\)")
 
-# Rows with nested details that are in memory together: so many, of files that take so much.
+# Rows with nested details that are in memory together: so many, or as many more as take little,
+# since each part looks through all row groups; but never more than take so much.
 _BATCH_ROWS = 500
+_SMALL_BYTES = 2**26
 _BATCH_BYTES = 2**31
 
 _FILE = "__file"
@@ -94,7 +96,7 @@ class StoredRows:
         columns: Sequence[str],
         order: Sequence[str],
     ) -> Iterator[pl.DataFrame]:
-        """The result of a query that filters rows, in order, at most a few hundred rows at a time.
+        """The result of a query that filters rows, in order, a part of the rows at a time.
 
         Each trial comes once, also if files are compacted between two parts.
 
@@ -121,15 +123,24 @@ class StoredRows:
         """The trials in order, as many at a time as memory should hold; at least one part."""
         part: list[str] = []
         taken = 0
+        compacted_size = self._compacted_row_bytes()
         for trial_id in trial_ids:
             file = self._inventory.loose.get(trial_id)
-            size = self._whole[file].num_bytes if file in self._whole else 0
-            if part and (len(part) == _BATCH_ROWS or taken + size > _BATCH_BYTES):
+            size = self._whole[file].num_bytes if file in self._whole else compacted_size
+            most = _BATCH_BYTES if len(part) < _BATCH_ROWS else _SMALL_BYTES
+            if part and taken + size > most:
                 yield part
                 part, taken = [], 0
             part.append(trial_id)
             taken += size
         yield part
+
+    def _compacted_row_bytes(self) -> int:
+        """Bytes of memory of a row of the compacted file on average; assumed without such a file."""
+        file, num_rows = self._inventory.compacted, len(self._inventory.manifest.trials)
+        if file is None or file not in self._whole or not num_rows:
+            return _SMALL_BYTES // _BATCH_ROWS
+        return self._whole[file].num_bytes // num_rows
 
     def _scan(self, trial_ids: Collection[str] | None) -> pl.LazyFrame:
         files = self._files(trial_ids)
