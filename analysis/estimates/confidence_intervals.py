@@ -1,8 +1,9 @@
 """Intervals of one score: over seeds by Student's t, over test classes by the bootstrap."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +96,32 @@ def _student(mean: float, error: float, num: int) -> Interval:
     )
 
 
+def _drawn(num_classes: int, replicates: int, seed: int) -> Iterator[NDArray[np.float64]]:
+    """How often each class is drawn in each resample, a chunk of the resamples at a time."""
+    chunk = max(1, _CHUNK // num_classes)
+    if chunk >= replicates:
+        yield _drawn_at_once(num_classes, replicates, seed)
+        return
+    generator = np.random.default_rng(seed)
+    for start in range(0, replicates, chunk):
+        yield _counts(generator, num_classes, min(chunk, replicates - start))
+
+
+@lru_cache(maxsize=2)
+def _drawn_at_once(num_classes: int, replicates: int, seed: int) -> NDArray[np.float64]:
+    """Drawn once for all cells with so many classes."""
+    return _counts(np.random.default_rng(seed), num_classes, replicates)
+
+
+def _counts(
+    generator: np.random.Generator, num_classes: int, replicates: int
+) -> NDArray[np.float64]:
+    drawn_RK = generator.integers(num_classes, size=(replicates, num_classes))
+    of_replicate_RK = drawn_RK + num_classes * np.arange(replicates)[:, None]
+    counts = np.bincount(of_replicate_RK.ravel(), minlength=replicates * num_classes)
+    return counts.reshape(replicates, num_classes).astype(np.float64)
+
+
 def class_bootstrap(
     hits: NDArray[np.int64], queries: NDArray[np.int64], *, replicates: int = 2_000, seed: int = 0
 ) -> Interval:
@@ -115,14 +142,12 @@ def class_bootstrap(
         return Interval(
             estimate=estimate, low=None, high=None, standard_error=None, num=num_classes
         )
-    generator = np.random.default_rng(seed)
-    chunk = max(1, _CHUNK // num_classes)
-    resampled = []
-    for start in range(0, replicates, chunk):
-        size = (min(chunk, replicates - start), num_classes)
-        drawn = generator.integers(num_classes, size=size)
-        resampled.append(hits[drawn].sum(axis=1) / queries[drawn].sum(axis=1))
-    recalls = np.concatenate(resampled)
+    sums = [
+        counts_RK @ np.stack([hits, queries], axis=1).astype(np.float64)
+        for counts_RK in _drawn(num_classes, replicates, seed)
+    ]
+    hits_R, queries_R = np.concatenate(sums).T
+    recalls = hits_R / queries_R
     low, high = percentile_ends(recalls)
     return Interval(
         estimate=estimate,
