@@ -12,8 +12,10 @@ test does not measure it: their classes and galleries differ. Two ways that do:
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -26,6 +28,7 @@ from analysis.selection.selection_candidates import config_candidates
 from podium.errors import PodiumError
 
 _PARTS = ("optimism", "epoch", "config")
+_MOST_AT_ONCE = 10_000  # epochs of networks, each on all halves, in all replicates
 _RESAMPLED_HALVES = 40  # of each resample; their scatter over halves only widens the interval
 
 
@@ -64,8 +67,8 @@ def class_optimism(
             at each epoch.
     """
     rows: list[dict[str, object]] = []
-    for number, (search, group) in enumerate(class_hits.group_by(SEARCH, maintain_order=True)):
-        networks = _networks(group)
+    for number, (search, found) in enumerate(groupby(_networks(class_hits), key=_search_of)):
+        networks = [network for _, network in found]
         rows.append(
             {
                 **dict(zip(SEARCH, search, strict=True)),
@@ -146,36 +149,53 @@ class _Network:
     queries_K: NDArray[np.float64]
 
 
-def _networks(group: pl.DataFrame) -> list[_Network]:
-    """The networks of one search, whose rows are sorted by epoch and class."""
-    found = []
-    for (config, fold, run_seed), rows in group.group_by(
-        "config", "fold", "seed", maintain_order=True
-    ):
-        epochs, class_ids, queries, hits = (
-            rows[column].to_numpy() for column in ("epoch", "class_id", "queries", "hits")
+_Place = tuple[str, str, str, int]
+
+
+def _networks(class_hits: pl.DataFrame) -> Iterator[tuple[_Place, _Network]]:
+    """Every network with its search; rows are sorted by search, network, epoch and class."""
+    keys = (*SEARCH, "config", "fold", "seed")
+    runs = class_hits.select(pl.struct(keys).rle_id()).to_series().to_numpy()
+    starts = np.flatnonzero(np.diff(runs.astype(np.int64), prepend=-1))
+    columns = [class_hits[name].to_numpy() for name in ("epoch", "class_id", "queries", "hits")]
+    parts = zip(*(np.split(column, starts[1:]) for column in columns), strict=True)
+    names = class_hits.select(keys)[starts].iter_rows()
+    for (*search, config, fold, run_seed), part in zip(names, parts, strict=True):
+        place = cast("_Place", tuple(search))
+        yield place, _network(config, fold, run_seed, *part)
+
+
+def _search_of(found: tuple[_Place, _Network]) -> _Place:
+    return found[0]
+
+
+def _network(
+    config: str,
+    fold: int | None,
+    run_seed: int,
+    epochs: NDArray[np.int64],
+    class_ids: NDArray[np.int64],
+    queries: NDArray[np.int64],
+    hits: NDArray[np.int64],
+) -> _Network:
+    num_epochs, num_classes = len(np.unique(epochs)), len(np.unique(class_ids))
+    name = f"config {config}, fold {fold}, seed {run_seed}"
+    if num_classes < 2:
+        raise PodiumError(f"halves need two or more validation classes; {name} has 1")
+    # No row occurs twice, so a table of this many rows has every class at every epoch.
+    shape = num_epochs, num_classes
+    if len(epochs) != math.prod(shape) or np.ptp(queries.reshape(shape), axis=0).any():
+        raise PodiumError(
+            f"a network is validated on the same queries at each epoch; {name} is not"
         )
-        num_epochs, num_classes = len(np.unique(epochs)), len(np.unique(class_ids))
-        name = f"config {config}, fold {fold}, seed {run_seed}"
-        if num_classes < 2:
-            raise PodiumError(f"halves need two or more validation classes; {name} has 1")
-        # No row occurs twice, so a table of this many rows has every class at every epoch.
-        shape = num_epochs, num_classes
-        if len(rows) != math.prod(shape) or np.ptp(queries.reshape(shape), axis=0).any():
-            raise PodiumError(
-                f"a network is validated on the same queries at each epoch; {name} is not"
-            )
-        queries_EK = queries.reshape(shape)
-        fold_key = -1 if fold is None else int(str(fold))
-        found.append(
-            _Network(
-                config=str(config),
-                classes=tuple((fold_key, int(k)) for k in class_ids[:num_classes]),
-                recall_EK=hits.reshape(shape) / queries_EK,
-                queries_K=queries_EK[0].astype(np.float64),
-            )
-        )
-    return found
+    queries_EK = queries.reshape(shape)
+    fold_key = -1 if fold is None else fold
+    return _Network(
+        config=config,
+        classes=tuple((fold_key, k) for k in class_ids[:num_classes].tolist()),
+        recall_EK=hits.reshape(shape) / queries_EK,
+        queries_K=queries_EK[0].astype(np.float64),
+    )
 
 
 def _halves_of(
@@ -227,15 +247,21 @@ def _parts(
     """``optimism``, ``epoch``, ``config`` and ``score`` in each replicate (R,)."""
     column = {key: number for number, key in enumerate(classes)}
     sides: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = {}
-    for network in networks:
-        mine_RK = weights_RK[:, [column[key] for key in network.classes]] * network.queries_K
-        means_RHE = half_means(network.recall_EK, halves[network.classes], mine_RK)
-        epochs_RH1 = means_RHE.argmax(axis=2, keepdims=True)
-        chosen_RH, elsewhere_RH = (
-            np.take_along_axis(values_RHE, epochs_RH1, axis=2)[..., 0]
-            for values_RHE in (means_RHE, other_half(means_RHE))
+    for alike in _alike(networks, len(weights_RK)):
+        first = alike[0]
+        mine_RK = weights_RK[:, [column[key] for key in first.classes]] * first.queries_K
+        recalls = np.concatenate([network.recall_EK for network in alike])
+        means = half_means(recalls, halves[first.classes], mine_RK)
+        means_RHNE = means.reshape(*means.shape[:2], len(alike), -1)
+        epochs_RHN1 = means_RHNE.argmax(axis=3, keepdims=True)
+        chosen_RHN, elsewhere_RHN = (
+            np.take_along_axis(values_RHNE, epochs_RHN1, axis=3)[..., 0]
+            for values_RHNE in (means_RHNE, other_half(means_RHNE))
         )
-        sides.setdefault(network.config, []).append((chosen_RH, elsewhere_RH))
+        for number, network in enumerate(alike):
+            sides.setdefault(network.config, []).append(
+                (chosen_RHN[..., number], elsewhere_RHN[..., number])
+            )
     chosen_RHC, elsewhere_RHC = (
         np.stack([np.mean([pair[side] for pair in pairs], axis=0) for pairs in sides.values()], -1)
         for side in (0, 1)
@@ -245,6 +271,26 @@ def _parts(
     total_R = _known_mean((shares_RHC * (chosen_RHC - elsewhere_RHC)).sum(axis=2))
     epoch_R = _known_mean((chosen_RHC - elsewhere_RHC).mean(axis=2))
     return {"optimism": total_R, "epoch": epoch_R, "config": total_R - epoch_R, "score": score_R}
+
+
+def _alike(networks: Sequence[_Network], num_replicates: int) -> Iterator[list[_Network]]:
+    """Neighbours with the same queries of the same classes in as many epochs; not too many."""
+    alike: list[_Network] = []
+    for network in networks:
+        size = num_replicates * (len(alike) + 1) * len(network.recall_EK)
+        if alike and (size > _MOST_AT_ONCE or not _is_alike(alike[0], network)):
+            yield alike
+            alike = []
+        alike.append(network)
+    yield alike
+
+
+def _is_alike(one: _Network, other: _Network) -> bool:
+    return (
+        one.classes == other.classes
+        and one.recall_EK.shape == other.recall_EK.shape
+        and bool((one.queries_K == other.queries_K).all())
+    )
 
 
 def _known_mean(values_RH: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -4,7 +4,11 @@ R resamples, K classes, N config-epochs, C configs. Scores are shares of 1.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 import polars as pl
@@ -15,6 +19,9 @@ from analysis.estimates.wilson_interval import wilson_interval
 from analysis.selection.selection_candidates import config_candidates
 
 _SEARCH = ("block", "loss", "repeat")
+
+_Ints = NDArray[np.int64]
+_Floats = NDArray[np.float64]
 
 
 def seed_spread(scores: pl.DataFrame) -> pl.DataFrame:
@@ -198,14 +205,14 @@ def reselected_by_classes(class_hits: pl.DataFrame, *, replicates: int = 200) ->
         ``num_searches``.
     """
     rows = []
-    for key, search in class_hits.group_by(_SEARCH, maintain_order=True):
-        scores = _resampled(search, replicates)
+    for (_, loss, _), found in groupby(_folds(class_hits), key=itemgetter(0)):
+        scores = _resampled([fold for _, fold in found], replicates)
         if scores is None:
             continue
         first_RC, again_RC = _top(scores[:1]), _top(scores[1:])
         rows.append(
             {
-                "loss": str(key[1]),
+                "loss": loss,
                 "reselected": float((first_RC * again_RC).sum(axis=1).mean()),
                 "chance": 1 / scores.shape[1],
                 "num_searches": 1,
@@ -214,50 +221,93 @@ def reselected_by_classes(class_hits: pl.DataFrame, *, replicates: int = 200) ->
     return _by_loss(rows)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Fold:
+    """Class hits of a search on one fold, a row for each config, seed, epoch and class.
+
+    Rows are sorted so; ``configs`` are numbers of configs, ``runs`` number them by config and
+    seed, ``epochs`` by epoch too.
+    """
+
+    configs: _Ints
+    runs: _Ints
+    epochs: _Ints
+    class_ids: _Ints
+    hits: _Ints
+    queries: _Ints
+
+
+def _folds(class_hits: pl.DataFrame) -> Iterator[tuple[tuple[str, str, int], _Fold]]:
+    """Every search with each of its folds."""
+    fold = (*_SEARCH, "fold")
+    has_folds = class_hits["fold"].null_count() < class_hits.height
+    rows = (
+        class_hits.sort(*fold, "config", "seed", "epoch", "class_id") if has_folds else class_hits
+    )
+    columns = rows.select(
+        _run_number(fold).alias("fold"),
+        pl.col("config").rank("dense").cast(pl.Int64).alias("configs"),
+        _run_number((*fold, "config", "seed")).alias("runs"),
+        _run_number((*fold, "config", "seed", "epoch")).alias("epochs"),
+        pl.col("class_id").alias("class_ids"),
+        *("hits", "queries"),
+    ).to_dict()
+    starts = _starts(columns.pop("fold").to_numpy())
+    parts = (np.split(column.to_numpy(), starts[1:]) for column in columns.values())
+    searches = rows.select(_SEARCH)[starts].iter_rows()
+    for (block, loss, repeat), part in zip(searches, zip(*parts, strict=True), strict=True):
+        yield (block, loss, repeat), _Fold(**dict(zip(columns, part, strict=True)))
+
+
+def _run_number(names: Sequence[str]) -> pl.Expr:
+    """Counts the runs of rows that are equal in these columns."""
+    return pl.struct(names).rle_id().cast(pl.Int64)
+
+
 def _top(scores_RC: NDArray[np.float64]) -> NDArray[np.float64]:
     is_top_RC = scores_RC >= scores_RC.max(axis=1, keepdims=True) - 1e-12
     shares_RC: NDArray[np.float64] = is_top_RC / is_top_RC.sum(axis=1, keepdims=True)
     return shares_RC
 
 
-def _resampled(search: pl.DataFrame, replicates: int) -> NDArray[np.float64] | None:
-    """Scores of the configs on all classes (row 0) and on resampled ones: (1 + R, C)."""
-    configs = search["config"].unique().sort().to_list()
-    totals = np.zeros((1 + replicates, len(configs)))
-    folds = search.partition_by("fold", maintain_order=True)
-    for number, fold in enumerate(folds):
-        rows = fold.sort("config", "seed", "epoch", "class_id")
-        part = _fold_scores(rows, replicates, seed=number)
-        if part is None or part.shape[1] != len(configs):
-            return None
-        totals += part
+def _resampled(folds: Sequence[_Fold], replicates: int) -> _Floats | None:
+    """Scores of the configs on all classes (row 0) and on resampled ones: (1 + R, C).
+
+    None if configs have classes of their own, or one class.
+    """
+    parts = [_fold_scores(fold, replicates, seed=number) for number, fold in enumerate(folds)]
+    num_configs = len(np.unique(np.concatenate([fold.configs for fold in folds])))
+    known = [part for part in parts if part is not None and part.shape[1] == num_configs]
+    if len(known) < len(folds):
+        return None
+    totals: _Floats = reduce(np.add, known)
     return totals / len(folds)
 
 
-def _fold_scores(rows: pl.DataFrame, replicates: int, *, seed: int) -> NDArray[np.float64] | None:
+def _fold_scores(fold: _Fold, replicates: int, *, seed: int) -> _Floats | None:
     """Best epoch's recall of each config on one fold: (1 + R, C)."""
-    networks = rows.select("config", "seed", "epoch").unique(maintain_order=True)
-    num_classes = rows["class_id"].n_unique()
-    if num_classes < 2 or networks.height * num_classes != rows.height:
+    num_classes = len(np.unique(fold.class_ids))
+    starts_N, starts_C = _starts(fold.epochs), _starts(fold.configs)
+    if num_classes < 2 or len(starts_N) * num_classes != len(fold.hits):
         return None
-    if rows.select("config", "seed").unique()["config"].is_duplicated().any():
+    if len(_starts(fold.runs)) > len(starts_C):
         return None
     hits_NK, queries_NK = (
-        rows[name].to_numpy().reshape(-1, num_classes).astype(np.float64)
-        for name in ("hits", "queries")
+        column.reshape(-1, num_classes).astype(np.float64) for column in (fold.hits, fold.queries)
     )
     drawn_RK = np.random.default_rng(seed).multinomial(
         num_classes, [1 / num_classes] * num_classes, size=replicates
     )
     weights_RK = np.concatenate([np.ones((1, num_classes)), drawn_RK])
     recalls_RN = (weights_RK @ hits_NK.T) / (weights_RK @ queries_NK.T)
-    starts = np.flatnonzero(
-        np.concatenate(
-            [[True], networks["config"].to_numpy()[1:] != networks["config"].to_numpy()[:-1]]
-        )
-    )
-    best_RC: NDArray[np.float64] = np.maximum.reduceat(recalls_RN, starts, axis=1)
+    starts = np.flatnonzero(np.isin(starts_N, starts_C))
+    best_RC: _Floats = np.maximum.reduceat(recalls_RN, starts, axis=1)
     return best_RC
+
+
+def _starts(numbers: _Ints) -> NDArray[np.intp]:
+    """The rows where another number begins."""
+    return np.flatnonzero(np.diff(numbers, prepend=-1))
 
 
 def _by_loss(rows: Sequence[dict[str, object]]) -> pl.DataFrame:

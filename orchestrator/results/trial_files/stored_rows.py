@@ -136,7 +136,7 @@ class StoredRows:
         yield part
 
     def _compacted_row_bytes(self) -> int:
-        """Bytes of memory of a row of the compacted file on average; assumed without such a file."""
+        """Average bytes of memory of a compacted row; a guess where no such file was checked."""
         file, num_rows = self._inventory.compacted, len(self._inventory.manifest.trials)
         if file is None or file not in self._whole or not num_rows:
             return _SMALL_BYTES // _BATCH_ROWS
