@@ -86,8 +86,10 @@ def _shares(
     best_counts_RG = best_weights_RN[:, exists_N] @ one_hot_NG
     in_regime_R, best_in_regime_R = counts_RG.sum(axis=1), best_counts_RG.sum(axis=1)
     density = _choice_density if is_choice else _number_density
-    is_whole = bool((weights_RN == weights_RN[0]).all())  # as in permutations
-    everywhere_RG = density(counts_RG[:1] if is_whole else counts_RG) + _FLOOR
+    is_first_R = (weights_RN == weights_RN[0]).all(axis=1)  # as in permutations
+    other_R = np.flatnonzero(~is_first_R)
+    number_R = np.where(is_first_R, 0, np.cumsum(~is_first_R))
+    everywhere_RG = (density(counts_RG[[0, *other_R]]) + _FLOOR)[number_R]
     where_best_RG = density(best_counts_RG) + _FLOOR
     divergence_R = (everywhere_RG * (where_best_RG / everywhere_RG - 1) ** 2).sum(axis=1)
     known_R = (in_regime_R >= _LEAST_IN_REGIME) & (best_in_regime_R > 0) & (best_R < all_R)
@@ -123,12 +125,12 @@ def _number_density(counts_RG: Floats) -> Floats:
     # Entry k of a row is the mass of a kernel k - (G - 1) cells away from its middle.
     totals_RG = np.cumsum(step_RK, axis=1)
     before_RK = np.concatenate([np.zeros((len(totals_RG), 1)), totals_RG], axis=1)
-    middle_G = np.arange(size)
-    first_G, last_G = size - 1 - middle_G, 2 * size - 1 - middle_G
-    within_RG = before_RK[:, last_G] - before_RK[:, first_G]
-    scaled_RG = counts_RG / within_RG
-    offsets_RGG = np.lib.stride_tricks.sliding_window_view(step_RK, size, axis=1)
-    observed_RG = np.einsum("rgm,rm->rg", offsets_RGG, scaled_RG[:, ::-1])
+    # From the last cell to the first: kernels are cut at the ends of the grid.
+    within_RG = before_RK[:, size : 2 * size] - before_RK[:, :size]
+    scaled_RG = counts_RG[:, ::-1] / within_RG
+    observed_RG = np.zeros_like(counts_RG)
+    for kernel in np.flatnonzero(counts_RG[:, ::-1].any(axis=0)):
+        observed_RG += step_RK[:, kernel : kernel + size] * scaled_RG[:, kernel, None]
     prior_G = np.diff(_edges(np.array([float(size)]), size, middle=(size - 1) / 2)[0])
     density: Floats = (observed_RG + prior_G / prior_G.sum()) / (num_R + 1)[:, None]
     return density

@@ -14,7 +14,7 @@ test does not measure it: their classes and galleries differ. Two ways that do:
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import cast
 
 import numpy as np
@@ -158,11 +158,12 @@ def _networks(class_hits: pl.DataFrame) -> Iterator[tuple[_Place, _Network]]:
     runs = class_hits.select(pl.struct(keys).rle_id()).to_series().to_numpy()
     starts = np.flatnonzero(np.diff(runs.astype(np.int64), prepend=-1))
     columns = [class_hits[name].to_numpy() for name in ("epoch", "class_id", "queries", "hits")]
-    parts = zip(*(np.split(column, starts[1:]) for column in columns), strict=True)
     names = class_hits.select(keys)[starts].iter_rows()
-    for (*search, config, fold, run_seed), part in zip(names, parts, strict=True):
-        place = cast("_Place", tuple(search))
-        yield place, _network(config, fold, run_seed, *part)
+    for (*search, config, fold, run_seed), (start, end) in zip(
+        names, pairwise([*starts, class_hits.height]), strict=True
+    ):
+        part = (column[start:end] for column in columns)
+        yield cast("_Place", tuple(search)), _network(config, fold, run_seed, *part)
 
 
 def _search_of(found: tuple[_Place, _Network]) -> _Place:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import groupby
+from itertools import groupby, pairwise
 from operator import itemgetter
 
 import numpy as np
@@ -253,10 +253,13 @@ def _folds(class_hits: pl.DataFrame) -> Iterator[tuple[tuple[str, str, int], _Fo
         *("hits", "queries"),
     ).to_dict()
     starts = _starts(columns.pop("fold").to_numpy())
-    parts = (np.split(column.to_numpy(), starts[1:]) for column in columns.values())
+    arrays = {name: column.to_numpy() for name, column in columns.items()}
     searches = rows.select(_SEARCH)[starts].iter_rows()
-    for (block, loss, repeat), part in zip(searches, zip(*parts, strict=True), strict=True):
-        yield (block, loss, repeat), _Fold(**dict(zip(columns, part, strict=True)))
+    for (block, loss, repeat), (start, end) in zip(
+        searches, pairwise([*starts, rows.height]), strict=True
+    ):
+        part = {name: array[start:end] for name, array in arrays.items()}
+        yield (block, loss, repeat), _Fold(**part)
 
 
 def _run_number(names: Sequence[str]) -> pl.Expr:

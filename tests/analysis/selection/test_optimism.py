@@ -146,6 +146,10 @@ def test_one_class_and_uneven_tables_are_refused():
         optimism_of_frames(grown)
 
 
+def test_no_search_has_no_optimism():
+    assert class_optimism(checked_class_hits(class_hits_of([[[1, 2]]], 3)).clear()).is_empty()
+
+
 def test_equal_seeds_give_equal_intervals():
     frame = class_hits_of(np.random.default_rng(3).integers(0, 9, (3, 4, 30)), [9] * 30)
     assert optimism_of_frames(frame, seed=1) == optimism_of_frames(frame, seed=1)

@@ -163,3 +163,4 @@ def test_searches_whose_configs_have_classes_of_their_own_are_left_out():
 
     assert reselected_by_classes(checked_class_hits(own)).is_empty()
     assert reselected_by_classes(hits.filter(pl.col("class_id") == 0)).is_empty()
+    assert reselected_by_classes(hits.clear()).is_empty()
