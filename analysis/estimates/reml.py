@@ -14,13 +14,13 @@ chapter 6, the intervals are of its profile.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.estimates.reml_design import Design, Pattern, design_of
+from analysis.estimates.reml_design import Covariance, Design, Pattern, design_of
 
 RESIDUAL = "residual"
 _CUT_95 = 3.841458820694124  # the 95 % quantile of chi-square with one degree of freedom
@@ -105,12 +105,13 @@ def fit_reml(
     if design.scale == 0:
         flat = {name: _flat(num) for name, num in design.num_levels.items()}
         return RemlFit(components=flat, merged=design.merged)
-    best_T, value = _minimum(design, _start(design), {})
-    gradient_T = _deviance(design, best_T)[1]
+    deviance = _remembered(design)
+    best_T, value = _minimum(deviance, _start(design), {})
+    gradient_T = deviance(best_T)[1]
     components = {}
     for number, (name, num_levels) in enumerate(design.num_levels.items()):
         is_zero = best_T[number] <= _NOTHING
-        low, high = _profile(design, best_T, value, number) if with_intervals else (None, None)
+        low, high = _profile(deviance, best_T, value, number) if with_intervals else (None, None)
         components[name] = Component(
             variance=0.0 if is_zero else float(best_T[number]) * design.scale,
             low=None if low is None else low * design.scale,
@@ -130,8 +131,28 @@ def _start(design: Design) -> _Floats:
     return np.full(num, 1.0 / num)
 
 
+_Deviance = Callable[[_Floats], tuple[float, _Floats]]
+
+
+def _remembered(design: Design) -> _Deviance:
+    """`_deviance` of the design, each only once: ends of profiles are looked for around others."""
+    found: dict[bytes, tuple[float, _Floats]] = {}
+
+    def deviance(components_T: _Floats) -> tuple[float, _Floats]:
+        key = components_T.tobytes()
+        if key not in found:
+            found[key] = _deviance(design, components_T)
+        value, gradient_T = found[key]
+        return value, gradient_T.copy()
+
+    return deviance
+
+
 def _minimum(
-    design: Design, start_T: _Floats, held: Mapping[int, float], tolerance: float = _TOLERANCE
+    deviance: _Deviance,
+    start_T: _Floats,
+    held: Mapping[int, float],
+    tolerance: float = _TOLERANCE,
 ) -> tuple[_Floats, float]:
     """The components of least deviance, those of ``held`` given; the residual comes last."""
     from scipy.optimize import minimize
@@ -145,11 +166,11 @@ def _minimum(
     def free_deviance(values: _Floats) -> tuple[float, _Floats]:
         trial_T = whole_T.copy()
         trial_T[free] = values
-        found, gradient_T = _deviance(design, trial_T)
+        found, gradient_T = deviance(trial_T)
         return found, gradient_T[free]
 
     if not free:
-        return whole_T, _deviance(design, whole_T)[0]
+        return whole_T, deviance(whole_T)[0]
     bounds = [(_LEAST if number == num - 1 else 0.0, None) for number in free]
     found = minimize(
         free_deviance,
@@ -164,7 +185,7 @@ def _minimum(
 
 
 def _profile(
-    design: Design, best_T: _Floats, value: float, number: int
+    deviance: _Deviance, best_T: _Floats, value: float, number: int
 ) -> tuple[float | None, float | None]:
     """Where the deviance, least over the other components, is 3.84 above its minimum.
 
@@ -175,13 +196,13 @@ def _profile(
     nearest = [best_T]
 
     def high(values_T: _Floats) -> float:
-        return _deviance(design, values_T)[0]
+        return deviance(values_T)[0]
 
     def above(log_component: float) -> float:
         held = max(math.exp(log_component) - _SHIFT, least)
         # From the far end of a profile the minimum may not be found: start where it is lower.
         start_T = min((_with(start_T, number, held) for start_T in (nearest[0], best_T)), key=high)
-        nearest[0], found = _minimum(design, start_T, {number: held}, _PROFILE_TOLERANCE)
+        nearest[0], found = _minimum(deviance, start_T, {number: held}, _PROFILE_TOLERANCE)
         return math.sqrt(max(found - value, 0.0)) - math.sqrt(_CUT_95)
 
     least = _LEAST if number == len(best_T) - 1 else 0.0
@@ -215,7 +236,9 @@ def _deviance(design: Design, components_T: _Floats) -> tuple[float, _Floats]:
         design: scaled design of the model.
         components_T: variance components, at least 0; the residual comes last and is above 0.
     """
-    parts = [_Inverse(pattern, components_T) for pattern in design.patterns]
+    covariances = dict.fromkeys(pattern.covariance for pattern in design.patterns)
+    inverses = {item: _Inverse(item, components_T) for item in covariances}
+    parts = [_Part(pattern, inverses[pattern.covariance]) for pattern in design.patterns]
     information_PP = np.sum([part.num * part.information_PP for part in parts], axis=0)
     right_P = np.sum([part.right_P for part in parts], axis=0)
     residual = float(components_T[-1])
@@ -231,31 +254,38 @@ def _deviance(design: Design, components_T: _Floats) -> tuple[float, _Floats]:
 
 
 class _Inverse:
-    """What the clusters of one design add: V^-1, X' V^-1 X and X' V^-1 y."""
+    """V^-1 of the clusters of one covariance, and log|V|."""
 
-    def __init__(self, pattern: Pattern, components_T: _Floats) -> None:
+    def __init__(self, covariance: Covariance, components_T: _Floats) -> None:
+        num_cells = len(covariance.shares_C)
+        same = covariance.same_TCC.reshape(-1, num_cells**2)
+        covariance_CC = (components_T[:-1] @ same).reshape(num_cells, num_cells)
+        covariance_CC.flat[:: num_cells + 1] += components_T[-1] * covariance.shares_C
+        self.inverse_CC: _Floats = np.asarray(np.linalg.inv(covariance_CC), dtype=np.float64)
+        self.log_determinant = float(np.linalg.slogdet(covariance_CC)[1])
+
+
+class _Part:
+    """What the clusters of one design add: X' V^-1 X and X' V^-1 y."""
+
+    def __init__(self, pattern: Pattern, inverse: _Inverse) -> None:
         self._pattern = pattern
+        self._inverse = inverse
         self.num = int(pattern.means_CM.shape[1])
-        num_cells = len(pattern.shares_C)
-        covariance_CC = (components_T[:-1] @ pattern.same_TCC.reshape(-1, num_cells**2)).reshape(
-            num_cells, num_cells
-        )
-        covariance_CC.flat[:: num_cells + 1] += components_T[-1] * pattern.shares_C
-        self._inverse_CC: _Floats = np.asarray(np.linalg.inv(covariance_CC), dtype=np.float64)
-        self._log_determinant = float(np.linalg.slogdet(covariance_CC)[1])
-        self._weighed_CP: _Floats = self._inverse_CC @ pattern.fixed_CP
+        self._weighed_CP: _Floats = inverse.inverse_CC @ pattern.fixed_CP
         self.information_PP: _Floats = pattern.fixed_CP.T @ self._weighed_CP
         self.right_P: _Floats = self._weighed_CP.T @ pattern.means_CM.sum(axis=1)
 
     def add(self, effects_P: _Floats, covariance_PP: _Floats, gradient_T: _Floats) -> float:
         """Adds to the gradient in place; returns what is added to the deviance."""
-        pattern = self._pattern
+        pattern, inverse_CC = self._pattern, self._inverse.inverse_CC
+        same_TCC = pattern.covariance.same_TCC
         rest_CM = pattern.means_CM - (pattern.fixed_CP @ effects_P)[:, None]
-        pulled_CM = self._inverse_CC @ rest_CM
+        pulled_CM = inverse_CC @ rest_CM
         # Of the fixed effects: tr((X' V^-1 X)^-1 X' V^-1 G V^-1 X), as a sum over pairs of cells.
         fixed_CC = self._weighed_CP @ covariance_PP @ self._weighed_CP.T
-        pairs_CC = self.num * (self._inverse_CC - fixed_CC) - pulled_CM @ pulled_CM.T
-        gradient_T[:-1] += pattern.same_TCC.reshape(-1, pairs_CC.size) @ pairs_CC.ravel()
-        gradient_T[-1] += float(np.diag(pairs_CC) @ pattern.shares_C)
+        pairs_CC = self.num * (inverse_CC - fixed_CC) - pulled_CM @ pulled_CM.T
+        gradient_T[:-1] += same_TCC.reshape(-1, pairs_CC.size) @ pairs_CC.ravel()
+        gradient_T[-1] += float(np.diag(pairs_CC) @ pattern.covariance.shares_C)
         squares = float((rest_CM * pulled_CM).sum())
-        return float(self.num * self._log_determinant) + squares
+        return float(self.num * self._inverse.log_determinant) + squares

@@ -13,17 +13,28 @@ _Floats = NDArray[np.float64]
 _Codes = NDArray[np.int64]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Covariance:
+    """What the covariance of a cluster follows from, whatever its fixed effects.
+
+    ``same_TCC`` says which cells share a level of each term, ``shares_C`` is 1 over the rows of a
+    cell.
+    """
+
+    same_TCC: _Floats
+    shares_C: _Floats
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern:
     """Clusters whose cells have the same design; scores are scaled.
 
-    ``same_TCC`` says which cells share a level of each term, ``shares_C`` is 1 over the rows of a
-    cell, ``means_CM`` are the cells' means, one column a cluster.
+    ``means_CM`` are the cells' means, one column a cluster. Patterns whose covariances are equal
+    have the same object.
     """
 
+    covariance: Covariance
     fixed_CP: _Floats
-    same_TCC: _Floats
-    shares_C: _Floats
     means_CM: _Floats
 
 
@@ -162,13 +173,18 @@ def _patterns(
         design = local[order], counts_C[rows][order], means_C[rows][order]
         key = design[0].tobytes() + b"|" + design[1].tobytes()
         found.setdefault(key, []).append(design)
+    covariances: dict[bytes, Covariance] = {}
     for key in sorted(found):
         local, counts, _ = found[key][0]
         terms_TC = local[:, 1:].T
-        yield Pattern(
-            fixed_CP=np.eye(num_fixed)[local[:, 0]],
+        covariance = Covariance(
             same_TCC=(terms_TC[:, :, None] == terms_TC[:, None, :]).astype(np.float64),
             shares_C=1.0 / counts,
+        )
+        seen = covariance.same_TCC.tobytes() + covariance.shares_C.tobytes()
+        yield Pattern(
+            covariance=covariances.setdefault(seen, covariance),
+            fixed_CP=np.eye(num_fixed)[local[:, 0]],
             means_CM=np.stack([means for _, _, means in found[key]], axis=1),
         )
 
