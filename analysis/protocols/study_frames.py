@@ -72,16 +72,38 @@ def read_frames(folder: Place, k: int | None) -> StudyFrames:
     study = Reader(folder).study()
     chosen = chosen_k(study, k)
     reader = CachedReader(folder, k=chosen)
+    trials = reader.trials().drop(_HEAVY, strict=False).collect()
+    drawn = drawn_trials(read_asks(StudyPaths(folder)))
+    return frames_of(reader, study=study, trials=trials, drawn=drawn, k=chosen)
+
+
+def frames_of(
+    reader: CachedReader,
+    *,
+    study: Mapping[str, Any],
+    trials: pl.DataFrame,
+    drawn: pl.DataFrame,
+    k: int,
+) -> StudyFrames:
+    """The frames of what was read already.
+
+    Args:
+        reader: reader of the results folder, which keeps scores at ``k``.
+        study: the resolved study.
+        trials: one row a trial, flat columns.
+        drawn: trials that samplers drew, from `drawn_trials`.
+        k: value of K of the objective.
+    """
     return StudyFrames(
         study=study,
-        trials=reader.trials().drop(_HEAVY, strict=False).collect(),
-        drawn=drawn_trials(read_asks(StudyPaths(folder))),
+        trials=trials,
+        drawn=drawn,
         scores=reader.validation_scores(),
         class_hits=reader.validation_hits(),
         test_scores=reader.test_scores(),
         attempts=reader.attempts(),
         metric=reader.objective,
-        k=chosen,
+        k=k,
     )
 
 

@@ -40,7 +40,7 @@ from analysis.protocols.protocol_tables import (
     readings_table,
     row_of,
 )
-from analysis.protocols.read_protocols import read_protocols
+from analysis.protocols.read_protocols import protocol_study
 from analysis.protocols.selected_configs import protocol_headline
 from analysis.report.default_tuned_refit import default_tuned_refit
 from analysis.report.protocol_tables import estimate, page_table
@@ -56,7 +56,7 @@ def protocols(results: StudyResults, losses: Mapping[str, Series]) -> Section | 
     varies = len(results.protocols) > 1 or results.study["quarantine"] != "none" or trained_on > 1
     if not varies or results.trials.filter(pl.col("stage") == "search").is_empty():
         return None
-    study = read_protocols(results.folder)
+    study = protocol_study(results.frames)
     looks = series_of(study.order)
     series = {label: looks[label] for label in study.order}
     steps = default_tuned_refit(study, losses, protocol=results.protocol.label)

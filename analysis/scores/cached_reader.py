@@ -65,7 +65,7 @@ class CachedReader(Reader):
         )
         columns = ("fold", "epoch", "role", "metric", "k", "value")
         scores = self.details("scores", carried=_NETWORK, in_all=True)
-        return scores.filter(*is_kept).select(*_NETWORK, *columns).collect()
+        return scores.filter(*is_kept).select(*_NETWORK, *columns).collect(engine="streaming")
 
     @cached_property
     def _validation_hits(self) -> pl.DataFrame:
@@ -77,11 +77,17 @@ class CachedReader(Reader):
             "class_hits", carried=(*names, "epoch_selected"), where=[is_whole], in_all=True
         )
         columns = ("fold", "epoch", "class_id", "queries", "hits")
-        return hits.filter(*is_kept).select(*_TRIAL, "epoch_selected", *columns).collect()
+        return (
+            hits.filter(*is_kept)
+            .select(*_TRIAL, "epoch_selected", *columns)
+            .collect(engine="streaming")
+        )
 
     @cached_property
     def _test_hits(self) -> pl.DataFrame:
         columns = ("class_id", "queries", "hits")
         hits = self.details("test_class_hits", carried=("trial_id", "search"))
         is_kept = pl.col("k") == self._k
-        return hits.filter(is_kept).select("trial_id", "search", *columns).collect()
+        return (
+            hits.filter(is_kept).select("trial_id", "search", *columns).collect(engine="streaming")
+        )

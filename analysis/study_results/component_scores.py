@@ -101,13 +101,14 @@ def search_validation_classes(results: StudyResults) -> ClassVariance | None:
     hits = results.runs.class_hits
     if hits.is_empty():
         return None
+    numbered = hits.with_columns(pl.struct(_NETWORK).rle_id().alias("network"))  # they are sorted
     epochs = (
-        hits.group_by(*_NETWORK, "epoch")
+        numbered.group_by("network", "epoch")
         .agg((pl.col("hits").sum() / pl.col("queries").sum()).alias("recall"))
-        .group_by(_NETWORK)
+        .group_by("network")
         .agg(best_epoch("recall"))
     )
-    best = hits.join(epochs, on=[*_NETWORK, "epoch"], how="semi", nulls_equal=True)
+    best = numbered.join(epochs, on=["network", "epoch"], how="semi")
     return class_variance(
         best, group=["block", "loss", "repeat", "fold"], member=["config", "seed"]
     )

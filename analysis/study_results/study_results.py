@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 from PIL import Image
 
-from analysis.protocols.study_frames import drawn_trials
+from analysis.protocols.study_frames import StudyFrames, drawn_trials, frames_of
 from analysis.scores.cached_reader import CachedReader
 from analysis.scores.class_intervals import class_intervals
 from analysis.scores.compared_runs import ComparedRuns, compared_protocol, trials_of
@@ -326,6 +326,13 @@ class StudyResults:
     def drawn(self) -> pl.DataFrame:
         """Trials that samplers drew, from `analysis.protocols.study_frames.drawn_trials`."""
         return drawn_trials(self.asks)
+
+    @property
+    def frames(self) -> StudyFrames:
+        """The frames that statistics of all protocols are computed from, none read twice."""
+        return frames_of(
+            self.reader, study=self.study, trials=self.trials, drawn=self.drawn, k=self.k
+        )
 
     @cached_property
     def curves(self) -> pl.DataFrame:
