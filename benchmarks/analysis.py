@@ -40,7 +40,7 @@ _RUN = ("seed", "fold")
 _KS = (1, 2, 4, 8)
 _NUM_LOSSES = 10
 _REPLICATES = 4_000  # as many as are drawn in one piece
-_LIMITS = {"ratio": 4.0, "seconds": 60.0, "gigabytes": 2.0, "page megabytes": 3.0}
+_LIMITS = {"ratio": 4.0, "seconds": 20.0, "gigabytes": 1.0, "page megabytes": 5.0}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,6 +52,14 @@ class CachedReader(Reader):
         """Rows of `test_class_hits` at the kept K, with fewer columns."""
         return self._test_hits.lazy().with_columns(pl.lit(self._k, pl.Int32).alias("k"))
 
+    def attempts(self) -> pl.LazyFrame:
+        """One row per attempt, as `Reader` has them, read at the first call."""
+        return self._attempts.lazy()
+
+    @cached_property
+    def _attempts(self) -> pl.DataFrame:
+        return super().attempts().collect()
+
     @cached_property
     def _test_scores(self) -> pl.DataFrame:
         return super().test_scores().collect()

@@ -34,7 +34,7 @@ _NUMBER = re.compile(r"\(os error (\d+)\)")
 # Rows with nested details that are in memory together: so many, or as many more as take little,
 # since each part looks through all row groups; but never more than take so much.
 _BATCH_ROWS = 500
-_SMALL_BYTES = 2**26
+_SMALL_BYTES = 2**25
 _BATCH_BYTES = 2**31
 
 _FILE = "__file"

@@ -31,6 +31,10 @@ def test_kept_frames_are_those_of_a_plain_reader(synthetic_folder: Path) -> None
     assert scores.height
     assert_frame_equal(scores, of_validation.select(scores.columns).collect())
     assert_frame_equal(kept.test_scores().collect(), plain.test_scores().collect())
+    hits = kept.test_hits().collect()
+    assert hits.height
+    of_test = plain.test_class_hits().filter(pl.col("k") == _K)
+    assert_frame_equal(hits, of_test.select(hits.columns).collect())
 
 
 def test_kept_hits_lack_only_unfinished_searches_and_empty_classes(synthetic_folder: Path) -> None:
@@ -61,6 +65,16 @@ def test_each_table_is_read_once(synthetic_folder: Path, monkeypatch: pytest.Mon
     reader = CachedReader(synthetic_folder, k=_K)
     runs = ComparedRuns(reader.trials().collect(), reader, k=_K)
     first = runs.searches, runs.finals, runs.class_hits
+    tested, attempts = reader.test_hits().collect(), reader.attempts().collect()
     monkeypatch.delattr(Reader, "_rows")
+    monkeypatch.delattr(Reader, "attempts")
     again = runs.searches, runs.finals, runs.class_hits
     assert all(one is other for one, other in zip(first, again, strict=True))
+    assert_frame_equal(reader.test_hits().collect(), tested)
+    assert_frame_equal(reader.attempts().collect(), attempts)
+
+
+def test_kept_hits_take_little_memory_for_the_names_of_trials(synthetic_folder: Path) -> None:
+    reader = CachedReader(synthetic_folder, k=_K)
+    reader.validation_hits()
+    assert pl.String not in reader._validation_hits.schema.values()
