@@ -86,7 +86,8 @@ function markScrollers() {
   requestAnimationFrame(() => {
     isMarking = false;
     const boxes = [...document.querySelectorAll(".scroll, .plots")].filter((it) => it.checkVisibility());
-    const scrolls = boxes.map((box) => box.scrollWidth > box.clientWidth);
+    const scrolls = boxes.map((box) =>
+      box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight);
     boxes.forEach((box, i) => {
       if (scrolls[i]) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
