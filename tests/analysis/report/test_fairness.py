@@ -62,7 +62,7 @@ def with_told(folder, change):
 
 
 def test_what_losses_do_not_share_is_shown_with_every_comparison(synthetic_page):
-    for name in ("tuning", "ranking", "differences", "recall"):
+    for name in ("tuning", "ranking", "differences"):
         part = synthetic_page[synthetic_page.index(f'<section id="{name}">') :]
         assert text_of(part[: part.index("</section>")]).count(BESIDE) == 1
     assert "The losses were not equal in searched hyperparameters (2 to 5)." in text_of(
@@ -229,4 +229,4 @@ def test_one_loss_has_nothing_to_be_compared_with(tmp_path):
 
 
 def test_the_page_links_from_each_comparison_to_the_section(synthetic_page):
-    assert len(re.findall(r'See <a href="#fairness">', synthetic_page)) == 4
+    assert len(re.findall(r'See <a href="#fairness">', synthetic_page)) == 3

@@ -12,6 +12,7 @@ from tests.analysis import thesis_cub200
 from tests.analysis.page_text import rows_of
 from tests.analysis.thesis_cub200 import RECALLS
 
+OTHER_NETWORK = {"loss": "a", "place": "y", "backbone": "other", "dim": 32.0}
 PLACE = {"place": "x", "backbone": "net", "dim": 16.0, "k": 1}
 SCHEMA = {"place": pl.String, "backbone": pl.String, "dim": pl.Float64, "k": pl.Int64}
 
@@ -161,9 +162,7 @@ def test_spreads_and_partial_failures_stand_below_the_score():
 def test_one_seed_is_no_mean():
     (table,) = tables(grid({"loss": "a"}))
 
-    assert (
-        table.caption == "x: recall in %, 1 score; the best of each column is bold. 1 seed each."
-    )
+    assert table.caption == "Recall in %, 1 score; the best of each column is bold. 1 seed each."
 
 
 def test_the_order_keeps_full_precision():
@@ -179,6 +178,7 @@ def test_each_data_set_has_a_table_with_its_own_best():
             {"loss": "b", "place": "x", "score": 60.0},
             {"loss": "a", "place": "y"},
             {"loss": "b", "place": "y", "score": 40.0},
+            OTHER_NETWORK,
         )
     )
 
@@ -190,20 +190,28 @@ def test_each_data_set_has_a_table_with_its_own_best():
     ]
 
 
+def test_of_one_network_data_sets_are_the_columns_of_one_table():
+    (table,) = tables(grid({"loss": "a", "place": "y"}, {"loss": "a", "place": "x"}))
+
+    assert table.groups == (("", 1), ("net, 16 dimensions", 2))
+    assert [column.label for column in table.columns] == ["Loss", "x", "y"]
+
+
 @pytest.mark.parametrize(
     ("missing", "groups", "labels"),
     [
-        ({"backbone": None}, ["x"], ["16"]),
-        ({"dim": None}, ["x"], ["net"]),
-        ({"dim": None, "backbone": None}, [], ["x"]),
+        ({"backbone": None}, ["x", "y"], ["16", "32"]),
+        ({"dim": None}, ["x", "y"], ["net", "other"]),
+        ({"dim": None, "backbone": None}, [], ["x", "y"]),
     ],
 )
 def test_without_backbones_or_dimensions_columns_are_what_there_is(missing, groups, labels):
-    (table,) = tables(grid({"loss": "a", **missing}, {"loss": "b", **missing}))
+    other = {**OTHER_NETWORK, **missing}
+    (table,) = tables(grid({"loss": "a", **missing}, other))
 
     assert [group for group, _ in table.groups if group] == groups
     assert [column.label for column in table.columns[1:]] == labels
-    assert widest([table]) == 1
+    assert widest([table]) == len(labels)
 
 
 def test_every_k_is_shown_under_its_dimension_in_the_order_of_the_study():
@@ -221,7 +229,7 @@ def test_every_k_is_shown_under_its_dimension_in_the_order_of_the_study():
 
 
 def test_narrow_tables_are_shown_side_by_side_and_wide_ones_and_single_ones_are_not():
-    narrow = tables(grid({"loss": "a", "place": "x"}, {"loss": "a", "place": "y"}))
+    narrow = tables(grid({"loss": "a"}, OTHER_NETWORK))
     wide = tables(
         grid(*({"loss": "a", "place": place, "dim": 1.0 + n} for place in "xy" for n in range(7)))
     )

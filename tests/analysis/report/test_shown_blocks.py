@@ -55,8 +55,8 @@ def test_photographs_are_made_small_and_few(many_block_page):
     pictures = re.findall(r"data:image/(\w+);base64,([^\"]+)", many_block_page)
 
     assert {kind for kind, _ in pictures} == {"webp"}
-    assert len(pictures) <= 200
-    assert max(len(text) for _, text in pictures) < 6_000
+    assert len(pictures) <= 8, "one sheet of small images a block"
+    assert sum(len(text) for _, text in pictures) < 400_000
 
 
 def test_losses_are_in_the_order_of_their_ranks_and_those_without_one_last(many_block_results):

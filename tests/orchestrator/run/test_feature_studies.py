@@ -87,7 +87,7 @@ def test_a_study_of_frozen_features_computes_them_once_for_each_network(cache, t
     # One network is drawn for the search, one for each of two seeds of the finals, which alone
     # are tested; the baseline shares theirs.
     assert sorted(len(np.load(file)) for file in files) == [48] * 5
-    assert "data:image/png" in study_page(tmp_path / "letters")
+    assert "data:image/webp" in study_page(tmp_path / "letters")
 
 
 def test_a_resnet_gives_features_of_photographs(cache, tmp_path):
