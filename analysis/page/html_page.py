@@ -307,6 +307,19 @@ class Section:
         """The name of the section in the page's contents."""
         return self.label or self.title
 
+    @property
+    def opening(self) -> tuple[Part, ...]:
+        """The parts before its first heading."""
+        return tuple(itertools.takewhile(lambda it: not isinstance(it, Heading), self.parts))
+
+    @property
+    def passages(self) -> tuple[tuple[Part, ...], ...]:
+        """Each heading within it with the parts below, laid beside each other where they fit."""
+        starts = [at for at, it in enumerate(self.parts) if isinstance(it, Heading)]
+        return tuple(
+            self.parts[start:end] for start, end in itertools.pairwise((*starts, len(self.parts)))
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chapter:

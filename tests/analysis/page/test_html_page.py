@@ -146,6 +146,20 @@ def test_parts_within_a_fold_stand_within_it():
     assert places == sorted(places)
 
 
+def test_each_heading_of_a_section_and_what_follows_it_is_a_passage():
+    lead, one, two = (Paragraph(text=text) for text in ("lead", "one", "two"))
+    parts = (lead, Heading(text="A"), one, Heading(text="B"), two)
+    section = Section(name="s", title="S", parts=parts)
+    assert section.opening == (lead,)
+    assert section.passages == ((Heading(text="A"), one), (Heading(text="B"), two))
+
+
+def test_a_section_without_headings_has_no_passages():
+    section = Section(name="s", title="S", parts=(Paragraph(text="all"),))
+    assert section.opening == section.parts
+    assert section.passages == ()
+
+
 @pytest.mark.parametrize("place", ["title", "subtitle"])
 def test_a_hostile_title_is_escaped(place):
     html = page_with(**{place: HOSTILE})
