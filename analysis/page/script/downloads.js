@@ -4,10 +4,11 @@ const SVG = "http://www.w3.org/2000/svg";
 const KEPT = [
   "fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray",
   "stroke-linecap", "stroke-linejoin", "opacity", "font-size", "font-weight", "font-style",
-  "text-anchor", "dominant-baseline", "visibility", "display",
+  "text-anchor", "dominant-baseline", "paint-order", "visibility", "display",
 ];
 const EDGE = 4; // pixels around what is drawn, for ends of letters
-const FONT = "Helvetica, Arial, sans-serif"; // which readers of PDF have without its files
+const FONT = "Helvetica, Arial, sans-serif";
+const PDF_FONT = "DejaVu Sans Condensed"; // about as wide; the library for PDF embeds what is used of it
 const POINTS = 0.75; // a pixel in points
 
 for (const figure of document.querySelectorAll("figure[id]")) {
@@ -41,21 +42,22 @@ async function pdfOf(figure) {
   const [width, height] = ["width", "height"].map((name) => POINTS * Number(svg.getAttribute(name)));
   const pdf = new jsPDF({
     unit: "pt", format: [width, height], orientation: width > height ? "landscape" : "portrait",
+    putOnlyUsedFonts: true,
   });
-  for (const text of svg.querySelectorAll("text, tspan")) latinOnly(text);
+  for (const text of svg.querySelectorAll("[font-family]")) text.setAttribute("font-family", PDF_FONT);
+  for (const text of svg.querySelectorAll('text[paint-order^="stroke"]:not([stroke="none"])')) haloBehind(text);
   document.body.append(svg); // its texts are measured
   await pdf.svg(svg, { width, height });
   svg.remove();
   return pdf.output("blob");
 }
 
-// The fonts that every PDF reader has lack these.
-function latinOnly(text) {
-  for (const node of text.childNodes) {
-    if (node.nodeType !== Node.TEXT_NODE) continue;
-    node.data = node.data.replaceAll("−", "-").replaceAll("→", "->").replaceAll("≤", "<=")
-      .replaceAll("≥", ">=").replaceAll("↑", "").replaceAll("↓", "").replaceAll("\u2009", " ");
-  }
+// The library paints the outline over the letters, whatever their order.
+function haloBehind(text) {
+  const halo = text.cloneNode(true);
+  for (const part of [halo, ...halo.children]) part.setAttribute("fill", "none");
+  for (const part of [text, ...text.children]) part.setAttribute("stroke", "none");
+  text.before(halo);
 }
 
 let pdfLibrary = null;

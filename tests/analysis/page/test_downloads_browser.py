@@ -17,7 +17,7 @@ from tests.browser import LAPTOP, Visit
 pytestmark = pytest.mark.browser
 
 SVG = "{http://www.w3.org/2000/svg}"
-NAMES = ("proxy_anchor", "margin <b>", "triplet")
+NAMES = ("proxy_anchor", "margin <b>", "Δ-потеря ≤ λ ± é")
 
 
 def ranking(name, label):
@@ -127,14 +127,39 @@ def test_a_pdf_has_the_size_of_the_figure_and_texts_as_text(chromium, address):
     assert [float(side) for side in box.groups()] == pytest.approx(
         [0.75 * float(svg.get(side)) for side in ("width", "height")]
     )
-    assert {b"59.00", b"-2.00", b"block a", b"triplet"} <= set(words_of(pdf))
+    assert {"59.00", "−2.00", "block a", f"3 {NAMES[2]}"} <= set(shown_in(pdf))
     assert b"/Subtype /Image" not in pdf
     assert visit.complaints == []
 
 
-def words_of(pdf):
-    """The strings that a PDF shows, and their words."""
-    found = [
-        re.sub(rb"\\(.)", rb"\1", it) for it in re.findall(rb"\(((?:[^()\\]|\\.)*)\) Tj", pdf)
+def test_a_pdf_brings_the_letters_that_it_shows_and_no_other_typeface(chromium, address):
+    pdf = saved(visited(chromium, address), "two", "PDF")
+
+    assert set(re.findall(rb"/BaseFont /(\S+)", pdf)) == {b"DejaVu#20Sans#20Condensed"}
+    assert pdf.count(b"/FontFile2") == 2  # normal and bold
+
+
+def test_a_halo_lies_behind_the_letters_of_a_pdf(chromium, address):
+    visit = visited(chromium, address)
+    visit.page.add_style_tag(
+        content="#one text { paint-order: stroke; stroke: #fff; stroke-width: 3px; }"
+    )
+    pdf = saved(visit, "one", "PDF")
+    modes = re.findall(rb"(\d) Tr\b", pdf)
+
+    assert shown_in(pdf).count("59.00") == 2
+    assert modes
+    assert b"2" not in modes  # filled, then stroked over
+
+
+def shown_in(pdf):
+    """The strings that a PDF shows, by what each of its fonts says that its letters mean."""
+    meanings = [
+        {glyph: chr(int(letter, 16)) for glyph, letter in re.findall(rb"<(\w{4})><(\w{4})>", part)}
+        for part in re.findall(rb"beginbfchar(.*?)endcmap", pdf, re.DOTALL)
     ]
-    return [*found, *(word for it in found for word in it.split())]
+    found = []
+    for hexadecimal in re.findall(rb"<(\w+)> Tj", pdf):
+        glyphs = re.findall(rb"\w{4}", hexadecimal)
+        found += ["".join(letters.get(it, "?") for it in glyphs) for letters in meanings]
+    return found
