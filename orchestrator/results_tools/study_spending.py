@@ -12,7 +12,7 @@ from orchestrator.scheduling.resource_usage import Spent
 from orchestrator.scheduling.run_accounting import estimated_run, spent_in, wall_seconds_of
 from orchestrator.scheduling.study_progress import BudgetUse
 from orchestrator.study.budget import SECONDS_PER_HOUR, trials_per_search
-from orchestrator.study.study import BudgetSettings, Study
+from orchestrator.study.study import Study
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,9 +53,7 @@ def spent_status(study: Study, folder: Place, reader: Reader, num_trials: int) -
         reader: reader of its trials.
         num_trials: number of its ended trials, copies excluded.
     """
-    runs = read_runs(StudyPaths(folder))
-    if not runs and (estimate := estimated_run(study, reader)) is not None:
-        runs = [estimate]
+    runs = read_runs(StudyPaths(folder)) or estimated_runs(study, reader)
     is_estimate = any(run.number == ESTIMATE for run in runs)
     uses = _by_use(runs)
     gpu_hours = sum(use["gpu_hours"] for use in uses.values())
@@ -68,12 +66,39 @@ def spent_status(study: Study, folder: Place, reader: Reader, num_trials: int) -
         gpu_hours=gpu_hours,
         wall_hours=None if is_estimate else wall_hours,
         num_runs=sum(run.number != ESTIMATE for run in runs),
-        budget=_budget(study.budget, gpu_hours, wall_hours, num_trials),
+        budget=budget_use(study, runs, num_trials),
         cut_short={search: had for search, had in sorted(ended.items()) if had < trials},
         cancelled=runs[-1].cancelled_searches if runs else {},
         trials_per_search=trials,
         is_estimate=is_estimate,
     )
+
+
+def estimated_runs(study: Study, reader: Reader) -> list[Run]:
+    """What trials took, as one run, of a folder that recorded no runs; none without trials."""
+    estimate = estimated_run(study, reader)
+    return [] if estimate is None else [estimate]
+
+
+def budget_use(study: Study, runs: Sequence[Run], num_trials: int) -> list[BudgetUse]:
+    """What is used of each limit of a study.
+
+    Args:
+        study: the resolved study.
+        runs: its runs.
+        num_trials: number of its ended trials, copies excluded.
+    """
+    gpu_seconds = sum(spent.gpu_seconds for run in runs for spent in run.spent)
+    used = (
+        ("GPU-hours", gpu_seconds / SECONDS_PER_HOUR, study.budget.gpu_hours),
+        ("hours", wall_seconds_of(runs) / SECONDS_PER_HOUR, study.budget.wall_hours),
+        ("trials", float(num_trials), study.budget.trials),
+    )
+    return [
+        BudgetUse(what=what, used=amount, limit=limit)
+        for what, amount, limit in used
+        if limit is not None
+    ]
 
 
 def _by_use(runs: Iterable[Run]) -> dict[str, dict[str, float]]:
@@ -88,18 +113,3 @@ def _by_use(runs: Iterable[Run]) -> dict[str, dict[str, float]]:
         }
         for use, spent in sums.items()
     }
-
-
-def _budget(
-    budget: BudgetSettings, gpu_hours: float, wall_hours: float, trials: int
-) -> list[BudgetUse]:
-    used = (
-        ("GPU-hours", gpu_hours, budget.gpu_hours),
-        ("hours", wall_hours, budget.wall_hours),
-        ("trials", float(trials), budget.trials),
-    )
-    return [
-        BudgetUse(what=what, used=amount, limit=limit)
-        for what, amount, limit in used
-        if limit is not None
-    ]

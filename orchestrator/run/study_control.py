@@ -46,7 +46,7 @@ def read_control(study: Study, paths: StudyPaths) -> Control:
         CorruptFileError: it is no regular file, or far too large.
         StoreError: it cannot be read.
     """
-    return _control(read_record(paths.control), study, str(paths.control))
+    return parsed_control(read_record(paths.control), study, str(paths.control))
 
 
 def write_control(study: Study, paths: StudyPaths, control: Control) -> None:
@@ -68,7 +68,7 @@ def write_control(study: Study, paths: StudyPaths, control: Control) -> None:
     if control.is_paused:
         values["pause"] = True
     content = yaml.safe_dump(values, allow_unicode=True, sort_keys=False).encode()
-    _control(content, study, str(paths.control))
+    parsed_control(content, study, str(paths.control))
     put(paths.control, content)
 
 
@@ -145,7 +145,7 @@ class ControlWatch:
         is_remote = isinstance(paths.folder, RemotePath)
         self._pause = _REMOTE_READ_SECONDS if is_remote else _READ_SECONDS
         self._content = read_record(paths.control)
-        self._control = _control(self._content, study, str(paths.control))
+        self._control = parsed_control(self._content, study, str(paths.control))
         self._read_at = clock()
         self._problem = ""
         if self._control != Control():
@@ -164,7 +164,7 @@ class ControlWatch:
                 content = read_record(self._paths.control)
             if content == self._content:
                 return
-            control = _control(content, self._study, self._paths.control.name)
+            control = parsed_control(content, self._study, self._paths.control.name)
         except StoreError as error:  # the next time is soon enough
             _log.debug("%s was not read: %s", self._paths.control, error)
             return
@@ -185,8 +185,13 @@ def _ids(study: Study) -> dict[str, str]:
     return {name: search_id for search_id, name in names.items()} | {it: it for it in names}
 
 
-def _control(content: bytes | None, study: Study, source: str) -> Control:
-    """What the file holds.
+def parsed_control(content: bytes | None, study: Study, source: str) -> Control:
+    """What the bytes of ``control.yaml`` say; nothing without the file.
+
+    Args:
+        content: the bytes; None without the file.
+        study: the study.
+        source: what messages call the file.
 
     Raises:
         StudyError: it is no YAML, or a key or value is wrong.

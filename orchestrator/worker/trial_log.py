@@ -30,7 +30,8 @@ _EPOCH_LINE = re.compile(
     r"(?:.*, )?val \S+ (?P<score>-?\d[\d.e+-]*), ",
     re.MULTILINE,
 )
-_WRITE_SECONDS = 10.0  # between two writes while a trial runs
+_WRITE_SECONDS = 2.0  # between two writes while a trial runs
+_REST = 100  # times as long as writing took: 1 % of the time of a trial at most
 
 
 class TrialLog(io.TextIOBase):
@@ -44,7 +45,7 @@ class TrialLog(io.TextIOBase):
         self._job = job
         self._place = job.paths.trial_log(job.trial_id)
         self._is_remote = isinstance(job.paths.folder, RemotePath)
-        self._written = time.monotonic()
+        self._write_at = time.monotonic() + _WRITE_SECONDS
         self._is_begun = False
         self._printed = _BoundedText()
         self._whole = _BoundedText()
@@ -70,8 +71,7 @@ class TrialLog(io.TextIOBase):
         alone.
         """
         self._note(_line(message))
-        is_due = time.monotonic() - self._written >= _WRITE_SECONDS
-        if is_due and not self._is_remote:
+        if time.monotonic() >= self._write_at and not self._is_remote:
             self._write_file()
 
     def end(self, ended: Ended | None) -> None:
@@ -99,10 +99,12 @@ class TrialLog(io.TextIOBase):
         return ""
 
     def _write_file(self) -> None:
-        self._written = time.monotonic()
+        began = time.monotonic()
         self._is_begun = True
         with contextlib.suppress(StoreError, CorruptFileError):
             put(self._place, _bounded(self._whole).encode(errors="backslashreplace"))
+        ended = time.monotonic()
+        self._write_at = ended + max(_WRITE_SECONDS, _REST * (ended - began))
 
 
 class _BoundedText:

@@ -95,7 +95,7 @@ class _Answers:
         async def lines() -> AsyncIterator[str]:
             yield "retry: 3000\n\n"
             async for changed in self._feed.changes():
-                yield f"data: {json.dumps(changed)}\n\n" if changed else ": nothing new\n\n"
+                yield f"data: {json.dumps(changed)}\n\n"
 
         return StreamingResponse(lines(), media_type="text/event-stream")
 

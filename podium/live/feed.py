@@ -10,14 +10,17 @@ from orchestrator.redaction import redacted
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import exists
 from orchestrator.results.storage.locations import Place, RemotePath
+from orchestrator.results.storage.transient_errors import retrying_for
 from podium.errors import PodiumError
 from podium.live.followed_study import FollowedStudy
 from podium.live.view_record import changed_part, view_record
 
 _READ_SECONDS, _REMOTE_READ_SECONDS = 1.0, 30.0
-_REST = 100  # times as long as reading took: reading costs 1 % of a core at most
+_REST, _LONGEST_REST_SECONDS = 50, 10.0  # times as long as reading took: 2 % of a core
+_RETRY_SECONDS = 5.0  # for which storage that is away is asked again before the page says so
 _LOOK_SECONDS = 0.5
-_KEEP_ALIVE_SECONDS = 15.0
+_KEEP_ALIVE_SECONDS = 5.0
+_OLD_SECONDS = 10.0
 
 
 class Feed:
@@ -36,6 +39,7 @@ class Feed:
         self._folder = folder
         self._pause = _REMOTE_READ_SECONDS if isinstance(folder, RemotePath) else _READ_SECONDS
         self._followed: FollowedStudy | None = None
+        self._read_at = time.monotonic()
         self._reading = Lock()
         self._closing = Event()
         self._closed = Event()
@@ -53,33 +57,53 @@ class Feed:
         """Have the record read once more, and the streams end with it; from any thread."""
         self._closing.set()
 
-    def read(self) -> None:
-        """Bring the record up to date; what cannot be read is said in it."""
-        with self._reading:
+    @property
+    def age(self) -> int | None:
+        """Seconds since the record was up to date; None while it is about as new as can be."""
+        seconds = time.monotonic() - self._read_at
+        return round(seconds) if seconds > _OLD_SECONDS + 2 * self._pause else None
+
+    def read(self) -> float:
+        """Bring the record up to date; what cannot be read is said in it.
+
+        Returns:
+            Processor time that it took, in seconds.
+        """
+        with self._reading, retrying_for(_RETRY_SECONDS):
+            began = time.thread_time()
             try:
-                if self._followed is None and exists(StudyPaths(self._folder).store):
-                    self._followed = FollowedStudy(self._folder)
-                if self._followed is not None:
-                    self.record = view_record(self._followed.view())
+                self._read()
+                self._read_at = time.monotonic()
             except PodiumError as error:
-                self.record = {**self.record, "problem": redacted(str(error))}
+                self._tell(str(error))
+            except Exception as error:  # a page that says so and tries again, not one that freezes
+                self._followed = None  # which may be half up to date
+                self._tell(f"a fault of podium, which tries again: {error!r}")
+            return time.thread_time() - began
+
+    def _read(self) -> None:
+        if self._followed is None and exists(StudyPaths(self._folder).store):
+            self._followed = FollowedStudy(self._folder)
+        if self._followed is not None:
+            self.record = view_record(self._followed.view())
+
+    def _tell(self, problem: str) -> None:
+        self.record = {**self.record, "problem": redacted(problem)}
 
     async def keep_reading(self) -> None:
         """Read while streams are open, until the feed is closed."""
         due = 0.0
         while not self._closing.is_set():
             if self.num_streams and time.monotonic() >= due:
-                began = time.monotonic()
-                await asyncio.to_thread(self.read)
-                ended = time.monotonic()
-                due = ended + max(self._pause, _REST * (ended - began))
+                rest = min(_REST * await asyncio.to_thread(self.read), _LONGEST_REST_SECONDS)
+                due = time.monotonic() + max(self._pause, rest)
             await asyncio.sleep(_LOOK_SECONDS)
         if self.num_streams:
             await asyncio.to_thread(self.read)
         self._closed.set()
 
     async def changes(self) -> AsyncIterator[dict[str, Any]]:
-        """The whole record, then what changes in it; an empty one now and then while nothing does.
+        """The whole record, then what changes in it; its ``age`` now and then while nothing does.
 
         Ends when the feed is closed.
         """
@@ -92,7 +116,7 @@ class Feed:
                 now = self.record
                 changed = changed_part(known, now)
                 if changed or time.monotonic() - silent_since > _KEEP_ALIVE_SECONDS:
-                    yield changed
+                    yield {**changed, "age": self.age}
                     known, silent_since = now, time.monotonic()
                 if is_last:
                     return

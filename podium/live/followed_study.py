@@ -1,7 +1,8 @@
 """A study followed by its results folder, wherever it runs."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -13,11 +14,11 @@ from orchestrator.results.records.metric_columns import short_label
 from orchestrator.results.records.runs import Run, StartedTrial, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import exists, read_record, stored_files
-from orchestrator.results.storage.locations import Place
+from orchestrator.results.storage.locations import Place, StoredFile
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results_tools.stored_studies import State, ended_state, running_owner
-from orchestrator.results_tools.study_spending import spent_status
-from orchestrator.run.study_control import control_text, read_control, search_names
+from orchestrator.results_tools.study_spending import budget_use, estimated_runs
+from orchestrator.run.study_control import control_text, parsed_control, search_names
 from orchestrator.scheduling.study_progress import BudgetUse, SearchProgress, StudyProgress
 from orchestrator.study.blocks import blocks, most_finals, num_baseline_runs, searches
 from orchestrator.study.budget import SECONDS_PER_HOUR, trials_per_search
@@ -25,6 +26,7 @@ from orchestrator.study.resolved_study import study_from_resolved
 from orchestrator.study.resource_demand import demand_of
 from orchestrator.study.study import Control, Study
 from orchestrator.worker.trial_log import epoch_scores
+from podium.errors import StudyError
 from podium.live.followed_trials import FollowedTrials
 from podium.live.study_view import Failure, LearningCurve, SpentAt, StudyView
 
@@ -52,70 +54,78 @@ class FollowedStudy:
         self._study_file = read_record(self._paths.study)
         self._reader = Reader(self._paths.folder)
         self._study = study_from_resolved(self._reader.study())
-        self._names = search_names(self._study)
+        self._plan = _Plan(self._study)
         self._trials = FollowedTrials(self._paths, self._reader)
-        self._run_files: object = None
+        self._run_files: Sequence[StoredFile] | None = None
         self._runs: Sequence[Run] = ()
         self._budget: Sequence[BudgetUse] = ()
+        self._control_file: bytes | None = None
+        self._control, self._control_text = Control(), ""
+        self._control_problem: str | None = None
+        self._running_curves: dict[str, _RunningCurve] = {}
         self._ended_curves: dict[str, LearningCurve] = {}
-        self._of_rows = _OfRows(self._study, self._names, self._trials.rows)
+        self._of_rows = _OfRows(self._plan, self._trials.rows)
 
     def view(self) -> StudyView:
-        """What the folder shows now.
+        """What the folder shows now; a file of one trial that is damaged is left out.
 
         Raises:
-            PodiumError: a file is damaged, or the folder cannot be read.
+            PodiumError: another file is damaged, or the folder cannot be read.
         """
         run_files = stored_files(self._paths.runs)
-        if run_files != self._run_files and read_record(self._paths.study) != self._study_file:
+        have_run = run_files != self._run_files
+        if have_run and read_record(self._paths.study) != self._study_file:
             self._open()  # the study has grown
         has_changed = self._trials.read()
         if has_changed:
-            self._of_rows = _OfRows(self._study, self._names, self._trials.rows)
+            self._of_rows = _OfRows(self._plan, self._trials.rows)
         owner = running_owner(self._paths, [file.changed_at for file in run_files])
-        if run_files != self._run_files:
+        if have_run:
             self._runs = read_runs(self._paths)
-        if has_changed or run_files != self._run_files:
-            self._budget = spent_status(
-                self._study, self._paths.folder, self._reader, self._of_rows.num_trained
-            ).budget
+        if has_changed or have_run:
+            # Without recorded runs the estimate is made of all rows, once.
+            runs = self._runs or estimated_runs(self._study, self._reader)
+            self._budget = budget_use(self._study, runs, self._of_rows.num_trained)
         self._run_files = run_files
+        self._read_control()
         return self._view(owner)
 
-    def log_of(self, trial_id: str) -> str | None:
-        """The text of the log file of a trial; None if there is none.
-
-        Raises:
-            ValueError: that cannot be the id of a trial.
-            StoreError: it cannot be read.
-        """
-        content = read_record(self._paths.trial_log(trial_id))
-        return None if content is None else content.decode(errors="replace")
+    def _read_control(self) -> None:
+        """Take in ``control.yaml`` as the run does: what is wrong with it changes nothing."""
+        content = read_record(self._paths.control)
+        if content == self._control_file:
+            return
+        self._control_file, self._control_problem = content, None
+        try:
+            self._control = parsed_control(content, self._study, str(self._paths.control))
+        except StudyError as error:
+            self._control_problem = str(error)
+            return
+        text = control_text(self._study, self._control)
+        self._control_text = "" if self._control == Control() else text
 
     def _view(self, owner: LockOwner | None) -> StudyView:
         found = self._of_rows
-        control = read_control(self._study, self._paths)
         run = self._runs[-1] if self._runs and owner else None
-        running = [] if run is None else [it for it in run.running if it.trial_id not in found.ids]
+        running = () if run is None else run.running
+        running = tuple(it for it in running if it.trial_id not in self._trials)
         state = self._state(owner)
-        progress = self._progress(run, running, state, control)
+        problems = (self._trials.problem, self._control_problem)
         return StudyView(
             name=self._study.name,
             folder=str(self._paths.folder),
             state=state,
             running_on=owner.host if owner else None,
-            progress=progress,
-            search_ids=tuple(self._names),
+            progress=self._progress(run, running, state),
+            search_ids=tuple(self._plan.searches),
             slots=run.slots if run else None,
-            curves=(
-                *map(self._running_curve, running[:_NUM_RUNNING_CURVES]),
-                *self._last_curves(),
-            ),
+            curves=(*self._present_curves(running), *self._last_curves()),
             failures=found.failures,
             spent=found.spent,
-            control=control,
-            control_text="" if control == Control() else control_text(self._study, control),
+            control=self._control,
+            control_text=self._control_text,
             has_report=exists(self._paths.report),
+            problem="; ".join(filter(None, problems)) or None,
         )
 
     def _state(self, owner: LockOwner | None) -> State:
@@ -123,23 +133,24 @@ class FollowedStudy:
             return "running"
         found = self._of_rows
         return ended_state(
-            self._paths, self._runs, found.num_trials, found.num_planned, found.num_failed
+            self._paths, self._runs, found.num_trials, self._plan.num_trials, found.num_failed
         )
 
     def _progress(
-        self, run: Run | None, running: Sequence[StartedTrial], state: State, control: Control
+        self, run: Run | None, running: Sequence[StartedTrial], state: State
     ) -> StudyProgress:
         found = self._of_rows
         is_over = state in ("complete", "some failed", "merged")
-        shown = tuple(
-            self._search(search_id, running, control, is_over=is_over) for search_id in self._names
-        )
-        limits = control.budget(self._study.budget)
+        num_running = Counter(trial.search for trial in running)
+        limits = self._control.budget(self._study.budget)
         of_unit = {"GPU-hours": limits.gpu_hours, "hours": limits.wall_hours}
         return StudyProgress(
-            searches=shown,
+            searches=tuple(
+                self._search(search_id, search, num_running[search_id], is_over=is_over)
+                for search_id, search in found.searches.items()
+            ),
             trials_done=found.num_trials,
-            trials_planned=found.num_trials if is_over else found.num_planned,
+            trials_planned=found.num_trials if is_over else self._plan.num_trials,
             running=len(running),
             failed=found.num_failed,
             seconds_left=run.seconds_left if run else None,
@@ -151,93 +162,136 @@ class FollowedStudy:
         )
 
     def _search(
-        self,
-        search_id: str,
-        running: Sequence[StartedTrial],
-        control: Control,
-        *,
-        is_over: bool,
+        self, search_id: str, found: SearchProgress, running: int, *, is_over: bool
     ) -> SearchProgress:
-        found = self._of_rows.searches[search_id]
         # Finals begin once a search is over, whose space may have had fewer configs than planned.
         is_searched = is_over or found.finals_done > 0
         return replace(
             found,
             planned=found.done if is_searched else found.planned,
             finals_planned=found.finals_done if is_over else found.finals_planned,
-            running=sum(it.search == search_id for it in running),
-            is_cancelled=search_id in control.cancelled,
+            running=running,
+            is_cancelled=search_id in self._control.cancelled,
         )
 
-    def _running_curve(self, trial: StartedTrial) -> LearningCurve:
-        attempt = read_attempt(self._paths, trial.trial_id, trial.attempt)
-        return LearningCurve(
-            trial_id=trial.trial_id,
-            search_id=trial.search,
-            search=self._names.get(trial.search, trial.search),
-            stage=trial.stage,
-            state="RUNNING",
-            scores=epoch_scores(self.log_of(trial.trial_id) or ""),
-            node=attempt.node if attempt else None,
-            device=attempt.device if attempt else None,
-            gpus=(attempt.gpus or 0.0) if attempt else 0.0,
-        )
+    def _present_curves(self, running: Sequence[StartedTrial]) -> Iterator[LearningCurve]:
+        """Curves of the trials that run."""
+        known = self._running_curves
+        self._running_curves = {
+            trial.trial_id: known[trial.trial_id]
+            if trial.trial_id in known and known[trial.trial_id].trial == trial
+            else _RunningCurve(self._paths, trial, self._plan.name_of(trial.search))
+            for trial in running[:_NUM_RUNNING_CURVES]
+        }
+        return (curve.read() for curve in self._running_curves.values())
 
     def _last_curves(self) -> Sequence[LearningCurve]:
         """Curves of the trials that ended last; of those that are new the scores are read."""
         last = self._of_rows.last.to_dicts()
-        new = [row["trial_id"] for row in last if row["trial_id"] not in self._ended_curves]
-        scores = _scores_of(self._reader, new, self._study.ks[0]) if new else {}
         known = self._ended_curves
+        new = [row["trial_id"] for row in last if row["trial_id"] not in known]
+        scores = self._trials.column_of(new, "scores") if new else {}
+        wanted = ("val", self._reader.objective, self._study.ks[0])
         self._ended_curves = {
             row["trial_id"]: known.get(row["trial_id"])
             or LearningCurve(
                 trial_id=row["trial_id"],
                 search_id=row["search"],
-                search=self._names.get(row["search"], row["search"]),
+                search=self._plan.name_of(row["search"]),
                 stage=row["stage"],
                 state=row["state"],
-                scores=scores.get(row["trial_id"], {}),
+                scores={
+                    (score["fold"], score["epoch"]): score["value"]
+                    for score in scores.get(row["trial_id"], ())
+                    if (score["role"], score["metric"], score["k"]) == wanted
+                },
             )
             for row in last
         }
         return tuple(self._ended_curves.values())
 
 
-def _scores_of(
-    reader: Reader, trial_ids: Sequence[str], k: int
-) -> dict[str, dict[tuple[int, int], float]]:
-    """Trial id -> fold and epoch -> validation score."""
-    rows = reader.rows_of(trial_ids, ["trial_id", "scores"])
-    wanted = ("val", reader.objective, k)
-    return {
-        trial_id: {
-            (score["fold"], score["epoch"]): score["value"]
-            for score in scores
-            if (score["role"], score["metric"], score["k"]) == wanted
+class _RunningCurve:
+    """The curve of a trial that runs; its log is parsed again only where it changed."""
+
+    def __init__(self, paths: StudyPaths, trial: StartedTrial, name: str) -> None:
+        self.trial = trial
+        self._paths = paths
+        self._log: bytes | None = None
+        self._curve = LearningCurve(
+            trial_id=trial.trial_id,
+            search_id=trial.search,
+            search=name,
+            stage=trial.stage,
+            state="RUNNING",
+            scores={},
+        )
+
+    def read(self) -> LearningCurve:
+        trial = self.trial
+        if self._curve.node is None:
+            attempt = read_attempt(self._paths, trial.trial_id, trial.attempt)
+            if attempt is not None:
+                self._curve = replace(
+                    self._curve,
+                    node=attempt.node,
+                    device=attempt.device,
+                    gpus=attempt.gpus or 0.0,
+                )
+        log = read_record(self._paths.trial_log(trial.trial_id))
+        if log != self._log:
+            self._log = log
+            text = (log or b"").decode(errors="replace")
+            self._curve = replace(self._curve, scores=epoch_scores(text))
+        return self._curve
+
+
+class _Plan:
+    """What a study plans, whatever its rows are.
+
+    Attributes:
+        searches: search id -> what is known of it before it began.
+        gpus: search id -> GPUs that each of its trials occupies.
+        num_trials: number of trials of all stages, at most.
+    """
+
+    def __init__(self, study: Study) -> None:
+        names, of_each, found = search_names(study), trials_per_search(study), searches(study)
+        self.searches = {
+            search_id: SearchProgress(
+                name=name,
+                planned=of_each,
+                done=0,
+                running=0,
+                pruned=0,
+                failed=0,
+                duplicates=0,
+                best=None,
+                finals_done=0,
+                finals_planned=most_finals(study, search),
+            )
+            for (search_id, name), search in zip(names.items(), found, strict=True)
         }
-        for trial_id, scores in rows.iter_rows()
-    }
+        self.gpus = {
+            search_id: demand_of(study, search.block).gpus
+            for search_id, search in zip(names, found, strict=True)
+        }
+        baselines = len(blocks(study)) * num_baseline_runs(study, found[0])
+        planned = (it.planned + it.finals_planned for it in self.searches.values())
+        self.num_trials = sum(planned) + baselines
+
+    def name_of(self, search_id: str) -> str:
+        """The name of a search; its id where the study has no such search."""
+        search = self.searches.get(search_id)
+        return search_id if search is None else search.name
 
 
 class _OfRows:
     """What follows from the rows of trials, computed once for each state of them."""
 
-    def __init__(self, study: Study, names: Mapping[str, str], rows: pl.DataFrame) -> None:
-        self._study = study
-        self._names = names
+    def __init__(self, plan: _Plan, rows: pl.DataFrame) -> None:
+        self._plan = plan
         self._rows = rows
-        self._counts = {
-            (search, stage, state): count
-            for search, stage, state, count in rows.group_by("search", "stage", "state")
-            .len()
-            .iter_rows()
-        }
-
-    @cached_property
-    def ids(self) -> frozenset[str]:
-        """Ids of all committed trials."""
-        return frozenset(self._rows["trial_id"])
 
     @property
     def num_trials(self) -> int:
@@ -252,42 +306,24 @@ class _OfRows:
     @property
     def num_failed(self) -> int:
         """Failed trials of all stages."""
-        return sum(count for (_, _, state), count in self._counts.items() if state == "FAILED")
+        return self._failed.height
 
     @cached_property
-    def num_planned(self) -> int:
-        """Trials of all stages that the study plans, at most."""
-        found = self.searches.values()
-        first = searches(self._study)[0]
-        baselines = len(blocks(self._study)) * num_baseline_runs(self._study, first)
-        return sum(search.planned + search.finals_planned for search in found) + baselines
-
-    @cached_property
-    def searches(self) -> dict[str, SearchProgress]:
+    def searches(self) -> Mapping[str, SearchProgress]:
         """Search id -> its counts, but for what runs."""
-        is_best = (pl.col("stage") == "search") & (pl.col("state") == "COMPLETE")
-        best = dict(
-            self._rows.filter(is_best)
-            .group_by("search")
-            .agg(pl.col("objective").max())
-            .iter_rows()
+        is_search, is_final = pl.col("stage") == "search", pl.col("stage") == "final"
+        is_complete = is_search & (pl.col("state") == "COMPLETE")
+        counts = self._rows.group_by("search").agg(
+            done=is_search.sum(),
+            pruned=(is_search & (pl.col("state") == "PRUNED")).sum(),
+            failed=((is_search | is_final) & (pl.col("state") == "FAILED")).sum(),
+            best=pl.col("objective").filter(is_complete).max(),
+            finals_done=is_final.sum(),
         )
-        planned = trials_per_search(self._study)
+        found = {row.pop("search"): row for row in counts.iter_rows(named=True)}
         return {
-            search.id: SearchProgress(
-                name=self._names[search.id],
-                planned=planned,
-                done=self._count(search.id, "search"),
-                running=0,
-                pruned=self._count(search.id, "search", "PRUNED"),
-                failed=self._count(search.id, "search", "FAILED")
-                + self._count(search.id, "final", "FAILED"),
-                duplicates=0,
-                best=best.get(search.id),
-                finals_done=self._count(search.id, "final"),
-                finals_planned=most_finals(self._study, search),
-            )
-            for search in searches(self._study)
+            search_id: replace(search, **found.get(search_id, {}))
+            for search_id, search in self._plan.searches.items()
         }
 
     @cached_property
@@ -297,7 +333,7 @@ class _OfRows:
         return tuple(
             Failure(
                 trial_id=row["trial_id"],
-                search=self._names.get(row["search"], row["search"]),
+                search=self._plan.name_of(row["search"]),
                 stage=row["stage"],
                 cause=row["cause"] or "",
                 message=row["message"] or "",
@@ -319,7 +355,7 @@ class _OfRows:
             for cause, message, count in causes.iter_rows()
         )
 
-    @property
+    @cached_property
     def _failed(self) -> pl.DataFrame:
         return self._rows.filter(pl.col("state") == "FAILED")
 
@@ -327,18 +363,17 @@ class _OfRows:
     def last(self) -> pl.DataFrame:
         """The trained trials that ended last, the latest first."""
         trained = self._rows.filter(pl.col("stage") != "baseline", pl.col("same_as").is_null())
-        return trained.sort("ended_at", descending=True).head(_NUM_ENDED_CURVES)
+        return trained.top_k(_NUM_ENDED_CURVES, by="ended_at").sort("ended_at", descending=True)
 
     @cached_property
     def spent(self) -> tuple[SpentAt, ...]:
         """What was spent when trials ended, at evenly many of them, the last included."""
-        gpus = {
-            search.id: demand_of(self._study, search.block).gpus
-            for search in searches(self._study)
-        }
         hours = pl.col("seconds").fill_null(0.0) / SECONDS_PER_HOUR
         of_search = pl.col("search").replace_strict(
-            list(gpus), list(gpus.values()), default=0.0, return_dtype=pl.Float64
+            list(self._plan.gpus),
+            list(self._plan.gpus.values()),
+            default=0.0,
+            return_dtype=pl.Float64,
         )
         sums = (
             self._rows.filter(pl.col("same_as").is_null())
@@ -355,10 +390,4 @@ class _OfRows:
         return tuple(
             SpentAt(at=at, trials=trials, trial_hours=spent, gpu_hours=of_gpus)
             for at, trials, spent, of_gpus in shown.iter_rows()
-        )
-
-    def _count(self, search: str, stage: str, *states: str) -> int:
-        return sum(
-            self._counts.get((search, stage, state), 0)
-            for state in states or ("COMPLETE", "PRUNED", "FAILED")
         )

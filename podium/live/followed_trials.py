@@ -1,15 +1,22 @@
 """The committed trials of a results folder, read again only where files changed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from itertools import chain
+from typing import Any
 
 import polars as pl
 
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import change_of_names, list_folders, stored_files
 from orchestrator.results.storage.locations import Place, RemotePath, StoredFile
-from orchestrator.results.trial_files.compaction_manifest import read_manifest
+from orchestrator.results.trial_files.compaction_manifest import (
+    Inventory,
+    Manifest,
+    read_manifest,
+)
 from orchestrator.results.trial_files.reader import Reader
+from podium.errors import CorruptFileError
 
 COLUMNS = pl.Schema(
     {
@@ -27,7 +34,8 @@ COLUMNS = pl.Schema(
 )
 """The columns of trials that are followed."""
 
-_COMPACTED = (0, datetime.min)  # the version of a trial that has no file of its own
+_SUFFIX = ".parquet"
+_COMPACTED = StoredFile("", 0, datetime.min)  # of a trial that has no file of its own
 
 
 class FollowedTrials:
@@ -35,7 +43,7 @@ class FollowedTrials:
 
     A trial's file never changes but by being withdrawn and written again, so a file with the size
     and time of the one that was read is not opened again, nor is its folder listed again whose
-    time is as it was.
+    time is as it was. A file that is damaged is left out, and looked at again each time.
 
     Args:
         paths: results folder.
@@ -43,92 +51,162 @@ class FollowedTrials:
 
     Attributes:
         rows: one row a trial, in the order in which they were read.
+        problem: what is wrong with a file that was left out; None if none was.
     """
 
     def __init__(self, paths: StudyPaths, reader: Reader) -> None:
         self._paths = paths
         self._reader = reader
-        self._listing = _Listing(paths)
+        self._listing = _Listing(paths.trials)
         self._manifest_change: int | None = None
-        self._compacted: frozenset[str] = frozenset()
-        self._versions: dict[str, tuple[int, datetime]] = {}
+        self._manifest = Manifest()
+        self._files: dict[str, StoredFile] = {}  # those that were read
+        self._is_behind = True
         self.rows = pl.DataFrame(schema=COLUMNS)
+        self.problem: str | None = None
+
+    def __contains__(self, trial_id: str) -> bool:
+        """Whether a trial is committed."""
+        return trial_id in self._files
 
     def read(self) -> bool:
         """Read what is new, and drop what was withdrawn; whether anything changed.
 
         Raises:
+            CorruptFileError: the compacted file or its manifest is damaged.
+            StoreError: the folder cannot be read.
+        """
+        # Loose files first: they are deleted only once a manifest that has them is in force.
+        is_listed_anew, is_other_manifest = self._listing.read(), self._read_manifest()
+        self._is_behind |= is_listed_anew or is_other_manifest
+        if not self._is_behind:
+            return False
+        found = {**dict.fromkeys(self._manifest.trials, _COMPACTED), **self._listing.files}
+        outdated = {
+            trial_id
+            for trial_id, file in self._files.items()
+            if found.get(trial_id) not in (file, _COMPACTED)
+        }
+        new = {trial_id for trial_id in found if trial_id not in self._files}
+        new |= outdated & found.keys()
+        self.problem = None
+        added = self._read_rows(new) if new else []
+        kept = self.rows
+        if outdated:
+            kept = kept.filter(~pl.col("trial_id").is_in(list(outdated)))
+        self.rows = pl.concat([kept, *added], rechunk=True)
+        for trial_id in outdated:
+            del self._files[trial_id]
+        for rows in added:
+            self._files |= {trial_id: found[trial_id] for trial_id in rows["trial_id"]}
+        self._is_behind = self.problem is not None
+        return bool(outdated or added)
+
+    def column_of(self, trial_ids: Sequence[str], column: str) -> dict[str, Any]:
+        """Trial id -> the value of a column that is not kept, of committed trials.
+
+        Raises:
             CorruptFileError: a file is damaged.
             StoreError: the folder cannot be read.
         """
-        loose = self._listing.read()
-        found = dict.fromkeys(self._read_manifest(), _COMPACTED) | loose
-        outdated = {
-            trial_id
-            for trial_id, version in self._versions.items()
-            if found.get(trial_id) not in (version, _COMPACTED)
-        }
-        new = {trial_id for trial_id in found if trial_id not in self._versions}
-        new |= outdated & found.keys()
-        if not new and not outdated:
-            return False
-        added = self._reader.rows_of(new, list(COLUMNS)) if new else self.rows.clear()
-        kept = self.rows.filter(~pl.col("trial_id").is_in(list(outdated)))
-        self.rows = pl.concat([kept, added])
-        for trial_id in outdated:
-            del self._versions[trial_id]
-        self._versions |= {trial_id: found[trial_id] for trial_id in added["trial_id"]}
-        return True
+        inventory = self._inventory(trial_ids)
+        rows = self._reader.rows_of(trial_ids, ["trial_id", column], inventory)
+        return dict(rows.iter_rows())
 
-    def _read_manifest(self) -> frozenset[str]:
+    def _read_rows(self, trial_ids: Collection[str]) -> list[pl.DataFrame]:
+        """Their rows; a file of one trial that is damaged is left out."""
+        try:
+            inventory = self._inventory(trial_ids)
+            return [self._reader.rows_of(trial_ids, list(COLUMNS), inventory)]
+        except CorruptFileError as error:
+            compacted = [it for it in trial_ids if it in self._manifest.trials]
+            loose = [it for it in trial_ids if it not in self._manifest.trials]
+            if not loose:
+                raise
+            if not compacted and len(loose) == 1:
+                self.problem = str(error)
+                return []
+            middle = 0 if compacted else len(loose) // 2
+            parts = [part for part in (compacted, loose[:middle], loose[middle:]) if part]
+            return [rows for part in parts for rows in self._read_rows(part)]
+
+    def _inventory(self, trial_ids: Collection[str]) -> Inventory:
+        """The files of some trials as they were listed last."""
+        manifest, files = self._manifest, self._listing.files
+        return Inventory(
+            manifest=manifest,
+            compacted=self._paths.compacted / manifest.file if manifest.file else None,
+            loose={
+                trial_id: self._paths.trials / files[trial_id].path
+                for trial_id in trial_ids
+                if trial_id in files and trial_id not in manifest.trials
+            },
+        )
+
+    def _read_manifest(self) -> bool:
+        """Bring the manifest up to date; whether it is another."""
         change = change_of_names(self._paths.compacted)
-        if change is None or change != self._manifest_change:
-            self._compacted = frozenset(read_manifest(self._paths).trials)
-            self._manifest_change = change
-        return self._compacted
+        if change is not None and change == self._manifest_change:
+            return False
+        before, self._manifest = self._manifest, read_manifest(self._paths)
+        self._manifest_change = change
+        return self._manifest != before
 
 
 class _Listing:
-    """The trial files: id -> size and time; folders that did not change are not listed again."""
+    """The files of trials; folders that did not change are not listed again.
 
-    def __init__(self, paths: StudyPaths) -> None:
-        self._trials = paths.trials
+    Attributes:
+        files: trial id -> its file, the path relative to the folder of trials.
+    """
+
+    def __init__(self, trials: Place) -> None:
+        self._trials = trials
         self._change: int | None = None
         self._folders: Mapping[Place, _Folder] = {}
+        self.files: Mapping[str, StoredFile] = {}
 
-    def read(self) -> dict[str, tuple[int, datetime]]:
+    def read(self) -> bool:
+        """List what changed; whether anything did."""
         if isinstance(self._trials, RemotePath):
-            return dict(_versions(stored_files(self._trials)))
+            before, self.files = self.files, dict(_trial_files("", stored_files(self._trials)))
+            return self.files != before
+        folders = self._folders
         change = change_of_names(self._trials)
         if change is None or change != self._change:
-            before = self._folders
             self._folders = {
-                place: before.get(place) or _Folder(place) for place in list_folders(self._trials)
+                place: folders.get(place) or _Folder(place) for place in list_folders(self._trials)
             }
             self._change = change
-        return {
-            trial_id: version
-            for folder in self._folders.values()
-            for trial_id, version in folder.read().items()
-        }
+        has_changed = [
+            folder.read() for folder in self._folders.values()
+        ]  # each lists what is new
+        if not any(has_changed) and folders.keys() == self._folders.keys():
+            return False
+        self.files = dict(chain.from_iterable(it.files.items() for it in self._folders.values()))
+        return True
 
 
 class _Folder:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._change: int | None = None
-        self._files: dict[str, tuple[int, datetime]] = {}
+        self.files: Mapping[str, StoredFile] = {}
 
-    def read(self) -> Mapping[str, tuple[int, datetime]]:
+    def read(self) -> bool:
+        """List the folder if it may have changed; whether it did."""
         change = change_of_names(self._place)
-        if change is None or change != self._change:
-            self._files = dict(_versions(stored_files(self._place)))
-            self._change = change
-        return self._files
+        if change is not None and change == self._change:
+            return False
+        self._change = change
+        listed = stored_files(self._place)
+        before, self.files = self.files, dict(_trial_files(f"{self._place.name}/", listed))
+        return self.files != before
 
 
-def _versions(files: list[StoredFile]) -> Iterator[tuple[str, tuple[int, datetime]]]:
+def _trial_files(above: str, files: Iterable[StoredFile]) -> Iterator[tuple[str, StoredFile]]:
+    """Trial id and file, of the files that are trials; ``above`` goes before their paths."""
     for file in files:
         name = file.path.rpartition("/")[2]
-        if name.endswith(".parquet") and not name.startswith("."):
-            yield name.removesuffix(".parquet"), (file.num_bytes, file.changed_at)
+        if name.endswith(_SUFFIX) and not name.startswith("."):
+            yield name.removesuffix(_SUFFIX), file._replace(path=above + file.path)

@@ -92,6 +92,7 @@ class StudyView:
         control: what the user changed of the study.
         control_text: the same in words; empty for nothing.
         has_report: whether there is a report.
+        problem: what is wrong with a file that was left out; None if none was.
     """
 
     name: str
@@ -107,6 +108,7 @@ class StudyView:
     control: Control
     control_text: str
     has_report: bool
+    problem: str | None
 
     @property
     def is_over(self) -> bool:

@@ -61,7 +61,7 @@ def view_record(view: StudyView) -> dict[str, Any]:
             "is_paused": view.control.is_paused,
             "text": view.control_text,
         },
-        "problem": None,
+        "problem": view.problem,
     }
 
 

@@ -37,6 +37,7 @@ from orchestrator.results.records.trial_schema import (
     TEST_COLUMNS,
 )
 from orchestrator.results.storage.locations import Place
+from orchestrator.results.trial_files.compaction_manifest import Inventory
 from orchestrator.results.trial_files.flat_test_scores import flat_test_scores
 from orchestrator.results.trial_files.parquet_file import FileFooter
 from orchestrator.results.trial_files.stored_rows import StoredRows, polars_schema
@@ -158,14 +159,20 @@ class Reader:
             name for name in self._schema if name not in _NESTED
         )
 
-    def rows_of(self, trial_ids: Collection[str], columns: Sequence[str]) -> pl.DataFrame:
+    def rows_of(
+        self,
+        trial_ids: Collection[str],
+        columns: Sequence[str],
+        inventory: Inventory | None = None,
+    ) -> pl.DataFrame:
         """Columns of some trials as they were written, in no order; only their files are read.
 
         Args:
             trial_ids: ids of the trials; those that have no row are left out.
             columns: names of the columns.
+            inventory: the files of the folder, of who has just listed them; else they are listed.
         """
-        return self._stored().collect(
+        return self._stored(inventory).collect(
             lambda rows: rows.filter(pl.col("trial_id").is_in(trial_ids)).select(columns),
             trial_ids,
         )
@@ -295,8 +302,10 @@ class Reader:
             rows = stored.collect(lambda rows: query(rows).sort(_ORDER).select(wanted))
             yield rows if num_rows is None else rows.head(num_rows)
 
-    def _stored(self) -> StoredRows:
-        return StoredRows(self._paths, self._study_name, self._arrow_schema, self._whole)
+    def _stored(self, inventory: Inventory | None = None) -> StoredRows:
+        return StoredRows(
+            self._paths, self._study_name, self._arrow_schema, self._whole, inventory
+        )
 
 
 def runs_frame(runs: Sequence[Run]) -> pl.LazyFrame:

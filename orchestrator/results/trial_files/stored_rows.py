@@ -55,17 +55,23 @@ class StoredRows:
         whole: files that were checked -> what their footers say; others are added once they are
             checked: their checksum, their size, and that they hold the rows that their path or
             the manifest says.
+        inventory: the files of the folder, of who has just listed them; else they are listed.
     """
 
     def __init__(
-        self, paths: StudyPaths, study_name: str, schema: pa.Schema, whole: dict[Place, FileFooter]
+        self,
+        paths: StudyPaths,
+        study_name: str,
+        schema: pa.Schema,
+        whole: dict[Place, FileFooter],
+        inventory: Inventory | None = None,
     ) -> None:
         self._paths = paths
         self._whole = whole
         self._study_name = study_name
         self._arrow_schema = schema
         self._schema = polars_schema(schema)
-        self._inventory = take_inventory(paths)
+        self._inventory = inventory or take_inventory(paths)
 
     def collect(
         self,

@@ -14,7 +14,22 @@ source.onerror = () => {
   at("state").textContent = "No connection: the run, or podium watch, has ended. What is below was last seen.";
 };
 
-function take(changed) {
+// How old what is shown is: what the server says, and how long ago it said that.
+let age = null;
+let heard = performance.now();
+const SILENCE_SECONDS = 20; // the server says its age every five
+
+function showAge() {
+  const silence = (performance.now() - heard) / 1000;
+  const isOld = age !== null || silence > SILENCE_SECONDS;
+  at("age").textContent = isOld ? ` · last read ${duration((age ?? 0) + silence)} ago` : "";
+}
+setInterval(showAge, 2000);
+
+function take({ age: seconds, ...changed }) {
+  age = seconds;
+  heard = performance.now();
+  showAge();
   Object.assign(known, changed, { searches: { ...known.searches, ...changed.searches } });
   if (known.study?.is_over && known.study.has_report) {
     source.close();
@@ -155,6 +170,8 @@ at("filter").addEventListener("input", filterRows);
 
 const PLOT = { style: { background: "transparent", fontSize: "12px" } };
 
+let curveOf = new Map(); // trial -> its figure, and what it was drawn of
+
 function showCurves() {
   const shown = known.curves.filter((curve) => curve.scores.length);
   const numRunning = known.curves.filter((curve) => curve.state === "RUNNING").length;
@@ -162,10 +179,25 @@ function showCurves() {
   const score = known.study?.score ?? "score";
   at("curves-note").textContent =
     `Validation ${score} of the trials that run, then of those that ended last.` +
-    (waiting ? ` ${waiting} running without a score yet: logs are written every ten seconds.` : "");
+    (waiting ? ` ${waiting} running without a score yet: logs are written every few seconds.` : "");
   const values = shown.flatMap((curve) => curve.scores.map(([, , value]) => value));
   const range = [Math.min(...values), Math.max(...values)];
-  at("curves").replaceChildren(...shown.map((curve) => curveFigure(curve, range, score)));
+  const figures = shown.map((curve) => {
+    const drawn = JSON.stringify([curve, range]);
+    const before = curveOf.get(curve.trial_id);
+    return before?.drawn === drawn ? before : { drawn, figure: curveFigure(curve, range, score) };
+  });
+  curveOf = new Map(shown.map((curve, index) => [curve.trial_id, figures[index]]));
+  show(at("curves"), figures.map((it) => it.figure));
+}
+
+// Children that stay are not moved: what is hovered, opened or read stays as it is.
+function show(parent, children) {
+  const wanted = new Set(children);
+  for (const child of [...parent.children]) if (!wanted.has(child)) child.remove();
+  children.forEach((child, index) => {
+    if (parent.children[index] !== child) parent.insertBefore(child, parent.children[index]);
+  });
 }
 
 function curveFigure(curve, range, score) {
@@ -285,7 +317,7 @@ function showFailures() {
     if (!failureOf.has(failure.trial_id)) failureOf.set(failure.trial_id, failureBox(failure));
     return failureOf.get(failure.trial_id);
   });
-  at("failures").replaceChildren(...boxes);
+  show(at("failures"), boxes);
 }
 
 function failureBox({ trial_id: id, search, stage, cause, message, ended_at: ended }) {

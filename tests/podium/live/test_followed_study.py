@@ -7,9 +7,10 @@ import pytest
 
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results.trial_files.withdraw_trials import withdraw_trials
 from orchestrator.results_tools.study_status import study_status
-from podium.errors import CorruptFileError
+from podium.errors import UnreachableError
 from podium.live.followed_study import FollowedStudy
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
@@ -102,8 +103,63 @@ def test_a_file_that_did_not_change_is_not_opened_again(folder):
     other = file.with_suffix(".other")
     other.write_bytes(b"\0" * (status.st_size + 1))
     other.replace(file)
-    with pytest.raises(CorruptFileError, match=file.stem):
-        followed.view()
+    after = followed.view()
+    assert file.stem in after.problem
+    assert after.progress.trials_done == before.progress.trials_done - 1
+
+
+def test_damaged_files_are_left_out_until_they_are_whole_again(folder):
+    files = sorted(folder.glob("trials/*/*.parquet"))
+    contents = [file.read_bytes() for file in files]
+    damaged = files[1::4]
+    for file in damaged:
+        file.write_bytes(file.read_bytes()[:-100])
+    followed = FollowedStudy(folder)
+    view = followed.view()
+    assert view.progress.trials_done == len(files) - len(damaged)
+    assert any(file.stem in view.problem for file in damaged)
+    for file, content in zip(files, contents, strict=True):
+        file.write_bytes(content)
+    view = followed.view()
+    assert counts_of(view) == counts_of_status(folder)
+    assert view.problem is None
+
+
+def test_what_was_listed_while_the_storage_was_away_is_read_later(folder, monkeypatch):
+    followed = FollowedStudy(folder)
+    with monkeypatch.context() as away:
+        away.setattr(Reader, "rows_of", raising(UnreachableError("away")))
+        with pytest.raises(UnreachableError):
+            followed.view()
+    assert counts_of(followed.view()) == counts_of_status(folder)
+
+
+def raising(error):
+    def fail(*given):
+        raise error
+
+    return fail
+
+
+def test_a_wrong_control_file_is_told_and_changes_nothing(folder):
+    followed = FollowedStudy(folder)
+    (folder / "control.yaml").write_text("max_concurrent: 3\n")
+    assert followed.view().control.max_concurrent == 3
+    (folder / "control.yaml").write_text("max_concurrent: 0\n")
+    view = followed.view()
+    assert (view.control.max_concurrent, view.control_text) == (3, "max_concurrent 3")
+    assert "at least 1; got 0" in view.problem
+    (folder / "control.yaml").unlink()
+    view = followed.view()
+    assert (view.control.max_concurrent, view.control_text, view.problem) == (None, "", None)
+
+
+def test_reading_again_opens_no_file_of_a_trial_that_is_known(folder, monkeypatch):
+    followed = FollowedStudy(folder)
+    with running(folder):
+        before = followed.view()
+        monkeypatch.setattr(Reader, "rows_of", raising(AssertionError("read again")))
+        assert counts_of(followed.view()) == counts_of(before)
 
 
 def test_withdrawn_trials_vanish_and_compacted_ones_stay(folder):

@@ -4,14 +4,17 @@ import http.client
 import json
 import shutil
 import socket
+import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from orchestrator.results.records.store_paths import StudyPaths
 from podium.errors import PodiumError
+from podium.live import feed
+from podium.live.followed_study import FollowedStudy
 from podium.live.serving import LiveServer
 from tests.orchestrator.small_study import STUDY, run_here
 from tests.podium.live.running_study import LOG, RUNNING, SEARCH, running, stopped_study
@@ -61,7 +64,8 @@ class Client:
         assert answer.headers["content-type"].startswith("text/event-stream")
         lines = (line.decode() for line in iter(answer.readline, b""))
         try:
-            yield (json.loads(line[6:]) for line in lines if line.startswith("data: "))
+            found = (json.loads(line[6:]) for line in lines if line.startswith("data: "))
+            yield (record for record in found if record != {"age": None})
         finally:
             answer.close()
             connection.close()
@@ -194,10 +198,62 @@ def test_what_is_wrong_with_the_folder_is_said_and_the_server_goes_on(client, fo
     text = (folder / "study.yaml").read_text()
     (folder / "control.yaml").write_text("max_concurrent: 0\n")
     with client.stream() as records:
-        assert "at least 1; got 0" in next(records)["problem"]
+        whole = next(records)
+        assert "at least 1; got 0" in whole["problem"]
+        assert whole["study"]["name"] == STUDY.name
         (folder / "control.yaml").unlink()
-        assert next(records)["study"]["name"] == STUDY.name
+        assert next(records) == {"problem": None, "age": None}
     assert (folder / "study.yaml").read_text() == text
+
+
+def test_a_folder_that_is_away_for_a_while_is_told_and_followed_again(client, folder, tmp_path):
+    with client.stream() as records:
+        next(records)
+        folder.rename(tmp_path / "away")
+        assert str(folder) in next(records)["problem"]
+        (tmp_path / "away").rename(folder)
+        assert next(records)["problem"] is None
+        with running(folder):
+            assert next(records)["totals"]["running"] == 1
+
+
+def test_a_fault_of_podium_is_told_and_reading_goes_on(client, folder, monkeypatch):
+    monkeypatch.setattr(feed, "view_record", lambda view: {}["lost"])
+    with client.stream() as records:
+        assert "KeyError('lost')" in next(records)["problem"]
+        monkeypatch.undo()
+        changed = next(records)
+        assert (changed["problem"], changed["study"]["name"]) == (None, STUDY.name)
+
+
+def test_pages_are_told_how_old_what_they_show_is_while_reading_takes_long(folder, monkeypatch):
+    monkeypatch.setattr(feed, "_OLD_SECONDS", -1.5)  # half a second, as local folders are read
+    monkeypatch.setattr(feed, "_KEEP_ALIVE_SECONDS", 0.2)
+    goes_on = threading.Event()
+    with served(folder) as client, client.stream() as records:
+        next(records)
+        look = FollowedStudy.view
+        monkeypatch.setattr(FollowedStudy, "view", lambda it: goes_on.wait(20) and look(it))
+        old = next(record for record in records if record["age"])
+        assert old.keys() == {"age"}
+        goes_on.set()
+        time.sleep(1.0)
+        with running(folder):
+            assert any(record["age"] is None for record in records)
+
+
+def test_several_pages_are_served_at_once_and_share_one_reading(folder, monkeypatch):
+    num_views = []
+    look = FollowedStudy.view
+    monkeypatch.setattr(FollowedStudy, "view", lambda it: num_views.append(it) or look(it))
+    with served(folder) as client, ExitStack() as stack:
+        pages = [stack.enter_context(client.stream()) for _ in range(8)]
+        firsts = [next(records) for records in pages]
+        assert all(first == firsts[0] for first in firsts)
+        before = len(num_views)
+        with running(folder):
+            assert all(next(records)["totals"]["running"] == 1 for records in pages)
+        assert len(num_views) - before < len(pages)
 
 
 def test_the_page_of_a_study_that_has_ended_is_its_report_in_a_sandbox(folder, tmp_path):
