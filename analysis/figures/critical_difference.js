@@ -8,7 +8,7 @@ const BAR = 34; // pixels above the ranks, for the bar of the critical differenc
 kinds.critical_difference = ({ names, ranks, groups, test, criticalDifference }, width) => {
   const rows = names.map((name, i) => ({ name, rank: ranks[i] }));
   const last = names.length;
-  const line = last > 24 ? 19 : 24;
+  const line = last > 24 ? 17 : 24;
   const labels = rows.map((it) => `${it.name}  ${numberText(it.rank)}`);
   const left = roomFor(labels, width, { share: 0.42 });
   const most = Math.max(1, Math.floor(BRACKETS_SHARE * width / BRACKET));

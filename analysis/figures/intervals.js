@@ -10,7 +10,7 @@ kinds.intervals = (values, width) => {
   const isGrouped = lines.some((it) => it.head !== undefined);
   const isShared = rows.some((it, i) => i > 0 && it.y === rows[i - 1].y);
   const hasDots = rows.some((it) => it.dots.length);
-  const line = (lines.length > 60 ? 17 : lines.length > 24 ? 20 : lines.length > 8 ? 24 : 28) + (hasDots ? 5 : 0) + (isShared ? 6 : 0);
+  const line = (lines.length > 24 ? 17 : lines.length > 8 ? 21 : 25) + (hasDots ? 5 : 0) + (isShared ? 6 : 0);
   const left = roomFor(rows.map((it) => it.name), width, { share: width < 560 ? 0.36 : 0.3 }) + (isGrouped ? 6 : 0);
   const columns = columnsOf(rows, heads, width);
   const right = columns.reduce((sum, it) => sum + it.room, 14);

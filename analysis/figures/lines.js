@@ -68,7 +68,7 @@ function dotsOf(line) {
 }
 
 function innerHeight(count, labels, width) {
-  const usual = Math.max(200, Math.min(340, 0.42 * width));
+  const usual = Math.max(180, Math.min(300, 0.38 * width));
   if (labels === "both") return Math.max(Math.min(usual, 24 * count), 18 * count);
   return count <= MOST_NAMES ? Math.max(usual, LABEL * count) : usual;
 }

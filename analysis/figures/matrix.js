@@ -2,6 +2,7 @@
 
 const TEXT = 11; // pixels, of numbers in cells
 const LEAST_LINE = 14, MOST_LINE = 28; // pixels: height of a row
+const MANY = 24, MANY_LINE = 17; // rows that are lower, and their height at most
 const MOST_CELL = 110; // pixels: width of a column
 const DARK_INK = "#15171a"; // readable on the middle of a scale in both themes
 const SHADES = 25; // of the key, odd for a neutral middle
@@ -23,7 +24,7 @@ kinds.matrix = (values, width) => {
   const right = Math.max(beside, width - left - MOST_CELL * columns.length);
   const step = (width - left - right) / columns.length;
   const top = isFlat ? 24 : isSlanted ? 0.72 * room + 12 : room + 6;
-  const line = Math.max(LEAST_LINE, Math.min(MOST_LINE, step));
+  const line = Math.max(LEAST_LINE, Math.min(rows.length > MANY ? MANY_LINE : MOST_LINE, step));
   const every = Math.max(1, Math.ceil(13 / step)); // of the columns, every so manyth has a label
   const write = states ? (it) => states[it.value][1] : (it) => plainText(it.value, scale);
   const hasText = line >= TEXT + 3 && Math.max(...data.map((it) => widthOf(write(it), TEXT))) + 3 <= step;

@@ -2,7 +2,7 @@
 // Pointing at a line brings it forward and says its values.
 
 const LEAST_GAP = 96; // pixels between axes beside each other; closer, they lie below each other
-const HEIGHT = 280;
+const HEIGHT = 250;
 const ROW = 48; // pixels from one axis to the next below
 const PARTS = [0, 0.25, 0.5, 0.75]; // between two axes, where the pointer finds a line
 const SHADES = 20;

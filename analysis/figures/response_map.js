@@ -1,6 +1,6 @@
 // The score over two hyperparameters: coloured cells, configs as dots, and the key of the colours.
 
-const PLOT_HEIGHT = 280;
+const PLOT_HEIGHT = 250;
 const KEY = 34; // pixels above the map
 const SHADES = 24;
 

@@ -41,7 +41,7 @@ kinds.scatter = ({ x, y, names, points: columns, interval, front, is_map, looks 
 
 function plotFrame(width, y, yDomain) {
   return {
-    height: Math.max(260, Math.min(440, 0.5 * width)), marginTop: 24, marginBottom: 42,
+    height: Math.max(240, Math.min(400, 0.45 * width)), marginTop: 24, marginBottom: 42,
     marginLeft: roomForNumbers(y, yDomain), marginRight: 16,
   };
 }

@@ -1,6 +1,6 @@
 // The score along one hyperparameter: configs as dots, the response curve with its band.
 
-const HEIGHT = 200;
+const HEIGHT = 180;
 
 kinds.slices = (values, width) => {
   const { loss, axes: [axis], published, gain_range: [low, high], region, curve } = values;

@@ -7,13 +7,13 @@ from typing import get_args
 import polars as pl
 
 from analysis.figures.series import Series
-from analysis.page.html_page import Cell, Column, Heading, Paragraph, Section, Table
+from analysis.page.html_page import Cell, Column, Fold, Heading, Paragraph, Section, Table
 from analysis.report.score_against_cost import score_against_cost
 from analysis.scores.final_scores import BASELINE
 from analysis.scores.gpu_shares import gpus_per_trial, has_gpus
 from analysis.scores.protocol_runs import attempt_table
 from analysis.study_results.study_results import StudyResults
-from analysis.wording import MISSING, counted, duration, listed, percent
+from analysis.wording import MISSING, MOST_NAMED, counted, duration, listed, percent
 from orchestrator.results.records.runs import ESTIMATE, RunSpent, Use
 
 _STATES = ("COMPLETE", "PRUNED", "FAILED")
@@ -33,9 +33,9 @@ def compute_cost(results: StudyResults, series: Mapping[str, Series]) -> Section
             Paragraph(text=_attempts_text(results)),
             *_limits(results),
             *((Heading(text="Score against cost"), against) if against else ()),
-            *_spending_table(results, series),
             _counts(results, series),
             _failures(results) or Paragraph(text="No trial failed."),
+            *_spending(results, series),
         ),
     )
 
@@ -208,7 +208,7 @@ def _failures(results: StudyResults) -> Table | None:
             (
                 Cell(text=row["cause"]),
                 Cell.count(row["trials"]),
-                Cell(text=listed(row["loss"])),
+                Cell(text=listed(row["loss"], most=MOST_NAMED)),
                 Cell(text=listed(row["stage"])),
                 Cell(text=row["message"] or MISSING),
                 Cell(text=row["trial_id"]),
@@ -220,7 +220,7 @@ def _failures(results: StudyResults) -> Table | None:
     )
 
 
-def _spending_table(results: StudyResults, series: Mapping[str, Series]) -> Iterator[Table]:
+def _spending(results: StudyResults, series: Mapping[str, Series]) -> Iterator[Fold]:
     """Time by loss and use; no table where runs did not record what they spent."""
     spent = [one for run in results.recorded_runs for one in run.spent]
     if not spent:
@@ -233,7 +233,7 @@ def _spending_table(results: StudyResults, series: Mapping[str, Series]) -> Iter
         of_loss[one.use] += _seconds(one, on_gpus=on_gpus)
     total = {use: sum(of_loss[use] for of_loss in sums.values()) for use in _USES}
     unit = "GPUs" if on_gpus else "slots without a GPU"
-    yield Table(
+    table = Table(
         name="spending",
         caption=f"Time of {unit} by loss and by the outcome of each attempt at a trial.",
         columns=(
@@ -246,6 +246,7 @@ def _spending_table(results: StudyResults, series: Mapping[str, Series]) -> Iter
         ),
         note=_spending_note(results),
     )
+    yield Fold(summary="Time by the outcome of attempts", parts=(table,))
 
 
 def _seconds(one: RunSpent, *, on_gpus: bool) -> float:

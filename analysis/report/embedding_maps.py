@@ -20,10 +20,9 @@ _MOST_PANELS = 12
 _MARGIN = 0.06  # of the size of a map
 
 _INTRODUCTION = (
-    "The same test images under each loss: images that are near each other in the embedding stay"
-    " near each other (t-SNE, started from principal components, nothing random). Distances"
-    " between groups and their sizes mean nothing. Above each map is the share of images whose"
-    " nearest image is of their class, in the embedding and on the map; where the two differ, the"
+    "t-SNE of the same test images under each loss, started from principal components. Neighbours"
+    " stay neighbours; distances between groups and their sizes mean nothing. Above each map: the"
+    " share of images whose nearest image is of their class; where embedding and map differ, the"
     " map misleads."
 )
 

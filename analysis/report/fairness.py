@@ -28,7 +28,7 @@ def fairness(results: StudyResults, series: Mapping[str, Series]) -> Section:
         _differences(planned.disparities) if planned and planned.disparities else None,
         Paragraph(text=agreed) if agreed else None,
         _recorded(results.fairness_checks),
-        _budgets(results, series),
+        _folded_budgets(results, series),
         Fold(summary="Everything that was planned to be the same", parts=(_equal(planned),))
         if planned
         else None,
@@ -39,7 +39,7 @@ def fairness(results: StudyResults, series: Mapping[str, Series]) -> Section:
 
 
 def fairness_note(results: StudyResults) -> tuple[Markup, ...]:
-    """The line to be put beside each comparison; empty if nothing differs."""
+    """The line below the leaderboard; empty if nothing differs."""
     if not (text := unequal_text(results)):
         return ()
     line = (
@@ -97,6 +97,11 @@ def _differences(disparities: Sequence[Disparity]) -> Table:
         note="A loss that does not use a setting is on no side. The same budget has to cover"
         " more where more hyperparameters are searched.",
     )
+
+
+def _folded_budgets(results: StudyResults, series: Mapping[str, Series]) -> Fold | None:
+    table = _budgets(results, series)
+    return Fold(summary="Budgets that searches used", parts=(table,)) if table else None
 
 
 def _budgets(results: StudyResults, series: Mapping[str, Series]) -> Table | None:

@@ -79,7 +79,7 @@ def section_of(
         name="hyperparameters",
         title="Importance and response curves",
         parts=(
-            Paragraph(text=importance_headline(tuned), style="lead"),
+            Paragraph(text=importance_headline(tuned)),
             *(Paragraph(text=text) for text in _compared_by(tuned, asked)),
             *(Paragraph(text=text) for text in unknown_losses(tuned)),
             *_warnings(tuned),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from analysis.figures.series import Series
-from analysis.page.html_page import Cell, Column, Paragraph, Part, Section, Table
+from analysis.page.html_page import Cell, Column, Fold, Paragraph, Part, Section, Table
 from analysis.report.all_blocks import all_blocks
 from analysis.report.fairness import fairness_note
 from analysis.report.rank_intervals import (
@@ -12,6 +12,7 @@ from analysis.report.rank_intervals import (
     rank_intervals,
     uncertainty_cells,
 )
+from analysis.report.summary import MOST_ROWS
 from analysis.study_results.study_results import StudyResults
 from analysis.tournament.medals import shared_places
 from analysis.tournament.rank_stability import RankStability
@@ -19,14 +20,14 @@ from analysis.tournament.tournament import Tournament
 from analysis.wording import MOST_NAMED, counted, listed
 
 _FILLS = {
-    "Place": "place",
+    "Rank": "place",
     "Average rank": "average_rank",
     "Total": "total_rank",
     "sd": "rank_std",
     "Wins": "wins",
     "Top\N{NO-BREAK SPACE}3": "top_three",
 }
-_MEDALS = 3  # places whose rivals are named below the table
+_MEDALS = 3  # ranks whose rivals are named below the table
 
 
 def leaderboard(results: StudyResults, series: Mapping[str, Series]) -> Section:
@@ -52,9 +53,10 @@ def rank_parts(
     metric: str,
     aside: Sequence[Part] = (),
 ) -> tuple[Part, ...]:
-    """The table of ranks, the figure of their intervals, and the podium without each block.
+    """The table of ranks, and the first three without each block.
 
-    Where blocks lack scores, the order over all of them comes first.
+    Where blocks lack scores, the order over all of them comes first. Intervals are drawn where
+    there are more competitors than the picture of the summary has.
 
     Args:
         tournament: the tournament, whose scores are shown in their own unit.
@@ -68,9 +70,19 @@ def rank_parts(
         *all_blocks(tournament, series),
         _table(tournament, stability, series, metric),
         *aside,
-        *((rank_intervals(stability, series),) if stability else ()),
-        *(Paragraph(text=podium) for podium in podiums),
+        *(Paragraph(text=podium, style="note") for podium in podiums),
+        *_all_intervals(stability, series),
     )
+
+
+def _all_intervals(
+    stability: RankStability | None, series: Mapping[str, Series]
+) -> tuple[Part, ...]:
+    """The intervals of all ranks, folded; nothing where the summary draws all of them."""
+    if stability is None or len(stability.bootstrap.competitors) <= MOST_ROWS:
+        return ()
+    summary = f"Average ranks of all {len(stability.bootstrap.competitors)} competitors"
+    return (Fold(summary=summary, parts=(rank_intervals(stability, series),)),)
 
 
 def _table(
@@ -80,7 +92,7 @@ def _table(
     metric: str,
 ) -> Table:
     labels = [
-        "Place",
+        "Rank",
         "Average rank",
         "Total",
         "sd",
@@ -142,7 +154,7 @@ def _fills(label: str) -> str:
 
 
 def _shared_note(tournament: Tournament, shared: Mapping[str, Sequence[str]]) -> str:
-    """With whom each of the first three places is shared, and when a place is; empty if none."""
+    """With whom each of the first three ranks is shared, and when a rank is; empty if none."""
     if not shared:
         return ""
     named = "; ".join(
@@ -156,6 +168,6 @@ def _shared_note(tournament: Tournament, shared: Mapping[str, Sequence[str]]) ->
         else " and keeps it in 95 % of the resamples"
     )
     return (
-        f"{f'Shared places: {named}. ' if named else ''}A place is shared unless its holder"
-        f" differs significantly from everyone behind{decided}."
+        f"{f'Shared ranks: {named}. ' if named else ''}A rank is shared unless its holder"
+        f" differs significantly from all behind it{decided}."
     )

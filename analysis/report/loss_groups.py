@@ -6,14 +6,14 @@ from analysis.estimates.confidence_intervals import FEWEST_VALUES, Interval
 from analysis.figures.estimate import Estimate
 from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
 from analysis.figures.series import Series, series_of
-from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Section, Table
+from analysis.page.html_page import Cell, Column, Fold, Illustration, Paragraph, Section, Table
 from analysis.study_results.study_results import StudyResults
 from analysis.tournament.loss_groups import GroupDifference, LossGroup, LossGroups
 from analysis.tournament.table_tournament import TableResults
 from analysis.tournament.tournament import Tournament
 from analysis.wording import MOST_NAMED, counted, listed, number, range_of, signed
 
-_ALL = "all of it"
+_ALL = "mean of the group"
 
 
 def loss_groups(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
@@ -57,7 +57,7 @@ def _section(
         parts=(
             *(Paragraph(text=text) for text in _sentences(found, tournament, gap)),
             _figure(found, tournament, series, metric),
-            _differences(found, metric),
+            Fold(summary="Numbers of the differences", parts=(_differences(found, metric),)),
         ),
     )
 

@@ -87,7 +87,7 @@ def _ranking(
     asks_elsewhere = tournament.question == "other_blocks"
     sentences = [
         "Losses are ranked within each block, 1 is best; equal scores share their average rank."
-        " Places are by average rank.",
+        " The order is by average rank.",
         f"The primary test is {TEST_LABELS[tournament.test]} at {level}, {who}: it alone decides"
         " which competitors differ significantly. Tests are two-sided; Wilcoxon's p is exact, by"
         " all sign flips"

@@ -3,7 +3,7 @@
 C competitors.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,9 @@ from analysis.page.html_page import (
     Paragraph,
     Part,
     Section,
+    SideBySide,
     Table,
 )
-from analysis.report.fairness import fairness_note
 from analysis.report.paired_differences import paired_differences
 from analysis.study_results.study_results import StudyResults
 from analysis.tournament.primary_test_text import METHODS, adjusted_word
@@ -34,7 +34,7 @@ from analysis.wording import MISSING, counted, listed, p_equals, range_of
 from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.results.records.tournament_rules import TEST_LABELS, PrimaryTest
 
-_MOST_BESIDE = 12  # competitors whose two maps lie beside each other
+_MOST_NARROW = 12  # competitors whose figures fit into a half of the page
 
 Groups = tuple[tuple[str, ...], ...]
 
@@ -47,7 +47,6 @@ def pairwise_comparisons(results: StudyResults, series: Mapping[str, Series]) ->
             series,
             rope=declared_rope(results.sensitivity_to_test),
             fairness=results.fairness,
-            aside=fairness_note(results),
         )
     else:
         parts = (Paragraph(text="Without a ranking there is nothing to test."),)
@@ -70,7 +69,6 @@ def pair_parts(
     *,
     rope: float | None = None,
     fairness: Fairness | None = None,
-    aside: Sequence[Part] = (),
 ) -> tuple[Part, ...]:
     """Paired differences, the matrices of all pairs, the critical-difference diagram, and a list.
 
@@ -79,19 +77,29 @@ def pair_parts(
         series: look of each competitor.
         rope: declared half-width of the region of practical equivalence; None for none.
         fairness: fairness of the study that was ranked; None for a table of scores.
-        aside: parts to be put below the matrices.
     """
     pairs = _pair_list(tournament, series, fairness=fairness)
     return (
-        paired_differences(tournament, series, rope=rope),
+        *_beside(
+            paired_differences(tournament, series, rope=rope),
+            _diagram(tournament),
+            num_competitors=len(tournament.names),
+        ),
         _pair_figure(tournament, series),
-        *aside,
-        _diagram(tournament),
         Fold(summary="Every pair, with wins and the other tests", parts=(pairs,)),
     )
 
 
-def _diagram(tournament: Tournament) -> Part:
+def _beside(
+    differences: Illustration, diagram: Illustration | Paragraph, *, num_competitors: int
+) -> tuple[Part, ...]:
+    """The differences and the diagram, beside each other where they are high."""
+    if isinstance(diagram, Paragraph) or num_competitors <= _MOST_NARROW:
+        return (differences, diagram)
+    return (SideBySide(parts=(differences, diagram)),)
+
+
+def _diagram(tournament: Tournament) -> Illustration | Paragraph:
     """The critical-difference diagram, or one sentence where there is none."""
     length, last = tournament.critical_difference, len(tournament.names)
     noun = tournament.units.noun
@@ -174,7 +182,7 @@ def _pair_figure(tournament: Tournament, series: Mapping[str, Series]) -> Illust
     return Illustration(
         name="pair-figure",
         plots=(_gaps(tournament), _win_rates(tournament)),
-        selector="Of each pair" if len(tournament.names) > _MOST_BESIDE else "",
+        selector="Of each pair",
         caption="Row against column over"
         f" {counted(len(tournament.blocks), 'block')}: mean gap in points, and share of blocks in"
         " which the row scores higher, ties counted as half. Framed: significantly different by"

@@ -21,9 +21,8 @@ def provenance(results: StudyResults, series: Mapping[str, Series]) -> Section:
     """The section: what was recorded at the start, what the trials say, hashes, and the study."""
     del series  # it has no figure
     recorded = results.reader.provenance()
+    at_start = (*_at_start(_without_own_lines(recorded)), *_searched(recorded))
     facts = (
-        *_at_start(_without_own_lines(recorded)),
-        *_searched(recorded),
         *_recorded(results.trials),
         *_seeds(results),
         ("test classes scored", _readings(results)),
@@ -35,7 +34,11 @@ def provenance(results: StudyResults, series: Mapping[str, Series]) -> Section:
         title="Provenance",
         parts=(
             fragment("facts.html.j2", facts=facts),
-            _hashes(results.trials),
+            Fold(
+                summary="Recorded when the study started",
+                parts=(fragment("facts.html.j2", facts=at_start),),
+            ),
+            Fold(summary="Hashes by block", parts=(_hashes(results.trials),)),
             Fold(summary="The study, resolved", parts=(study,)),
         ),
     )

@@ -18,7 +18,7 @@ from analysis.tournament.rank_stability import RankStability
 from analysis.wording import counted, listed, percent
 
 _MARGIN = 0.02  # of the last rank, beside the axis
-_PODIUM = ((1, "first"), (2, "second"), (3, "third"))
+_PODIUM = {1: "first", 2: "second", 3: "third"}
 
 
 def rank_intervals(stability: RankStability, series: Mapping[str, Series]) -> Illustration:
@@ -111,27 +111,27 @@ def _interval_note(stability: RankStability) -> str:
 
 
 def left_out_podiums(stability: RankStability) -> tuple[str, ...]:
-    """Who takes the first three places when each group of blocks in turn is left out."""
-    places = _PODIUM[: len(stability.bootstrap.competitors)]
+    """Who takes the first three ranks when each group of blocks in turn is left out."""
+    last = len(stability.bootstrap.competitors)
     if not stability.leave_one_out:
         return ()
-    takers = _takers(stability.leave_one_out, places)
+    takers = _takers(stability.leave_one_out, [rank for rank in _PODIUM if rank <= last])
     return (f"Leaving out one {stability.groups.noun} at a time: {takers}.",)
 
 
-def _takers(left_out: Sequence[LeaveOneOut], places: Sequence[tuple[int, str]]) -> str:
+def _takers(left_out: Sequence[LeaveOneOut], ranks: Sequence[int]) -> str:
     phrases = []
-    for place, medal in places:
+    for rank in ranks:
         takers = Counter(
-            " and ".join(name for found, name in one.podium if found == place) or "none alone"
+            " and ".join(name for found, name in one.podium if found == rank) or "none alone"
             for one in left_out
         )
         counts = sorted(takers.items(), key=lambda item: (-item[1], item[0]))
         if len(counts) == 1:
-            phrases.append(f"{counts[0][0]} stays {medal}")
+            phrases.append(f"{counts[0][0]} stays {_PODIUM[rank]}")
         else:
             split = listed(
                 [f"{name} ({'once' if n == 1 else f'{n} times'})" for name, n in counts]
             )
-            phrases.append(f"the {medal} place goes to {split}")
+            phrases.append(f"rank {rank} goes to {split}")
     return "; ".join(phrases)

@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits
 
 from analysis.figures.series import Series, series_of
 from analysis.page.html_page import (
+    Fold,
     Heading,
     Link,
     NotShown,
@@ -74,7 +75,7 @@ def _training(results: StudyResults, series: Mapping[str, Series]) -> Section:
         parts=(
             Heading(text="Learning curves"),
             *_or_reason((curves,) if curves else (), _no_curve_reason(results)),
-            *((Heading(text="Training loss"), diagnostics) if diagnostics else ()),
+            *((Fold(summary="Training loss", parts=(diagnostics,)),) if diagnostics else ()),
             Heading(text="Validation against test"),
             *_or_reason(
                 validation_and_test(results, series),

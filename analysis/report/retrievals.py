@@ -23,7 +23,7 @@ from analysis.study_results.study_results import StudyResults
 from analysis.wording import counted
 
 _FOLDER = "report-images"  # beside the page
-_QUERIES_A_PAGE = 6
+_QUERIES_A_PAGE = 4
 _ROWS_A_PAGE = 24
 _LONG_PREFIX = 4
 _COARSE_PIXELS = 64  # smaller cells are shown enlarged, so that their pixels are visible
@@ -37,14 +37,12 @@ _ORDERS = {
 }
 
 _INTRODUCTION = (
-    "Test queries and the nearest images among those that are searched, nearest first; each row is"
-    " the first seed of a tuned loss. The number below an image is its similarity to the query:"
-    " the cosine, or minus the distance where a loss learns lengths."
+    "Test queries and their nearest images, nearest first, by the first seed of each tuned loss."
+    " Below an image: its cosine to the query, or minus the distance where a loss learns lengths."
 )
 _BY_CLASS = (
-    "A solid frame with ✓ is an image of the query's class, a dashed frame with ✗ is an error and"
-    " names the class it came from. Queries sampled over classes are selected by no outcome; all"
-    " others are for looking, not for comparing losses."
+    "✓: of the query's class; ✗: of the class it names. Only queries sampled over classes are"
+    " selected by no outcome; do not compare losses by the others."
 )
 _BY_DISTANCE = (
     "They are retrieved by label distance, so none is right or wrong; the class below an image"

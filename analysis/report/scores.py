@@ -39,7 +39,7 @@ def scores(results: StudyResults, series: Mapping[str, Series]) -> Section:
         name="recall",
         title=title,
         parts=(
-            Paragraph(text=_introduction(results)),
+            *_introduction(results),
             *arrange(block_tables(primary, series, scale, name=_table_name(ranked_by.metric))),
             *_by_block(results, series),
             *score_figures(primary, series, word=f"{ranked_by.label}, %"),
@@ -104,16 +104,11 @@ def _titled(*figures: tuple[str, Illustration | None]) -> tuple[Heading | Illust
     return tuple(parts)
 
 
-def _introduction(results: StudyResults) -> str:
-    text = (
-        "Tuned losses on the test classes, in %: the mean over seeds, and below it their sample"
-        " standard deviation. The untrained network is last and is never marked as the best."
-    )
-    if results.further_cells:
-        text += (
-            " Mean label distances are in the unit of the labels; there the smallest is the best."
-        )
-    return text
+def _introduction(results: StudyResults) -> tuple[Paragraph, ...]:
+    if not results.further_cells:
+        return ()
+    text = "Mean label distances are in the unit of the labels; there the smallest is the best."
+    return (Paragraph(text=text),)
 
 
 def _without_k(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, ...]:

@@ -106,11 +106,10 @@ def _incumbents(results: StudyResults, trials: pl.DataFrame, sampler: str) -> _C
         means=means,
         main="val",
         further="",
-        lead=f"{why} and the best of n has no expected value to estimate from one search. Shown is"
-        " what happened: the best complete trial so far, over blocks and repeats.",
-        caption="Best validation score so far, mean over blocks and repeats, in points above the"
-        " first trial of its block. Band: one standard deviation over searches to either side,"
-        " where there are several.",
+        lead=f"{why}, and the best of n has no expected value.",
+        caption="Best validation score of complete trials so far, mean over blocks and repeats, in"
+        " points above the first trial of its block. Band: one standard deviation over searches to"
+        " either side, where there are several.",
         main_label="Best so far",
     )
 

@@ -104,11 +104,10 @@ def _tests(tournament: Tournament, found: SensitivityToTest, primary: str) -> Ta
         columns=(
             *Column.texts("Test"),
             *Column.numbers("Pairs that differ"),
-            *Column.texts(f"Not different from {tournament.names[0]}", "Places"),
+            *Column.texts(f"Not different from {tournament.names[0]}", "First ranks"),
         ),
         rows=tuple(rows),
-        note=f"{primary}; verdicts are by it alone. Shared: its holder does not differ"
-        " significantly from all behind it. The Bayesian test"
+        note=f"{primary}; verdicts are by it alone. The Bayesian test"
         f" counts a pair where one is better with a probability of {1 - tournament.alpha:g}, which"
         " is not adjusted for the number of pairs. ANOVA with repeated measures:"
         f" F({anova.degrees_of_freedom[0]}, {anova.degrees_of_freedom[1]}) ="

@@ -142,12 +142,12 @@ def _losses(
     columns += [
         Column(label=head, group=label)
         for label, results in zip(labels, studies, strict=True)
-        for head in (f"Mean {results.ranked_by.label}, %", "Place", "Gain, points")
+        for head in (f"Mean {results.ranked_by.label}, %", "Rank", "Gain, points")
     ]
     table = Table(
         name="losses",
         caption="Tuned losses in each study: mean test score over the blocks that were ranked,"
-        " place by average rank, and gain over the published default on test",
+        " rank by average rank, and gain over the published default on test",
         columns=tuple(columns),
         rows=tuple(
             (
@@ -156,7 +156,7 @@ def _losses(
             )
             for loss in sorted(series)
         ),
-        note="Mean scores of studies with other blocks are not comparable; places are within a"
+        note="Mean scores of studies with other blocks are not comparable; ranks are within a"
         f" study. Ranked were {_ranked(studies, labels)}.",
         is_sortable=True,
     )

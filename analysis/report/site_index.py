@@ -48,7 +48,7 @@ class ListedStudy:
         num_blocks: number of blocks with trials.
         num_trials: number of committed trials of all stages.
         num_planned: number of trials that it plans at most; None where that is unknown.
-        first: competitors that take the first place; empty without a ranking.
+        first: competitors of rank 1; empty without a ranking.
         headline: verdict in one sentence.
         started: day of its first trial in UTC; None without one.
         ended: day of its last trial in UTC; None without one.
@@ -81,7 +81,7 @@ class Contender:
     Attributes:
         name: name of the competitor.
         place: rank by average rank, 1 is best.
-        is_shared: whether its place is shared with others.
+        is_shared: whether its rank is shared with others.
         average_rank: mean rank over the blocks.
         mean_score: mean test score over the blocks, in percent.
     """

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from analysis.figures.series import Series
-from analysis.page.html_page import Cell, Column, Paragraph, Section, Table
+from analysis.page.html_page import Cell, Column, Section, Table
 from analysis.selection.ranking_stability import (
     epoch_stability,
     failure_rates,
@@ -16,7 +16,7 @@ from analysis.selection.ranking_stability import (
 )
 from analysis.study_results.component_scores import final_component_scores
 from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.wording import counted, number, percent, range_below, range_of
+from analysis.wording import percent, range_below, range_of
 
 
 def stability(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
@@ -38,10 +38,7 @@ def stability(results: StudyResults, series: Mapping[str, Series]) -> Section | 
         name="stability",
         title="Stability over repetitions",
         label="Stability",
-        parts=(
-            Paragraph(text=_summary(table, by, results.metric)),
-            _table(table, series, by, results.metric),
-        ),
+        parts=(_table(table, series, by, results.metric),),
     )
 
 
@@ -62,41 +59,6 @@ def _reselected(results: StudyResults) -> tuple[pl.DataFrame, str]:
     return reselected_by_classes(results.runs.class_hits), (
         "the search picked its config again when its validation classes were resampled (200 times)"
     )
-
-
-def _spread(row: Mapping[str, Any]) -> str:
-    """``1.90, 95 % 1.42 to 2.89``: few seeds say little about a standard deviation."""
-    ends = range_below(row["low_seed"], row["high_seed"])
-    return number(row["seed_std"]) + (ends and f", 95 % {ends}")
-
-
-def _summary(table: pl.DataFrame, by: str, metric: str) -> str:
-    texts = []
-    known = table.drop_nulls("seed_std").sort("seed_std", "loss")
-    if known.height > 1:
-        low, high = known.row(0, named=True), known.row(-1, named=True)
-        texts.append(
-            f"Over seeds {low['loss']} scatters least ({_spread(low)} points of"
-            f" {metric}, one standard deviation) and {high['loss']} most ({_spread(high)})."
-        )
-    failed, total = int(table["num_failed"].sum()), int(table["num_trials"].sum())
-    if failed:
-        worst = table.sort("failed", "loss", descending=[True, False]).row(0, named=True)
-        texts.append(
-            f"{counted(failed, 'trial')} of {total:,} failed, most often those of"
-            f" {worst['loss']} ({percent(worst['failed'])})."
-        )
-    else:
-        texts.append(f"None of {counted(total, 'trial')} failed.")
-    # With one config there is no other to pick.
-    has_choice = pl.col("chance").is_null() | (pl.col("chance") < 1)
-    picks = table.drop_nulls("reselected").filter(has_choice).sort("reselected", "loss")
-    if picks.height:
-        low, high = picks.row(0, named=True), picks.row(-1, named=True)
-        most = f"{percent(high['reselected'])} of the time for {high['loss']}"
-        least = f", {percent(low['reselected'])} for {low['loss']}" if picks.height > 1 else ""
-        texts.append(f"{by[0].upper()}{by[1:]} {most}{least}.")
-    return " ".join(texts)
 
 
 def _table(table: pl.DataFrame, series: Mapping[str, Series], by: str, metric: str) -> Table:

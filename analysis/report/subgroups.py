@@ -149,7 +149,7 @@ def _table(
     return Table(
         name="slices-table",
         caption=f"Average rank by {primary}{other_k} within the blocks of each column, below it"
-        " the place; n\N{NO-BREAK SPACE}= blocks"
+        " the rank; n\N{NO-BREAK SPACE}= blocks"
         + (f"; {counted(left_out, 'incomplete block')} left out" if left_out else ""),
         columns=(
             *Column.texts("Competitor"),
@@ -168,7 +168,7 @@ def _table(
         ),
         note=""
         if all(len(standing_of) == len(names) for standing_of in by_name)
-        else "Subgroups in which a competitor has no score rank the others; their places are not"
+        else "Subgroups in which a competitor has no score rank the others; their ranks are not"
         " comparable with those of other subgroups.",
         is_sortable=True,
     )
@@ -179,6 +179,6 @@ def _cell(standing: Standing | None) -> Cell:
         return Cell(text=MISSING)
     return Cell.number(
         standing.average_rank,
-        detail=f"place\N{NO-BREAK SPACE}{standing.place}",
+        detail=f"rank\N{NO-BREAK SPACE}{standing.place}",
         is_best=standing.place == 1,
     )

@@ -18,10 +18,8 @@ from analysis.page.html_page import (
     Paragraph,
     Part,
     Section,
-    SideBySide,
     Table,
 )
-from analysis.report.fairness import fairness_note
 from analysis.scores.final_scores import BASELINE
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.tournament.block_groups import BlockGroups, block_groups
@@ -101,10 +99,13 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
     )
     return (
         _summary(results, rows, series),
-        *fairness_note(results),
-        SideBySide(parts=(levels, gains)) if _has_gains(rows) else levels,
+        *((gains, _folded(levels)) if _has_gains(rows) else (levels,)),
         Fold(summary="Every block", parts=(_per_block(results, series),)),
     )
+
+
+def _folded(levels: Illustration) -> Fold:
+    return Fold(summary="Scores of default and tuned configs", parts=(levels,))
 
 
 def _level_plot(rows: Sequence[_TuningRow], metric: str) -> Plot:

@@ -10,6 +10,7 @@ from analysis.figures.series import Series
 from analysis.page.html_page import (
     Cell,
     Column,
+    Fold,
     Heading,
     Illustration,
     Paragraph,
@@ -170,7 +171,11 @@ def _replications(
     levels = levels_of(scores)
     now = standard_error(found, levels)
     options = replications(found, levels, spent_hours(results))
-    return Paragraph(text=_cheapest(options, now, found)), _replication_table(options, now)
+    table = _replication_table(options, now)
+    return (
+        Paragraph(text=_cheapest(options, now, found)),
+        Fold(summary="What one more block, seed, split or repeat would give", parts=(table,)),
+    )
 
 
 def _cheapest(options: Sequence[Replication], now: float, found: Components) -> str:

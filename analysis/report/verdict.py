@@ -90,7 +90,7 @@ def _leader(
     if len(first) > 1:
         names = listed([standing.competitor for standing in first])
         return (
-            f"{names} share the first place of {count} over {blocks}, with an average rank of"
+            f"{names} share rank 1 of {count} over {blocks}, with an average rank of"
             f" {number(first[0].average_rank)}."
         )
     winner, second = first[0], tournament.standings[1]
@@ -100,7 +100,7 @@ def _leader(
     lead = f"{number(abs(gap), 1)} points of {metric} {'above' if gap >= 0 else 'below'}"
     shared = shared_first(tournament, stability)
     is_first = (
-        f"leads {count} over {blocks}, but shares the first place with {shared}"
+        f"leads {count} over {blocks}, but shares rank 1 with {shared}"
         if shared
         else f"is first of {count} over {blocks}"
     )
@@ -186,9 +186,9 @@ def _untrained(results: StudyResults) -> str:
     by = _by_own_score(results)
     if below.is_empty():
         return f"Every tuned loss beats the {BASELINE} network{by} in every block."
-    places = [f"{row['loss']} in {row['block']}" for row in below.to_dicts()]
-    named = listed(places, most=MOST_NAMED)
-    do = "does" if len(places) == 1 else "do"
+    cells = [f"{row['loss']} in {row['block']}" for row in below.to_dicts()]
+    named = listed(cells, most=MOST_NAMED)
+    do = "does" if len(cells) == 1 else "do"
     return f"Not every tuned loss beats the {BASELINE} network{by}: {named} {do} not."
 
 

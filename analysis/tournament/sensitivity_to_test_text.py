@@ -73,7 +73,7 @@ def rope_text(found: SensitivityToTest) -> str:
 
 
 def medals_text(test: VerdictUnderTest) -> str:
-    """Whether each place differs from all behind it: ``1 kept, 2 shared, 3 shared``."""
+    """Whether each rank differs from all behind it: ``1 kept, 2 shared, 3 shared``."""
     return ", ".join(f"{medal.place} {_standing(medal)}" for medal in test.medals)
 
 
@@ -82,7 +82,7 @@ def _standing(medal: MedalUnderTest) -> str:
 
 
 def agreement_text(tournament: Tournament, found: SensitivityToTest) -> str:
-    """Whether the first place, and which pairs, depend on the choice of the test.
+    """Whether rank 1, and which pairs, depend on the choice of the test.
 
     With few groups of blocks it says that the Bayesian test has no ground for its verdicts.
     """

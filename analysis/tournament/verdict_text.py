@@ -16,7 +16,6 @@ from analysis.wording import MOST_NAMED, counted, listed, number, p_equals, p_va
 _MOST_PAIRS = 6  # named one by one; more are counted
 _SHOWN_BLOCKS = 5
 _SHOWN_RANKS = 3
-_PLACES = {1: "first", 2: "second", 3: "third"}
 
 
 def verdict_sentences(tournament: Tournament, stability: RankStability | None) -> list[str]:
@@ -45,7 +44,7 @@ def tournament_sentences(tournament: Tournament, stability: RankStability | None
 
 
 def medal_sentences(tournament: Tournament, stability: RankStability | None) -> Iterator[str]:
-    """From the first place on, one sentence for neighbours that are supported, one a shared place.
+    """From rank 1 on, one sentence for neighbours that are supported, one for each shared rank.
 
     Empty for a single group of blocks, where everything is descriptive.
     """
@@ -60,7 +59,7 @@ def medal_sentences(tournament: Tournament, stability: RankStability | None) -> 
 
 
 def shared_first(tournament: Tournament, stability: RankStability | None) -> str:
-    """With whom the first has to share its place, as a list of names; empty if with none."""
+    """With whom the first has to share rank 1, as a list of names; empty if with none."""
     first, *_ = medals(tournament, stability)
     if tournament.is_descriptive:
         return ""
@@ -268,7 +267,7 @@ def skillings_mack_sentence(test: SkillingsMack) -> str:
 
 def _supported(found: Sequence[Medal], tournament: Tournament) -> str:
     each = "it differs" if len(found) == 1 else "each differs"
-    named = listed([f"the {_PLACES[m.place]} place of {m.competitor}" for m in found])
+    named = listed([f"rank {m.place} of {m.competitor}" for m in found])
     is_are = "is" if len(found) == 1 else "are"
     asks_here = tournament.question == "these_blocks"
     left_out = f", in the resamples, and whichever {tournament.units.noun} is left out"
@@ -293,10 +292,7 @@ def _shared(medal: Medal, tournament: Tournament) -> str:
         )
         if names
     ]
-    return (
-        f"The {_PLACES[medal.place]} place of {medal.competitor} is shared with {others}:"
-        f" {listed(reasons)}."
-    )
+    return f"Rank {medal.place} of {medal.competitor} is shared with {others}: {listed(reasons)}."
 
 
 def _without(medal: Medal, units: str) -> str:

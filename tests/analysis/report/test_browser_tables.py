@@ -57,7 +57,7 @@ def test_what_is_best_comes_first_when_a_head_is_pressed(visit):
         visit.page.locator("#leaderboard thead button", has_text=label).click()
         return visit.page.locator("#leaderboard tbody tr:first-child th").inner_text().strip()
 
-    best = first_after_pressing("Place")
+    best = first_after_pressing("Rank")
     assert first_after_pressing("Mean Recall") == best
     assert first_after_pressing("Mean Recall") != best
     assert first_after_pressing("Average rank") == best

@@ -48,22 +48,22 @@ def results_with_failed_finals(tmp_path_factory):
     return read_results(write_store(tmp_path_factory.mktemp("store") / "s", truth))
 
 
-def test_shared_places_are_marked_down_the_whole_leaderboard(independent_thesis_page):
-    places = {row[0]: row[1] for row in rows_of(independent_thesis_page, "leaderboard")}
-    assert places["ProxyAnchor"] == "1"
-    assert places["SoftTriple"] == "2 shared"
-    assert places["MultiSimilarity"] == "3 shared"
+def test_shared_ranks_are_marked_down_the_whole_leaderboard(independent_thesis_page):
+    ranks = {row[0]: row[1] for row in rows_of(independent_thesis_page, "leaderboard")}
+    assert ranks["ProxyAnchor"] == "1"
+    assert ranks["SoftTriple"] == "2 shared"
+    assert ranks["MultiSimilarity"] == "3 shared"
     tournament = thesis_cub200.independent()
     shared = shared_places(tournament, rank_stability(tournament))
-    assert {name for name, place in places.items() if "shared" in place} == set(shared)
-    assert places["Contrastive"] == "4 shared"  # with LiftedStructure, by p = 1
-    assert places["NPair"] == "10"  # none is behind it
+    assert {name for name, rank in ranks.items() if "shared" in rank} == set(shared)
+    assert ranks["Contrastive"] == "4 shared"  # with LiftedStructure, by p = 1
+    assert ranks["NPair"] == "10"  # none is behind it
 
 
-def test_the_note_names_all_who_share_one_of_the_first_three_places(independent_thesis_page):
+def test_the_note_names_all_who_share_one_of_the_first_three_ranks(independent_thesis_page):
     seen = text_of(independent_thesis_page)
     assert (
-        "MultiSimilarity with Contrastive, LiftedStructure, Margin and ArcFace. A place is shared"
+        "MultiSimilarity with Contrastive, LiftedStructure, Margin and ArcFace. A rank is shared"
     ) in seen
     assert "and no single block decides it." in seen
 
@@ -89,8 +89,8 @@ def test_a_note_without_any_of_the_first_three_names_none():
     )
     page = table_page(table, title="t", source="s")
     assert [row[1] for row in rows_of(page, "leaderboard")] == ["1", "2", "3", "4 shared", "5"]
-    assert "Shared places" not in text_of(page)
-    assert "A place is shared unless its holder differs" in text_of(page)
+    assert "Shared ranks" not in text_of(page)
+    assert "A rank is shared unless its holder differs" in text_of(page)
 
 
 def test_groups_of_the_diagram_stand_in_its_table(independent_thesis_page):
@@ -139,9 +139,9 @@ def test_parts_of_the_thesis_are_backbones_and_dimensions():
     )
     soft_triple = next(row for row in table.rows if row[0].text == "SoftTriple")
     assert [cell.detail for cell in soft_triple[1:4]] == [
-        "place\xa02",
-        "place\xa05",
-        "place\xa02",
+        "rank\xa02",
+        "rank\xa05",
+        "rank\xa02",
     ]
 
 
@@ -180,7 +180,7 @@ def test_a_study_is_parted_by_k_data_set_and_dimension(results_with_failed_final
     assert Counter(groups) == {"K": 4, "Data set": 2, "Dimension": 2}
     assert table.columns[1].label.startswith("1 (n")
     first = next(row for row in table.rows if row[0].text == "proxy_anchor")
-    assert {cell.detail for cell in first[1:]} == {"place\xa01"}
+    assert {cell.detail for cell in first[1:]} == {"rank\xa01"}
     # The block of the failed winner is missing from each K, its data set and its dimension.
     assert "6 incomplete blocks left out" in table.caption
 
@@ -268,7 +268,7 @@ def test_three_seeds_of_one_block_have_an_interval_that_holds_the_average_rank(t
     assert all(c.low <= c.average_rank <= c.high for c in stability.bootstrap.competitors)
 
 
-def test_of_a_place_shared_with_many_only_some_are_named():
+def test_of_a_rank_shared_with_many_only_some_are_named():
     names = [f"loss{c:02}" for c in range(12)]
     scores = np.random.default_rng(0).normal(size=(3, 12))
     rows = pl.DataFrame(
@@ -287,13 +287,11 @@ def test_of_a_place_shared_with_many_only_some_are_named():
         score="score",
         warnings=(),
     )
-    (note,) = re.findall(
-        r"Shared places: [^.]*", text_of(table_page(table, title="t", source="s"))
-    )
+    (note,) = re.findall(r"Shared ranks: [^.]*", text_of(table_page(table, title="t", source="s")))
 
-    for place in note.split(";"):
-        assert place.endswith(" others")
-        assert place.count("loss") == 1 + MOST_NAMED
+    for rank in note.split(";"):
+        assert rank.endswith(" others")
+        assert rank.count("loss") == 1 + MOST_NAMED
 
 
 def test_blocks_of_one_group_are_no_more_than_their_runs(tmp_path):

@@ -53,7 +53,7 @@ def test_seven_data_sets_support_the_true_order(tmp_path):
 
     assert "proxy_anchor is first of 3 over 7 blocks" in seen
     assert "All 3 pairs differ significantly (two-sided Wilcoxon, Holm-adjusted, 5 %)" in seen
-    assert "The first place of proxy_anchor and the second place of multi_similarity are" in seen
+    assert "Rank 1 of proxy_anchor and rank 2 of multi_similarity are" in seen
 
 
 def test_the_gap_it_states_is_the_true_one(seen):
@@ -171,7 +171,7 @@ def test_provenance_tells_what_was_searched_in_words_and_by_block_where_that_dif
 
 def test_every_section_has_its_figures(synthetic_page):
     for name in (
-        *("tuning-levels", "tuning-gains", "rank-intervals", "paired-differences"),
+        *("tuning-levels", "tuning-gains", "paired-differences"),
         *("learning-curves", "validation-test", "search-history"),
     ):
         figure = synthetic_page[synthetic_page.index(f'<figure id="{name}"') :]
@@ -228,7 +228,6 @@ def test_a_study_that_tried_defaults_only_claims_nothing_of_tuning(tmp_path):
     assert "Nothing but the published default was evaluated for contrastive" in text_of(html)
     assert "No other config beat" not in html
     assert 'id="tuning-gains"' not in html
-    assert "picked its config again" not in text_of(html).split("None of")[1].split(".")[1]
 
 
 def test_a_study_that_has_only_searched_says_so(tmp_path):
@@ -260,7 +259,7 @@ def test_folds_are_averaged_and_never_counted_as_blocks(tmp_path):
                 )
     html = study_page(folder)
 
-    assert "proxy_anchor leads 3 over 2 blocks, but shares the first place with" in text_of(html)
+    assert "proxy_anchor leads 3 over 2 blocks, but shares rank 1 with" in text_of(html)
     assert "mean and range (band) of 2 seeds" in text_of(html)
     assert len(rows_of(html, "tuning-blocks")) == 2 * 3
 

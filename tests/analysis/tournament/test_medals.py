@@ -71,9 +71,7 @@ def test_a_place_that_no_ground_speaks_against_is_supported():
 
     assert [m.shared_with for m in medals_of(tournament)] == [(), (), ()]
     (sentence,) = medal_sentences(tournament, rank_stability(tournament))
-    assert sentence.startswith(
-        "The first place of a, the second place of b and the third place of c are supported"
-    )
+    assert sentence.startswith("Rank 1 of a, rank 2 of b and rank 3 of c are supported")
     assert shared_places(tournament, rank_stability(tournament)) == {}
 
 
@@ -83,8 +81,8 @@ def test_places_are_named_from_the_first_to_the_third():
     found = list(medal_sentences(tournament, rank_stability(tournament)))
 
     assert [sentence.split(" is ")[0].split(" are ")[0] for sentence in found] == [
-        "The first place of a",
-        "The second place of b and the third place of c",
+        "Rank 1 of a",
+        "Rank 2 of b and rank 3 of c",
     ]
     assert " shared with b" in found[0]
     assert " are supported: each differs" in found[1]
@@ -94,9 +92,9 @@ def test_a_place_that_is_kept_as_a_tie_names_the_tie_as_the_reason():
     tournament = tournament_of([[1, 1, 0]] * 9)
     first, second, *_ = medal_sentences(tournament, rank_stability(tournament))
 
-    assert first.startswith("The first place of a is shared with b")
+    assert first.startswith("Rank 1 of a is shared with b")
     assert "others are level or ahead when single blocks are left out" in first
-    assert second.startswith("The first place of b is shared with a")
+    assert second.startswith("Rank 1 of b is shared with a")
     assert "9 of 9" not in first + second
 
 

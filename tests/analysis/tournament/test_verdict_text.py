@@ -24,8 +24,8 @@ def test_the_sentences_on_the_thesis_table_hold_every_number_of_its_tests():
         "critical difference 3.910 average ranks; 14 of 45 pairs differ significantly",
         "26 of 45 pairs differ significantly (two-sided Wilcoxon, Holm-adjusted, 5 %)",
         "with so many is < 0.001 before and 0.022 after the adjustment",
-        "The first place of ProxyAnchor is supported",
-        "The third place of MultiSimilarity is shared with Contrastive",
+        "Rank 1 of ProxyAnchor is supported",
+        "Rank 3 of MultiSimilarity is shared with Contrastive",
     ):
         assert part in found.replace("\N{NO-BREAK SPACE}", " ")
 

@@ -56,7 +56,7 @@ def test_the_text_fits_a_terminal_of_80_columns(podium_tournament):
         "22.200",
         "Holm-adjusted, 5 %",
         "8 more data sets or backbones would do.",
-        "The third place of MultiSimilarity is shared with Contrastive",
+        "Rank 3 of MultiSimilarity is shared with Contrastive",
     ):
         assert part in printed
 
