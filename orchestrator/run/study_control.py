@@ -34,6 +34,7 @@ from orchestrator.study_parser.yaml_tree import compose
 from podium.errors import PodiumError, StoreError, StudyError
 
 _KEYS = ("max_concurrent", "budget", "cancel", "pause")
+_NUM_NAMED = 3  # of the searches that are cancelled
 _READ_SECONDS, _REMOTE_READ_SECONDS = 2.0, 30.0
 _log = logging.getLogger(__name__)
 
@@ -115,7 +116,10 @@ def control_text(study: Study, control: Control) -> str:
         parts.append(f"{name} {'without limit' if hours is None else f'{hours:g}'}")
     if control.cancelled:
         names = search_names(study)
-        parts.append(f"cancelled {', '.join(sorted(names[it] for it in control.cancelled))}")
+        cancelled = sorted(names[it] for it in control.cancelled)
+        num_others = len(cancelled) - _NUM_NAMED
+        others = f" and {num_others} more" if num_others > 0 else ""
+        parts.append(f"cancelled {', '.join(cancelled[:_NUM_NAMED])}{others}")
     return "; ".join(parts) or "nothing is changed"
 
 

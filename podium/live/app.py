@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
@@ -84,8 +85,11 @@ class _Answers:
         if self._feed.is_over:
             report = await asyncio.to_thread(read_bytes, self._paths.report)
             if report is not None:
-                self._feed.num_reports += 1
-                return HTMLResponse(report, headers={"Content-Security-Policy": _REPORT_POLICY})
+                return HTMLResponse(
+                    report,
+                    headers={"Content-Security-Policy": _REPORT_POLICY},
+                    background=BackgroundTask(self._feed.count_report),  # once it was sent
+                )
         page = live_page(self._folder.name, may_control=self._may_control)
         return HTMLResponse(page.html, headers={"Content-Security-Policy": page.policy})
 

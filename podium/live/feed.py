@@ -53,6 +53,10 @@ class Feed:
         study = self.record.get("study", {})
         return bool(study.get("is_over") and study.get("has_report"))
 
+    async def count_report(self) -> None:
+        """Take in that a page got the report."""
+        self.num_reports += 1
+
     def close(self) -> None:
         """Have the record read once more, and the streams end with it; from any thread."""
         self._closing.set()

@@ -84,7 +84,7 @@ class LiveServer:
             while self._is_awaited(watching) and time.monotonic() < deadline:
                 time.sleep(_POLL_SECONDS)
         self._server.should_exit = True
-        self._thread.join()
+        self._thread.join(_GRACE_SECONDS)  # storage that hangs holds it, but not who waits here
         self._socket.close()
 
     def _is_awaited(self, watching: int) -> bool:

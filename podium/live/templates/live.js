@@ -171,28 +171,40 @@ at("filter").addEventListener("input", filterRows);
 const PLOT = { style: { background: "transparent", fontSize: "12px" } };
 
 let curveOf = new Map(); // trial -> its figure, and what it was drawn of
+let range = [Infinity, -Infinity]; // of all curves, which only grows: axes stay as they are
 
 function showCurves() {
-  const shown = known.curves.filter((curve) => curve.scores.length);
+  const shown = steady(known.curves.filter((curve) => curve.scores.length));
   const numRunning = known.curves.filter((curve) => curve.state === "RUNNING").length;
   const waiting = numRunning - shown.filter((curve) => curve.state === "RUNNING").length;
   const score = known.study?.score ?? "score";
   at("curves-note").textContent =
-    `Validation ${score} of the trials that run, then of those that ended last.` +
+    `Validation ${score} of the trials that run, in green, and of those that ended last.` +
     (waiting ? ` ${waiting} running without a score yet: logs are written every few seconds.` : "");
   const values = shown.flatMap((curve) => curve.scores.map(([, , value]) => value));
-  const range = [Math.min(...values), Math.max(...values)];
+  range = [
+    Math.min(range[0], ...values.map((value) => Math.floor(10 * value) / 10)),
+    Math.max(range[1], ...values.map((value) => Math.ceil(10 * value) / 10)),
+  ];
   const figures = shown.map((curve) => {
     const drawn = JSON.stringify([curve, range]);
     const before = curveOf.get(curve.trial_id);
-    return before?.drawn === drawn ? before : { drawn, figure: curveFigure(curve, range, score) };
+    return before?.drawn === drawn ? before : { drawn, figure: curveFigure(curve, score) };
   });
   curveOf = new Map(shown.map((curve, index) => [curve.trial_id, figures[index]]));
-  show(at("curves"), figures.map((it) => it.figure));
+  arrange(at("curves"), figures.map((it) => it.figure));
+}
+
+// The curves in the order of the page: one that is new takes the place of one that is gone.
+function steady(curves) {
+  const present = new Map(curves.map((curve) => [curve.trial_id, curve]));
+  const added = curves.filter((curve) => !curveOf.has(curve.trial_id));
+  const kept = [...curveOf.keys()].map((id) => present.get(id) ?? added.shift());
+  return [...kept.filter(Boolean), ...added];
 }
 
 // Children that stay are not moved: what is hovered, opened or read stays as it is.
-function show(parent, children) {
+function arrange(parent, children) {
   const wanted = new Set(children);
   for (const child of [...parent.children]) if (!wanted.has(child)) child.remove();
   children.forEach((child, index) => {
@@ -200,7 +212,7 @@ function show(parent, children) {
   });
 }
 
-function curveFigure(curve, range, score) {
+function curveFigure(curve, score) {
   const figure = document.createElement("figure");
   const caption = figure.appendChild(document.createElement("figcaption"));
   const isRunning = curve.state === "RUNNING";
@@ -295,6 +307,12 @@ function showSpent() {
     (limit ? " The dashed line is the limit." : "");
 }
 
+let redrawn;
+addEventListener("resize", () => {
+  clearTimeout(redrawn);
+  redrawn = setTimeout(showSpent, 200);
+});
+
 function spentTitle({ time, trials, hours, gpuHours }) {
   const amounts = [`${trials} trials`, `${hours.toFixed(2)} hours of trials`];
   if (gpuHours) amounts.push(`${gpuHours.toFixed(2)} GPU-hours`);
@@ -306,18 +324,18 @@ function spentTitle({ time, trials, hours, gpuHours }) {
 const failureOf = new Map();
 
 function showFailures() {
-  const { failures, totals } = known;
+  const { failures, totals, causes } = known;
   const total = totals?.failed ?? failures.length;
-  at("failures-note").textContent = !total
-    ? "None."
-    : failures.length < total
-      ? `The last ${failures.length} of ${total}; podium trials --failed lists all.`
-      : "";
+  const lines = [...causes];
+  if (failures.length < total) {
+    lines.push(`The last ${failures.length} of ${total}; podium trials --failed lists all.`);
+  }
+  at("failures-note").textContent = total ? lines.join("\n") : "None.";
   const boxes = failures.map((failure) => {
     if (!failureOf.has(failure.trial_id)) failureOf.set(failure.trial_id, failureBox(failure));
     return failureOf.get(failure.trial_id);
   });
-  show(at("failures"), boxes);
+  arrange(at("failures"), boxes);
 }
 
 function failureBox({ trial_id: id, search, stage, cause, message, ended_at: ended }) {

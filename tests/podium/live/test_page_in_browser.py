@@ -1,12 +1,15 @@
 """The live page in a browser: what it shows, what it follows, and that all can use it."""
 
 import shutil
+import threading
 from urllib.parse import urlsplit
 
 import pytest
 
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
+from podium.live import feed
+from podium.live.followed_study import FollowedStudy
 from podium.live.serving import LiveServer
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
@@ -114,6 +117,32 @@ def test_failures_show_their_cause_and_the_end_of_their_log(tmp_path, visited):
         assert box.locator("img").count() == 0
         assert visit.page.locator("#failures details").count() == int(text_of(visit, "#failed"))
         assert visit.complaints == []
+
+
+def test_what_did_not_change_stays_as_it_is_when_the_page_is_updated(folder, visited):
+    with LiveServer(folder) as server:
+        visit = visited(server, LAPTOP)
+        figures = visit.page.locator("#curves figure")
+        with running(folder):
+            figures.get_by_text("node-a").wait_for()
+            shown = figures.count()
+            seen = "for (const it of document.querySelectorAll('figure')) it.dataset.seen = 'yes'"
+            visit.run(seen)
+        figures.get_by_text("node-a").wait_for(state="detached")
+        assert visit.page.locator("#curves figure[data-seen]").count() == shown - 1 > 0
+        assert visit.complaints == []
+
+
+def test_a_page_says_how_old_its_figures_are(folder, visited, monkeypatch):
+    monkeypatch.setattr(feed, "_OLD_SECONDS", -1.5)  # half a second, as local folders are read
+    monkeypatch.setattr(feed, "_KEEP_ALIVE_SECONDS", 0.2)
+    goes_on = threading.Event()
+    with LiveServer(folder) as server:
+        visit = visited(server, LAPTOP)
+        look = FollowedStudy.view
+        monkeypatch.setattr(FollowedStudy, "view", lambda it: goes_on.wait(20) and look(it))
+        visit.page.locator("#age", has_text="last read").wait_for()
+        goes_on.set()
 
 
 def test_a_page_says_when_its_server_is_gone(folder, visited):
