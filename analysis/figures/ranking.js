@@ -1,6 +1,7 @@
 // Competitors by average rank with intervals, ties bracketed, score and gain in columns.
 
-const TALLEST_ROW = 30, LOWEST_ROW = 15, PLOT_HEIGHT = 460; // pixels
+const TALLEST_ROW = 56, LOWEST_ROW = 15, PLOT_HEIGHT = 390; // pixels
+const MOST_TICKS = 12;
 const BRACKET = 9; // pixels beside the next
 const MOST_BRACKETS = 8;
 const INSET = 8; // pixels between the ends of the axis and its edges
@@ -22,6 +23,7 @@ kinds.ranking = ({ rows, groups, score, gain, last }, width) => {
     ...(it.gain === null ? [] : [`${gain}: ${signedText(it.gain)} points`]),
   ].join("\n");
   const known = rows.filter((it) => it.low !== null);
+  const ticks = rankTicks(last);
   const text = (x, channel, options = {}) => Plot.text(rows, {
     y: "name", frameAnchor: "right", dx: x - width + right, textAnchor: "end", text: channel,
     fontVariant: "tabular-nums", ...tagged(rows, (it) => it.name), ...options,
@@ -32,11 +34,11 @@ kinds.ranking = ({ rows, groups, score, gain, last }, width) => {
   return plotOf(width, {
     height: 24 + 40 + row * rows.length,
     marginLeft: left, marginRight: right,
-    x: { domain: [1, last], label: "Average rank (1 is best) →", labelAnchor: "center", ticks: Math.max(2, Math.min(last - 1, 8)), tickFormat: "d", inset: INSET },
+    x: { domain: [1, last], label: "Average rank (1 is best) →", labelAnchor: "center", ticks, tickFormat: "d", inset: INSET },
     y: { domain: rows.map((it) => it.name), label: null, tickSize: 0, padding: 0.2,
       tickFormat: (name) => fitted(names[rows.findIndex((it) => it.name === name)], left) },
     marks: [
-      Plot.gridX({ strokeOpacity: 0.12 }),
+      Plot.gridX(ticks, { strokeOpacity: 0.12 }),
       Plot.ruleY(known, { y: "name", x1: "low", x2: "high", stroke: (it) => colourOf(it.name), strokeWidth: 2.5, strokeOpacity: 0.75, ...tagged(known, (it) => it.name) }),
       Plot.dot(rows, { y: "name", x: "rank", r: 5, fill: (it) => colourOf(it.name), symbol: (it) => symbolOf(it.name), ...tagged(rows, (it) => it.name) }),
       ...brackets.flatMap((group, i) => {
@@ -56,3 +58,9 @@ kinds.ranking = ({ rows, groups, score, gain, last }, width) => {
     ],
   });
 };
+
+// Every rank, or the first and round ones where these are too many.
+function rankTicks(last) {
+  const step = [1, 5, 10, 20, 50].find((it) => last / it <= MOST_TICKS) ?? 100;
+  return Array.from({ length: Math.floor(last / step) + 1 }, (_, i) => Math.max(1, i * step)).filter((it, i, all) => it !== all[i - 1]);
+}

@@ -4,9 +4,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from analysis.estimates.ranks import Standing
 from analysis.figures.ranking import RankedRow, ranking_plot
 from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Fact, Illustration, Summary, Table
+from analysis.report.one_loss import one_loss_summary
 from analysis.report.verdict import (
     answer_headline,
     answer_sentences,
@@ -20,7 +22,7 @@ from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.table_tournament import TableResults
 from analysis.tournament.tournament import Tournament
 from analysis.tournament.verdict_text import verdict_sentences
-from analysis.wording import counted, number, p_value, percent, signed
+from analysis.wording import counted, number, percent, signed
 
 MOST_ROWS = 16  # of competitors that the picture of the summary draws
 _MOST_LEADERS = 5  # of the small leaderboard
@@ -39,7 +41,7 @@ def study_summary(results: StudyResults, series: Mapping[str, Series]) -> Summar
         notices=notices(results),
     )
     if tournament is None:
-        return replace(said, facts=(*_single_facts(results), trials))
+        return one_loss_summary(results, series, said) or said
     return replace(
         said,
         verdict=short_verdict(tournament, stability),
@@ -47,17 +49,6 @@ def study_summary(results: StudyResults, series: Mapping[str, Series]) -> Summar
         picture=_picture(tournament, stability, score=f"{metric}, %", gains=_gains(results)),
         leaderboard=_leaders(tournament, stability, series),
     )
-
-
-def _single_facts(results: StudyResults) -> Iterator[Fact]:
-    """Mean score and gain of the one loss of a study; nothing of several without a ranking."""
-    gains = results.overall.to_dicts()
-    tested = results.selection["test_winner"].drop_nulls()
-    if len(gains) == 1 and len(tested):
-        mean, gain = PERCENT * float(tested.to_numpy().mean()), gains[0]["gain"]
-        yield Fact(value=number(mean, 1), label=f"{results.metric} in %, mean over blocks")
-        if gain is not None:
-            yield Fact(value=signed(PERCENT * gain, 1), label="points of it gained by tuning")
 
 
 def _gains(results: StudyResults) -> dict[str, float]:
@@ -76,7 +67,10 @@ def table_summary(results: TableResults, series: Mapping[str, Series]) -> Summar
         headline=headline(tournament, stability, metric=results.score),
         facts=(
             *_facts(tournament, stability, results.score),
-            Fact(value=str(len(tournament.blocks)), label="blocks with all scores"),
+            Fact(
+                value=f"{len(tournament.names)} × {len(tournament.blocks)}",
+                label="competitors × blocks with all scores",
+            ),
         ),
         picture=_picture(tournament, stability, score=results.score, gains={}),
         leaderboard=_leaders(tournament, stability, series),
@@ -93,15 +87,20 @@ def _facts(tournament: Tournament, stability: RankStability | None, metric: str)
         value=signed(gap, 1),
         label=f"points of {metric}: {winner.competitor} minus {second.competitor}",
     )
-    smallest = tournament.smallest_p
-    if smallest is None or smallest.adjusted > tournament.alpha:
-        least = "none" if smallest is None else p_value(smallest.adjusted)
-        yield Fact(value=least, label="least p that any pair can reach with so few blocks")
+    if not _can_differ(tournament):
+        label = f"blocks in which {winner.competitor} is best"
+        yield Fact(value=f"{winner.wins} of {winner.blocks}", label=label)
     elif stability:
         first = stability.bootstrap.competitors[0]
         yield Fact(value=percent(first.p_first), label="probability of rank 1, by resampling")
     else:
         yield Fact(value=number(winner.average_rank), label="average rank of the first")
+
+
+def _can_differ(tournament: Tournament) -> bool:
+    """Whether any pair could differ significantly with so many blocks."""
+    smallest = tournament.smallest_p
+    return smallest is not None and smallest.adjusted <= tournament.alpha
 
 
 def _picture(
@@ -131,9 +130,10 @@ def _picture(
     shown = [row.name for row in rows]
     count = len(tournament.names)
     last = count if count == len(rows) else max(row.high or row.rank for row in rows)
+    brackets = _brackets(tournament, shown)
     plot = ranking_plot(
         rows,
-        _brackets(tournament.groups, shown),
+        brackets,
         score=score,
         last_rank=math.ceil(last),
         name="summary-ranking-plot",
@@ -143,15 +143,16 @@ def _picture(
         name="summary-ranking",
         plots=(plot,),
         caption=f"Average rank{first} over {counted(len(tournament.blocks), 'block')}"
-        f"{' with 95 % intervals' if any(row.low is not None for row in rows) else ''}; brackets"
-        " join competitors that do not differ significantly.",
+        f"{' with 95 % intervals' if any(row.low is not None for row in rows) else ''}"
+        f"{'; brackets join competitors that do not differ significantly' if brackets else ''}.",
         table=_numbers(rows, score),
     )
 
 
-def _brackets(groups: Sequence[Sequence[str]], shown: Sequence[str]) -> list[list[str]]:
+def _brackets(tournament: Tournament, shown: Sequence[str]) -> list[list[str]]:
     """The groups of at least two of the competitors shown, each once."""
-    within = [tuple(name for name in group if name in shown) for group in groups]
+    groups = tournament.groups if _can_differ(tournament) else (tournament.names,)
+    within = [tuple(name for name in shown if name in group) for group in groups]
     return [list(group) for group in dict.fromkeys(within) if len(group) > 1]
 
 
@@ -183,13 +184,13 @@ def _leaders(
     tournament: Tournament, stability: RankStability | None, series: Mapping[str, Series]
 ) -> Table:
     """The first competitors, as in the whole leaderboard."""
-    shared = shared_places(tournament, stability)
-    first = tournament.standings[:_MOST_LEADERS]
+    first, count = tournament.standings[:_MOST_LEADERS], len(tournament.names)
+    held = {standing.competitor: _held(tournament, stability, standing) for standing in first}
+    who = "All competitors" if len(first) == count else f"The first {len(first)} of {count}"
+    is_any_shared = any(low < high for low, high in held.values())
     return Table(
         name="leaders",
-        caption=f"The first {len(first)} of {counted(len(tournament.names), 'competitor')}"
-        if len(first) < len(tournament.names)
-        else "All competitors",
+        caption=f"{who}{'; a range of ranks is shared' if is_any_shared else ''}",
         columns=(
             *Column.texts("Competitor"),
             Column(label="Rank", fills="place"),
@@ -200,7 +201,7 @@ def _leaders(
             (
                 Cell.named(standing.competitor, series),
                 Cell(
-                    text=f"{standing.place}{' shared' if standing.competitor in shared else ''}",
+                    text="–".join(map(str, dict.fromkeys(held[standing.competitor]))),
                     order=standing.place,
                 ),
                 Cell.number(standing.average_rank),
@@ -209,3 +210,20 @@ def _leaders(
             for standing in first
         ),
     )
+
+
+def _held(
+    tournament: Tournament, stability: RankStability | None, standing: Standing
+) -> tuple[int, int]:
+    """The first and the last rank among competitors that share the rank of this one."""
+    if not _can_differ(tournament):
+        return 1, len(tournament.names)
+    places = {other.competitor: other.place for other in tournament.standings}
+    shared = shared_places(tournament, stability)
+    with_others = [
+        places[other]
+        for other in places
+        if other in shared.get(standing.competitor, ())
+        or standing.competitor in shared.get(other, ())
+    ]
+    return min((standing.place, *with_others)), max((standing.place, *with_others))

@@ -54,24 +54,37 @@ def headline(
 
 def short_verdict(tournament: Tournament, stability: RankStability | None) -> str:
     """The same in one sentence without numbers of the ranking, to be read beside its picture."""
-    if tournament.available is not None:
-        return next(iter(all_blocks_sentences(tournament))).partition(". ")[0] + "."
     first = [s.competitor for s in tournament.standings if s.place == 1]
     known, count = listed(first), len(tournament.names)
-    blocks = counted(len(tournament.blocks), "block")
     leads = "leads" if len(first) == 1 else "lead"
+    blocks, few = counted(len(tournament.blocks), "block"), unit_count(tournament)
+    few += " of blocks" if tournament.units.noun == "group" else ""
     here = "On these blocks alone, " if tournament.question == "these_blocks" else ""
+    if tournament.available is not None:
+        return _of_all_and_shown(tournament, f"{known} {leads}")
     if next(_nothing_known(tournament), None):
-        few = unit_count(tournament)
-        return (
-            f"No ranking can be supported by {few}: {known} {leads} {count}, and no more is known."
-        )
+        are = "is" if tournament.units.number == 1 else "are"
+        why = "which are" if few == blocks and are == "are" else f"but {few} {are}"
+        return f"{known} {leads} {count} over {blocks}, {why} too few to support any ranking."
     if shared := shared_places(tournament, stability).get(first[0]):
         rivals = listed(shared, most=_MOST_RIVALS)
         return f"{here}{known} {leads} {count} over {blocks}, but shares rank 1 with {rivals}."
     winner = tournament.standings[0]
     wins = "every block" if winner.wins == winner.blocks else f"{winner.wins} of {blocks}"
     return f"{here}{known} is first of {count}: best in {wins}, and the tests support it."
+
+
+def _of_all_and_shown(tournament: Tournament, leads: str) -> str:
+    """Who is first over all blocks, and who leads in the complete ones, which are drawn."""
+    complete = len(tournament.blocks)
+    shown = "the only one that has" if complete == 1 else f"the {complete} that have"
+    ranks = tournament.available.ranks if tournament.available else ()
+    overall = next(rank.competitor for rank in ranks if rank.rank_sum is not None)
+    return (
+        f"{overall} is first of {len(tournament.names)} over all"
+        f" {complete + len(tournament.excluded)} blocks; {leads} in {shown} all scores,"
+        " as drawn here."
+    )
 
 
 def _nothing_known(tournament: Tournament) -> Iterator[str]:

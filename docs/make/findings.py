@@ -4,6 +4,7 @@ python -m docs.make.findings [podium-results/findings-protocols]
 """
 
 import argparse
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,8 +23,9 @@ from analysis.protocols.protocol_tables import (
 )
 from analysis.protocols.read_protocols import read_protocols
 from analysis.protocols.selected_configs import protocol_headline
+from analysis.report.report import study_page
 from docs.make.markdown import table
-from docs.make.photograph import photograph
+from docs.make.photograph import photograph_part
 from orchestrator.results.trial_files.reader import Reader
 from podium.terminal.protocols_text import entry_text
 
@@ -102,7 +104,10 @@ def main() -> None:
     folder = parser.parse_args().folder
     study = read_protocols(folder)
     _PAGE.write_text("\n".join(_page(study, folder)), encoding="utf-8")
-    photograph(folder, "#protocol-front svg", _PICTURE)
+    with tempfile.TemporaryDirectory() as scratch:
+        report = Path(scratch) / "report.html"
+        report.write_text(study_page(folder), encoding="utf-8")
+        photograph_part(report, "#protocol-front svg", _PICTURE)
 
 
 def _page(study: ProtocolStudy, folder: Path) -> Iterator[str]:

@@ -1,47 +1,67 @@
-"""Photographs a part of a report."""
+"""Photographs pages in a browser."""
 
 import io
 import shutil
-import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 
 from PIL import Image
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, sync_playwright
 
-from analysis.report.report import study_page
-
-_WIDTH = 1280
+LAPTOP = MappingProxyType({"width": 1280, "height": 800})
+PHONE = MappingProxyType({"width": 390, "height": 844})
 _COLOURS = 256
 
 
-def photograph(folder: Path, part: str, target: Path, *, from_top: bool = False) -> None:
-    """Write a PNG of the first element of a study's report that a CSS selector finds.
+def photograph_part(page_file: Path, part: str, target: Path) -> None:
+    """Write a PNG of the first element of a report that a CSS selector finds.
 
     Args:
-        folder: of results.
+        page_file: the report.
         part: the selector.
         target: file to write.
-        from_top: whether the picture begins at the top of the page and ends with the element.
     """
-    with tempfile.TemporaryDirectory() as scratch, sync_playwright() as playwright:
-        page_file = Path(scratch) / "report.html"
-        page_file.write_text(study_page(folder), encoding="utf-8")
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium") or shutil.which("google-chrome"),
-            args=["--no-sandbox", "--disable-gpu"],
-        )
-        page = browser.new_page(viewport={"width": _WIDTH, "height": 800}, color_scheme="light")
-        page.goto(page_file.as_uri())
+    with _opened(page_file, LAPTOP, "light") as page:
         found = page.locator(part).first
         found.evaluate("(part) => part.closest('details.chapter')?.setAttribute('open', '')")
         page.wait_for_timeout(100)  # until what was opened is seen
         page.wait_for_selector("html[data-drawn]", state="attached")
-        box = found.bounding_box()
-        assert box is not None, f"the report has a part {part}"
-        if from_top:
-            page.set_viewport_size({"width": _WIDTH, "height": round(box["y"] + box["height"])})
-        png = page.screenshot() if from_top else found.screenshot()
+        _write(found.screenshot(), target)
+
+
+def photograph_screen(
+    page_file: Path, target: Path, *, size: Mapping[str, int] = LAPTOP, scheme: str = "light"
+) -> None:
+    """Write a PNG of what a reader of a report sees before scrolling.
+
+    Args:
+        page_file: the report.
+        target: file to write.
+        size: width and height of the screen in pixels.
+        scheme: colours that the reader prefers, ``light`` or ``dark``.
+    """
+    with _opened(page_file, size, scheme) as page:
+        _write(page.screenshot(), target)
+
+
+@contextmanager
+def _opened(page_file: Path, size: Mapping[str, int], scheme: str) -> Iterator[Page]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium") or shutil.which("google-chrome"),
+            args=["--no-sandbox", "--disable-gpu"],
+        )
+        page = browser.new_page(viewport=dict(size), color_scheme=scheme)
+        page.goto(page_file.absolute().as_uri())
+        page.wait_for_timeout(100)  # until plots are seen
+        page.wait_for_selector("html[data-drawn]", state="attached")
+        yield page
         browser.close()
+
+
+def _write(png: bytes, target: Path) -> None:
     # Maximum coverage keeps the few coloured lines, which a median cut turns grey.
     image = Image.open(io.BytesIO(png)).convert("RGB")
     image = image.quantize(_COLOURS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)

@@ -1,0 +1,96 @@
+"""Makes the pictures of first screens in docs/images, by commands, from a finished quickstart.
+
+python -m docs.make.first_screens [podium-results/quickstart]
+
+The quickstart and the table of CUB200-2011 are real; studies that would take hours to run have
+made-up scores, written as a study writes its own.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from docs.make.photograph import PHONE, photograph_screen
+from tests.analysis.protocol_store import write_protocol_store
+from tests.analysis.protocol_truth import Judge, ProtocolTruth
+from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import Truth
+from trainables.registry import names as names_of
+
+_ROOT = Path(__file__).parents[2]
+_IMAGES = _ROOT / "docs" / "images"
+_TABLE = ("studies/thesis_cub200.csv", "--by", "dataset,backbone,embedding_dim", "--where", "k=1")
+_MANY = 46  # losses
+_SCRIPTS = (
+    *("armenian", "cyrillic", "georgian", "greek"),
+    *("latin", "arrows", "operators", "shapes"),
+)
+
+
+def main() -> None:
+    """Write the pages and photograph them."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("podium-results/quickstart"))
+    quickstart = parser.parse_args().folder.absolute()
+    with tempfile.TemporaryDirectory() as scratch:
+        pages = Path(scratch)
+        shown = _page(pages, "quickstart", str(quickstart))
+        photograph_screen(shown, _IMAGES / "quickstart.png")
+        photograph_screen(shown, _IMAGES / "quickstart-dark.png", scheme="dark")
+        photograph_screen(shown, _IMAGES / "quickstart-phone.png", size=PHONE)
+        for name, command in (("cub200", _TABLE), *_made_up(pages)):
+            photograph_screen(_page(pages, name, *command), _IMAGES / f"{name}.png")
+
+
+def _page(pages: Path, name: str, *arguments: str) -> Path:
+    """The file that ``podium report`` writes."""
+    target = pages / f"{name}.html"
+    command = [sys.executable, "-m", "podium", "report", *arguments, "--output", str(target)]
+    subprocess.run(command, check=True, cwd=_ROOT)
+    return target
+
+
+def _made_up(folder: Path) -> tuple[tuple[str, tuple[str]], ...]:
+    """Names of pictures, and the studies that they are of."""
+    names = names_of("losses")[:_MANY]
+    studies = {
+        "many-losses": Truth(
+            strengths={name: 0.004 * step for step, name in enumerate(names)},
+            tuning_gains={name: 0.01 * (step % 7) for step, name in enumerate(names)},
+            scripts=_SCRIPTS,
+            embedding_dims=(32,),
+            search_trials=6,
+            seeds=2,
+            noise=0.02,
+        ),
+        "one-loss": Truth(strengths={"contrastive": 0.0}, tuning_gains={"contrastive": 0.04}),
+        "nothing-known": Truth(
+            strengths=dict.fromkeys(names[:3], 0.0),
+            tuning_gains=dict.fromkeys(names[:3], 0.02),
+            scripts=_SCRIPTS,
+            embedding_dims=(32,),
+            noise=0.03,
+        ),
+    }
+    made = {name: write_store(folder / name, truth) for name, truth in studies.items()}
+    made["protocols"] = write_protocol_store(folder / "protocols", _protocols())
+    return tuple((name, (str(store),)) for name, store in made.items())
+
+
+def _protocols() -> ProtocolTruth:
+    """Protocols that hold out ever more classes, folds, and tuning on test."""
+    return ProtocolTruth(
+        judges={
+            "90-10": Judge(val_noise=2.5, level=-0.5, seconds=90),
+            "70-30": Judge(val_noise=1.5, level=-2, seconds=70),
+            "5-fold": Judge(kind="kfold", folds=5, level=-1, seconds=80),
+            "test_tuned": Judge(kind="test_tuned", val_noise=0.5),
+        },
+        losses=("contrastive", "multi_similarity"),
+    )
+
+
+if __name__ == "__main__":
+    main()
