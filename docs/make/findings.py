@@ -107,7 +107,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.html"
         report.write_text(study_page(folder), encoding="utf-8")
-        photograph_part(report, "#protocol-front svg", _PICTURE)
+        photograph_part(report, "#protocol-front .plot > svg", _PICTURE)
 
 
 def _page(study: ProtocolStudy, folder: Path) -> Iterator[str]:

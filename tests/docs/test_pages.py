@@ -143,5 +143,6 @@ def test_the_page_of_statistics_names_what_a_tournament_prints():
     assert named <= printed
 
 
-def test_the_picture_is_light():
+def test_pictures_are_light():
     assert (DOCS / "images" / "quickstart.png").stat().st_size < 200_000
+    assert sum(file.stat().st_size for file in (DOCS / "images").iterdir()) < 1_500_000

@@ -1,0 +1,115 @@
+"""What the first screen of a page says, beside its picture."""
+
+import polars as pl
+import pytest
+
+from analysis.figures.series import series_of
+from analysis.report.summary import study_summary, table_summary
+from analysis.study_results.study_results import read_results
+from analysis.tournament.medals import shared_places
+from analysis.tournament.table_tournament import rank_table
+from analysis.typed_tables.score_table import read_table
+from tests.analysis import thesis_cub200
+from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import Truth
+
+
+def summary_of(table):
+    results = rank_table(table)
+    return table_summary(results, series_of(results.tournament.names)), results
+
+
+def written(folder, text):
+    file = folder / "scores.csv"
+    file.write_text(text)
+    return read_table(file, by=("block",), competitor="loss", score="recall")
+
+
+@pytest.fixture(scope="module")
+def one_loss(tmp_path_factory):
+    truth = Truth(
+        strengths={"contrastive": 0.0},
+        tuning_gains={"contrastive": 0.04},
+        scripts=("greek", "latin"),
+        search_trials=4,
+        seeds=2,
+    )
+    return read_results(write_store(tmp_path_factory.mktemp("store") / "s", truth))
+
+
+def test_one_loss_is_said_to_reach_its_mean_score_and_what_tuning_gained(one_loss):
+    summary = study_summary(one_loss, series_of(one_loss.losses))
+    tested = one_loss.selection
+    mean = sum(tested["test_winner"]) / len(tested)
+    gain = mean - sum(tested["test_default"]) / len(tested)
+
+    assert [fact.value for fact in summary.facts[:2]] == [
+        f"{100 * mean:.1f}",
+        f"+{100 * gain:.1f}",
+    ]
+    assert summary.verdict.startswith(
+        f"contrastive reaches a Recall@1 of {100 * mean:.1f} % over 4 blocks,"
+        f" {100 * gain:.1f} points above its published default"
+    )
+    levels = [row[1].order for row in summary.leaderboard.rows]
+    assert levels == sorted(levels, reverse=True)
+    assert levels[0] == pytest.approx(100 * mean)
+
+
+def test_blocks_of_one_loss_are_named_by_what_they_differ_in(one_loss):
+    summary = study_summary(one_loss, series_of(one_loss.losses))
+    (plot,) = summary.picture.plots
+
+    assert plot.values["rows"]["name"] == [
+        f"glyphs-{script}/{dim}" for script in ("greek", "latin") for dim in (16, 32)
+    ]
+
+
+def test_too_few_blocks_join_all_competitors_and_leave_every_rank_open(tmp_path):
+    scores = "block,loss,recall\n1,a,3\n1,b,2\n1,c,1\n2,a,3\n2,b,2\n2,c,1\n"
+    summary, _ = summary_of(written(tmp_path, scores))
+
+    assert summary.verdict == "a leads 3 over 2 blocks, which are too few to support any ranking."
+    assert [fact.value for fact in summary.facts] == ["+1.0", "2 of 2", "3 × 2"]
+    assert summary.picture.plots[0].values["groups"] == [["a", "b", "c"]]
+    assert [row[1].text for row in summary.leaderboard.rows] == ["1–3"] * 3
+
+
+def test_groups_of_blocks_that_are_too_few_are_not_called_blocks():
+    summary, _ = summary_of(thesis_cub200.score_table())
+    assert summary.verdict == (
+        "ProxyAnchor leads 10 over 12 blocks, but 3 groups of blocks are too few to support any"
+        " ranking."
+    )
+
+
+def test_competitors_that_share_a_rank_have_ranges_that_meet(tmp_path):
+    summary, results = summary_of(thesis_cub200.independent_score_table(tmp_path))
+    shown = [row[1].text for row in summary.leaderboard.rows]
+    ranges = {
+        row[0].text: range(int(text.split("–")[0]), int(text.split("–")[-1]) + 1)
+        for row, text in zip(summary.leaderboard.rows, shown, strict=True)
+    }
+    shared = shared_places(results.tournament, results.stability)
+
+    assert shown[0] == "1"
+    for name, others in shared.items():
+        for other in set(others) & set(ranges) if name in ranges else ():
+            assert set(ranges[name]) & set(ranges[other])
+            assert len(ranges[other]) > 1
+
+
+def test_without_a_score_in_a_block_the_first_over_all_blocks_is_named(tmp_path):
+    scores = pl.DataFrame(
+        {"block": b, "loss": loss, "recall": value}
+        for b in range(8)
+        for loss, value in (("a", 3.0), ("b", 4.0 if b < 2 else 2.0), ("c", 1.0))
+        if loss != "c" or b < 2
+    )
+    scores.write_csv(tmp_path / "scores.csv")
+    table = read_table(tmp_path / "scores.csv", by=("block",), competitor="loss", score="recall")
+    summary, _ = summary_of(table)
+
+    assert summary.verdict == (
+        "a is first of 3 over all 8 blocks; b leads in the 2 that have all scores, as drawn here."
+    )
