@@ -187,10 +187,10 @@ def _leaders(
     first, count = tournament.standings[:_MOST_LEADERS], len(tournament.names)
     held = {standing.competitor: _held(tournament, stability, standing) for standing in first}
     who = "All competitors" if len(first) == count else f"The first {len(first)} of {count}"
-    is_any_shared = any(low < high for low, high in held.values())
+    is_open = any(low < high for low, high in held.values())
     return Table(
         name="leaders",
-        caption=f"{who}{'; a range of ranks is shared' if is_any_shared else ''}",
+        caption=f"{who}{'; a range where the rank is not decided' if is_open else ''}",
         columns=(
             *Column.texts("Competitor"),
             Column(label="Rank", fills="place"),
