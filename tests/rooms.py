@@ -115,7 +115,7 @@ ROOMS: dict[str, set[str]] = {
         "analysis", "analysis/estimates", "analysis/figures", "analysis/hyperparameters",
         "analysis/hypothesis_tests", "analysis/page", "analysis/protocols", "analysis/scores",
         "analysis/selection", "analysis/study_results", "analysis/tournament",
-        "orchestrator/results/records", "orchestrator/results/storage",
+        "analysis/typed_tables", "orchestrator/results/records", "orchestrator/results/storage",
         "podium/errors",
     },
     "podium/plan": {

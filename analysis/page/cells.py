@@ -1,7 +1,7 @@
 """The scores behind a ranking, embedded in a page so that the browser can rank a part of them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 
@@ -32,6 +32,9 @@ class CellScores:
     Attributes:
         label: name of the score, such as ``Recall@4``.
         arguments: what the command takes to rank by it; () where it does so by itself.
+        k: its K; None of a metric without.
+        drops_unscored: whether a competitor without any score is left out, rather than leaving no
+            block complete.
         values: B x C scores with all their digits, block by block; None where there is none.
         absent: positions in ``values`` of competitors that have no row in a block, rather than one
             without a score.
@@ -39,8 +42,38 @@ class CellScores:
 
     label: str
     arguments: tuple[str, ...]
+    k: int | None
+    drops_unscored: bool
     values: tuple[float | None, ...]
     absent: tuple[int, ...]
+
+    def record(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return {
+            "label": self.label,
+            "arguments": self.arguments,
+            "k": self.k,
+            "dropsUnscored": self.drops_unscored,
+            "values": self.values,
+            "absent": self.absent,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Units:
+    """What intervals and Nemenyi's test need that no scores say.
+
+    Attributes:
+        groups: number of the group of each block; blocks of one group count as one answer.
+        alpha: significance level.
+        reaches: how many standard errors Student's t interval over 3, 4, ... groups reaches.
+        ranges: number of competitors -> quantile of their studentized range at this level.
+    """
+
+    groups: tuple[int, ...]
+    alpha: float
+    reaches: tuple[float, ...]
+    ranges: Mapping[int, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +87,10 @@ class Cells:
         competitors: names of the competitors, sorted.
         scores: the scores that can be ranked by.
         shown: position of the one that the page ranks by.
+        every_k: positions of the scores, by ascending K, of the figure of ranks by K.
+        dimension: name of the factor of embedding dimensions; None without.
         scale: factor from the scores to what the page shows.
-        drops_unscored: whether a competitor without any score is left out, rather than leaving no
-            block complete.
+        units: what the tests count; None where they count runs, whose scores no cells hold.
     """
 
     command: tuple[str, ...]
@@ -65,8 +99,10 @@ class Cells:
     competitors: tuple[str, ...]
     scores: tuple[CellScores, ...]
     shown: int
+    every_k: tuple[int, ...]
+    dimension: str | None
     scale: int
-    drops_unscored: bool
+    units: Units | None
 
     def record(self) -> dict[str, Any]:
         """As JSON has it; values of factors are positions among its choices."""
@@ -83,18 +119,12 @@ class Cells:
             ],
             "blocks": self.blocks,
             "competitors": self.competitors,
-            "scores": [
-                {
-                    "label": score.label,
-                    "arguments": score.arguments,
-                    "values": score.values,
-                    "absent": score.absent,
-                }
-                for score in self.scores
-            ],
+            "scores": [score.record() for score in self.scores],
             "shown": self.shown,
+            "everyK": self.every_k,
+            "dimension": self.dimension,
             "scale": self.scale,
-            "dropsUnscored": self.drops_unscored,
+            "units": asdict(self.units) if self.units else None,
         }
 
 

@@ -11,8 +11,8 @@ _KINDS = _HERE.parent / "figures"
 
 # In this order; what is defined in the first is known to all.
 _SCRIPTS = (
-    *("core", "plots", "choices", "highlight", "tables", "saving", "filters", "downloads"),
-    *("retrieval", "contents"),
+    *("core", "plots", "choices", "highlight", "tables", "saving", "downloads"),
+    *("tournament", "chosen_figures", "filters", "retrieval", "contents"),
 )
 
 PLOT_LIBRARY = (_HERE / "vendor" / "plot.min.js").read_text(encoding="utf-8")

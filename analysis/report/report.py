@@ -59,6 +59,7 @@ from analysis.report.variance_components import variance_components
 from analysis.report.verification import verification
 from analysis.study_results.study_results import StudyResults, read_results
 from analysis.tournament.table_tournament import TableResults
+from analysis.typed_tables.every_score import ScoreOfTable
 from analysis.wording import counted
 from orchestrator.results.storage.locations import Place
 
@@ -247,6 +248,7 @@ def table_report(
     source: str,
     links: Sequence[Link] = (),
     command: Sequence[str] = (),
+    every_score: Sequence[ScoreOfTable] = (),
 ) -> Page:
     """The page of a table of scores from a file, such as one typed from a paper, as values.
 
@@ -255,8 +257,10 @@ def table_report(
         title: title of the page.
         source: where the table comes from and which rows were taken.
         links: links to pages that belong beside this one.
-        command: words of the command that ranks the table, but for the K, by which readers of the
-            page test what they choose; () lets them choose nothing.
+        command: words of the command that ranks the table, but for those of a score, by which
+            readers of the page test what they choose; () lets them choose nothing.
+        every_score: scores of the file that they choose from, the ranked one first; () for that
+            alone.
     """
     names = results.tournament.names
     series = series_of(names, ranked=names)
@@ -273,7 +277,7 @@ def table_report(
         links=tuple(links),
         summary=table_summary(results, series),
         series=tuple(series.values()),
-        cells=table_cells(results, command) if command else None,
+        cells=table_cells(results, command, every_score) if command else None,
         sections=tuple(sections),
         gists={"Ranking": ranking_gist(results.tournament)},
     )

@@ -108,7 +108,7 @@ def every_k_grid(table: ScoreTable) -> ScoreGrid | None:
 
 def _file_rows(cells: pl.DataFrame, table: ScoreTable, k: pl.Expr) -> pl.DataFrame:
     backbone = next((name for name in table.by if name in _BACKBONE_NAMES), None)
-    dim = next((name for name in table.by if _is_dim(table.cells, name)), None)
+    dim = dimension_column(table)
     rest = [name for name in table.by if name not in (backbone, dim)]
     place = pl.concat_str([pl.col(name).cast(pl.String) for name in rest], separator="/")
     return _sorted(
@@ -125,6 +125,11 @@ def _file_rows(cells: pl.DataFrame, table: ScoreTable, k: pl.Expr) -> pl.DataFra
             pl.lit(value=False).alias("is_baseline"),
         )
     )
+
+
+def dimension_column(table: ScoreTable) -> str | None:
+    """The column of embedding dimensions among those that name a block; None without."""
+    return next((name for name in table.by if _is_dim(table.cells, name)), None)
 
 
 def _is_dim(cells: pl.DataFrame, name: str) -> bool:

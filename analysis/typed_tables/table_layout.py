@@ -105,7 +105,12 @@ def columns_not_laid_out(frame: pl.DataFrame, given: GivenColumns) -> set[str]:
     """The columns that the layout of a table lacks, so that conditions on them come before it."""
     if score_column(frame, given) is None:
         return set(frame.columns)
-    return {name for name in (_first_called(frame.columns, _METRICS),) if name is not None}
+    return {name for name in (metric_column(frame),) if name is not None}
+
+
+def metric_column(frame: pl.DataFrame) -> str | None:
+    """The column of a long table that says of which metric each score is; None without."""
+    return _first_called(frame.columns, _METRICS)
 
 
 def score_column(frame: pl.DataFrame, given: GivenColumns) -> str | None:
@@ -128,7 +133,7 @@ def competitor_column(frame: pl.DataFrame, given: GivenColumns) -> str | None:
     named = _first_called(frame.columns, _COMPETITORS)
     if named is not None:
         return named
-    metric = _first_called(frame.columns, _METRICS)
+    metric = metric_column(frame)
     taken = {*block_columns(frame.columns), *(given.by or ()), *given.average, metric, given.score}
     texts = [name for name in frame.columns if frame.schema[name] == pl.String]
     free = [name for name in texts if name not in taken and score_name(name) is None]
@@ -221,7 +226,7 @@ def _with_k(frame: pl.DataFrame, given: GivenColumns) -> pl.DataFrame:
 
 def _long(table: TableFile, given: GivenColumns, competitor: str, score: str) -> Layout:
     frame = _with_k(table.frame, given)
-    metric = _first_called(frame.columns, _METRICS)
+    metric = metric_column(frame)
     if metric in (*(given.by or ()), *given.also_by, *given.average):
         metric = None
     by = _long_blocks(frame, given, {competitor, score, *given.average, K, metric})

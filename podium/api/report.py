@@ -171,8 +171,10 @@ def report_of_table(
     """The page of a typed table; ``tell`` is called with the scores before they are ranked."""
     from analysis.report.report import table_report
     from analysis.tournament.table_tournament import rank_table
+    from analysis.typed_tables.table_file import read_table_file
 
-    table = table_options.read(source)
+    file = read_table_file(source)
+    table = table_options.read(file)
     tell(table)
     where = conditions(table_options.where)
     rows = f", rows with {' and '.join(where)}" if where else ""
@@ -185,6 +187,7 @@ def report_of_table(
             source=f"{source.name}{rows}: {ranked} within {' × '.join(table.by)}",
             links=options.links,
             command=("podium", "tournament", source.name, *table_options.words(), *rules.words()),
+            every_score=table_options.every_score(file, table),
         ),
         target=Path(f"{source.stem}.html") if is_shipped(source) else source.with_suffix(".html"),
         tournament=results.tournament,

@@ -3,6 +3,9 @@
 // Kind of plot -> function (values, width in pixels) -> <svg>. Each kind is a file of its own.
 const kinds = {};
 
+// What a file of the page offers to the files after it.
+const shared = {};
+
 // Name -> {colour, symbol} of every competitor of the page.
 const competitors = JSON.parse(document.getElementById("competitors").textContent);
 

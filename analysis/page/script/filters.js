@@ -1,12 +1,11 @@
-// Ranks, in the page, the blocks and by the score that the reader chooses, as "podium tournament"
-// does with the same --where and --score. It is descriptive: tests, intervals and resamples are left
-// to that command, and hidden meanwhile. What is chosen is in the address.
+// Ranks, in the page, the blocks and by the score that the reader chooses, and draws the figures of
+// the comparison anew. Tests of pairs and resamples are left to the command; what is not drawn anew
+// is dimmed and says that it shows all blocks. What is chosen is in the address.
 
 const ALL = "";
 const SCORE = "score"; // of the address; factors have the names of their columns
-const PODIUM = 3;
-const DIGITS = 12; // of sums of weighted ranks, so that equal sums tie whatever their rounding
 const NARROW = matchMedia("(max-width: 40rem)");
+const { tournamentOf, chosenFigures, figuresOfUnits, countedOf, chosenText, scoreText } = shared;
 
 function showFilters(cells) {
   const bar = document.createElement("details");
@@ -102,133 +101,11 @@ function quoted(word) {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`;
 }
 
-// The tournament of the blocks and score: {standings, ranks, scores, blocks, excluded, available},
-// or {problem} where none can be held.
-function tournamentOf(cells, { factors, score }) {
-  const count = cells.competitors.length;
-  const { values, absent } = cells.scores[score];
-  const isAbsent = new Set(absent);
-  const has = (b, c) => !isAbsent.has(b * count + c);
-  const at = (b, c) => values[b * count + c];
-  const everyone = [...cells.competitors.keys()];
-  let blocks = [...Array(values.length / count).keys()].filter((b) =>
-    cells.factors.every((factor, i) => factors[i] < 0 || factor.values[b] === factors[i]));
-  let taking = everyone.filter((c) => blocks.some((b) => has(b, c)));
-  const scored = taking.filter((c) => blocks.some((b) => at(b, c) !== null));
-  if (cells.dropsUnscored && scored.length) taking = scored;
-  blocks = blocks.filter((b) => taking.some((c) => has(b, c)));
-  const names = taking.map((c) => cells.competitors[c]);
-  const all = blocks.map((b) => taking.map((c) => at(b, c)));
-  const isComplete = all.map((row) => row.every((it) => it !== null));
-  if (!blocks.length) return { problem: "No block is left." };
-  if (names.length < 2) return { problem: "A ranking needs two competitors." };
-  if (!isComplete.some(Boolean)) return { problem: "No block holds a score of every competitor." };
-  const scores = all.filter((_, i) => isComplete[i]);
-  const standings = standingsOf(names, scores, cells.scale);
-  const order = standings.map(({ column }) => column);
-  return {
-    standings,
-    blocks: blocks.filter((_, i) => isComplete[i]),
-    ranks: scores.map((row) => { const ranks = ranksOf(row); return order.map((c) => ranks[c]); }),
-    scores: scores.map((row) => order.map((c) => row[c])),
-    excluded: all.filter((_, i) => !isComplete[i])
-      .map((row) => names.filter((_, c) => row[c] === null)),
-    available: scores.length < all.length ? availableOf(names, all) : [],
-  };
-}
-
-// Ranks within a block, the highest score first; equal scores share their average rank.
-function ranksOf(scores) {
-  return scores.map((own) =>
-    scores.reduce((rank, other) => rank + (other > own ? 1 : other === own ? 0.5 : 0), 0.5));
-}
-
-function standingsOf(names, scores, scale) {
-  const ranks = scores.map(ranksOf);
-  const totals = names.map((_, c) => sum(ranks.map((row) => row[c])));
-  const found = names.map((competitor, c) => {
-    const own = ranks.map((row) => row[c]);
-    return {
-      competitor,
-      column: c,
-      place: 1 + totals.filter((total) => total < totals[c]).length,
-      total_rank: totals[c],
-      average_rank: totals[c] / own.length,
-      rank_std: deviation(own),
-      wins: own.filter((rank) => rank === 1).length,
-      top_three: own.filter((rank) => rank <= PODIUM).length,
-      mean_score: scale * (pairwiseSum(scores.map((row) => row[c])) / own.length),
-    };
-  });
-  return found.sort((a, b) => a.total_rank - b.total_rank || a.column - b.column);
-}
-
-// Every competitor over the blocks that have it and another, by Skillings and Mack's sums.
-function availableOf(names, scores) {
-  const sums = names.map(() => 0), ranks = names.map(() => []), beaten = names.map(() => []);
-  for (const row of scores) {
-    const present = names.map((_, c) => c).filter((c) => row[c] !== null);
-    if (present.length < 2) continue;
-    ranksOf(present.map((c) => row[c])).forEach((rank, i) => {
-      sums[present[i]] += Math.sqrt(12 / (present.length + 1)) * (rank - (present.length + 1) / 2);
-      ranks[present[i]].push(rank);
-      beaten[present[i]].push((rank - 1) / (present.length - 1));
-    });
-  }
-  const mean = (values) => (values.length ? pairwiseSum(values) / values.length : null);
-  const found = names.map((competitor, c) => ({
-    competitor,
-    column: c,
-    rank_sum: ranks[c].length ? Math.round(sums[c] * 10 ** DIGITS) / 10 ** DIGITS : null,
-    beaten_by: mean(beaten[c]),
-    rank_among_present: mean(ranks[c]),
-    num_blocks: ranks[c].length,
-  }));
-  return found.sort((a, b) =>
-    (a.rank_sum === null) - (b.rank_sum === null) || a.rank_sum - b.rank_sum || a.column - b.column);
-}
-
-function sum(values) {
-  return values.reduce((total, value) => total + value, 0);
-}
-
-// Sample standard deviation; null of a single value.
-function deviation(values) {
-  if (values.length < 2) return null;
-  const mean = sum(values) / values.length;
-  return Math.sqrt(sum(values.map((value) => (value - mean) * (value - mean))) / (values.length - 1));
-}
-
-// In the order in which NumPy adds, for the same last digit.
-function pairwiseSum(values) {
-  if (values.length > 128) {
-    const half = values.length / 2 - ((values.length / 2) % 8) | 0;
-    return pairwiseSum(values.slice(0, half)) + pairwiseSum(values.slice(half));
-  }
-  if (values.length < 8) return sum(values);
-  const whole = values.length - (values.length % 8);
-  const parts = values.slice(0, 8);
-  for (let i = 8; i < whole; i++) parts[i % 8] += values[i];
-  const [a, b, c, d, e, f, g, h] = parts;
-  return values.slice(whole).reduce((total, value) => total + value, ((a + b) + (c + d)) + ((e + f) + (g + h)));
-}
-
-// "dataset = CUB, k = 2": what is chosen, in words.
-function chosenText(cells, { factors, score }) {
-  const parts = cells.factors.flatMap(({ label, choices }, i) =>
-    factors[i] < 0 ? [] : [`${label} ${choices[factors[i]]}`]);
-  return [...parts, `by ${cells.scores[score].label}`].join(", ");
-}
-
-function counted(count) {
-  return `${count} block${count === 1 ? "" : "s"}`;
-}
-
 // The line above the summary while something is chosen.
 function sentencesOf(cells, chosen, found) {
   const command = commandOf(cells, chosen);
   const text = document.createElement("p");
-  text.append(found.problem ?? `Descriptive ranks of ${counted(found.blocks.length)} (${chosenText(cells, chosen)}).${leftOutText(found)}`);
+  text.append(found.problem ? `${found.problem} (${chosenText(cells, chosen)})` : foundText(cells, chosen, found));
   const line = document.createElement("p");
   const code = document.createElement("code");
   code.textContent = command;
@@ -244,41 +121,70 @@ function sentencesOf(cells, chosen, found) {
   return [text, line];
 }
 
+function foundText(cells, chosen, found) {
+  const blocks = `${countedOf(found.blocks.length, cells)} (${chosenText(cells, chosen)})`;
+  const said = found.blocks.length > 1 ? `Descriptive ranks of ${blocks}.`
+    : `A single block is left, ${blocks}: this is its order alone, which supports no average, interval or test.`;
+  return said + leftOutText(found);
+}
+
 function leftOutText({ excluded }) {
   if (!excluded.length) return "";
   const lacking = [...new Set(excluded.flat())];
   const named = lacking.slice(0, 3).join(", ") + (lacking.length > 3 ? ", …" : "");
-  return ` ${counted(excluded.length)} left out: no score of ${named}.`;
+  return ` ${excluded.length} block${excluded.length === 1 ? "" : "s"} left out: no score of ${named}.`;
 }
 
 // The parts of the page that are filled, as they were written.
 function rememberPage(cells) {
   const tables = [...document.querySelectorAll("table:has(th[data-fills])")].map(rememberTable);
-  const boxes = [...document.querySelectorAll(".plot[data-kind]")].filter(({ id }) => id in DRAWN).map(rememberBox);
-  markWhole([...tables.map(({ table }) => table), ...boxes.map(({ box }) => box)]);
-  const everywhere = [...tables, ...boxes];
+  const names = Object.keys(chosenFigures).filter((name) => cells.units || !figuresOfUnits.includes(name));
+  const figures = names.map((name) => document.getElementById(name)).filter(Boolean).map(rememberFigure);
+  markWhole([...tables.map(({ table }) => table), ...figures.flatMap(({ boxes }) => boxes)]);
+  const everywhere = [...tables, ...figures];
   return {
     fill: (found, ...chosen) => everywhere.forEach((it) => it.fill(found, ...chosen)),
     restore: () => everywhere.forEach((it) => it.restore()),
   };
 }
 
-// Marks what says something of all blocks: in sections where something is filled whatever is not,
-// and the other sections, which say so.
+// Marks what says something of all blocks: beside what is filled, figures and tables are dimmed and
+// text is hidden; sections where nothing is filled are dimmed as a whole.
 function markWhole(filled) {
   const holds = (element) => filled.some((it) => element.contains(it));
   for (const section of document.querySelectorAll("main section[id]")) {
     if (holds(section)) markWithin(section, holds);
-    else if (section.querySelector("table, figure")) section.classList.add("of-all-blocks");
+    else if (section.querySelector("table, figure")) dim(section);
+  }
+  for (const chapter of document.querySelectorAll(".chapter")) {
+    if (holds(chapter)) chapter.querySelector(".gist")?.classList.add("hidden-if-filtered");
   }
 }
 
 function markWithin(element, holds) {
-  for (const child of element.children) {
-    if (child.matches("h2, h3, h4, .notice, .tools, .scroll, figcaption, .legend, summary")) continue;
-    if (!holds(child)) child.classList.add("hidden-if-filtered");
-    else if (!child.matches(".plots")) markWithin(child, holds);
+  for (const child of [...element.children]) {
+    if (child.matches("h2, h3, h4, .notice, .tools, .selector, figcaption, .legend, summary")) continue;
+    if (!holds(child)) markChild(child);
+    else if (!child.matches(".plots, .scroll")) markWithin(child, holds);
   }
+}
+
+// The numbers behind a figure that is drawn anew are hidden too.
+function markChild(child) {
+  if (child.matches(":has(table, .plot)") && !child.parentElement.closest("figure")) dim(child);
+  else child.classList.add("hidden-if-filtered");
+}
+
+function dim(element) {
+  const note = document.createElement("p");
+  note.className = "whole-note";
+  note.textContent = "Of all blocks, by the page's own score: the filter leaves this as it is.";
+  element.classList.add("of-all-blocks");
+  const head = element.querySelector(":scope > :is(h3, summary)");
+  const before = element.previousElementSibling;
+  if (head) head.after(note);
+  else if (element.matches("section")) element.prepend(note);
+  else (before?.matches(".tools") ? before : element).before(note); // a table's tools stay beside it
 }
 
 function rememberTable(table) {
@@ -322,11 +228,7 @@ function rememberTable(table) {
 function captionOf({ blocks = [], excluded = [] }, cells, chosen, { ofAvailable, most, count }) {
   const number = ofAvailable ? blocks.length + excluded.length : blocks.length;
   const first = most < count ? `The first ${most} of ${count}. ` : "";
-  return `${first}${ofAvailable ? "Ranks among those present" : "Ranks"} within ${counted(number)} (${chosenText(cells, chosen)}), descriptive.`;
-}
-
-function scoreText(cells, { score }) {
-  return `${cells.scores[score].label}${cells.scale === 100 ? ", %" : ""}`;
+  return `${first}${ofAvailable ? "Ranks among those present" : "Ranks"} within ${countedOf(number, cells)} (${chosenText(cells, chosen)}), descriptive.`;
 }
 
 function rowOf(found, heads) {
@@ -359,90 +261,54 @@ function nameCell(name) {
   return cell;
 }
 
-// A plot and the caption of its figure.
-function rememberBox(box) {
-  const written = JSON.parse(box.querySelector("script").textContent);
-  const { valuesOf, caption: drawn } = DRAWN[box.id];
-  const caption = box.closest("figure").querySelector("figcaption");
+// The plots of a figure, and its caption.
+function rememberFigure(figure) {
+  const boxes = [...figure.querySelectorAll(".plot[data-kind]")];
+  const written = boxes.map((box) => JSON.parse(box.querySelector("script").textContent));
+  const names = boxes.map((box) => box.getAttribute("aria-label"));
+  const caption = figure.querySelector("figcaption");
   const text = caption.textContent;
-  const send = (detail) => box.dispatchEvent(new CustomEvent("podium:values", { detail, bubbles: true }));
-  let isFilled = false;
+  const select = figure.querySelector(".selector select");
+  const send = (box, detail) => box.dispatchEvent(new CustomEvent("podium:values", { detail, bubbles: true }));
+  const show = (box) => box.dispatchEvent(new CustomEvent("podium:show", { bubbles: true }));
+  let shown = null; // the plot that was selected before anything was filled
   return {
-    box,
+    boxes,
     restore() {
+      if (shown === null) return;
       caption.textContent = text;
-      box.classList.remove("empty");
-      if (isFilled) send(written);
-      isFilled = false;
+      figure.classList.remove("not-drawn", "one-drawn");
+      boxes.forEach((box, i) => {
+        box.classList.remove("empty");
+        box.setAttribute("aria-label", names[i]);
+        send(box, written[i]);
+      });
+      if (select) {
+        for (const option of select.options) option.disabled = false;
+        show(shown);
+      }
+      shown = null;
     },
     fill(found, cells, chosen) {
-      isFilled = true;
-      box.classList.toggle("empty", "problem" in found);
-      caption.textContent = found.problem
-        ?? `${drawn} within ${counted(found.blocks.length)} (${chosenText(cells, chosen)}), descriptive: no intervals, no tests.`;
-      if (!found.problem) send({ ...written, ...valuesOf(found, cells, chosen, written) });
+      shown ??= boxes.find((box) => !box.hidden);
+      const drawn = chosenFigures[figure.id](found, cells, chosen);
+      caption.textContent = drawn.caption;
+      const values = boxes.map((box, i) => drawn.valuesOf(box, written[i]));
+      boxes.forEach((box, i) => {
+        box.classList.toggle("empty", values[i] === null);
+        box.setAttribute("aria-label", `${names[i].split(". ")[0]}. ${drawn.caption}`);
+        if (values[i]) send(box, { ...written[i], ...values[i] });
+      });
+      const filled = boxes.filter((_, i) => values[i]);
+      figure.classList.toggle("not-drawn", !filled.length);
+      figure.classList.toggle("one-drawn", filled.length === 1);
+      if (select) {
+        [...select.options].forEach((option, i) => { option.disabled = !values[i]; });
+        if (filled.length) show(filled.find((box) => !box.hidden) ?? filled[0]);
+      }
     },
   };
 }
-
-function rankingValues({ standings }, cells, chosen, { rows }) {
-  const shown = standings.slice(0, rows.length);
-  const isWhole = shown.length === standings.length;
-  return {
-    rows: shown.map((it) => ({
-      name: it.competitor, rank_text: String(it.place), rank: it.average_rank,
-      low: null, high: null, score: it.mean_score, gain: null,
-    })),
-    groups: [],
-    score: scoreText(cells, chosen),
-    gain: null,
-    last: isWhole ? shown.length : Math.ceil(Math.max(...shown.map((it) => it.average_rank))),
-  };
-}
-
-function rankMapValues({ standings, ranks, blocks }, cells, chosen, { scale }) {
-  return {
-    rows: standings.map(({ competitor }) => competitor),
-    columns: blocks.map((b) => cells.blocks[b]),
-    cells: standings.map((_, c) => ranks.map((row) => row[c])),
-    scale: { ...scale, start: standings.length, end: 1 },
-  };
-}
-
-function gapValues(found, cells, chosen, { scale }) {
-  const values = pairValues(found, (gaps) => cells.scale * (pairwiseSum(gaps) / gaps.length));
-  const largest = Math.max(...values.cells.flat().map(Math.abs));
-  return { ...values, scale: { ...scale, start: -largest, end: largest } };
-}
-
-function winValues(found) {
-  return pairValues(found, (gaps) => Number(fixed(50 + (50 * (won(gaps) - lost(gaps))) / gaps.length, 0)));
-}
-
-// value: of the differences of a pair, block by block.
-function pairValues({ standings, scores }, value) {
-  const names = standings.map(({ competitor }) => competitor);
-  const gapsOf = (a, b) => scores.map((row) => row[a] - row[b]);
-  const every = (make) => names.map((_, a) => names.map((_, b) => (a === b ? null : make(gapsOf(a, b)))));
-  return {
-    rows: names,
-    columns: names,
-    cells: every(value),
-    framed: [],
-    details: every((gaps) => `${won(gaps)} won, ${gaps.length - won(gaps) - lost(gaps)} tied, ${lost(gaps)} lost`),
-  };
-}
-
-const won = (gaps) => gaps.filter((gap) => gap > 0).length;
-const lost = (gaps) => gaps.filter((gap) => gap < 0).length;
-
-// Plots that are drawn anew, by their names.
-const DRAWN = {
-  "summary-ranking-plot": { valuesOf: rankingValues, caption: "Average rank" },
-  "rank-map-plot": { valuesOf: rankMapValues, caption: "Rank of each competitor" },
-  "pair-gaps": { valuesOf: gapValues, caption: "Mean gap and win rate of each pair" },
-  "pair-wins": { valuesOf: winValues, caption: "Mean gap and win rate of each pair" },
-};
 
 const embedded = document.getElementById("cells");
 if (embedded) showFilters(JSON.parse(embedded.textContent));

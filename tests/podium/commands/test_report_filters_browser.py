@@ -8,6 +8,7 @@ import shutil
 
 import pytest
 
+from analysis.estimates.confidence_intervals import grouped_interval
 from analysis.wording import number
 from tests.analysis.protocol_store import write_protocol_store
 from tests.analysis.protocol_truth import ProtocolTruth
@@ -43,7 +44,7 @@ SHOWN = """() => {
   };
   const valuesOf = (name) => {
     const box = document.getElementById(name);
-    return box.classList.contains("empty") ? null : box.values;
+    return !box || box.classList.contains("empty") ? null : box.values;
   };
   return {
     isFiltered: document.documentElement.hasAttribute("data-filtered"),
@@ -55,8 +56,16 @@ SHOWN = """() => {
     ranks: valuesOf("rank-map-plot"),
     gaps: valuesOf("pair-gaps"),
     wins: valuesOf("pair-wins"),
+    differences: valuesOf("paired-differences-plot"),
+    diagram: valuesOf("critical-difference-nemenyi"),
+    scores: valuesOf("block-scores-0"),
+    note: document.querySelector(".filtered-note p")?.textContent ?? "",
   };
 }"""
+
+
+# Every plot of the page as the browser drew it.
+DRAWN = "() => [...document.querySelectorAll('.plot')].map((box) => box.outerHTML)"
 
 
 def report_in(folder, monkeypatch, capsys, *arguments):
@@ -95,21 +104,33 @@ def expected_available(record):
     }
 
 
-def check_every_choice(visit, capsys, *, scale, has_available=False):
-    """Choose everything that can be chosen; return how many choices could be ranked."""
+def choices(counts, *, most):
+    """Every option of every control by itself, then some of their combinations."""
+    alone = [
+        [option if i == at else 0 for i in range(len(counts))]
+        for at, count in enumerate(counts)
+        for option in range(1, count)
+    ]
+    combined = [list(it) for it in itertools.product(*map(range, counts)) if it.count(0) < 2]
+    random.Random(0).shuffle(combined)
+    return [*alone, *(it for it in combined if it not in alone)][: len(alone) + most]
+
+
+def check_choices(visit, capsys, *, scale, has_available=False, most=6):
+    """Choose what can be chosen; return how many choices could be ranked."""
     counts = visit.run(
         "[...document.querySelectorAll('.filters select')].map((it) => it.options.length)"
     )
     ranked = 0
-    for chosen in itertools.product(*map(range, counts)):
-        visit.page.evaluate(CHOOSE, list(chosen))
+    for chosen in choices(counts, most=most):
+        visit.page.evaluate(CHOOSE, chosen)
         shown = visit.run(SHOWN)
         if not shown["isFiltered"]:
             continue
         called = call(capsys, *shlex.split(shown["command"])[1:], "--json")
         if called.code:
             assert shown["leaderboard"] is None, called.err
-            assert shown["picture"] is None
+            assert shown["picture"] is shown["scores"] is shown["differences"] is None
             continue
         ranked += 1
         record = json.loads(called.out)
@@ -122,6 +143,7 @@ def check_every_choice(visit, capsys, *, scale, has_available=False):
             it["average_rank"] for it in record["competitors"]
         ]
         check_maps(shown, record, scale)
+        check_pairs(shown, record, scale)
         if has_available:
             available = record["available"] and [
                 expected_available(it) for it in record["available"]["ranks"]
@@ -132,16 +154,71 @@ def check_every_choice(visit, capsys, *, scale, has_available=False):
 
 def check_maps(shown, record, scale):
     names = [it["competitor"] for it in record["competitors"]]
-    assert shown["ranks"]["rows"] == shown["gaps"]["rows"] == shown["wins"]["columns"] == names
+    assert shown["ranks"]["rows"] == names
     assert shown["ranks"]["columns"] == list(record["blocks"])
     totals = [it["total_rank"] for it in record["competitors"]]
     assert [sum(ranks) for ranks in shown["ranks"]["cells"]] == totals
+    scores = scores_of(shown)
+    assert list(scores) == list(record["blocks"])
+    for it in record["competitors"]:
+        own = [of_block[it["competitor"]] for of_block in scores.values()]
+        assert sum(own) / len(own) == pytest.approx(scale * it["mean_score"])
+
+
+def check_pairs(shown, record, scale):
+    if len(record["blocks"]) == 1:
+        assert "single block" in shown["note"]
+        assert shown["gaps"] is shown["wins"] is shown["differences"] is shown["diagram"] is None
+        return
+    names = [it["competitor"] for it in record["competitors"]]
+    assert shown["gaps"]["rows"] == shown["wins"]["columns"] == names
     for pair in record["pairs"]:
         a, b = names.index(pair["a"]), names.index(pair["b"])
         assert shown["gaps"]["cells"][a][b] == scale * pair["mean_difference"]
         assert shown["gaps"]["cells"][b][a] == -shown["gaps"]["cells"][a][b]
         counts = f"{pair['wins']} won, {pair['ties']} tied, {pair['losses']} lost"
         assert shown["wins"]["details"][a][b] == counts
+        won = 50 + 50 * (pair["wins"] - pair["losses"]) / len(record["blocks"])
+        assert shown["wins"]["cells"][a][b] == round(won)
+    check_differences(shown, record, scale)
+    check_diagram(shown, record, names)
+
+
+def check_differences(shown, record, scale):
+    """Means are the command's; intervals those of the scores that the page shows."""
+    found, scores = shown["differences"]["rows"], scores_of(shown)
+    pairs = {(it["a"], it["b"]): it["mean_difference"] for it in record["pairs"]}
+    labels = record["block_groups"]["labels"]
+    rows = zip(*(found[field] for field in ("group", "name", "value", "low", "high")), strict=True)
+    for group, b, *values in rows:
+        a = group.removesuffix(" minus")
+        gaps = [of_block[a] - of_block[b] for of_block in scores.values()]
+        expected = grouped_interval(gaps, labels)
+        assert values[0] == scale * pairs[a, b]
+        if expected.low is None:
+            assert values[1:] == [None, None]
+        else:
+            assert values[1:] == pytest.approx([expected.low, expected.high], abs=1e-9)
+
+
+def check_diagram(shown, record, names):
+    length = record["critical_difference"]
+    if length is None or length > len(names) - 1:
+        assert shown["diagram"] is None
+    elif shown["diagram"] is not None:  # pages without a diagram get none
+        assert shown["diagram"]["criticalDifference"] == length
+        assert shown["diagram"]["groups"] == [list(group) for group in record["nemenyi_groups"]]
+        ranks = [it["average_rank"] for it in record["competitors"]]
+        assert shown["diagram"]["ranks"] == ranks
+
+
+def scores_of(shown):
+    """Block -> competitor -> score, of a page that shows its blocks in one plot."""
+    rows = shown["scores"]["rows"]
+    found = {}
+    for block, name, value in zip(rows["name"], rows["competitor"], rows["value"], strict=True):
+        found.setdefault(block, {})[name] = value
+    return found
 
 
 def test_every_part_of_a_study_is_ranked_as_the_command_does(
@@ -151,7 +228,7 @@ def test_every_part_of_a_study_is_ranked_as_the_command_does(
     address = report_in(tmp_path, monkeypatch, capsys, "podium-results/synthetic")
     visit = Visit(chromium, address, LAPTOP)
 
-    assert check_every_choice(visit, capsys, scale=100, has_available=True) > 10
+    assert check_choices(visit, capsys, scale=100, has_available=True) > 10
     assert visit.complaints == []
 
 
@@ -169,7 +246,7 @@ def test_a_study_of_several_protocols_is_ranked_under_the_one_of_the_page(
     arguments = ("podium-results/synthetic", "--protocol", "kfold")
     visit = Visit(chromium, report_in(tmp_path, monkeypatch, capsys, *arguments), LAPTOP)
 
-    assert check_every_choice(visit, capsys, scale=100) == 2
+    assert check_choices(visit, capsys, scale=100) == 2
     assert "--where protocol=kfold" in visit.page.locator(".filtered-note").inner_text()
 
 
@@ -177,7 +254,7 @@ def test_every_part_of_a_published_table_too(chromium, tmp_path, monkeypatch, ca
     address = thesis_report(tmp_path, monkeypatch, capsys)
     visit = Visit(chromium, address, LAPTOP)
 
-    assert check_every_choice(visit, capsys, scale=1) == 4 * 5 * 4 - 1
+    assert check_choices(visit, capsys, scale=1) > 12
     assert visit.complaints == []
 
 
@@ -204,7 +281,7 @@ def test_ties_missing_scores_and_odd_names_too(
     visit = Visit(chromium, report_in(tmp_path, monkeypatch, capsys, *arguments), LAPTOP)
     has_available = visit.run("document.getElementById('available-ranks') !== null")
 
-    assert check_every_choice(visit, capsys, scale=1, has_available=has_available) > 0
+    assert check_choices(visit, capsys, scale=1, has_available=has_available) > 0
     assert visit.complaints == []
 
 
@@ -215,20 +292,24 @@ def test_what_is_chosen_is_in_the_address_and_reset_brings_the_page_back(
     visit = Visit(chromium, address, LAPTOP)
     page = visit.page
     page.wait_for_selector("html[data-drawn]", state="attached")
-    written = page.locator("main").inner_text()
+    visit.open_all()
+    written, drawn = page.locator("main").inner_text(), visit.run(DRAWN)
     page.locator(".filters").get_by_label("Backbone").select_option("ResNet50")
     page.locator(".filters").get_by_label("Score").select_option("recall, K = 4")
     chosen = page.locator("main").inner_text()
-    assert "Descriptive ranks of 4 blocks" in chosen
+    assert "Descriptive ranks of 4 of 12 blocks" in chosen
+    assert "Ranks within 4 of 12 blocks" in page.locator("#leaderboard caption").inner_text()
     assert not page.locator(".verdict-text").is_visible()
 
     linked = Visit(chromium, page.url, LAPTOP)
-    linked.page.wait_for_selector("html[data-drawn]", state="attached")
+    linked.open_all()
     assert linked.page.locator("main").inner_text() == chosen
 
     page.get_by_role("button", name="Reset").click()
     assert page.url == address
+    visit.drawn()
     assert page.locator("main").inner_text() == written
+    assert visit.run(DRAWN) == drawn
     assert visit.complaints + linked.complaints == []
 
 
@@ -247,7 +328,7 @@ def test_a_filtered_table_is_sorted_searched_and_saved_as_it_is_shown(
         page.get_by_role("button", name="Download Markdown").click()
     saved = waiting.value.path().read_text(encoding="utf-8").splitlines()
 
-    assert "Ranks within 3 blocks (Dimension 128" in saved[0]
+    assert "Ranks within 3 of 12 blocks (Dimension 128" in saved[0]
     assert saved[4].startswith("| ProxyAnchor | 1 | 1.00 | – | 3 | 0.00 | 3 | 3 |")
     assert len(saved) == 4 + 10
 
