@@ -4,8 +4,9 @@
 
 A made-up study of 50 trials a search is there; a trial ends each second, eight run, and the run
 writes its account every five. `podium watch --web` serves one page. Printed are the seconds until
-the page has its first record, the bytes of that and of each later message, and the processor time
-of the server as a part of one core once it has begun.
+the page has its first record, the bytes of that and of each later message, the seconds from a
+trial's commit until the page has it, and the processor time of the server as a part of one core,
+while trials end and once none does.
 """
 
 import argparse
@@ -34,10 +35,12 @@ from orchestrator.results.records.runs import Run, StartedTrial, write_run, writ
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.trial_schema import trial_schema
 from orchestrator.results.storage.files import put
+from orchestrator.results.trial_files.compaction_manifest import read_manifest
 from orchestrator.results.trial_files.parquet_file import encode
 
 _LOSSES = Size().losses
 _RUNNING = 8
+_SETTLED_SECONDS = 10.0
 
 
 def main() -> None:
@@ -62,8 +65,9 @@ def main() -> None:
 
 
 def _measure(store: Path, size: Size, seconds: float) -> None:
-    ended = threading.Event()
-    writer = threading.Thread(target=_run, args=(StudyPaths(store), size, ended))
+    ended, commits = threading.Event(), []
+    num_before = len(read_manifest(StudyPaths(store)).trials)
+    writer = threading.Thread(target=_run, args=(StudyPaths(store), size, ended, commits))
     writer.start()
     time.sleep(1.0)
     words = [sys.executable, "-u", "-m", "podium", "watch", str(store), "--web"]
@@ -75,20 +79,31 @@ def _measure(store: Path, size: Size, seconds: float) -> None:
     messages = _messages(found[1])
     first, after = next(messages), time.monotonic() - began
     time.sleep(2.0)
-    used, since, sizes = sum(process.cpu_times()[:2]), time.monotonic(), []
+    trials = json.loads(first[6:])["totals"]["done"]
+    used, since = sum(process.cpu_times()[:2]), time.monotonic()
+    sizes, delays, shown = [], [], trials - num_before
     while time.monotonic() < since + seconds:
-        sizes.append(len(next(messages)))
+        message = next(messages)
+        totals = json.loads(message[6:]).get("totals", {})
+        new = commits[shown : totals.get("done", 0) - num_before]
+        delays += [time.monotonic() - at for at in new if at > since]
+        shown += len(new)
+        sizes.append(len(message))
     part = (sum(process.cpu_times()[:2]) - used) / (time.monotonic() - since)
-    server.kill()
-    server.wait()
     ended.set()
     writer.join()
-    trials = json.loads(first[6:])["totals"]["done"]
+    time.sleep(_SETTLED_SECONDS)
+    used, since = sum(process.cpu_times()[:2]), time.monotonic()
+    time.sleep(seconds)
+    idle = (sum(process.cpu_times()[:2]) - used) / (time.monotonic() - since)
+    server.kill()
+    server.wait()
     print(
         f"{trials} trials, {len(size.blocks) * len(size.losses)} searches: first record"
         f" after {after:.1f} s,"
         f" {len(first) / 1000:.0f} kB; {len(sizes)} messages of {np.mean(sizes) / 1000:.1f} kB in"
-        f" {seconds:.0f} s; {100 * part:.2f} % of a core",
+        f" {seconds:.0f} s; trials shown after {np.median(delays):.1f} s, {max(delays):.1f} s at"
+        f" most; {100 * part:.2f} % of a core, {100 * idle:.2f} % while nothing changes",
         flush=True,
     )
 
@@ -98,11 +113,12 @@ def _messages(url: str) -> Iterator[bytes]:
     connection = http.client.HTTPConnection(parts.netloc, timeout=300)
     connection.request("GET", f"/events?{parts.query}")
     answer = connection.getresponse()
-    return (line for line in iter(answer.readline, b"") if line.startswith(b"data: "))
+    lines = (line for line in iter(answer.readline, b"") if line.startswith(b"data: "))
+    return (line for line in lines if len(line) > len(b'data: {"age": null}\n'))
 
 
-def _run(paths: StudyPaths, size: Size, ended: threading.Event) -> None:
-    """What a run writes: a trial a second, and its account every five."""
+def _run(paths: StudyPaths, size: Size, ended: threading.Event, commits: list[float]) -> None:
+    """What a run writes: a trial a second, when it is in ``commits``; its account every five."""
     schema = trial_schema(KS, dict.fromkeys(HYPERPARAMETERS, "float"))
     searches = [search for search in searches_of(size) if search.loss != "untrained"]
     running = tuple(
@@ -133,6 +149,7 @@ def _run(paths: StudyPaths, size: Size, ended: threading.Event) -> None:
             first = search_rows(size, search, np.random.default_rng(number))[0]
             row = replace(first, index=size.trials + number, config=f"new{number}")
             put(paths.trial(search.id, row.trial_id), encode(trial_table([row], schema, size)))
+            commits.append(time.monotonic())
             for trial in running:
                 log = (
                     f"[12:00:00] fold 0 epoch {number + 1}: train loss 1, val R@1 0.5, 9 MB, 1 s\n"

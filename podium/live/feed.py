@@ -15,8 +15,8 @@ from podium.errors import PodiumError
 from podium.live.followed_study import FollowedStudy
 from podium.live.view_record import changed_part, view_record
 
-_READ_SECONDS, _REMOTE_READ_SECONDS = 1.0, 30.0
-_REST, _LONGEST_REST_SECONDS = 50, 10.0  # times as long as reading took: 2 % of a core
+_READ_SECONDS, _REMOTE_READ_SECONDS = 1.5, 30.0
+_REST, _LONGEST_REST_SECONDS = 80, 10.0  # times as long as reading took: about 1 % of a core
 _RETRY_SECONDS = 5.0  # for which storage that is away is asked again before the page says so
 _LOOK_SECONDS = 0.5
 _KEEP_ALIVE_SECONDS = 5.0

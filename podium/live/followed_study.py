@@ -13,7 +13,7 @@ from orchestrator.results.records.attempts import read_attempt
 from orchestrator.results.records.metric_columns import short_label
 from orchestrator.results.records.runs import Run, StartedTrial, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import exists, read_record, stored_files
+from orchestrator.results.storage.files import file_size, read_record, stored_files
 from orchestrator.results.storage.locations import Place, StoredFile
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results_tools.stored_studies import State, ended_state, running_owner
@@ -28,10 +28,10 @@ from orchestrator.study.study import Control, Study
 from orchestrator.worker.trial_log import epoch_scores
 from podium.errors import StudyError
 from podium.live.followed_trials import FollowedTrials
-from podium.live.study_view import Failure, LearningCurve, SpentAt, StudyView
+from podium.live.study_view import ENDED, Failure, LearningCurve, SpentAt, StudyView
 
 _NUM_FAILURES = 50
-_NUM_ENDED_CURVES = 8
+_NUMENDED_CURVES = 8
 _NUM_RUNNING_CURVES = 64
 _NUM_MOMENTS = 200
 
@@ -64,6 +64,7 @@ class FollowedStudy:
         self._control_problem: str | None = None
         self._running_curves: dict[str, _RunningCurve] = {}
         self._ended_curves: dict[str, LearningCurve] = {}
+        self._old_report = 0
         self._of_rows = _OfRows(self._plan, self._trials.rows)
 
     def view(self) -> StudyView:
@@ -124,7 +125,7 @@ class FollowedStudy:
             spent=found.spent,
             control=self._control,
             control_text=self._control_text,
-            has_report=exists(self._paths.report),
+            has_report=self._has_report(state),
             problem="; ".join(filter(None, problems)) or None,
         )
 
@@ -136,11 +137,21 @@ class FollowedStudy:
             self._paths, self._runs, found.num_trials, self._plan.num_trials, found.num_failed
         )
 
+    def _has_report(self, state: State) -> bool:
+        """Whether there is a report of the study as it ended.
+
+        One that was there before the study ended is of an earlier end, until its size changes.
+        """
+        report = file_size(self._paths.report)
+        if state not in ENDED:
+            self._old_report = report
+        return report not in (0, self._old_report)
+
     def _progress(
         self, run: Run | None, running: Sequence[StartedTrial], state: State
     ) -> StudyProgress:
         found = self._of_rows
-        is_over = state in ("complete", "some failed", "merged")
+        is_over = state in ENDED
         num_running = Counter(trial.search for trial in running)
         limits = self._control.budget(self._study.budget)
         of_unit = {"GPU-hours": limits.gpu_hours, "hours": limits.wall_hours}
@@ -363,7 +374,7 @@ class _OfRows:
     def last(self) -> pl.DataFrame:
         """The trained trials that ended last, the latest first."""
         trained = self._rows.filter(pl.col("stage") != "baseline", pl.col("same_as").is_null())
-        return trained.top_k(_NUM_ENDED_CURVES, by="ended_at").sort("ended_at", descending=True)
+        return trained.top_k(_NUMENDED_CURVES, by="ended_at").sort("ended_at", descending=True)
 
     @cached_property
     def spent(self) -> tuple[SpentAt, ...]:

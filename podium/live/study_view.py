@@ -8,6 +8,9 @@ from orchestrator.results_tools.stored_studies import State
 from orchestrator.scheduling.study_progress import StudyProgress
 from orchestrator.study.study import Control
 
+ENDED: tuple[State, ...] = ("complete", "some failed", "merged")
+"""States of a study of which nothing is left to run."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearningCurve:
@@ -91,7 +94,7 @@ class StudyView:
         spent: what was spent over time.
         control: what the user changed of the study.
         control_text: the same in words; empty for nothing.
-        has_report: whether there is a report.
+        has_report: whether there is a report of the study as it ended.
         problem: what is wrong with a file that was left out; None if none was.
     """
 
@@ -113,4 +116,4 @@ class StudyView:
     @property
     def is_over(self) -> bool:
         """Whether nothing is left to run."""
-        return self.state in ("complete", "some failed", "merged")
+        return self.state in ENDED

@@ -16,7 +16,12 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results_tools.study_status import study_status
 from orchestrator.run import study_control
 from orchestrator.run.run_study import Console, run_study
-from orchestrator.run.study_control import read_control, write_control
+from orchestrator.run.study_control import (
+    control_text,
+    read_control,
+    search_names,
+    write_control,
+)
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import Control, KeepSettings
 from orchestrator.verify.verify_store import verify_store
@@ -55,6 +60,15 @@ def cancelled_run(storage, study=ONE_BLOCK, **options):
     """The names of its searches are those of its losses."""
     at_step = edits(control_file(storage, study), "cancel: [proxy_anchor]")
     return run_here(study, storage, ScriptedExecutor(at_step=at_step, **options))
+
+
+def test_of_many_cancelled_searches_a_few_are_named():
+    study = replace(STUDY, embedding_dims=(8, 16, 32))
+    cancelled = frozenset(search_names(study))
+    text = control_text(study, Control(cancelled=cancelled, is_paused=True))
+    assert text.startswith("paused; cancelled glyphs-greek/conv_small/16 contrastive, ")
+    assert text.endswith(" and 3 more")
+    assert control_text(study, Control()) == "nothing is changed"
 
 
 def test_fewer_and_then_more_trials_at_a_time(tmp_path):

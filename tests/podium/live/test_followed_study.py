@@ -54,6 +54,18 @@ def test_counts_are_those_of_status_of_a_stopped_and_of_a_finished_study(folder,
     assert view.progress.trials_done == view.progress.trials_planned
 
 
+def test_a_report_of_an_earlier_end_is_not_that_of_the_study_as_it_ended(folder, tmp_path):
+    (folder / "report.html").write_text("of fewer trials")
+    followed = FollowedStudy(folder)
+    assert not followed.view().has_report
+    run_here(STUDY, tmp_path)
+    view = followed.view()
+    assert (view.is_over, view.has_report) == (True, False)
+    (folder / "report.html").write_text("of all trials")
+    assert followed.view().has_report
+    assert FollowedStudy(folder).view().has_report
+
+
 def test_counts_are_those_of_status_where_trials_were_pruned_and_failed(tmp_path):
     truth = Truth(failed_finals=(("glyphs-greek/conv_small/8", "contrastive"),))
     store = write_store(tmp_path / "synthetic", truth)

@@ -76,8 +76,8 @@ def test_the_page_follows_the_study_to_its_report(folder, visited, tmp_path):
         assert text_of(visit, "#state") == "stopped"
         with running(folder):
             visit.page.locator("#state", has_text="running on").wait_for()
-        (folder / "report.html").write_text("<title>of it</title><h1>The report</h1>")
         run_here(STUDY, tmp_path)
+        (folder / "report.html").write_text("<title>of it</title><h1>The report</h1>")
         visit.page.get_by_role("heading", name="The report").wait_for(timeout=60_000)
         assert visit.complaints == []
 
@@ -134,7 +134,7 @@ def test_what_did_not_change_stays_as_it_is_when_the_page_is_updated(folder, vis
 
 
 def test_a_page_says_how_old_its_figures_are(folder, visited, monkeypatch):
-    monkeypatch.setattr(feed, "_OLD_SECONDS", -1.5)  # half a second, as local folders are read
+    monkeypatch.setattr(feed, "_OLD_SECONDS", -2.5)  # half a second, as local folders are read
     monkeypatch.setattr(feed, "_KEEP_ALIVE_SECONDS", 0.2)
     goes_on = threading.Event()
     with LiveServer(folder) as server:

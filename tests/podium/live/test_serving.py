@@ -227,7 +227,7 @@ def test_a_fault_of_podium_is_told_and_reading_goes_on(client, folder, monkeypat
 
 
 def test_pages_are_told_how_old_what_they_show_is_while_reading_takes_long(folder, monkeypatch):
-    monkeypatch.setattr(feed, "_OLD_SECONDS", -1.5)  # half a second, as local folders are read
+    monkeypatch.setattr(feed, "_OLD_SECONDS", -2.5)  # half a second, as local folders are read
     monkeypatch.setattr(feed, "_KEEP_ALIVE_SECONDS", 0.2)
     goes_on = threading.Event()
     with served(folder) as client, client.stream() as records:
