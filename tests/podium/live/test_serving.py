@@ -6,14 +6,14 @@ import shutil
 import socket
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from orchestrator.results.records.store_paths import StudyPaths
 from podium.errors import PodiumError
-from podium.live import feed
+from podium.live import feed, serving
 from podium.live.followed_study import FollowedStudy
 from podium.live.serving import LiveServer
 from tests.orchestrator.small_study import STUDY, run_here
@@ -96,6 +96,18 @@ def test_the_page_needs_the_token(client):
 def test_another_name_of_this_machine_is_refused(client, host):
     assert client.get("/", Host=host).status == 400
     assert client.get("/", Host=f"localhost:{client.port}").status == 200
+
+
+def test_the_page_runs_its_own_scripts_alone_and_no_other_site_may_read_it(client):
+    answer = client.get("/", Origin="http://evil.example")
+    policy = dict(
+        part.split(" ", 1) for part in answer.headers["content-security-policy"].split("; ")
+    )
+    assert policy["default-src"] == policy["frame-ancestors"] == policy["form-action"] == "'none'"
+    assert policy["connect-src"] == "'self'"
+    assert all(source.startswith("'sha256-") for source in policy["script-src"].split())
+    assert "access-control-allow-origin" not in answer.headers
+    assert answer.headers["cross-origin-resource-policy"] == "same-origin"
 
 
 def test_the_server_listens_on_this_machine_alone(client):
@@ -276,6 +288,31 @@ def test_open_pages_get_the_last_record_before_the_server_ends(folder, tmp_path)
         run_here(STUDY, tmp_path)
         began = time.monotonic()
     assert time.monotonic() - began < 5.0
+
+
+def test_ctrl_c_ends_the_server_at_once_with_pages_open(folder):
+    with ExitStack() as pages:
+        with suppress(KeyboardInterrupt), served(folder) as client:
+            for _ in range(3):
+                next(pages.enter_context(client.stream()))
+            began = time.monotonic()
+            raise KeyboardInterrupt
+        assert time.monotonic() - began < 6.0
+
+
+def test_storage_that_hangs_does_not_hold_who_ends_the_server(folder, monkeypatch):
+    monkeypatch.setattr(serving, "_GRACE_SECONDS", 0.5)
+    goes_on = threading.Event()
+    with ExitStack() as pages:
+        with served(folder) as client:
+            records = pages.enter_context(client.stream())
+            next(records)
+            look = FollowedStudy.view
+            monkeypatch.setattr(FollowedStudy, "view", lambda it: goes_on.wait(60) and look(it))
+            time.sleep(2.0)
+            began = time.monotonic()
+        assert time.monotonic() - began < 6.0
+        goes_on.set()
 
 
 def test_nothing_is_read_while_no_page_is_open_and_a_study_may_begin_later(tmp_path):
