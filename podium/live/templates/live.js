@@ -58,6 +58,7 @@ function showState() {
   at("best-title").textContent = `Best ${study.score}`;
   const button = at("pause");
   if (button) button.textContent = control?.is_paused ? "Resume" : "Pause";
+  showEnd();
 }
 
 function showTotals() {
@@ -75,8 +76,9 @@ function showTotals() {
 function showEnd() {
   const seconds = known.seconds_left;
   at("end").textContent = at("end-note").textContent = "";
-  if (seconds === null || seconds === undefined) {
+  if (known.control?.is_paused || seconds === null || seconds === undefined) {
     at("end").textContent = "–";
+    at("end-note").textContent = known.control?.is_paused ? "paused" : "";
     return;
   }
   const end = new Date(Date.now() + 1000 * seconds);
