@@ -9,28 +9,23 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
-from torch import Generator, Tensor, nn
+from torch import Tensor, nn
 from torch.nn.utils import get_total_norm
 
 from trainables.batches.labelled_images import LabelledImages
-from trainables.dataset_interface.batch_sampler import Embeddings, Sampler
-from trainables.device import sent
+from trainables.dataset_interface.batch_sampler import Embeddings
 from trainables.errors import Diverged
 from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Criterion, LossOutput
 from trainables.network.network import Network
-from trainables.registry import load
 from trainables.reproducibility import derive_seed
 from trainables.settings.training_settings import TrainingSettings
 from trainables.training_loop.evaluation import embed_finite
 from trainables.training_loop.frozen_layers import let_rest, warn_of_batch_norm, warn_of_warm_up
 from trainables.training_loop.micro_batches import backpropagate
 from trainables.training_loop.optimisers import clip_gradients, make_optimiser, set_learning_rates
+from trainables.training_loop.training_batches import TrainingBatches
 from trainables.trial_reports import Score
-
-# Of each image, for losses that compare distributions: enough for a covariance, at four times the
-# cost of a forward pass.
-_NUM_VIEWS = 4
 
 
 class Trainer:
@@ -62,29 +57,12 @@ class Trainer:
         warn_of_batch_norm(embedder.backbone, training)
         warn_of_warm_up(embedder.backbone, training)
         self._images = images
-        device = images.labels_N.device
-        # Proxies are indexed by training class, counted from 0.
-        classes, labels_N = np.unique(images.labels_N.cpu().numpy(), return_inverse=True)
-        self._labels_N = torch.from_numpy(labels_N).to(device)
+        self._batches = batches = TrainingBatches(images, training, seed, criterion, class_text_CT)
         # On the CPU, so that a trial starts from the same proxies wherever it runs.
         generator = torch.Generator().manual_seed(derive_seed(seed, "criterion"))
-        criterion.prepare(len(classes), embedder.embedding.out_features, generator)
-        self._criterion = criterion.to(device)
+        criterion.prepare(batches.num_classes, embedder.embedding.out_features, generator)
+        self._criterion = criterion.to(images.labels_N.device)
         self._optimiser = make_optimiser(embedder, criterion, training)
-        self._class_text_CT = (
-            None if class_text_CT is None else torch.from_numpy(class_text_CT).to(device)
-        )
-        self._seed = seed
-        self._label_distances = images.label_distances
-        sampler = load("batch_samplers", training.sampler)
-        known = {"label_distances": images.label_distances}
-        self._sampler: Sampler = sampler(
-            labels=labels_N,
-            batch_size=training.batch_size,
-            samples_per_class=training.samples_per_class,
-            seed=derive_seed(seed, "batches"),
-            **{need: known[need] for need in sampler.needs},
-        )
 
     @property
     def is_normalised(self) -> bool:
@@ -104,16 +82,12 @@ class Trainer:
                 sampler needs. The epoch is run to its end first, since looking at each step would
                 make CUDA wait for it.
         """
-        embeddings_ND = self._embeddings(fold, epoch) if self._sampler.needs_embeddings else None
+        needs_embeddings = self._batches.need_embeddings
+        embeddings_ND = self._embeddings(fold, epoch) if needs_embeddings else None
         self._start_epoch(epoch)
-        tuples = torch.Generator().manual_seed(derive_seed(self._seed, "tuples", epoch))
-        batches = list(self._sampler.epoch(epoch, embeddings_ND))
-        images = self._images.batches.training(
-            batches, derive_seed(self._seed, "shifts", epoch), self._num_views
-        )
         steps = [
-            self._step(images_, self._beside_embeddings(indices, tuples))
-            for indices, images_ in zip(batches, images, strict=True)
+            self._step(images, beside)
+            for images, beside in self._batches.epoch(epoch, embeddings_ND)
         ]
         losses_S, active_S, gradients_S = torch.stack(steps).cpu().double().unbind(1)
         for what, values_S in (("loss", losses_S), ("norm of the gradient", gradients_S)):
@@ -136,33 +110,10 @@ class Trainer:
         let_rest(self._embedder.backbone, self._training, epoch)
         set_learning_rates(self._optimiser, self._training, epoch)
 
-    @property
-    def _num_views(self) -> int:
-        return _NUM_VIEWS if "several_views" in self._criterion.needs else 1
-
-    def _beside_embeddings(
-        self, indices: npt.NDArray[np.int64], tuples: Generator
-    ) -> dict[str, Tensor]:
-        """What the loss needs of a batch beside embeddings, by its name in `Batch`."""
-        device = self._labels_N.device
-        labels_B = self._labels_N[sent(torch.from_numpy(indices), device)]
-        needs = self._criterion.needs
-        beside = {"labels_B": labels_B}
-        if "label_distances" in needs:
-            assert self._label_distances is not None, "no trial starts without them"
-            distances = self._label_distances.between(indices, indices)
-            beside["label_distances_BB"] = sent(torch.from_numpy(distances).float(), device)
-        if self._criterion.is_random:
-            uniform_BB = torch.rand(len(labels_B), len(labels_B), generator=tuples)
-            beside["uniform_BB"] = sent(uniform_BB, device)
-        if self._class_text_CT is not None:
-            beside["class_text_BT"] = self._class_text_CT[labels_B]
-        return beside
-
     def _loss(self, embeddings: Tensor, beside: dict[str, Tensor]) -> LossOutput:
         """The loss of embeddings of shape (V * B, D), first views first."""
-        views_VBD = torch.unflatten(embeddings, 0, (self._num_views, -1))
-        more = {"views_BVD": views_VBD.transpose(0, 1)} if self._num_views > 1 else {}
+        views_VBD = torch.unflatten(embeddings, 0, (self._batches.num_views, -1))
+        more = {"views_BVD": views_VBD.transpose(0, 1)} if self._batches.num_views > 1 else {}
         output: LossOutput = self._criterion(Batch.of(views_VBD[0], **beside, **more))
         return output
 

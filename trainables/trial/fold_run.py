@@ -1,30 +1,20 @@
 """One fold of a trial: trained, validated after each epoch, tested once at its selected epoch."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from trainables.batches.image_pipeline import ImageInput
-from trainables.batches.labelled_images import LabelledImages, NetworkInput, images_of_classes
-from trainables.batches.leakage_guard import LeakageGuard, Role
-from trainables.dataset_interface.class_splits import (
-    Split,
-    assert_class_disjoint,
-    assert_not_tested,
-    make_split,
-)
 from trainables.device import peak_memory_mb
 from trainables.network.network import Network
 from trainables.reproducibility import derive_seed, reproducible
 from trainables.saved_models.retrievals import retrievals
-from trainables.settings.frozen_feature_rules import FROZEN_FEATURES
 from trainables.training_loop.evaluation import Evaluation, Evaluator
 from trainables.training_loop.trainer import Trainer
 from trainables.trial.fold_artifacts import BestEpoch, FoldArtifacts, fold_artifacts
-from trainables.trial.frozen_features import FrozenFeatures
+from trainables.trial.fold_data import FoldData
 from trainables.trial.setup import TrialSetup
 from trainables.trial_reports import EpochReport, Score, TestReport
 
@@ -62,27 +52,14 @@ class FoldRun:
         self._setup = setup
         self._fold = fold
         self._device = device
-        self._seed = derive_seed(setup.settings.seed, fold)
-        seed = derive_seed(self._seed, "network")
-        images = ImageInput(
-            training=setup.training,
-            image_size=setup.settings.image_size,
-            device=device,
-            cache_folder=setup.settings.cache_folder,
-            num_threads=setup.settings.num_threads,
-        )
-        is_frozen = setup.training.mode == FROZEN_FEATURES
-        frozen = FrozenFeatures(setup, images, seed) if is_frozen else None
-        self._input: NetworkInput = frozen or images
-        self._split = split = _split(setup, fold)
-        leaks = setup.settings.protocol.leaks
-        self._guard = LeakageGuard(setup.dataset, tests_in_validation=leaks)
-        with reproducible(seed, setup.settings.num_threads):
-            embedder = (frozen or setup).make_embedder()
+        self._data = data = FoldData(setup, fold, device)
+        self._seed = data.seed
+        with reproducible(derive_seed(data.seed, "network"), setup.settings.num_threads):
+            embedder = data.make_embedder()
             self._embedder = embedder.to(device)
             self._network = Network(embedder, setup.training, device)
-            self._val = self._validated(split)
-            self._trainer = self._make_trainer(split) if setup.training.epochs else None
+            self._val = data.validated()
+            self._trainer = self._make_trainer() if setup.training.epochs else None
         # Lengths are part of what is learned from label distances unless the loss ignores them.
         is_normalised = self._trainer is None or self._trainer.is_normalised
         self._evaluator = Evaluator(
@@ -100,24 +77,12 @@ class FoldRun:
         if state is not None:
             self._load_state_dict(state)
 
-    def _validated(self, split: Split) -> LabelledImages | None:
-        """What the role val is bound to: nothing under ``refit``."""
-        setup, protocol = self._setup, self._setup.settings.protocol
-        if not protocol.is_validated:
-            return None
-        ids = setup.dataset.test_classes if protocol.leaks else _ids(setup, split.val)
-        return self._gather("validation", ids)
-
-    def _gather(self, role: Role, class_ids: Sequence[int]) -> LabelledImages:
-        images = images_of_classes(self._setup.dataset, class_ids, self._input)
-        return self._guard.admit(role, images)
-
-    def _make_trainer(self, split: Split) -> Trainer:
-        setup, criterion = self._setup, self._setup.make_loss()
-        ids = _ids(setup, split.train)
-        train = self._gather("training", ids)
-        text_CT = setup.dataset.text_of_classes(ids) if "class_text" in criterion.needs else None
-        return Trainer(self._network, criterion, train, setup.training, self._seed, text_CT)
+    def _make_trainer(self) -> Trainer:
+        setup, data, criterion = self._setup, self._data, self._setup.make_loss()
+        text_CT = data.class_text() if "class_text" in criterion.needs else None
+        return Trainer(
+            self._network, criterion, data.trained(), setup.training, data.seed, text_CT
+        )
 
     def run_epoch(self, epoch: int) -> EpochReport:
         """Train (unless the epoch is 0) and validate (unless nothing is).
@@ -179,7 +144,7 @@ class FoldRun:
         """
         started = perf_counter()
         setup, epoch = self._setup, self._best_epoch
-        test = self._gather("test", setup.dataset.test_classes)
+        test = self._data.tested()
         self._embedder.load_state_dict(self._best_weights)
         with reproducible(derive_seed(self._seed, "test"), setup.settings.num_threads):
             evaluation = self._evaluator.evaluate(test, "test", epoch)
@@ -199,20 +164,12 @@ class FoldRun:
         )
         if keep is not None:
             best = BestEpoch(
-                weights=self._whole_weights(),
+                weights=self._data.whole_weights(self._best_weights),
                 loss_parameters=self._best_loss,
-                train_classes=sorted(self._split.train),
+                train_classes=sorted(self._data.split.train),
             )
             keep(fold_artifacts(setup, best, report, test, embeddings_ND, by_direction=direction))
         return report
-
-    def _whole_weights(self) -> dict[str, Tensor]:
-        """Of the best epoch; with those of a backbone that never moved and was not needed."""
-        setup = self._setup
-        if setup.training.mode != FROZEN_FEATURES:
-            return self._best_weights
-        with reproducible(derive_seed(self._seed, "network"), setup.settings.num_threads):
-            return {**setup.make_embedder().state_dict(), **self._best_weights}
 
     def state_dict(self) -> dict[str, Any]:
         """Everything the rest of the fold depends on, as tensors and plain values.
@@ -236,22 +193,3 @@ class FoldRun:
         self._best_epoch = state["best_epoch"]
         self._best_weights = state["best_weights"]
         self._best_loss = state["best_loss"]
-
-
-def _split(setup: TrialSetup, fold: int) -> Split:
-    names = setup.dataset.class_names
-    test_names = [names[class_id] for class_id in setup.dataset.test_classes]
-    assert_not_tested(setup.settings.protocol, test_names)
-    split = make_split(
-        [names[class_id] for class_id in setup.dataset.train_classes],
-        setup.settings.protocol,
-        fold,
-        setup.settings.draw,
-    )
-    assert_class_disjoint(split, test_names)
-    return split
-
-
-def _ids(setup: TrialSetup, class_names: tuple[str, ...]) -> list[int]:
-    ids = {name: class_id for class_id, name in enumerate(setup.dataset.class_names)}
-    return [ids[name] for name in class_names]
