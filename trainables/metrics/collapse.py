@@ -3,6 +3,8 @@
 N = rows, R = a sample of the rows, D = embedding dimension.
 """
 
+import math
+
 import torch
 from torch import Tensor
 
@@ -10,6 +12,7 @@ from trainables.metrics._cosines import check_finite, full_precision, unit_float
 
 # Rows compared with one another; evenly spaced, so no random numbers are drawn.
 _SAMPLE_ROWS = 512
+_FEW_ROWS = 16
 
 # A network that computes in float32 gives two images of one content embeddings whose cosine is
 # off by a few roundings; a spread of this many is noise.
@@ -44,4 +47,18 @@ def is_collapsed(embeddings_ND: Tensor) -> bool:
         ValueError: an embedding is not finite.
     """
     noise = _NOISE_ROUNDINGS * torch.finfo(torch.float32).eps
-    return len(embeddings_ND) >= 3 and similarity_spread(embeddings_ND) <= noise
+    if len(embeddings_ND) < 3 or _is_surely_spread(embeddings_ND, noise):
+        return False
+    return similarity_spread(embeddings_ND) <= noise
+
+
+def _is_surely_spread(embeddings_ND: Tensor, noise: float) -> bool:
+    """Whether a few rows alone show that the spread exceeds ``noise``.
+
+    Two of M cosines that differ by d make their standard deviation at least d / sqrt(2 M).
+    """
+    num_cosines = _SAMPLE_ROWS * (_SAMPLE_ROWS - 1) // 2
+    step = max(1, -(-len(embeddings_ND) // _SAMPLE_ROWS))
+    few_RD = unit_float64(embeddings_ND[::step][:_FEW_ROWS])
+    cosines_R = few_RD[1:] @ few_RD[0]
+    return bool(cosines_R.amax() - cosines_R.amin() > 2.0 * noise * math.sqrt(2 * num_cosines))

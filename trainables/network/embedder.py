@@ -30,6 +30,9 @@ class Embedder(nn.Module):
         training: the recipe; it chooses pooling, start, LayerNorm and l2 of the head. Pooling acts
             on maps only: some networks give one vector.
 
+    Attributes:
+        is_normalised: whether embeddings have length 1.
+
     Raises:
         TrialInputError: the recipe names a pooling or a start that there is not.
     """
@@ -40,7 +43,7 @@ class Embedder(nn.Module):
         self._pool = _known("pooling", training.pooling, _POOLINGS)
         start = _known("head_init", training.head_init, _STARTS)
         self._has_layer_norm = training.layer_norm
-        self._is_normalised = training.l2
+        self.is_normalised = training.l2
         self.embedding = nn.Linear(backbone.num_features, embedding_dim)
         start(self.embedding.weight)
         nn.init.zeros_(self.embedding.bias)
@@ -60,12 +63,16 @@ class Embedder(nn.Module):
     def embed(self, features_BF: Tensor) -> Tensor:
         """Embeddings of shape (B, D), float32, of what `features` gave."""
         with torch.autocast(features_BF.device.type, enabled=False):
-            if self._has_layer_norm:
-                features_BF = functional.layer_norm(features_BF, features_BF.shape[1:])
-            embeddings_BD: Tensor = self.embedding(features_BF)
-            if self._is_normalised:
+            embeddings_BD: Tensor = self.embedding(self.head_input(features_BF))
+            if self.is_normalised:
                 embeddings_BD = functional.normalize(embeddings_BD, dim=1)
             return embeddings_BD
+
+    def head_input(self, features_BF: Tensor) -> Tensor:
+        """What the embedding layer multiplies: of float32 features what a recipe makes of them."""
+        if not self._has_layer_norm:
+            return features_BF
+        return functional.layer_norm(features_BF, features_BF.shape[1:])
 
 
 # Plain reductions: the gradients of torch's adaptive poolings are not deterministic on CUDA.

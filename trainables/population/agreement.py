@@ -1,0 +1,113 @@
+"""Which trials can be members of one population: what each must be, and in what they agree.
+
+No torch: plans ask this of every search.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from trainables.hashing import digest
+from trainables.registry import literals
+from trainables.settings.frozen_feature_rules import FROZEN_FEATURES
+from trainables.settings.hyperparameters import resolved_training
+from trainables.settings.legal_ranges import DECLARATIONS, Interval, Parameter
+from trainables.settings.loss_expression import parse_loss
+from trainables.settings.training_settings import HyperparameterValue, TrainingSettings
+from trainables.settings.trial_settings import UNTRAINED, TrialSettings
+
+REAL_SETTINGS = (
+    "learning_rate",
+    "head_learning_rate_factor",
+    "proxy_learning_rate",
+    "weight_decay",
+    "proxy_weight_decay",
+    "adam_epsilon",
+    "momentum",
+    "clip_value",
+    "step_factor",
+)
+"""Settings of the recipe that may differ from member to member."""
+
+_IDENTITY = "identity"  # the backbone that leaves features as they are
+
+
+def why_alone(settings: TrialSettings) -> str | None:
+    """Why a trial cannot be a member of any population, as a clause; None if it can.
+
+    Raises:
+        TrialInputError: a name is unknown, or a value of the recipe out of range.
+    """
+    training = resolved_training(settings.training, settings.hyperparameters)
+    if training.mode != FROZEN_FEATURES and settings.backbone.name != _IDENTITY:
+        return "its backbone is trained"
+    if settings.loss == UNTRAINED or training.epochs == 0:
+        return "nothing is trained"
+    if settings.evaluate_test:
+        return "it reads the test classes"
+    if not settings.protocol.is_validated:
+        return "nothing is validated"
+    if "label_distances" in settings.dataset.options:
+        return "its task is continuous"
+    return _problem_of_loss(settings.loss) or _problem_of_recipe(training)
+
+
+def _problem_of_loss(loss: str) -> str | None:
+    parsed = parse_loss(loss)
+    (term, *others) = parsed.terms
+    if others or not parsed.is_single or term.has_memory or term.is_external:
+        return f"{loss} is not one of podium's losses by itself"
+    if not literals("losses", term.name).get("is_vmappable", True):
+        return f"{loss} cannot be mapped over its hyperparameters"
+    return None
+
+
+def _problem_of_recipe(training: TrainingSettings) -> str | None:
+    if literals("batch_samplers", training.sampler).get("needs_embeddings", False):
+        return f"the sampler {training.sampler} chooses by each network's own embeddings"
+    if training.micro_batch_size:
+        return "its batches go through the network in parts"
+    if training.compile or training.precision != "float32":
+        return "its network is compiled, or not in float32"
+    return None
+
+
+def agreement(settings: TrialSettings) -> str:
+    """A hash that trials share which may be members of one population.
+
+    In it is all but the real-valued hyperparameters of the loss and `REAL_SETTINGS`. Learning
+    rates of 0 are no exception: they are numbers like any other.
+    """
+    training = resolved_training(settings.training, settings.hyperparameters)
+    alike: dict[str, HyperparameterValue] = dict.fromkeys(REAL_SETTINGS, 0.5)
+    declared = _declared(settings.loss)
+    chosen = {
+        name: value
+        for name, value in loss_values(settings).items()
+        if not isinstance(declared[name].legal, Interval)
+    }
+    recipe = training.with_values(alike)
+    return digest(replace(settings, hyperparameters=chosen, training=recipe).to_dict())
+
+
+def loss_values(settings: TrialSettings) -> dict[str, HyperparameterValue]:
+    """Every hyperparameter of a single loss of podium: what is not set has its default."""
+    given = settings.hyperparameters
+    return {
+        name: parameter.typed(given.get(name, parameter.default))
+        for name, parameter in _declared(settings.loss).items()
+    }
+
+
+def real_names(loss: str) -> tuple[str, ...]:
+    """The hyperparameters of a single loss of podium that members may differ in."""
+    return tuple(
+        name
+        for name, parameter in _declared(loss).items()
+        if isinstance(parameter.legal, Interval)
+    )
+
+
+def _declared(loss: str) -> Mapping[str, Parameter]:
+    stated = literals("losses", loss, calls=DECLARATIONS)
+    declared: Mapping[str, Parameter] = stated.get("declared", {})
+    return declared

@@ -1,0 +1,246 @@
+"""One fold of many trials at once: heads that see the same batches, validated together.
+
+P = members, N = images, B = batch, F = features, D = embedding dimension, S = steps of an epoch.
+"""
+
+from collections.abc import Iterator, Sequence
+from time import perf_counter
+
+import torch
+from torch import Tensor
+
+from trainables.device import peak_memory_mb
+from trainables.errors import Collapsed, Diverged
+from trainables.loss_composition.loss_base import Loss
+from trainables.metrics.collapse import is_collapsed
+from trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
+from trainables.metrics.recall_at_k import recall_class_hits, recall_scores
+from trainables.metrics.stacked_ranks import stacked_ranks
+from trainables.population.agreement import real_names
+from trainables.population.stacked_optimiser import Rates, Trained
+from trainables.population.stacked_step import BIAS, NOTHING, WEIGHT, StackedStep, StepRates, embed
+from trainables.reproducibility import derive_seed, reproducible
+from trainables.settings.training_settings import ClippingSettings
+from trainables.training_loop.learning_rates import EMBEDDING, LOSS, learning_rates
+from trainables.training_loop.training_batches import TrainingBatches
+from trainables.trial.fold_data import FoldData
+from trainables.trial.setup import TrialSetup
+from trainables.trial_reports import EpochReport, Score
+
+MemberReport = EpochReport | Diverged | Collapsed
+
+
+class PopulationFold:
+    """The heads of one fold, from scratch.
+
+    Each member is what `trainables.trial.fold_run.FoldRun` would make of its trial, up to the
+    rounding of float32 sums that are added in another order.
+
+    Args:
+        setups: trials of one agreement (`trainables.population.agreement`).
+        fold: index of the protocol's split.
+        device: device of the heads and of the features.
+
+    Raises:
+        TrialInputError: the protocol does not fit the data set, or a class or an image has two
+            roles.
+    """
+
+    def __init__(self, setups: Sequence[TrialSetup], fold: int, device: torch.device) -> None:
+        self._setups, self._fold, self._device = list(setups), fold, device
+        first = setups[0]
+        data = FoldData(first, fold, device)
+        self._seed = data.seed
+        losses = [_loss_of(setup) for setup in setups]
+        with reproducible(derive_seed(data.seed, "network"), first.settings.num_threads):
+            self._embedder = embedder = data.make_embedder().to(device)
+            val = data.validated()
+            assert val is not None, "members are validated"
+            self._val = val
+            text_CT = data.class_text() if "class_text" in losses[0].needs else None
+            self._batches = TrainingBatches(
+                data.trained(), first.training, data.seed, losses[0], text_CT
+            )
+        for loss in losses:
+            generator = torch.Generator().manual_seed(derive_seed(data.seed, "criterion"))
+            dim = first.settings.embedding_dim
+            loss.prepare(self._batches.num_classes, dim, generator)
+        self._layer = {
+            WEIGHT: _stacked([embedder.embedding.weight] * len(setups), device),
+            BIAS: _stacked([embedder.embedding.bias] * len(setups), device),
+        }
+        own = [dict(loss.named_parameters()) for loss in losses]
+        self._own = {name: _stacked([made[name] for made in own], device) for name in own[0]}
+        self._reals = {
+            name: self._of_members([loss.hyperparameters[name] for loss in losses])
+            for name in real_names(first.settings.loss)
+        }
+        self._step = StackedStep(
+            loss=type(losses[0]),
+            chosen={
+                name: value
+                for name, value in losses[0].hyperparameters.items()
+                if name not in self._reals
+            },
+            optimiser=first.training.optimiser,
+            clipped=_clipped([setup.training for setup in setups]),
+            is_normalised=first.training.l2,
+        )
+        self._num_steps = 0
+
+    def _of_members(self, values: Sequence[float]) -> Tensor:
+        return torch.tensor(values, dtype=torch.float32, device=self._device)
+
+    def __len__(self) -> int:
+        return len(self._setups)
+
+    def keep(self, kept: Sequence[int]) -> None:
+        """Go on with some members only, in that order."""
+        kept_K = torch.tensor(kept, device=self._device)
+        self._setups = [self._setups[member] for member in kept]
+        self._layer = {name: trained.select(kept_K) for name, trained in self._layer.items()}
+        self._own = {name: trained.select(kept_K) for name, trained in self._own.items()}
+        self._reals = {name: values_P[kept_K] for name, values_P in self._reals.items()}
+
+    def run_epoch(self, epoch: int) -> list[MemberReport]:
+        """Train and validate every member; what failed instead of a report, member by member."""
+        started = perf_counter()
+        num_threads = self._setups[0].settings.num_threads
+        with reproducible(derive_seed(self._seed, epoch), num_threads), torch.no_grad():
+            trained = self._train(epoch)
+            found = list(self._validate(epoch, trained))
+        seconds = (perf_counter() - started) / len(self)
+        memory_mb = peak_memory_mb(self._device)
+        return [
+            one
+            if isinstance(one, Diverged | Collapsed)
+            else self._report(epoch, train, one, seconds, memory_mb)
+            for train, one in zip(trained, found, strict=True)
+        ]
+
+    def _report(
+        self,
+        epoch: int,
+        train: tuple[Score, ...] | Diverged,
+        ranks: FirstPositiveRanks,
+        seconds: float,
+        memory_mb: float,
+    ) -> EpochReport:
+        assert not isinstance(train, Diverged), "who diverged is not validated"
+        ks = self._setups[0].settings.ks
+        return EpochReport(
+            fold=self._fold,
+            epoch=epoch,
+            scores=(*train, *recall_scores(ranks, ks, role="val")),
+            class_hits=tuple(recall_class_hits(ranks, k, role="val") for k in ks),
+            seconds=seconds,
+            peak_memory_mb=memory_mb,
+        )
+
+    def _train(self, epoch: int) -> list[tuple[Score, ...] | Diverged]:
+        rates = self._rates(epoch)
+        steps = []
+        for images, beside in self._batches.epoch(epoch):
+            self._num_steps += 1
+            step = torch.tensor(float(self._num_steps), device=self._device)
+            features_BF = self._head_input(images)
+            steps.append(
+                self._step(self._layer, self._own, self._reals, rates, features_BF, beside, step)
+            )
+        every_PS3 = torch.stack(steps, dim=1).cpu().double()
+        return [self._scores(values_S3, epoch) for values_S3 in every_PS3]
+
+    def _scores(self, values_S3: Tensor, epoch: int) -> tuple[Score, ...] | Diverged:
+        losses_S, active_S, norms_S = values_S3.unbind(1)
+        for what, values_S in (("loss", losses_S), ("norm of the gradient", norms_S)):
+            bad = (~values_S.isfinite()).nonzero()
+            if len(bad):
+                step = int(bad[0])
+                value = values_S[step].item()
+                text = f"the {what} is {value} at step {step + 1} of {len(values_S)}"
+                return Diverged(text, self._fold, epoch)
+        return (
+            Score(role="train", metric="loss", value=losses_S.mean().item()),
+            Score(role="train", metric="active_fraction", value=active_S.mean().item()),
+        )
+
+    def _rates(self, epoch: int) -> StepRates:
+        recipes = [setup.training for setup in self._setups]
+        by_group = [learning_rates(recipe, epoch) for recipe in recipes]
+        momentum = self._of_members([recipe.momentum for recipe in recipes])
+        epsilon = self._of_members([recipe.adam_epsilon for recipe in recipes])
+
+        def rates(group: str, decays: list[float]) -> Rates:
+            return Rates(
+                learning_rate=self._of_members([of[group] for of in by_group]),
+                decay=self._of_members(decays),
+                momentum=momentum,
+                epsilon=epsilon,
+            )
+
+        return StepRates(
+            embedding=rates(EMBEDDING, [recipe.weight_decay for recipe in recipes]),
+            loss=rates(LOSS, [recipe.proxy_weight_decay for recipe in recipes]),
+            clip=self._of_members([recipe.clip_value or torch.inf for recipe in recipes]),
+        )
+
+    def _head_input(self, images: Tensor) -> Tensor:
+        return self._embedder.head_input(self._embedder.features(images))
+
+    def _validate(
+        self, epoch: int, trained: Sequence[tuple[Score, ...] | Diverged]
+    ) -> Iterator[FirstPositiveRanks | Diverged | Collapsed]:
+        features_NF = torch.cat(
+            [self._head_input(chunk) for chunk in self._val.batches.evaluation()]
+        )
+        embeddings_PND = embed(
+            self._layer[WEIGHT].value, self._layer[BIAS].value, features_NF
+        ).contiguous()
+        is_finite_PN = embeddings_PND.isfinite().all(2)
+        num_bad_P = (~is_finite_PN).sum(1).tolist()
+        failures = [
+            train if isinstance(train, Diverged) else self._not_finite(num_bad, epoch)
+            for train, num_bad in zip(trained, num_bad_P, strict=True)
+        ]
+        sound = [member for member, failure in enumerate(failures) if failure is None]
+        if len(sound) < len(failures):
+            embeddings_PND = embeddings_PND[torch.tensor(sound, device=self._device)]
+        ranks = self._ranks(embeddings_PND, epoch)
+        for failure in failures:
+            yield next(ranks) if failure is None else failure
+
+    def _ranks(
+        self, embeddings_PND: Tensor, epoch: int
+    ) -> Iterator[FirstPositiveRanks | Collapsed]:
+        labels_N, is_gallery_N = self._val.labels_N, self._val.is_gallery_N
+        found = (
+            stacked_ranks(embeddings_PND, labels_N)
+            if is_gallery_N is None
+            else (first_positive_ranks(of, labels_N, is_gallery_N) for of in embeddings_PND)
+        )
+        for embeddings_ND, ranks in zip(embeddings_PND, found, strict=True):
+            if is_collapsed(embeddings_ND):
+                what = f"all {len(self._val)} val embeddings coincide"
+                yield Collapsed(what, self._fold, epoch)
+            else:
+                yield ranks
+
+    def _not_finite(self, num_bad: int, epoch: int) -> Diverged | None:
+        if not num_bad:
+            return None
+        what = f"{num_bad} of {len(self._val)} val embeddings are NaN or infinite"
+        return Diverged(what, self._fold, epoch)
+
+
+def _stacked(tensors: Sequence[Tensor], device: torch.device) -> Trained:
+    return Trained.fresh(torch.stack([tensor.detach() for tensor in tensors]).to(device))
+
+
+def _loss_of(setup: TrialSetup) -> Loss:
+    loss = setup.make_loss()
+    assert isinstance(loss, Loss), "others are trained alone"
+    return loss
+
+
+def _clipped(recipes: Sequence[ClippingSettings]) -> str:
+    return recipes[0].clipped if any(recipe.clip_value for recipe in recipes) else NOTHING

@@ -1,0 +1,144 @@
+"""One training step of many heads at once: they see the same batch of features.
+
+P = members, B = batch, F = features, D = embedding dimension.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.func import grad_and_value, vmap
+from torch.nn import functional
+
+from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.loss_base import Loss
+from trainables.population.stacked_optimiser import Rates, Trained, update
+
+WEIGHT, BIAS = "weight", "bias"
+"""Names of what the embedding layer trains."""
+
+NOTHING = "nothing"
+"""Of clipping: no member of the population clips its gradients."""
+
+Tensors = Mapping[str, Tensor]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRates:
+    """Rates of both groups of parameters in one epoch, and bounds of gradients, (P,).
+
+    Attributes:
+        embedding: of the embedding layer.
+        loss: of what the loss trains.
+        clip: bound of the absolute value of each number of a gradient; infinite for none.
+    """
+
+    embedding: Rates
+    loss: Rates
+    clip: Tensor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackedStep:
+    """What all members have in common.
+
+    Attributes:
+        loss: class of the loss.
+        chosen: hyperparameters of the loss that are no real numbers.
+        optimiser: name of the optimiser.
+        clipped: whose gradients are clipped: ``all``, ``network``, ``loss`` or `NOTHING`.
+        is_normalised: whether the head gives embeddings of length 1.
+    """
+
+    loss: type[Loss]
+    chosen: Mapping[str, Any]
+    optimiser: str
+    clipped: str
+    is_normalised: bool
+
+    def __call__(
+        self,
+        layer: Mapping[str, Trained],
+        own: Mapping[str, Trained],
+        reals: Tensors,
+        rates: StepRates,
+        features_BF: Tensor,
+        beside: Tensors,
+        step: Tensor,
+    ) -> Tensor:
+        """Move every member by one step, in place.
+
+        Args:
+            layer: weight (P, D, F) and bias (P, D) of the embedding layers.
+            own: what the loss trains, by name.
+            reals: real-valued hyperparameters of the loss, each of shape (P,).
+            rates: learning rates and the like.
+            features_BF: the batch.
+            beside: the rest of the batch, as `Batch` names it.
+            step: number of this step, from 1, a scalar.
+
+        Returns:
+            Loss, active fraction and norm of the gradient before clipping, shape (P, 3).
+        """
+        parameters = {name: trained.value for name, trained in own.items()}
+        embeddings_PBD = embed(layer[WEIGHT].value, layer[BIAS].value, features_BF)
+        (of_embeddings_PBD, of_loss), (value_P, active_P) = self._gradients(
+            embeddings_PBD, parameters, reals, beside
+        )
+        of_layer = {
+            WEIGHT: _weight_gradient(of_embeddings_PBD, features_BF),
+            BIAS: of_embeddings_PBD.sum(1),
+        }
+        norm_P = _norms((*of_layer.values(), *of_loss.values()))
+        for name, trained in layer.items():
+            gradient = _clip(of_layer[name], rates.clip, self.clipped in ("all", "network"))
+            update(self.optimiser, trained, gradient, rates.embedding, step)
+        for name, trained in own.items():
+            gradient = _clip(of_loss[name], rates.clip, self.clipped in ("all", "loss"))
+            update(self.optimiser, trained, gradient, rates.loss, step)
+        return torch.stack([value_P, active_P, norm_P], dim=1)
+
+    def _gradients(
+        self, embeddings_PBD: Tensor, parameters: Tensors, reals: Tensors, beside: Tensors
+    ) -> tuple[tuple[Tensor, dict[str, Tensor]], tuple[Tensor, Tensor]]:
+        def loss_of(
+            embeddings_BD: Tensor, parameters: Tensors, reals: Tensors
+        ) -> tuple[Tensor, Tensor]:
+            if self.is_normalised:
+                embeddings_BD = functional.normalize(embeddings_BD, dim=1)
+            batch = Batch.of(embeddings_BD, **beside)
+            output = self.loss.compute(batch, parameters, {**self.chosen, **reals})
+            return output.value, output.active_fraction
+
+        gradients: Callable[..., Any] = grad_and_value(loss_of, argnums=(0, 1), has_aux=True)
+        found: tuple[tuple[Tensor, dict[str, Tensor]], tuple[Tensor, Tensor]] = vmap(gradients)(
+            embeddings_PBD, parameters, reals
+        )
+        return found
+
+
+def embed(weight_PDF: Tensor, bias_PD: Tensor, features_BF: Tensor) -> Tensor:
+    """Embeddings of every member by one matrix product, shape (P, B, D)."""
+    num_members, dim, num_features = weight_PDF.shape
+    flat = features_BF @ weight_PDF.view(num_members * dim, num_features).T
+    return flat.view(-1, num_members, dim).transpose(0, 1) + bias_PD[:, None]
+
+
+def _weight_gradient(of_embeddings_PBD: Tensor, features_BF: Tensor) -> Tensor:
+    num_members, _, dim = of_embeddings_PBD.shape
+    flat = of_embeddings_PBD.transpose(1, 2).reshape(num_members * dim, -1) @ features_BF
+    return flat.view(num_members, dim, -1)
+
+
+def _norms(gradients: tuple[Tensor, ...]) -> Tensor:
+    squares = [gradient.reshape(len(gradient), -1).square().sum(1) for gradient in gradients]
+    return torch.stack(squares).sum(0).sqrt()
+
+
+def _clip(gradient: Tensor, bound_P: Tensor, is_clipped: bool) -> Tensor:
+    if not is_clipped:
+        return gradient
+    bound = bound_P.view((-1,) + (1,) * (gradient.dim() - 1))
+    return gradient.clamp(-bound, bound)
