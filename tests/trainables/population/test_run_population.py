@@ -1,0 +1,71 @@
+"""A population over epochs and folds, and what becomes of members on the way."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.trainables.tiny_trials import two_folds
+from tests.trainables.trial.test_frozen_features import frozen_trial
+from trainables.errors import Diverged
+from trainables.population.run_population import Population
+from trainables.trial.run_trial import run_trial
+
+BETAS = {"a": 10.0, "b": 30.0, "c": 50.0, "d": 70.0}
+
+
+@pytest.fixture
+def members(tmp_path):
+    base = frozen_trial(tmp_path, of=two_folds, loss="multi_similarity", evaluate_test=False)
+    return {name: replace(base, hyperparameters={"beta": beta}) for name, beta in BETAS.items()}
+
+
+def run(population):
+    found = {}
+    while population.members:
+        for member, report in population.step().items():
+            found.setdefault(member, []).append(report)
+    return found
+
+
+def assert_equal(reports, trial):
+    alone = list(run_trial(trial))
+    assert [(report.fold, report.epoch) for report in reports] == [
+        (report.fold, report.epoch) for report in alone
+    ]
+    for report, wanted in zip(reports, alone, strict=True):
+        assert report.recall(1) == pytest.approx(wanted.recall(1), abs=0.03)  # a query of 48
+
+
+def test_members_go_through_all_folds_as_trials_alone_do(members):
+    for member, reports in run(Population(members)).items():
+        assert_equal(reports, members[member])
+
+
+def test_who_is_dropped_reports_no_more_and_the_others_go_on(members):
+    population = Population(members)
+    found = {member: [report] for member, report in population.step().items()}
+    population.drop(["a", "c", "d"])
+    assert population.members == ("b",)
+    for member, reports in run(population).items():
+        found[member] += reports
+    assert [len(found[member]) for member in BETAS] == [1, 4, 1, 1]
+    assert_equal(found["b"], members["b"])
+
+
+def test_who_fails_is_dropped_with_its_reason(members):
+    fast = {"head_learning_rate_factor": 1e4, "learning_rate": 1.0, "weight_decay": 1.0}
+    members = {
+        name: replace(trial, training=replace(trial.training, optimiser="sgd", epochs=8))
+        for name, trial in members.items()
+    }
+    members["c"] = replace(members["c"], hyperparameters=fast)
+    found = run(Population(members))
+    assert [len(found[member]) for member in "abd"] == [16, 16, 16]
+    assert isinstance(found["c"][-1], Diverged)
+    assert len(found["c"]) < 8
+
+
+def test_a_population_without_members_is_over(members):
+    population = Population(members)
+    population.drop(members)
+    assert population.members == ()
