@@ -3,10 +3,12 @@
 import math
 from typing import Self
 
+from orchestrator.executors.job_groups import JobGroups
 from orchestrator.executors.private_folders import remove_folders_of_dead_runs
 from orchestrator.scheduling.executor_interface import NoJob, Scheduler
 from orchestrator.study.resource_demand import Capacity
-from orchestrator.worker.worker import TrialFunction, TrialWorker, train
+from orchestrator.worker.slot_worker import SlotWorker
+from orchestrator.worker.worker import TrialFunction, train
 
 
 class InProcessExecutor:
@@ -28,15 +30,19 @@ class InProcessExecutor:
         return Capacity(cpus=math.inf, gpus=math.inf, max_trials=1)
 
     def run(self, scheduler: Scheduler) -> None:
-        """Run every job to its end, one at a time."""
-        worker = TrialWorker(self._trial)
+        """Run every job to its end, one at a time, or one population."""
+        worker = SlotWorker(self._trial)
+        groups = JobGroups(lambda: scheduler.next_job(self.capacity()))
         while not scheduler.is_stopping:
-            job = scheduler.next_job(self.capacity())
-            if isinstance(job, NoJob):
-                assert job is NoJob.FINISHED, "nothing is running, so there is nothing to wait for"
+            jobs = groups.next()
+            if isinstance(jobs, NoJob):
+                assert jobs is NoJob.FINISHED, "nothing runs, so there is nothing to wait for"
                 return
-            scheduler.trial_started(job.trial_id)
-            worker.start(job)
-            while not scheduler.is_stopping and scheduler.receive(job.trial_id, worker.step()):
-                pass
+            for job in jobs:
+                scheduler.trial_started(job.trial_id)
+            worker.start(jobs)
+            while worker.trials and not scheduler.is_stopping:
+                for trial_id, messages in worker.step().items():
+                    if not scheduler.is_stopping and not scheduler.receive(trial_id, messages):
+                        worker.drop(trial_id)
             worker.stop()

@@ -46,6 +46,8 @@ class StudyQueues:
         for run in runs:
             self._groups.setdefault(self._group_of(run.search), []).append(run)
         self._retries: deque[TrialSpec] = deque()
+        self._filled: SearchRun | None = None  # which the last suggestions were of
+        self._num_filled = 0
 
     def restore(
         self,
@@ -89,13 +91,23 @@ class StudyQueues:
             return retry
         allowed = self._allowed(num_slots)
         while askable := [run for run in allowed if run.can_suggest]:
-            run = min(askable, key=lambda run: run.share_used)
+            run = self._next_of(askable)
             ask, spec = run.suggest()
             write_ask(ask)
             if spec is not None:
                 return spec
             self._plan_finals_of_group(run)  # the space may be exhausted now
         return self.final_stage.next()
+
+    def _next_of(self, askable: Sequence[SearchRun]) -> SearchRun:
+        """The search furthest behind; its trials come together where these make a population."""
+        is_full = self._num_filled == self._study.search.population
+        run = self._filled
+        if run is None or run not in askable or is_full:
+            run, self._num_filled = min(askable, key=lambda run: run.share_used), 0
+        self._filled = run
+        self._num_filled += 1
+        return run
 
     def end_early(self, ended: Iterable[str]) -> None:
         """Have these searches suggest no more, before anything is restored."""

@@ -12,6 +12,7 @@ from orchestrator.study.study import Study
 from orchestrator.trials.history import TrialHistory
 from orchestrator.trials.retries import demand_of_next_attempt
 from orchestrator.trials.specification import TrialSpec
+from trainables.population.agreement import why_alone
 
 
 class WorkerSlots:
@@ -31,6 +32,7 @@ class WorkerSlots:
         self._objective = objective
         self._paths = paths
         self._least = least_demand(study)
+        self._least_free = self._least.part(study.search.population)
         self._waiting: _Waiting | None = None
         self.num_handed_out = 0
 
@@ -61,14 +63,14 @@ class WorkerSlots:
         if any(entry.begun is None and entry.is_alone for entry in running):
             return None
         occupied = [entry.demand for entry in running]
-        if self._waiting is None and _fits(self._least, capacity, occupied):
+        if self._waiting is None and _fits(self._least_free, capacity, occupied):
             spec = next_spec()
             if spec is not None:
                 self._waiting = _waiting(self._paths, spec)
         if self._waiting is None:
             return None
         spec, attempt, earlier = self._waiting
-        usual = demand_of(self._study, spec.search.block)
+        usual = self._usual_demand(spec)
         demand = demand_of_next_attempt(earlier, usual, capacity)
         if not _fits(demand, capacity, occupied):
             return None
@@ -83,6 +85,12 @@ class WorkerSlots:
             attempt=attempt,
             earlier=earlier,
         )
+
+    def _usual_demand(self, spec: TrialSpec) -> Demand:
+        """Of the trial's block; a part of it for a trial that can be a member of a population."""
+        whole, members = demand_of(self._study, spec.search.block), self._study.search.population
+        is_member = spec.stage == "search" and members > 1 and why_alone(spec.settings) is None
+        return whole.part(members) if is_member else whole
 
 
 class _Waiting(NamedTuple):

@@ -48,8 +48,9 @@ def resolved_dict(study: Study) -> dict[str, Any]:
     """Every value of the study, for YAML and JSON: no default is left out.
 
     What the study file states for single losses is there by key, and then by loss. Only ``code``
-    is missing where nothing is named by import path, and ``verification`` where it is not asked
-    for, as in older snapshots. ``notify`` is left out: a snapshot names no program to run.
+    is missing where nothing is named by import path, and ``verification`` and ``population`` where
+    they are not asked for, as in older snapshots. ``notify`` is left out: a snapshot names no
+    program to run.
     """
     values = asdict(study) | {
         "losses": study.loss_names,
@@ -61,6 +62,8 @@ def resolved_dict(study: Study) -> dict[str, Any]:
     }
     keys = (key for key in _KEYS if key not in _IF_GIVEN or values[key])
     plain: dict[str, Any] = json.loads(json.dumps({key: values[key] for key in keys}))
+    if study.search.population == 1:
+        del plain["search"]["population"]
     return plain
 
 

@@ -14,10 +14,35 @@ _ROUNDING = 1e-6  # ten tenths of a GPU are one
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """CPUs and GPUs that one trial occupies while it runs, or that one node has."""
+    """CPUs and GPUs that one trial occupies while it runs, or that one node has.
+
+    Attributes:
+        cpus: number of CPUs.
+        gpus: number of GPUs.
+        share: part of a worker slot: of a member of a population less than 1.
+    """
 
     cpus: float
     gpus: float
+    share: float = 1.0
+
+    @property
+    def is_member(self) -> bool:
+        """Whether it is the part of a slot that a member of a population occupies."""
+        return self.share < 1.0
+
+    def part(self, num_members: int) -> "Demand":
+        """What each of so many members occupies that are in this slot together."""
+        return Demand(
+            cpus=self.cpus / num_members,
+            gpus=self.gpus / num_members,
+            share=self.share / num_members,
+        )
+
+    @property
+    def whole(self) -> "Demand":
+        """The slot of which this is a part."""
+        return Demand(cpus=self.cpus / self.share, gpus=self.gpus / self.share)
 
     def fits_on(self, node: "Demand") -> bool:
         """Whether the trial fits on an otherwise idle node with these resources."""
@@ -37,7 +62,8 @@ class Capacity:
     Attributes:
         cpus: CPUs of all nodes together.
         gpus: GPUs of all nodes together.
-        max_trials: upper bound on trials at a time; None for no bound.
+        max_trials: upper bound on trials at a time, of which a population is one; None for no
+            bound.
         nodes: resources of each node; empty if unknown.
     """
 
@@ -52,7 +78,10 @@ class Capacity:
         return (
             sum(demand.cpus for demand in given) <= self.cpus + _ROUNDING
             and sum(demand.gpus for demand in given) <= self.gpus + _ROUNDING
-            and (self.max_trials is None or len(given) <= self.max_trials)
+            and (
+                self.max_trials is None
+                or sum(demand.share for demand in given) <= self.max_trials + _ROUNDING
+            )
         )
 
     def at_most(self, num_trials: int | None) -> "Capacity":

@@ -72,6 +72,8 @@ class SearchSettings:
             protocol's.
         warm_start: earlier results to take first configs from; None for none.
         max_concurrent: maximum number of trials of a search at a time; None for no limit.
+        population: members of a population at most, for trials that can be members of one; 1 has
+            every trial run alone.
     """
 
     sampler: SamplerName = "tpe"
@@ -87,6 +89,7 @@ class SearchSettings:
     splits: Splits = "same"
     warm_start: WarmStart | None = None
     max_concurrent: int | None = None
+    population: int = 1
 
     @property
     def wants_seconds(self) -> bool:

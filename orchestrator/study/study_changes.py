@@ -21,6 +21,7 @@ _FREE = (
     "final.protocol.classes_file",  # what was in the file is in val_classes
     "protocol.classes_file",
     "search.max_concurrent",
+    "search.population",
     "storage",
 )
 # What they hold for a loss is one value: its keys are names of hyperparameters.

@@ -62,6 +62,8 @@ _MIN_DIM = 2
 # Far above what any design needs, and below what no machine ever ends.
 _MAX_K = 1_000_000  # images of a class at most
 _MAX_TRIALS = 100_000  # of one search
+_MAX_MEMBERS = 10_000  # of a population
+_MEMBERS = 64  # of a population, where the study says ``auto``
 _MAX_REPEATS = 1_000  # of searches, and seeds of a final
 MAX_CONCURRENT = 100_000
 """Trials at a time."""
@@ -270,7 +272,18 @@ def _search(
         splits=section.choice("splits", base.splits, get_args(Splits)),
         warm_start=_warm_start(section, problems),
         max_concurrent=max_concurrent,
+        population=_population(section, base.population),
     )
+
+
+def _population(search: Section, default: int) -> int:
+    """``auto``, ``off``, which YAML takes for false, or a number."""
+    node = search.node("population")
+    if node is not None and node.value in (False, "off"):
+        return 1
+    if node is not None and node.value == "auto":
+        return _MEMBERS
+    return search.integer("population", default, low=1, high=_MAX_MEMBERS)
 
 
 def _warm_start(search: Section, problems: Problems) -> WarmStart | None:

@@ -81,6 +81,8 @@ def demand_of_next_attempt(
     needed = {_policy(attempt).alone_on for attempt in attempts}
     if _is_suspect(attempts):
         needed.add("node")
+    if not needed:
+        return usual
     gpus = float(math.ceil(usual.gpus)) if "device" in needed else usual.gpus
     cpus = usual.cpus
     if "node" in needed:

@@ -10,6 +10,7 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.resource_demand import Demand
 from orchestrator.study.study import KeepSettings, Search, TrainOn
 from trainables.loss_files import files_of
+from trainables.population.agreement import agreement
 from trainables.settings.training_settings import HyperparameterValue
 from trainables.settings.trial_settings import TrialSettings
 
@@ -24,6 +25,8 @@ class TrialJob:
         attempt: number of the attempt, from 1.
         paths: results folder of the study, absolute or a URI.
         demand: CPUs and GPUs it occupies.
+        population: what it shares with the trials that it can be trained together with; None for a
+            trial that runs alone.
         keeps_log: whether its log file is kept whatever becomes of it.
         loss_files: name -> bytes of the files that its loss is in (`trainables.loss_files`).
     """
@@ -33,6 +36,7 @@ class TrialJob:
     paths: StudyPaths
     settings: TrialSettings
     demand: Demand
+    population: str | None = None
     keeps_model: bool = False
     keeps_embeddings: bool = False
     keeps_log: bool = True
@@ -130,6 +134,7 @@ class TrialSpec:
             paths=paths,
             settings=self.settings,
             demand=demand,
+            population=agreement(self.settings) if demand.is_member else None,
             keeps_model=keep.models and self.stage == "final",
             keeps_embeddings=keep.embeddings and self.stage != "search",
             loss_files=files_of(self.settings.loss),

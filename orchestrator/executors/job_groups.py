@@ -1,0 +1,36 @@
+"""Jobs that are run together: trials of one population in one process, others one by one."""
+
+from collections.abc import Callable
+
+from orchestrator.scheduling.executor_interface import NoJob
+from orchestrator.trials.specification import TrialJob
+
+Group = tuple[TrialJob, ...]
+
+
+class JobGroups:
+    """Collects the jobs that the scheduler gives, until it gives no more for now.
+
+    Args:
+        next_job: gives a job, or says why there is none.
+    """
+
+    def __init__(self, next_job: Callable[[], TrialJob | NoJob]) -> None:
+        self._next_job = next_job
+        self._waiting: list[Group] = []
+
+    def next(self) -> Group | NoJob:
+        """The jobs of one worker slot, or why there are none."""
+        if self._waiting:
+            return self._waiting.pop(0)
+        job = self._next_job()
+        if isinstance(job, NoJob):
+            return job
+        if job.population is None:
+            return (job,)
+        groups: dict[object, list[TrialJob]] = {}
+        while not isinstance(job, NoJob):
+            groups.setdefault(job.population or job.trial_id, []).append(job)
+            job = self._next_job()
+        self._waiting = [tuple(jobs) for jobs in groups.values()]
+        return self._waiting.pop(0)

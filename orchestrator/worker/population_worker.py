@@ -1,0 +1,140 @@
+"""Runs the trials of one population together, epoch by epoch; failures become messages."""
+
+import io
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from orchestrator.trials.failure_causes import OUT_OF_HOST_MEMORY, OUT_OF_MEMORY, cause_of
+from orchestrator.trials.specification import TrialJob
+from orchestrator.trials.worker_messages import Ended, Message
+from orchestrator.worker.process_memory import clear_frames, limit_memory, release_memory
+from orchestrator.worker.worker_attempt import WorkerAttempt, captured
+
+if TYPE_CHECKING:
+    from trainables.population.run_population import MemberReport, Population
+
+Messages = dict[str, list[Message]]
+
+
+class PopulationWorker:
+    """One worker slot. `start` jobs, then `step` until all of them are over.
+
+    Where memory runs out the members start again, one half of them after the other; what they
+    reported before they do not report again.
+    """
+
+    def __init__(self) -> None:
+        self._attempts: dict[str, WorkerAttempt] = {}
+        self._turns: list[list[str]] = []
+        self._population: Population | None = None
+        self._to_skip: dict[str, int] = {}
+
+    @property
+    def members(self) -> Collection[str]:
+        """Ids of the trials that are not over."""
+        return self._attempts.keys()
+
+    def start(self, jobs: Sequence[TrialJob]) -> None:
+        """Take on jobs of one population, each from scratch."""
+        self.stop()
+        self._attempts = {job.trial_id: WorkerAttempt(job) for job in jobs}
+        self._turns = [list(self._attempts)]
+        self._to_skip = dict.fromkeys(self._attempts, 0)
+
+    def step(self) -> Messages:
+        """Run until there is something to say; returns the messages of each trial."""
+        messages: Messages = {}
+        while self._turns and not messages:
+            turn = [trial_id for trial_id in self._turns[0] if trial_id in self._attempts]
+            messages = self._epoch(turn) if turn else {}
+            if not any(trial_id in self._attempts for trial_id in self._turns[0]):
+                del self._turns[0]
+                self._population = None
+        return messages
+
+    def drop(self, trial_id: str) -> None:
+        """Train a trial no further, as it was pruned; its attempt ends as "stopped"."""
+        if self._population is not None:
+            self._population.drop([trial_id])
+        attempt = self._attempts.pop(trial_id, None)
+        if attempt is not None:
+            attempt.end(None)
+
+    def stop(self) -> None:
+        """End all trials that are not over; their attempts end as "stopped"."""
+        for trial_id in tuple(self._attempts):
+            self.drop(trial_id)
+        self._turns, self._population = [], None
+
+    def _epoch(self, turn: Sequence[str]) -> Messages:
+        try:
+            with captured(_EveryLog([self._attempts[trial_id] for trial_id in turn])):
+                population = self._population or self._begin(turn)
+                self._population = population
+                reports = population.step()
+        except Exception as error:  # the one place where a failure becomes a result
+            messages = self._after(error, turn)
+            clear_frames(error)
+            return messages
+        messages = self._messages(reports)
+        if not population.members:
+            for trial_id in turn:
+                if trial_id in self._attempts:
+                    ended = self._attempts[trial_id].complete()
+                    messages.setdefault(trial_id, []).append(self._end(trial_id, ended))
+        return messages
+
+    def _begin(self, turn: Sequence[str]) -> "Population":
+        from trainables.population.run_population import Population  # loads torch
+
+        jobs = {trial_id: self._attempts[trial_id].job for trial_id in turn}
+        for trial_id in turn:
+            self._attempts[trial_id].begin()
+        limit_memory(next(iter(jobs.values())).demand.whole.gpus)
+        return Population({trial_id: job.settings for trial_id, job in jobs.items()})
+
+    def _messages(self, reports: Mapping[str, "MemberReport"]) -> Messages:
+        messages: Messages = {}
+        for trial_id, report in reports.items():
+            attempt = self._attempts[trial_id]
+            if isinstance(report, Exception):
+                messages[trial_id] = [self._end(trial_id, attempt.failed(report))]
+            elif self._to_skip[trial_id]:
+                self._to_skip[trial_id] -= 1
+            else:
+                attempt.take(report)
+                messages[trial_id] = [report]
+        return messages
+
+    def _after(self, error: Exception, turn: Sequence[str]) -> Messages:
+        is_memory = cause_of(error) in (OUT_OF_MEMORY, OUT_OF_HOST_MEMORY)
+        self._population = None
+        if not is_memory or len(turn) == 1:
+            return {
+                trial_id: [self._end(trial_id, self._attempts[trial_id].failed(error))]
+                for trial_id in turn
+            }
+        clear_frames(error)
+        release_memory()
+        middle = len(turn) // 2
+        self._turns[:1] = [list(turn[:middle]), list(turn[middle:])]
+        self._to_skip = {
+            trial_id: attempt.num_reports for trial_id, attempt in self._attempts.items()
+        }
+        return {}
+
+    def _end(self, trial_id: str, ended: Ended) -> Ended:
+        self._attempts.pop(trial_id).end(ended)
+        return ended
+
+
+class _EveryLog(io.TextIOBase):
+    """What a population says concerns all its members."""
+
+    def __init__(self, attempts: Sequence[WorkerAttempt]) -> None:
+        self._attempts = attempts
+
+    def write(self, text: str) -> int:
+        for attempt in self._attempts:
+            attempt.log.write(text)
+        return len(text)

@@ -1,0 +1,190 @@
+"""One attempt at a trial as its worker sees it: its log, and what the store knows of it."""
+
+import contextlib
+import io
+import logging
+import os
+import platform
+import time
+import traceback
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from orchestrator.redaction import redacted
+from orchestrator.results.records.attempts import Attempt, read_attempt, write_attempt
+from orchestrator.results.records.results_folder import is_present
+from orchestrator.study.foreign_code import changed_code
+from orchestrator.trials.failure_causes import (
+    DATA,
+    DEVICE,
+    ERROR,
+    INPUT,
+    OUT_OF_HOST_MEMORY,
+    OUT_OF_MEMORY,
+    STORE,
+    cause_of,
+)
+from orchestrator.trials.specification import TrialJob
+from orchestrator.trials.worker_messages import Ended
+from orchestrator.worker.process_memory import device_memory, devices, memory_at
+from orchestrator.worker.trial_log import TrialLog
+from podium.errors import CorruptFileError, StoreError
+from trainables.errors import DataError, TrialInputError
+from trainables.importable_code import failure_text
+from trainables.loss_files import keep_files
+from trainables.trial_reports import Report
+
+
+class WorkerAttempt:
+    """An attempt from its job to its last message.
+
+    Args:
+        job: the job of which it is an attempt.
+
+    Attributes:
+        job: as given.
+        log: takes what the trial prints.
+        note: remark on how it started, for people; None without one.
+        num_reports: number of reports so far.
+    """
+
+    def __init__(self, job: TrialJob) -> None:
+        self.job = job
+        self.log = TrialLog(job)
+        self.note: str | None = None
+        self.num_reports = 0
+        self._began = time.monotonic()
+        self._attempt = Attempt(
+            trial_id=job.trial_id,
+            number=job.attempt,
+            node=platform.node(),
+            pid=os.getpid(),
+            device=devices(),
+            started_at=datetime.now(UTC),
+            ended_at=None,
+            cause=None,
+            cpus=job.demand.cpus,
+            gpus=job.demand.gpus,
+        )
+        self._has_begun = False
+
+    def begin(self) -> None:
+        """Write that it has begun, and see that the trial can be what it is to be here.
+
+        Raises:
+            StoreError: this node does not see the study's folder, or cannot write there.
+            DataError: this node has other code than the trial is defined by.
+        """
+        if not is_present(self.job.paths):
+            raise StoreError(
+                f"node {platform.node()} does not see {self.job.paths.folder}: storage must be one"
+                " folder that every node sees"
+            )
+        self._has_begun = True
+        write_attempt(self.job.paths, self._attempt)
+        keep_files(self.job.loss_files)
+        _refuse_other_code(self.job)
+
+    def take(self, report: Report) -> None:
+        """Note a report of the trial."""
+        self.log.note(report)
+        self.num_reports += 1
+
+    def complete(self) -> Ended:
+        """The last message of a trial that came to its end."""
+        log = self.log.printed()
+        return Ended(state="COMPLETE", log=log, device_memory_mb=device_memory())
+
+    def failed(self, error: Exception) -> Ended:
+        """The last message of a trial that an error ended."""
+        cause = cause_of(error)
+        # What a user has to fix is shown in full, of torch's errors the first line.
+        lines = str(error).strip().splitlines()[: None if cause in (INPUT, DATA) else 1]
+        text, where = redacted("\n".join(lines)) or type(error).__name__, f"node {platform.node()}"
+        if cause == ERROR and self.job.loss_files:
+            text = redacted(failure_text(error, self.job.loss_files))
+        if cause in (DATA, STORE) and where not in text:
+            text += f" (on the {where})"  # other nodes may see the files
+        peak_mb, device_mb = memory_at(cause)
+        return Ended(
+            state="FAILED",
+            cause=cause,
+            message=text,
+            traceback=redacted("".join(traceback.format_exception(error))),
+            log=self.log.printed(),
+            recycle=cause in (ERROR, DEVICE, OUT_OF_MEMORY, OUT_OF_HOST_MEMORY),
+            peak_memory_mb=peak_mb,
+            device_memory_mb=device_mb,
+        )
+
+    def end(self, ended: Ended | None) -> None:
+        """Write how it ended; nothing if it never began.
+
+        Args:
+            ended: the trial's last message; None if it is ended from outside: it was pruned, as
+                its row then says, or interrupted. Then a cause that the scheduler has written
+                already stays.
+        """
+        if not self._has_begun:
+            return
+        # A store that fails here fails the commit of the trial's row too, which reports it. Of an
+        # attempt that is stopped, the scheduler or the next run knows all that is lost here.
+        with contextlib.suppress(StoreError, CorruptFileError):
+            if ended is not None or not self._has_cause():
+                write_attempt(self.job.paths, self._over(ended))
+        self.log.end(ended)
+
+    def _over(self, ended: Ended | None) -> Attempt:
+        texts = [text for text in (self.note, ended and ended.message) if text]
+        return replace(
+            self._attempt,
+            device=devices(),  # known better once torch is loaded
+            ended_at=datetime.now(UTC),
+            cause="stopped" if ended is None else ended.cause or "complete",
+            message="; ".join(texts) or None,
+            reports=self.num_reports,
+            seconds=time.monotonic() - self._began,
+            peak_memory_mb=ended.peak_memory_mb if ended else None,
+            device_memory_mb=ended.device_memory_mb if ended else None,
+        )
+
+    def _has_cause(self) -> bool:
+        written = read_attempt(self.job.paths, self._attempt.trial_id, self._attempt.number)
+        return written is not None and written.cause is not None
+
+
+def _refuse_other_code(job: TrialJob) -> None:
+    """Refuse to train by other code than the trial is defined by.
+
+    Raises:
+        DataError: naming what differs; it is this node's fault and no trial's.
+    """
+    try:
+        changes = changed_code(job.settings.code, job.paths)
+    except TrialInputError as error:
+        raise DataError(str(error)) from error
+    if changes:
+        raise DataError(
+            f"node {platform.node()} holds other code than this study began with:"
+            f" {'; '.join(map(str, changes))}. Every node must have it as it was"
+        )
+
+
+@contextlib.contextmanager
+def captured(log: io.TextIOBase) -> Iterator[None]:
+    """Everything printed, warned or logged goes into ``log``."""
+    handler = logging.StreamHandler(log)
+    root = logging.getLogger()
+    root.addHandler(handler)
+    try:
+        with (
+            contextlib.redirect_stdout(log),
+            contextlib.redirect_stderr(log),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("default")
+            yield
+    finally:
+        root.removeHandler(handler)
