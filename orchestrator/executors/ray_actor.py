@@ -1,4 +1,4 @@
-"""What runs in Ray's worker processes: an actor that takes one trial after the other.
+"""What runs in Ray's worker processes: an actor that takes one trial after the other, or several.
 
 `ProcessWear` decides when its process is replaced by a new one.
 """
@@ -6,7 +6,7 @@
 import gc
 import random
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,11 +18,12 @@ import ray
 # isort: on
 from ray import tune
 
+from orchestrator.executors.job_groups import Group
 from orchestrator.results.storage.vanished_folders import never_made_again
-from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended, Message
 from orchestrator.worker.process_memory import process_bytes
-from orchestrator.worker.worker import TrialFunction, TrialWorker
+from orchestrator.worker.slot_worker import SlotWorker
+from orchestrator.worker.worker import TrialFunction
 from podium.own_packages import FindsFirst
 
 # A new process costs seconds, which is as much as hundreds of tiny trials. Each has a limit of its
@@ -72,15 +73,15 @@ class ProcessWear:
 
 
 def actor_class(trial: TrialFunction) -> type[tune.Trainable]:
-    """A thin, reusable actor around a `TrialWorker`; ``trial`` travels with the class."""
+    """A thin, reusable actor around a `SlotWorker`; ``trial`` travels with the class."""
 
     class TrialActor(FindsFirst, tune.Trainable):
         def setup(self, config: dict[str, Any]) -> None:
             self._held = ExitStack()
-            self._held.enter_context(never_made_again(_job_of(config).paths.store))
+            self._held.enter_context(never_made_again(_group_of(config)[0].paths.store))
             self._wear = ProcessWear()
-            self._worker = TrialWorker(trial)
-            self._worker.start(_job_of(config))
+            self._worker = SlotWorker(trial)
+            self._worker.start(_group_of(config))
 
         def reset_config(self, new_config: dict[str, Any]) -> bool:
             self._worker.stop()
@@ -88,13 +89,19 @@ def actor_class(trial: TrialFunction) -> type[tune.Trainable]:
             if self._wear.is_worn(_device_bytes(), process_bytes()):
                 # To say False would end the trial; this way it is given to a new process.
                 ray.actor.exit_actor()  # type: ignore[no-untyped-call]
-            self._worker.start(_job_of(new_config))
+            self._worker.start(_group_of(new_config))
             return True
 
         def step(self) -> dict[str, Any]:
             messages = self._worker.step()
-            self._wear.receive(messages)
-            return {"messages": messages}
+            for of_trial in messages.values():
+                self._wear.receive(of_trial)
+            return {"messages": [*messages.items()]}  # Tune would take a dict apart
+
+        def drop(self, trial_ids: Sequence[str]) -> None:
+            """End members of a population; the next step is without them."""
+            for trial_id in trial_ids:
+                self._worker.drop(trial_id)
 
         def cleanup(self) -> None:
             self._worker.stop()
@@ -105,15 +112,15 @@ def actor_class(trial: TrialFunction) -> type[tune.Trainable]:
 
 def resources_of(config: dict[str, Any]) -> tune.PlacementGroupFactory:
     """What Ray reserves for a trial; Tune reuses an actor only for trials of equal resources."""
-    demand = _job_of(config).demand
+    demand = _group_of(config)[0].demand.whole
     return tune.PlacementGroupFactory([{"CPU": demand.cpus, "GPU": demand.gpus}])
 
 
-def _job_of(config: dict[str, Any]) -> TrialJob:
-    """The job in the config that Tune passes to the actor."""
-    job = config["job"]
-    assert isinstance(job, TrialJob)
-    return job
+def _group_of(config: dict[str, Any]) -> Group:
+    """The jobs in the config that Tune passes to the actor."""
+    group = config["jobs"]
+    assert isinstance(group, tuple)
+    return group
 
 
 def _device_bytes() -> int:

@@ -2,7 +2,7 @@
 
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +13,11 @@ import ray
 # isort: on
 from ray.tune.experiment import Trial
 
+from orchestrator.executors.job_groups import Group, JobGroups
 from orchestrator.executors.ray_cluster_watch import ClusterWatch, NodeState
 from orchestrator.executors.ray_failures import address_in, cannot_start, loss_of
 from orchestrator.scheduling.executor_interface import ClusterGoneError, Loss, NoJob, Scheduler
 from orchestrator.study.resource_demand import Capacity
-from orchestrator.trials.specification import TrialJob
 from podium.errors import PodiumError
 
 _LOOK_SECONDS = 1.0
@@ -36,27 +36,29 @@ class ClusterGone(BaseException):
 
 @dataclass(slots=True)
 class _TuneTrial:
-    """A job that Tune has.
+    """The jobs of one worker slot, which are one trial to Tune.
 
     Attributes:
-        job: the job.
+        jobs: one job, or those of a population.
+        living: ids of the trials that are not over.
         starts: number of processes it was given to.
         trial: Tune's trial; None before Tune has made it.
         controller: Tune's controller of the trial.
         process: the process that is to run it next; None while it waits for a worker slot.
         assigned: time since when it is that process, in seconds of a monotonic clock.
         has_begun: whether a process runs it.
-        loss: the loss to report once its process, which was killed, is dead.
+        losses: by trial, the losses to report once its process, which was killed, is dead.
     """
 
-    job: TrialJob
+    jobs: Group
     starts: int
+    living: set[str]
     trial: Trial | None = None
     controller: Any = None
     process: Any = None
     assigned: float = 0.0
     has_begun: bool = False
-    loss: Loss | None = None
+    losses: Mapping[str, Loss] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,7 @@ class TuneBridge:
         self, scheduler: Scheduler, watch: ClusterWatch, capacity: Callable[[], Capacity]
     ) -> None:
         self._scheduler, self._watch, self._capacity = scheduler, watch, capacity
+        self._groups = JobGroups(lambda: scheduler.next_job(capacity()))
         self._trials: dict[str, _TuneTrial] = {}  # by Tune's trial id
         self._restarts: deque[_TuneTrial] = deque()  # their processes ended before they began
         self._dead: list[_DeadTrial] = []
@@ -115,19 +118,32 @@ class TuneBridge:
         """Keep the error that ended an actor; Tune reports next which trial it ran."""
         self._last_error = error
 
-    def suggest(self, tune_id: str) -> TrialJob | NoJob:
-        """A job for Tune's trial of this id, or why there is none."""
+    def suggest(self, tune_id: str) -> Group | NoJob:
+        """The jobs of Tune's trial of this id, or why there are none."""
         self.check_trials()  # where nothing runs, Tune calls nothing else
         if self._restarts:
             entry = self._restarts.popleft()
+        elif self._are_populations_full():
+            return NoJob.WAIT
         else:
-            job = self._scheduler.next_job(self._capacity())
-            if isinstance(job, NoJob):
-                return job
-            entry = _TuneTrial(job, starts=0)
+            jobs = self._groups.next()
+            if isinstance(jobs, NoJob):
+                return jobs
+            entry = _TuneTrial(jobs, starts=0, living={job.trial_id for job in jobs})
         entry.starts += 1
         self._trials[tune_id] = entry
-        return entry.job
+        return entry.jobs
+
+    def _are_populations_full(self) -> bool:
+        """Whether populations have every slot: what their members leave becomes large ones.
+
+        Else each member that ends early would be followed by one that waits for a slot alone.
+        """
+        demands = [entry.jobs[0].demand for entry in self._trials.values()]
+        members = [demand for demand in demands if demand.is_member]
+        if not members:
+            return False
+        return len(demands) >= self._capacity().num_fitting(members[0].whole)
 
     def added(self, controller: Any, trial: Trial) -> None:
         """Tune has made a trial of a job."""
@@ -149,24 +165,35 @@ class TuneBridge:
         entry = self._trials.get(tune_id)
         if entry is not None and not entry.has_begun:
             entry.has_begun, self._hung_starts = True, 0
-            self._scheduler.trial_started(entry.job.trial_id)
+            for job in entry.jobs:
+                self._scheduler.trial_started(job.trial_id)
 
     def receive(self, tune_id: str, result: dict[str, Any]) -> bool:
-        """Whether the trial continues after the messages in this result."""
+        """Whether any of the trials continues after the messages in this result."""
         entry = self._trials.get(tune_id)
         if entry is None or self.is_ending:
             return False
-        return self._scheduler.receive(entry.job.trial_id, result["messages"])
+        over = [
+            trial_id
+            for trial_id, messages in result["messages"]
+            if not self._scheduler.receive(trial_id, messages)
+        ]
+        entry.living.difference_update(over)
+        if over and entry.living:  # before the next step, since an actor takes calls in order
+            actor: Any = entry.trial and entry.trial.temporary_state.ray_actor
+            actor.drop.remote(over)
+        return bool(entry.living)
 
     def ended(self, tune_id: str, *, failed: bool) -> None:
         """Tune is done with a trial; a second call does nothing."""
         entry = self._trials.pop(tune_id, None)
         if entry is None or not failed:
             return
-        if entry.loss is not None:
-            self._scheduler.trial_lost(entry.job.trial_id, entry.loss)
+        if entry.losses is not None:
+            self._lost(entry.losses)
         elif entry.has_begun or entry.starts == _MAX_STARTS:
-            self._lose(entry.job.trial_id)
+            for trial_id in sorted(entry.living):
+                self._lose(trial_id)
         else:
             self._start_again(entry)
 
@@ -180,9 +207,9 @@ class TuneBridge:
         to_kill = self._scheduler.trials_to_kill(self._capacity())
         for tune_id, entry in list(self._trials.items()):
             hangs = _hangs(entry, now)
-            loss = to_kill.get(entry.job.trial_id) or hangs
-            if loss is not None and entry.loss is None:
-                self._kill(tune_id, entry, loss)
+            losses = _losses(entry, to_kill, hangs)
+            if losses and entry.losses is None:
+                self._kill(tune_id, entry, losses)
                 self._hung_starts += hangs is not None
         self._give_up_starting()
 
@@ -208,7 +235,8 @@ class TuneBridge:
         problem = cannot_start(self._last_error)
         if problem is not None:
             raise PodiumError(f"workers cannot start: {problem}")
-        self._restarts.append(_TuneTrial(entry.job, starts=entry.starts))
+        again = _TuneTrial(entry.jobs, starts=entry.starts, living=entry.living)
+        self._restarts.append(again)
 
     def _give_up_starting(self) -> None:
         """End the run if nothing runs and process after process hangs."""
@@ -222,12 +250,16 @@ class TuneBridge:
                 )
             )
 
-    def _kill(self, tune_id: str, entry: _TuneTrial, loss: Loss) -> None:
+    def _lost(self, losses: Mapping[str, Loss]) -> None:
+        for trial_id, loss in losses.items():
+            self._scheduler.trial_lost(trial_id, loss)
+
+    def _kill(self, tune_id: str, entry: _TuneTrial, losses: Mapping[str, Loss]) -> None:
         if entry.trial is None:
             return
         process = _process_of(entry)
         if process is not None:
-            entry.loss = loss
+            entry.losses = losses
             ray.kill(_actor_of(entry, process))  # Tune notices the death, and calls `ended`
             return
         # It still waits for a worker slot.
@@ -236,7 +268,19 @@ class TuneBridge:
         if entry.trial in entry.controller._staged_trials:
             # Else Tune keeps an actor for it.
             entry.controller._unstage_trial_with_resources(entry.trial)
-        self._scheduler.trial_lost(entry.job.trial_id, loss)
+        self._lost(losses)
+
+
+def _losses(
+    entry: _TuneTrial, to_kill: Mapping[str, Loss], hangs: Loss | None
+) -> Mapping[str, Loss]:
+    """Why each trial of a slot is lost, if its process has to be killed; else nothing."""
+    if hangs is not None:
+        return {trial_id: to_kill.get(trial_id, hangs) for trial_id in sorted(entry.living)}
+    if entry.living.isdisjoint(to_kill):
+        return {}
+    beside = Loss(cause="lost_worker", message="it was killed with another of its population")
+    return {trial_id: to_kill.get(trial_id, beside) for trial_id in sorted(entry.living)}
 
 
 def _with_node(dead: _DeadTrial, state: NodeState) -> Loss:

@@ -24,17 +24,17 @@ class BridgeSearcher(Searcher):
         self._bridge = bridge
 
     def suggest(self, trial_id: str) -> Any:
-        """A config with a job in it; None if there is none now."""
+        """A config with the jobs of a slot in it; None if there are none now."""
         if self._bridge.is_ending:
             return str(Searcher.FINISHED)
         try:
-            job = self._bridge.suggest(trial_id)
+            jobs = self._bridge.suggest(trial_id)
         except Exception as error:  # Tune would swallow it
             self._bridge.fail(error)
             return str(Searcher.FINISHED)
-        if isinstance(job, NoJob):
-            return str(Searcher.FINISHED) if job is NoJob.FINISHED else None
-        return {"job": job}
+        if isinstance(jobs, NoJob):
+            return str(Searcher.FINISHED) if jobs is NoJob.FINISHED else None
+        return {"jobs": jobs}
 
     def on_trial_complete(
         self, trial_id: str, result: dict[str, Any] | None = None, error: bool = False
