@@ -14,6 +14,7 @@ CATALOGUES = {
 # Small modules with one importer, beside it, which are ideas that people look for by name.
 LOOKED_FOR_BY_NAME = {
     "trainables.loss_composition.try_loss",
+    "trainables.metrics.stacked_ranks",
     "analysis.page.scripts",
     "analysis.audit.missing_scores",
     "analysis.audit.outlying_recalls",
@@ -150,17 +151,17 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/results_tools", "orchestrator/scheduling", "podium/errors", "trainables",
         "trainables/settings", "trainables/trial",
     },
+    "orchestrator/executors": {
+        "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/scheduling", "orchestrator/study", "orchestrator/trials",
+        "orchestrator/worker", "podium/errors", "podium/own_packages",
+    },
     # 8
     "analysis/figures": {"analysis/hyperparameters"},
     "analysis/study_results": {
         "analysis/estimates", "analysis/hypothesis_tests", "analysis/protocols", "analysis/scores",
         "analysis/selection", "analysis/tournament", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files", "podium/errors",
-    },
-    "orchestrator/executors": {
-        "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/scheduling", "orchestrator/study", "orchestrator/trials",
-        "orchestrator/worker", "podium/errors", "podium/own_packages",
     },
     "orchestrator/results_tools": {
         "orchestrator", "orchestrator/planning", "orchestrator/results/locks",
@@ -182,6 +183,11 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/results/trial_files", "orchestrator/study_validation", "podium/errors",
         "trainables", "trainables/settings",
     },
+    "orchestrator/worker": {
+        "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/study", "orchestrator/trials", "podium/errors", "trainables",
+        "trainables/population", "trainables/settings", "trainables/trial",
+    },
     # 7
     "analysis/hyperparameters": {
         "analysis", "analysis/estimates", "analysis/selection", "orchestrator/results/records",
@@ -202,17 +208,16 @@ ROOMS: dict[str, set[str]] = {
     "orchestrator/scheduling": {
         "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/results/trial_files", "orchestrator/search_samplers", "orchestrator/study",
-        "orchestrator/trials", "podium/errors", "trainables",
+        "orchestrator/trials", "podium/errors", "trainables", "trainables/settings",
     },
     "orchestrator/study_validation": {
         "orchestrator", "orchestrator/study", "orchestrator/study_parser", "podium/errors",
         "search_spaces", "trainables", "trainables/dataset_interface", "trainables/network",
         "trainables/settings",
     },
-    "orchestrator/worker": {
-        "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/study", "orchestrator/trials", "podium/errors", "trainables",
-        "trainables/settings", "trainables/trial",
+    "trainables/population": {
+        "trainables", "trainables/loss_composition", "trainables/metrics", "trainables/settings",
+        "trainables/training_loop", "trainables/trial",
     },
     # 6
     "analysis/selection": {

@@ -12,7 +12,7 @@ from orchestrator.study.study import Study
 from orchestrator.trials.history import TrialHistory
 from orchestrator.trials.retries import demand_of_next_attempt
 from orchestrator.trials.specification import TrialSpec
-from trainables.population.agreement import why_alone
+from trainables.settings.population_agreement import why_alone
 
 
 class WorkerSlots:

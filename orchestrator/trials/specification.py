@@ -10,7 +10,7 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.resource_demand import Demand
 from orchestrator.study.study import KeepSettings, Search, TrainOn
 from trainables.loss_files import files_of
-from trainables.population.agreement import agreement
+from trainables.settings.population_agreement import agreement
 from trainables.settings.training_settings import HyperparameterValue
 from trainables.settings.trial_settings import TrialSettings
 

@@ -16,10 +16,10 @@ from trainables.metrics.collapse import is_collapsed
 from trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
 from trainables.metrics.recall_at_k import recall_class_hits, recall_scores
 from trainables.metrics.stacked_ranks import stacked_ranks
-from trainables.population.agreement import real_names
 from trainables.population.stacked_optimiser import Rates, Trained
 from trainables.population.stacked_step import BIAS, NOTHING, WEIGHT, StackedStep, StepRates, embed
 from trainables.reproducibility import derive_seed, reproducible
+from trainables.settings.population_agreement import real_names
 from trainables.settings.training_settings import ClippingSettings
 from trainables.training_loop.learning_rates import EMBEDDING, LOSS, learning_rates
 from trainables.training_loop.training_batches import TrainingBatches
@@ -37,7 +37,7 @@ class PopulationFold:
     rounding of float32 sums that are added in another order.
 
     Args:
-        setups: trials of one agreement (`trainables.population.agreement`).
+        setups: trials of one agreement (`trainables.settings.population_agreement`).
         fold: index of the protocol's split.
         device: device of the heads and of the features.
 

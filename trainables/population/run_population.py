@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 
 from trainables.device import reset_peak_memory, trial_device
 from trainables.errors import Collapsed, Diverged
-from trainables.population.agreement import agreement, why_alone
 from trainables.population.population_fold import PopulationFold
+from trainables.settings.population_agreement import agreement, why_alone
 from trainables.settings.trial_settings import TrialSettings
 from trainables.trial.fold_run import epochs_of
 from trainables.trial.setup import TrialSetup, set_up

@@ -7,10 +7,10 @@ import torch
 
 from tests.trainables.trial.test_frozen_features import frozen_trial
 from trainables.errors import Collapsed, Diverged
-from trainables.population.agreement import why_alone
 from trainables.population.population_fold import PopulationFold
 from trainables.population.stacked_step import BIAS, WEIGHT
 from trainables.registry import load, names
+from trainables.settings.population_agreement import why_alone
 from trainables.trial.run_trial import run_trial
 from trainables.trial.setup import set_up
 

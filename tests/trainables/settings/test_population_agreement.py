@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.trainables.trial.test_frozen_features import frozen_trial
-from trainables.population.agreement import agreement, loss_values, real_names, why_alone
+from trainables.settings.population_agreement import agreement, loss_values, real_names, why_alone
 from trainables.settings.trial_settings import BackboneSettings, ProtocolSettings
 
 
