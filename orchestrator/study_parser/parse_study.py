@@ -279,9 +279,10 @@ def _search(
 def _population(search: Section, default: int) -> int:
     """``auto``, ``off``, which YAML takes for false, or a number."""
     node = search.node("population")
-    if node is not None and node.value in (False, "off"):
+    given = None if node is None else node.value
+    if given is False or given == "off":
         return 1
-    if node is not None and node.value == "auto":
+    if given == "auto":
         return _MEMBERS
     return search.integer("population", default, low=1, high=_MAX_MEMBERS)
 

@@ -31,6 +31,28 @@ def test_every_sampler_can_be_named(tmp_path, sampler):
     assert study.search.sampler == sampler
 
 
+@pytest.mark.parametrize(
+    ("written", "members"), [("off", 1), ("'off'", 1), ("auto", 64), ("7", 7), ("1", 1)]
+)
+def test_a_population_is_off_auto_or_a_number(tmp_path, written, members):
+    study = load(tmp_path, HEAD + f"search: {{population: {written}}}\n")
+    assert study.search.population == members
+    assert study_from_resolved(resolved_dict(study)) == study
+
+
+@pytest.mark.parametrize("written", ["on", "0", "many", "2.5"])
+def test_what_is_no_population_is_refused(tmp_path, written):
+    (problem,) = problems_of(tmp_path, HEAD + f"search: {{population: {written}}}\n")
+    assert "search.population must be" in problem
+
+
+def test_the_size_of_populations_may_change_between_runs(tmp_path):
+    old = resolved_dict(load(tmp_path, HEAD))
+    new = resolved_dict(load(tmp_path, HEAD + "search: {population: 8}\n"))
+    assert "population" not in old["search"]
+    assert compare(old, new).is_compatible
+
+
 def test_searches_maximise_the_metric_of_their_data(tmp_path):
     assert load(tmp_path, HEAD).search.objectives == ("recall",)
     masks = "study: x\nlosses: [log_ratio]\ndatasets: [glyph_masks]\n"

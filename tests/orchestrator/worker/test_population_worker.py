@@ -1,0 +1,158 @@
+"""A worker slot that trains a population: messages, attempts, and what becomes of failures."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from orchestrator.results.records.attempts import read_attempt
+from orchestrator.study.resource_demand import Demand
+from orchestrator.trials.specification import TrialJob
+from orchestrator.worker.population_worker import PopulationWorker
+from tests.orchestrator.results.store_rows import new_store
+from tests.trainables.trial.test_frozen_features import frozen_trial
+from trainables.errors import DataError
+from trainables.population import run_population
+from trainables.settings.population_agreement import agreement
+from trainables.trial.run_trial import run_trial
+from trainables.trial_reports import EpochReport
+
+BETAS = {"a": 20.0, "b": 40.0, "c": 60.0, "d": 80.0}
+
+
+@pytest.fixture
+def jobs(tmp_path):
+    base = frozen_trial(tmp_path / "cache", loss="multi_similarity", evaluate_test=False)
+    paths = new_store(tmp_path)
+    return [
+        TrialJob(
+            trial_id=name,
+            attempt=1,
+            paths=paths,
+            settings=replace(base, hyperparameters={"beta": beta}),
+            demand=Demand(cpus=1.0, gpus=0.0).part(4),
+            population=agreement(base),
+        )
+        for name, beta in BETAS.items()
+    ]
+
+
+@pytest.fixture
+def worker():
+    return PopulationWorker()
+
+
+def said_by(worker, drop=lambda said: ()):
+    """All messages of each trial until none is left."""
+    said = {}
+    while worker.members:
+        for trial_id, messages in worker.step().items():
+            said.setdefault(trial_id, []).extend(messages)
+        for trial_id in drop(said):
+            worker.drop(trial_id)
+    return said
+
+
+def epochs_of(messages):
+    return [(it.fold, it.epoch) for it in messages if isinstance(it, EpochReport)]
+
+
+def test_every_member_reports_its_epochs_and_that_it_is_complete(worker, jobs):
+    worker.start(jobs)
+    for trial_id, messages in said_by(worker).items():
+        (job,) = [job for job in jobs if job.trial_id == trial_id]
+        alone = list(run_trial(job.settings))
+        assert messages[-1].state == "COMPLETE"
+        assert epochs_of(messages) == [(0, 1), (0, 2)]
+        for report, wanted in zip(messages, alone, strict=False):
+            assert report.recall(1) == pytest.approx(wanted.recall(1), abs=0.03)
+        attempt = read_attempt(job.paths, trial_id, 1)
+        assert (attempt.cause, attempt.reports, attempt.cpus) == ("complete", 2, 0.25)
+
+
+def test_a_member_that_is_dropped_says_no_more_and_its_attempt_is_stopped(worker, jobs):
+    worker.start(jobs)
+    said = said_by(worker, drop=lambda said: ["b"] if "b" in said else [])
+    assert {trial_id: len(epochs_of(messages)) for trial_id, messages in said.items()} == {
+        "a": 2,
+        "b": 1,
+        "c": 2,
+        "d": 2,
+    }
+    assert read_attempt(jobs[0].paths, "b", 1).cause == "stopped"
+
+
+def test_a_member_that_diverges_fails_alone(worker, jobs):
+    fast = {"learning_rate": 1.0, "head_learning_rate_factor": 1e4, "weight_decay": 1.0}
+    many = [
+        replace(
+            job,
+            settings=replace(
+                job.settings,
+                training=replace(job.settings.training, optimiser="sgd", epochs=8),
+                hyperparameters=fast if job.trial_id == "c" else {},
+            ),
+        )
+        for job in jobs
+    ]
+    worker.start(many)
+    ends = {trial_id: messages[-1] for trial_id, messages in said_by(worker).items()}
+    assert {trial_id: end.state for trial_id, end in ends.items()} == {
+        "a": "COMPLETE",
+        "b": "COMPLETE",
+        "c": "FAILED",
+        "d": "COMPLETE",
+    }
+    assert ends["c"].cause == "diverged"
+    assert "(fold 0, epoch" in ends["c"].message
+
+
+def test_where_memory_runs_out_halves_start_again_and_nothing_is_said_twice(
+    worker, jobs, monkeypatch
+):
+    step = run_population.Population.step
+    sizes = []
+
+    def of_small_memory(population):
+        found = step(population)
+        sizes.append(len(found))
+        if len(found) > 1 and len(sizes) % 2 == 0:
+            raise torch.OutOfMemoryError("out of memory. Tried to allocate 2 GiB")
+        return found
+
+    monkeypatch.setattr(run_population.Population, "step", of_small_memory)
+    worker.start(jobs)
+    for messages in said_by(worker).values():
+        assert epochs_of(messages) == [(0, 1), (0, 2)]
+        assert messages[-1].state == "COMPLETE"
+    assert sizes[0] == 4
+    assert min(sizes) < 4
+
+
+def test_a_member_alone_that_finds_no_memory_fails(worker, jobs, monkeypatch):
+    def full(population):
+        raise torch.OutOfMemoryError("out of memory. Tried to allocate 2 GiB")
+
+    monkeypatch.setattr(run_population.Population, "step", full)
+    worker.start(jobs)
+    ends = [messages[-1] for messages in said_by(worker).values()]
+    assert [end.cause for end in ends] == ["out_of_memory"] * 4
+
+
+def test_an_error_of_the_population_fails_every_member(worker, jobs, monkeypatch):
+    def unreadable(population):
+        raise DataError("features.npy cannot be read")
+
+    monkeypatch.setattr(run_population.Population, "step", unreadable)
+    worker.start(jobs)
+    for messages in said_by(worker).values():
+        assert (messages[-1].state, messages[-1].cause) == ("FAILED", "data")
+        assert "features.npy" in messages[-1].message
+
+
+def test_a_population_that_is_stopped_leaves_attempts_that_were_stopped(worker, jobs):
+    worker.start(jobs)
+    worker.step()
+    worker.stop()
+    assert not worker.members
+    assert [read_attempt(job.paths, job.trial_id, 1).cause for job in jobs] == ["stopped"] * 4
