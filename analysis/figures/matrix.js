@@ -4,7 +4,9 @@ const TEXT = 11; // pixels, of numbers in cells
 const LEAST_LINE = 14, MOST_LINE = 28; // pixels: height of a row
 const MANY = 24, MANY_LINE = 17; // rows that are lower, and their height at most
 const MOST_CELL = 110; // pixels: width of a column
-const DARK_INK = "#15171a"; // readable on the middle of a scale in both themes
+// Share of the scale up to which black is read best on it in the light theme, and white in the dark
+// one; between these, black is in both. Blue and orange have other lightnesses.
+const PALE = { all: [0.77, 0.53], ahead: [0.92, 0.65], behind: [1, 0.64] };
 const SHADES = 25; // of the key, odd for a neutral middle
 const KEY_HEIGHT = 46;
 const KEY_INSET = 20; // pixels, for the numbers at its ends
@@ -49,7 +51,7 @@ kinds.matrix = (values, width) => {
         x: "column", y: "row", inset: 0.5, fill: (it) => states ? states[it.value][2] || "none" : shade(it.value, scale), ...tagged(data, nameOf),
       }),
       Plot.cell(frames, { x: "column", y: "row", inset: 1.25, fill: "none", stroke: "currentColor", strokeWidth: step < 14 ? 0.6 : 1.5, ...tagged(frames, nameOf) }),
-      ...(hasText ? [Plot.text(data, { x: "column", y: "row", text: write, fontSize: TEXT, fill: (it) => states ? "currentColor" : inkOn(it.value, scale), ...tagged(data, nameOf) })] : []),
+      ...(hasText ? [Plot.text(data, { x: "column", y: "row", text: write, fontSize: TEXT, fill: (it) => states ? inkOnState(states[it.value]) : inkOn(it.value, scale), ...tagged(data, nameOf) })] : []),
       Plot.text(labels, {
         x: (i) => i, frameAnchor: "top", dy: -6, text: (i) => fitted(shortColumns[i], isFlat ? cell + 12 : room + 2),
         rotate: isFlat ? 0 : isSlanted ? -45 : -90, textAnchor: isFlat ? "middle" : "start", lineAnchor: isFlat ? "bottom" : "middle",
@@ -79,9 +81,12 @@ function shareOf(value, { start, end, isDiverging }) {
 const shade = (value, scale) => (scale.isDiverging ? diverging : sequential)(shareOf(value, scale));
 
 function inkOn(value, scale) {
-  const share = Math.abs(shareOf(value, scale));
-  return share > 0.72 ? "var(--paper)" : share > 0.5 ? DARK_INK : "currentColor";
+  const share = shareOf(value, scale);
+  const [light, dark] = PALE[!scale.isDiverging ? "all" : share < 0 ? "behind" : "ahead"];
+  return Math.abs(share) <= dark ? "var(--on-pale)" : Math.abs(share) <= light ? "#000" : "var(--on-deep)";
 }
+
+const inkOnState = ([, , colour]) => ["", "var(--neutral)"].includes(colour) ? "currentColor" : "#000";
 
 // Within a cell: as short as its digits allow.
 function plainText(value, { digits, isSigned }) {
@@ -133,7 +138,7 @@ function statesKey(states, width) {
     x: { axis: null, domain: [0, across] }, y: { axis: null, domain: [lines - 0.5, -0.5] },
     marks: [
       Plot.dot(data, { x: "x", y: "y", symbol: "square", r: 8, fill: (it) => it.colour || "none" }),
-      Plot.text(data, { x: "x", y: "y", text: "sign", fontSize: TEXT }),
+      Plot.text(data, { x: "x", y: "y", text: "sign", fontSize: TEXT, fill: (it) => inkOnState([it.label, it.sign, it.colour]) }),
       Plot.text(data, { x: "x", y: "y", text: "label", dx: 14, textAnchor: "start", fontSize: TEXT }),
     ],
   });

@@ -9,7 +9,8 @@ const observer = new ResizeObserver((entries) => {
   for (const { target } of entries) waiting.add(target);
   schedule();
 });
-for (const box of document.querySelectorAll(".plot[data-kind]")) observer.observe(box);
+const boxes = [...document.querySelectorAll(".plot[data-kind]")];
+for (const box of boxes) observer.observe(box);
 schedule(); // to say that all is drawn, also of a page without plots
 
 function schedule() {
@@ -38,8 +39,14 @@ function finish() {
   finish.isDone = true;
 }
 
-function draw(box) {
-  const width = Math.floor(box.clientWidth);
+// Paper has another width, and is printed before an observer hears of it.
+matchMedia("print").addEventListener("change", () => {
+  const widths = boxes.map((box) => box.clientWidth);
+  boxes.forEach((box, i) => draw(box, widths[i]));
+});
+
+function draw(box, room = box.clientWidth) {
+  const width = Math.floor(room);
   if (!width || box.drawnWidth === width) return;
   box.drawnWidth = width;
   const svg = kinds[box.dataset.kind](valuesOf(box), width);

@@ -12,20 +12,10 @@ from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords,
 from analysis.figures.matrix import MatrixText, Scale, State, matrix_plot
 from analysis.figures.series import series_of
 from analysis.page.html_page import Cell, Column, Illustration, Page, Section, Table, render_page
+from tests.analysis.figure_flaws import FLAWS
 from tests.browser import LAPTOP, PHONE, Visit, every_size_and_scheme
 
 pytestmark = pytest.mark.browser
-
-# Texts of plots that stick out of their plot, or are too small to read.
-FLAWS = """() => [...document.querySelectorAll(".plot > svg")].flatMap((svg) => {
-  const box = svg.getBoundingClientRect();
-  return [...svg.querySelectorAll("text")].filter((text) => {
-    const { left, right, top, bottom, width } = text.getBoundingClientRect();
-    const isOut = left < box.left - 2 || right > box.right + 2 || top < box.top - 2
-      || bottom > box.bottom + 2;
-    return width && (isOut || parseFloat(getComputedStyle(text).fontSize) < 11);
-  }).map((text) => `${svg.parentElement.id}: ${text.textContent}`);
-})"""
 
 
 def names(count):
@@ -200,7 +190,7 @@ def visit(chromium, address):
 
 
 @every_size_and_scheme
-def test_no_text_is_cut_or_small_at_any_width(visit, size, scheme):
+def test_texts_of_plots_are_whole_apart_and_readable_at_any_width(visit, size, scheme):
     found = visit(size, scheme)
     assert found.run(FLAWS) == []
     assert found.complaints == []
