@@ -29,8 +29,7 @@ def compute_cost(results: StudyResults, series: Mapping[str, Series]) -> Section
         name="spent",
         title="Cost and failures",
         parts=(
-            Paragraph(text=_budget_text(results)),
-            Paragraph(text=_attempts_text(results)),
+            Paragraph(text=f"{_budget_text(results)} {_attempts_text(results)}"),
             *_limits(results),
             *((Heading(text="Score against cost"), against) if against else ()),
             _counts(results, series),

@@ -65,26 +65,39 @@ from orchestrator.results.storage.locations import Place
 
 
 def _training(results: StudyResults, series: Mapping[str, Series]) -> Section:
-    """The section: curves over epochs, validation against test, search history, Pareto fronts."""
+    """The section: learning curves of finals, and their training loss."""
     curves = learning_curves(results, series)
     diagnostics = training_diagnostics(results, series)
-    history = search_history(results, series)
-    fronts = pareto_front_table(results, series)
     return Section(
         name="training",
-        title="Training and search",
+        title="Learning curves",
         parts=(
-            Heading(text="Learning curves"),
             *_or_reason((curves,) if curves else (), _no_curve_reason(results)),
             *((Fold(summary="Training loss", parts=(diagnostics,)),) if diagnostics else ()),
-            Heading(text="Validation against test"),
-            *_or_reason(
-                validation_and_test(results, series),
-                "No finalist has both a validation score and a test score.",
-            ),
-            Heading(text="Search history"),
+        ),
+    )
+
+
+def _agreement(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """The section: validation of finalists against their test."""
+    parts = validation_and_test(results, series)
+    reason = "No finalist has both a validation score and a test score."
+    return Section(
+        name="agreement", title="Validation against test", parts=tuple(_or_reason(parts, reason))
+    )
+
+
+def _searches(results: StudyResults, series: Mapping[str, Series]) -> Section:
+    """The section: search histories, and Pareto fronts where time is an objective."""
+    history = search_history(results, series)
+    fronts = pareto_front_table(results, series)
+    front_parts = (Heading(text="Pareto front of score and training time"), fronts)
+    return Section(
+        name="searches",
+        title="Search history",
+        parts=(
             *_or_reason((history,) if history else (), "No search trial has a score yet."),
-            *((Heading(text="Pareto front of score and training time"), fronts) if fronts else ()),
+            *(front_parts if fronts else ()),
         ),
     )
 
@@ -119,7 +132,10 @@ _CHAPTERS: tuple[tuple[str, tuple[_StudySection, ...]], ...] = (
     ("Scores", (scores, verification, reproduction)),
     ("Cross-validation", (cross_validation,)),
     ("Protocols", (protocols,)),
-    ("Hyperparameters", (tuning_gains, hyperparameters, _training, search_budget)),
+    (
+        "Hyperparameters",
+        (tuning_gains, hyperparameters, _training, _agreement, _searches, search_budget),
+    ),
     ("Uncertainty of scores", (variance_components, stability, optimism, matched_gallery)),
     ("Images", (embedding_maps, retrievals)),
     ("Cost and failures", (compute_cost, missing_cells)),
@@ -143,6 +159,9 @@ _WHY_NOT: Mapping[_StudySection, NotShown] = {
         (cross_validation, "Cross-validation", "Finals were not trained on folds."),
         (protocols, "Validation protocols", "The study has one protocol."),
         (hyperparameters, "Hyperparameters", "Nothing was searched."),
+        (_training, "Learning curves", "No winner has been retrained yet."),
+        (_agreement, "Validation against test", "No finalist has been tested."),
+        (_searches, "Search history", "No search trial has a score yet."),
         (search_budget, "Search budget", "It takes two scored trials of every search."),
         (variance_components, "Variance components", "It takes repeated finals or searches."),
         (stability, "Stability of the ranking", "It takes search trials with scores."),

@@ -146,6 +146,7 @@ def _figure(results: StudyResults, found: _Curves, series: Mapping[str, Series])
     return Illustration(
         name="budget-figure",
         plots=tuple(_plots(results, found, has_test=has_test)),
+        selector="Curve",
         caption=f"{found.caption}{tested} n = {searches} of each loss.",
         table=_table(found, series, has_test=has_test),
     )

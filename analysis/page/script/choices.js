@@ -1,7 +1,7 @@
 // One block, loss or the like is shown at a time: plots of a figure, or folds. What is chosen is
-// chosen for all of its section that differ in the same.
+// chosen for all of its chapter that differ in the same.
 
-const selectors = []; // of the page: {section, name, labels, show}
+const selectors = []; // of the page: {chapter, name, labels, show}
 
 for (const figure of document.querySelectorAll("figure[data-selector]")) {
   const plots = [...figure.querySelectorAll(".plot")];
@@ -27,10 +27,10 @@ function addSelector(box, before, elements, names) {
     select.selectedIndex = index;
     elements.forEach((element, i) => { element.hidden = names[i] !== labels[index]; });
   };
-  const own = { section: box.closest("section"), name: box.dataset.selector, labels, show };
+  const own = { chapter: box.closest(".sections"), name: box.dataset.selector, labels, show };
   const choose = (index) => {
     for (const other of selectors) {
-      if (other.section !== own.section || other.name !== own.name) continue;
+      if (other.chapter !== own.chapter || other.name !== own.name) continue;
       const same = other === own ? index : other.labels.indexOf(labels[index]);
       if (same >= 0) other.show(same);
     }

@@ -85,7 +85,7 @@ def test_the_first_is_shown_and_the_reader_chooses_another_which_is_then_drawn(v
     assert visit.complaints == []
 
 
-def test_selectors_of_the_same_in_a_section_agree(visit):
+def test_selectors_of_the_same_in_a_chapter_agree(visit):
     of_folds, of_figure = visit.page.get_by_label("Loss").all()
     of_figure.select_option("triplet")
     assert of_folds.input_value() == "triplet"
