@@ -167,16 +167,16 @@ def caveats(tuned: TunedHyperparameters) -> list[str]:
     found = []
     if tuned.is_adaptive:
         found.append(
-            f"The sampler ({tuned.sampler}) crowds configs where scores are high. Importances are"
-            " those within the configs it tried: a hyperparameter whose bad values it soon left"
-            " looks less important than it is."
+            f"The sampler ({tuned.sampler}) tries more configs where scores are high. Importances"
+            " are those within the configs it tried: a hyperparameter whose bad values it soon"
+            " avoided looks less important than it is."
         )
     pruned, failed = tuned.total("num_pruned"), tuned.total("num_failed")
     if pruned or failed:
         found.append(
             f"{counted(pruned, 'pruned config')} and {counted(failed, 'failed one')} of"
-            f" {tuned.total('num_trials')} are left out: they have no score of full training. What"
-            " makes configs bad is understated by that."
+            f" {tuned.total('num_trials')} are left out: they have no score of full training, so"
+            " the importance of what makes configs bad is understated."
         )
     outside = tuned.total("num_outside")
     if outside:
@@ -186,8 +186,8 @@ def caveats(tuned: TunedHyperparameters) -> list[str]:
         )
     if not tuned.is_recorded:
         found.append(
-            "This folder does not say what was tried, being of an older podium. Importances are"
-            " by the ranks of the values, figures on a linear scale over the values found, and"
-            " nothing is said of bounds."
+            "This folder is of an older podium and does not record the search spaces: importances"
+            " use the ranks of the values, figures have a linear scale over the values found, and"
+            " the ends of ranges are not judged."
         )
     return found

@@ -20,8 +20,8 @@ _MOST_PANELS = 12
 _MARGIN = 0.06  # of the size of a map
 
 _INTRODUCTION = (
-    "t-SNE of the same test images under each loss, started from principal components. Neighbours"
-    " stay neighbours; distances between groups and their sizes mean nothing. Above each map: the"
+    "t-SNE of the same test images under each loss, started from principal components. Near images"
+    " stay near; distances between groups and their sizes mean nothing. Above each map: the"
     " share of images whose nearest image is of their class; where embedding and map differ, the"
     " map misleads."
 )

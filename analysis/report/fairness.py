@@ -94,8 +94,8 @@ def _differences(disparities: Sequence[Disparity]) -> Table:
             )
             for item in disparities
         ),
-        note="A loss that does not use a setting is on no side. The same budget has to cover"
-        " more where more hyperparameters are searched.",
+        note="Losses that do not use a setting are not listed for it. The same budget has to"
+        " cover more where more hyperparameters are searched.",
     )
 
 

@@ -17,8 +17,7 @@ from analysis.wording import counted, listed
 from orchestrator.results.records.tournament_rules import TEST_LABELS
 
 _POINTER = (
-    "docs/explanation/statistics/ of podium has each definition, when not to trust it, and its"
-    " source."
+    "docs/explanation/statistics/ of podium has each definition, its limits, and its source."
 )
 
 
@@ -134,6 +133,6 @@ def _software(results: StudyResults) -> tuple[str, ...]:
     versions = results.trials["podium_version"].drop_nulls().unique().sort().to_list()
     return (
         f"Trials were run by podium {listed(versions) or 'of unknown version'}.",
-        "The page depends on the stored results, and on the images of their data sets where these"
-        " are at hand: no clock, no order of files or rows.",
+        "The page depends on the stored results, and on the images of their data sets where"
+        " available, not on the time or the order of files.",
     )

@@ -266,7 +266,7 @@ def _settings(studies: Sequence[StudyResults], labels: _Labels) -> Section:
         rows=rows,
     )
     parts: tuple[Part, ...] = (
-        (table,) if rows else (Paragraph(text="Nothing: the study files are the same."),)
+        (table,) if rows else (Paragraph(text="The study files are the same."),)
     )
     return Section(name="differ", title="Differing settings", label="Settings", parts=parts)
 
