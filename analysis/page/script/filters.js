@@ -180,7 +180,7 @@ function dim(element) {
   note.className = "whole-note";
   note.textContent = "Of all blocks, by the page's own score: the filter leaves this as it is.";
   element.classList.add("of-all-blocks");
-  const head = element.querySelector(":scope > :is(h3, summary)");
+  const head = element.querySelector(":scope > :is(h3, h4, summary)");
   const before = element.previousElementSibling;
   if (head) head.after(note);
   else if (element.matches("section")) element.prepend(note);

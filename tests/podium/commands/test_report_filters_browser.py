@@ -351,3 +351,95 @@ def test_one_block_has_nothing_to_choose(tmp_path, monkeypatch, capsys):
 
     assert 'id="cells"' not in (tmp_path / "page.html").read_text(encoding="utf-8")
     output_of(capsys, "tournament", "one.csv")
+
+
+FIGURES = """() => {
+  const boxes = [...document.querySelectorAll(".plot[data-kind]")];
+  const valuesOf = (box) => box.values ?? JSON.parse(box.querySelector("script").textContent);
+  return Object.fromEntries(boxes.map((box) => [box.id, valuesOf(box)]));
+}"""
+
+
+def lines_in(values):
+    return [(line["name"], line["y"]) for line in values["lines"]]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "k"),
+    [(("backbone=ResNet50",), 1), (("embedding_dim=64",), 4), (("backbone=GoogLeNet",), 8)],
+)
+def test_figures_are_those_of_the_page_of_the_chosen_rows(
+    chromium, tmp_path, monkeypatch, capsys, conditions, k
+):
+    visit = Visit(chromium, thesis_report(tmp_path, monkeypatch, capsys), LAPTOP)
+    for condition in conditions:
+        column, value = condition.split("=")
+        visit.page.locator(
+            f".filters select >> nth={['backbone', 'embedding_dim'].index(column)}"
+        ).select_option(value)
+    visit.page.locator(".filters").get_by_label("Score").select_option(f"recall, K = {k}")
+    found = visit.run(FIGURES)
+    asked = [word for it in (*conditions, f"k={k}") for word in ("--where", it)]
+    page = report_in(tmp_path, monkeypatch, capsys, "thesis.csv", *asked)
+    expected = Visit(chromium, page, LAPTOP).run(FIGURES)
+
+    assert lines_in(found["rank-by-k-plot"]) == lines_in(expected["rank-by-k-plot"])
+    if "rank-by-dimension-plot" in expected:
+        own, other = (it["rank-by-dimension-plot"] for it in (found, expected))
+        assert lines_in(own) == lines_in(other)
+    for name, fields in (
+        ("block-scores-0", ("name", "competitor", "value")),
+        ("paired-differences-plot", ("name", "value", "low", "high")),
+    ):
+        for field in fields:
+            own, other = (it[name]["rows"].get(field) for it in (found, expected))
+            own = (
+                None
+                if other is None
+                else [it if isinstance(it, str) else pytest.approx(it, rel=1e-5) for it in own]
+            )
+            assert other == own
+    assert visit.complaints == []
+
+
+WIDE = """dataset,backbone,loss,R@1,R@2,NMI
+CUB,R50,a,60,70,50
+CUB,R50,b,61,71,40
+CUB,R50,c,62,69,45
+CUB,BN,a,50,60,44
+CUB,BN,b,51,61,45
+CUB,BN,c,49,61,42
+CARS,R50,a,80,90,66
+CARS,R50,b,81,91,64
+CARS,R50,c,79,91,63
+CARS,BN,a,70,80,55
+CARS,BN,b,69,85,56
+CARS,BN,c,72,85,56
+"""
+LONG = """dataset,loss,metric,value
+CUB,a,R@1,60
+CUB,b,R@1,61
+CUB,a,R@2,70
+CUB,b,R@2,72
+CUB,a,NMI,50
+CUB,b,NMI,40
+CARS,a,R@1,60
+CARS,b,R@1,59
+CARS,a,R@2,66
+CARS,b,R@2,72
+CARS,a,NMI,41
+CARS,b,NMI,40
+"""
+
+
+@pytest.mark.parametrize("text", [WIDE, LONG], ids=["wide", "long"])
+def test_tables_of_several_metrics_are_ranked_by_each(
+    chromium, tmp_path, monkeypatch, capsys, text
+):
+    (tmp_path / "metrics.csv").write_text(text, encoding="utf-8")
+    visit = Visit(chromium, report_in(tmp_path, monkeypatch, capsys, "metrics.csv"), LAPTOP)
+    scores = visit.page.locator(".filters").get_by_label("Score").locator("option")
+
+    assert scores.all_inner_texts() == ["recall, K = 1", "recall, K = 2", "NMI"]
+    assert check_choices(visit, capsys, scale=1) > 3
+    assert visit.complaints == []
