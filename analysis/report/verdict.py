@@ -64,7 +64,7 @@ def short_verdict(tournament: Tournament, stability: RankStability | None) -> st
         return _of_all_and_shown(tournament, f"{known} {leads}")
     if next(_nothing_known(tournament), None):
         are = "is" if tournament.units.number == 1 else "are"
-        why = "which are" if few == blocks and are == "are" else f"but {few} {are}"
+        why = f"which {are}" if few == blocks else f"but {few} {are}"
         return f"{known} {leads} {count} over {blocks}, {why} too few to support any ranking."
     if shared := shared_places(tournament, stability).get(first[0]):
         rivals = listed(shared, most=_MOST_RIVALS)

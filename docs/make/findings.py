@@ -25,7 +25,7 @@ from analysis.protocols.read_protocols import read_protocols
 from analysis.protocols.selected_configs import protocol_headline
 from analysis.report.report import study_page
 from docs.make.markdown import table
-from docs.make.photograph import photograph_part
+from docs.make.photograph import photograph_plot
 from orchestrator.results.trial_files.reader import Reader
 from podium.terminal.protocols_text import entry_text
 
@@ -107,7 +107,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.html"
         report.write_text(study_page(folder), encoding="utf-8")
-        photograph_part(report, "#protocol-front .plot > svg", _PICTURE)
+        photograph_plot(report, "protocol-front", _PICTURE)
 
 
 def _page(study: ProtocolStudy, folder: Path) -> Iterator[str]:

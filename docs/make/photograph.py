@@ -13,22 +13,25 @@ from playwright.sync_api import Page, sync_playwright
 LAPTOP = MappingProxyType({"width": 1280, "height": 800})
 PHONE = MappingProxyType({"width": 390, "height": 844})
 _COLOURS = 256
+_PATIENCE = 120_000  # milliseconds, of a busy machine
 
 
-def photograph_part(page_file: Path, part: str, target: Path) -> None:
-    """Write a PNG of the first element of a report that a CSS selector finds.
+def photograph_plot(page_file: Path, figure: str, target: Path) -> None:
+    """Write a PNG of the first plot of a figure, which is drawn once what it lies in is open.
 
     Args:
         page_file: the report.
-        part: the selector.
+        figure: name of the figure.
         target: file to write.
     """
     with _opened(page_file, LAPTOP, "light") as page:
-        found = page.locator(part).first
-        found.evaluate("(part) => part.closest('details.chapter')?.setAttribute('open', '')")
-        page.wait_for_timeout(100)  # until what was opened is seen
-        page.wait_for_selector("html[data-drawn]", state="attached")
-        _write(found.screenshot(), target)
+        found = page.locator(f"#{figure}")
+        found.evaluate(
+            "(it) => { for (let at = it; at; at = at.parentElement)"
+            " if (at.matches('details')) at.open = true; }"
+        )
+        found.scroll_into_view_if_needed()
+        _write(found.locator(".plot > svg").first.screenshot(), target)
 
 
 def photograph_screen(
@@ -54,6 +57,7 @@ def _opened(page_file: Path, size: Mapping[str, int], scheme: str) -> Iterator[P
             args=["--no-sandbox", "--disable-gpu"],
         )
         page = browser.new_page(viewport=dict(size), color_scheme=scheme)
+        page.set_default_timeout(_PATIENCE)
         page.goto(page_file.absolute().as_uri())
         page.wait_for_timeout(100)  # until plots are seen
         page.wait_for_selector("html[data-drawn]", state="attached")

@@ -75,6 +75,11 @@ def test_too_few_blocks_join_all_competitors_and_leave_every_rank_open(tmp_path)
     assert [row[1].text for row in summary.leaderboard.rows] == ["1–3"] * 3
 
 
+def test_a_single_block_is_too_few(tmp_path):
+    summary, _ = summary_of(written(tmp_path, "block,loss,recall\n1,a,3\n1,b,2\n"))
+    assert summary.verdict == "a leads 2 over 1 block, which is too few to support any ranking."
+
+
 def test_groups_of_blocks_that_are_too_few_are_not_called_blocks():
     summary, _ = summary_of(thesis_cub200.score_table())
     assert summary.verdict == (
