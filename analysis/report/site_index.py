@@ -301,7 +301,8 @@ def _ranking(found: Leaderboard, number: int) -> Table:
         caption=f"Tuned losses ranked within {blocks} of the merged studies; 1 is best.{left_out}",
         columns=(*Column.texts("Competitor"), *Column.numbers(*heads), *Column.texts("From")),
         rows=tuple(_contender_row(it, found) for it in found.contenders),
-        note="A number leads to the Parquet file of the trials that it comes from.",
+        note="A number leads to the Parquet file of the trials that it comes from, a name to the"
+        " merged report, which also ranks parts of the blocks, such as those of one data set.",
         is_sortable=True,
     )
 
@@ -314,10 +315,11 @@ def _contender_row(contender: Contender, found: Leaderboard) -> tuple[Cell, ...]
             text=str(contender.place),
             detail="shared" if contender.is_shared else "",
             order=contender.place,
+            href=found.file.href,
         ),
         _linked(Cell.number(contender.mean_score), found.file),
         _linked(Cell.number(contender.average_rank), found.file),
-        Cell.count(found.num_blocks),
+        _linked(Cell.count(found.num_blocks), found.file),
         Cell.word(listed(names, most=MOST_NAMED)),
     )
 
@@ -363,7 +365,7 @@ def _studies(studies: Sequence[ListedStudy]) -> Section:
             *Column.texts("Started", "Ended", "podium", "Commit"),
         ),
         rows=tuple(map(_study_row, studies)),
-        note="A name leads to the report, the number of trials to the Parquet file.",
+        note="A name leads to the report, a number to the Parquet file.",
         is_sortable=True,
     )
     verdicts = Table(
@@ -396,8 +398,8 @@ def _study_row(study: ListedStudy) -> tuple[Cell, ...]:
         Cell(text=study.name, order=study.name, href=study.page),
         Cell.word(listed(study.first) or MISSING),
         Cell.word(study.state),
-        Cell.count(len(study.losses)),
-        Cell.count(study.num_blocks),
+        _linked(Cell.count(len(study.losses)), study.file),
+        _linked(Cell.count(study.num_blocks), study.file),
         _linked(trials, study.file),
         _unbroken(study.started),
         _unbroken(study.ended),

@@ -84,7 +84,7 @@ class Findings:
                 below = _BELOW.match(text)
                 path += below[0] if below else ""
                 text = (text[below.end() :] if below else text).lstrip(": ")
-            advice = None if "ring back" in text else _BRING_BACK
+            advice = None if "Restore " in text else _BRING_BACK
             self.problem(path, text, advice=advice)
 
 

@@ -1,7 +1,6 @@
 """Sites: the studies of a storage folder as static pages, comparable ones in leaderboards."""
 
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,7 +27,7 @@ from orchestrator.results.storage.locations import (
     parse_place,
 )
 from orchestrator.results.storage.printable_text import has_control_characters, one_line
-from podium.api.site_folder import SiteFolder
+from podium.api.site_folder import INDEX, SiteFolder
 from podium.api.site_memory import SiteMemory, program_digest, read_memory
 from podium.errors import PodiumError, StoreError, UnreachableError
 
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from orchestrator.results.trial_files.merge_trials import Source
     from orchestrator.results_tools.stored_studies import StoredStudy
 
+_MOST_BYTES = 200  # of the name of a study: of a file 255 less an ending and a temporary name
 _SHOWN = 3  # reasons why a study is in no leaderboard
 
 
@@ -91,6 +91,7 @@ def site(storage: str | Place, output: str | Path) -> Site:
     Raises:
         PodiumError: there are no studies; ``output`` is remote, lies in the storage, or holds
             files that podium did not write.
+        LockHeldError: another process is writing the site.
         StoreError: the storage cannot be read, or the site not be written.
     """
     from orchestrator.results_tools.stored_studies import stored_studies
@@ -101,7 +102,7 @@ def site(storage: str | Place, output: str | Path) -> Site:
             f"--output must lie outside the folder of studies; got {target} in {place}"
         )
     found = stored_studies(place)
-    with closing(SiteFolder.open(target)) as folder:
+    with SiteFolder.open(target) as folder:
         return _write_all(place, found, folder)
 
 
@@ -124,7 +125,7 @@ class _Report:
     trials: bytes
 
 
-def _report(folder: Place) -> _Report:
+def _report(folder: Place, title: str) -> _Report:
     from analysis.report.report import study_report
     from analysis.study_results.study_results import read_results
     from orchestrator.results.records.store_paths import StudyPaths
@@ -133,7 +134,7 @@ def _report(folder: Place) -> _Report:
     results = read_results(folder)
     return _Report(
         results=results,
-        page=study_report(results),
+        page=replace(study_report(results), title=title),
         trials=published_trials(StudyPaths(folder)),
     )
 
@@ -160,11 +161,11 @@ def _write_all(storage: Place, found: "Sequence[StoredStudy]", folder: SiteFolde
         apart={name: _told(storage, why) for name, why in sorted(apart.items())},
         refused=refused,
     )
-    folder.add("index.html", render_page(site_index(contents)).encode())
+    folder.add(INDEX, render_page(site_index(contents)).encode())
     now = replace(memory, studies=studies, leaderboards=boards, apart=contents.apart)
     changes = folder.publish(now.record())
     return Site(
-        index=folder.folder / "index.html",
+        index=folder.folder / INDEX,
         studies=tuple(studies),
         leaderboards=tuple(tuple(study.name for study in board.studies) for board in boards),
         apart=contents.apart,
@@ -191,6 +192,11 @@ def _listed(
     name = study.folder.name
     if has_control_characters(name):
         return ("its name holds control characters, which podium never writes",)
+    if len(name.encode()) > _MOST_BYTES:
+        return (
+            f"its name has {len(name.encode())} bytes; a page is named after it, and a name may"
+            f" have {_MOST_BYTES}",
+        )
     if study.problem is not None:
         return (study.problem,)
     try:
@@ -222,7 +228,7 @@ def _verified_report(folder: Place) -> _Report | Sequence[str]:
     from orchestrator.verify.verify_store import verify_store
 
     problems = verify_store(folder).problems
-    return [str(problem) for problem in problems] if problems else _report(folder)
+    return [str(problem) for problem in problems] if problems else _report(folder, folder.name)
 
 
 def _paths(kind: str, name: str) -> tuple[str, str]:
@@ -328,8 +334,7 @@ def _merged_report(group: "Sequence[Source]", title: str) -> _Report:
 
     with TemporaryDirectory(prefix="podium-site-") as scratch:
         merged = merge_sources(group, Path(scratch) / "leaderboard", with_weights=False)
-        report = _report(merged.folder)
-        return replace(report, page=replace(report.page, title=title))
+        return _report(merged.folder, title)
 
 
 def _told(storage: Place, text: str) -> str:

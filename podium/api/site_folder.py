@@ -3,19 +3,27 @@
 import hashlib
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
+from orchestrator.results.storage.file_guard import exclusive
 from orchestrator.results.storage.files import put, read_bytes
 from orchestrator.results.storage.local_files import store_errors
 from orchestrator.results.storage.locations import temporary_name
-from podium.errors import CorruptFileError, PodiumError
+from podium.errors import CorruptFileError, LockHeldError, PodiumError
 
 MANIFEST = "site.json"
 """File that lists what podium wrote, by path, with the SHA-256 of each."""
+
+INDEX = "index.html"
+"""File with the links to all others: it is replaced when they are there."""
+
+GUARD = ".podium-site-lock"
+"""Empty hidden file that the system keeps locked while a process writes the site."""
 
 _STAGING = "podium-site"
 # What podium writes in the folder of a site, so that no manifest leads elsewhere.
@@ -56,29 +64,34 @@ class SiteFolder:
     files: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def open(cls, folder: Path) -> "SiteFolder":
-        """The folder, made if it is not there.
+    @contextmanager
+    def open(cls, folder: Path) -> "Iterator[SiteFolder]":
+        """The folder, made if it is not there, for this process alone; no other can open it.
+
+        What a killed process left unfinished is deleted, and so is, at the end, what was added
+        and not published.
 
         Raises:
             PodiumError: it holds files, and none is the manifest of a site.
+            LockHeldError: another process is writing the site.
             CorruptFileError: the manifest is damaged.
             StoreError: it cannot be written.
         """
-        manifest = _read_manifest(folder)
-        with store_errors("write in", folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            foreign = [it.name for it in folder.iterdir() if not it.name.startswith(".")]
-            if foreign and manifest is None:
-                raise PodiumError(
-                    f"--output must be a new folder, an empty one, or one of a site; {folder}"
-                    f" holds {min(foreign)} and no {MANIFEST}"
+        _check_is_of_a_site(folder)  # before anything is written there
+        with exclusive(folder / GUARD, limit_seconds=0) as is_alone:
+            if not is_alone:
+                raise LockHeldError(
+                    f"{folder} is being written by another podium site; run this when it has ended"
                 )
-            for leftover in folder.glob(f".{_STAGING}.*"):
-                shutil.rmtree(leftover)
-            staging = folder / temporary_name(_STAGING)
-            staging.mkdir()
-        known = manifest or {"files": {}, "memory": None}
-        return cls(folder=folder, before=known["files"], memory=known["memory"], staging=staging)
+            _check_is_of_a_site(folder)
+            known = _read_manifest(folder) or {"files": {}, "memory": None}
+            staging = _new_staging(folder)
+            try:
+                yield cls(
+                    folder=folder, before=known["files"], memory=known["memory"], staging=staging
+                )
+            finally:
+                shutil.rmtree(staging, ignore_errors=True)
 
     def add(self, path: str, data: bytes) -> str:
         """Add a file to the new version; returns its SHA-256.
@@ -118,9 +131,10 @@ class SiteFolder:
     def publish(self, memory: Mapping[str, Any]) -> Changes:
         """Put the new version in place: replace files that differ, delete those that are gone.
 
-        The manifest lists old and new files meanwhile, so that a call which was killed leaves
-        nothing that the next one takes for a stranger's. A file that someone changed is not
-        deleted.
+        The index comes after all that it links to and before anything is deleted, so that its
+        links lead to files at any moment. The manifest lists old and new files meanwhile, so that
+        a call which was killed leaves nothing that the next one takes for a stranger's. A file
+        that someone changed is not deleted.
 
         Args:
             memory: what the new version was made from, for the next call.
@@ -130,19 +144,15 @@ class SiteFolder:
         """
         _write_manifest(self.folder, {**self.before, **self.files}, None)
         with store_errors("write in", self.folder):
-            written = [path for path in sorted(self.files) if self._replace(path)]
+            written = [path for path in sorted(self.files, key=_index_last) if self._replace(path)]
             gone = sorted(self.before.keys() - self.files.keys())
             removed = [path for path in gone if self._remove(path)]
         _write_manifest(self.folder, self.files, memory)
         return Changes(
-            written=tuple(written),
+            written=tuple(sorted(written)),
             kept=tuple(sorted(self.files.keys() - set(written))),
             removed=tuple(removed),
         )
-
-    def close(self) -> None:
-        """Delete the hidden folder."""
-        shutil.rmtree(self.staging, ignore_errors=True)
 
     def _replace(self, path: str) -> bool:
         """Put a file in place; whether it is new or differs."""
@@ -162,6 +172,32 @@ class SiteFolder:
         if not any(target.parent.iterdir()):
             target.parent.rmdir()
         return True
+
+
+def _check_is_of_a_site(folder: Path) -> None:
+    """Refuse a folder with files of others and without a manifest; hidden files do not count."""
+    with store_errors("read", folder):
+        found = folder.iterdir() if _exists(folder) else ()
+        foreign = [it.name for it in found if not it.name.startswith(".")]
+    if foreign and MANIFEST not in foreign:
+        raise PodiumError(
+            f"--output must be a new folder, an empty one, or one of a site; {folder}"
+            f" holds {min(foreign)} and no {MANIFEST}"
+        )
+
+
+def _new_staging(folder: Path) -> Path:
+    """An empty hidden folder in place of those that killed processes left."""
+    with store_errors("write in", folder):
+        for leftover in folder.glob(f".{_STAGING}.*"):
+            shutil.rmtree(leftover)
+        staging = folder / temporary_name(_STAGING)
+        staging.mkdir()
+    return staging
+
+
+def _index_last(path: str) -> tuple[bool, str]:
+    return path == INDEX, path
 
 
 def _exists(path: Path) -> bool:

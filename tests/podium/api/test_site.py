@@ -3,6 +3,7 @@
 import hashlib
 import re
 import shutil
+from html import escape
 from urllib.parse import unquote
 
 import polars as pl
@@ -11,6 +12,7 @@ import pytest
 import podium
 from orchestrator.results.storage.files import put
 from orchestrator.results_tools.merge_studies import merge_studies
+from podium.api.site_folder import GUARD
 from podium.errors import PodiumError
 from tests.analysis.page_text import rows_of, text_of
 from tests.podium.site_storage import BROKEN, add_broken, flip_bit, make_storage, run_small
@@ -90,7 +92,7 @@ def test_the_leaderboard_has_exactly_the_numbers_of_merge_and_tournament(storage
 
 def test_every_number_follows_from_the_parquet_file_that_it_leads_to(index, output):
     for row in re.findall(r"<tr>(.*?)</tr>", index, flags=re.DOTALL):
-        found = re.search(r'<a href="(data/leaderboards/[^"]+)">([\d.]+)</a>', row)
+        found = re.search(r'<a href="(data/leaderboards/[^"]+)">(\d+\.\d+)</a>', row)
         name = text_of(row).split()[0]
         if found is None or name == "merged":
             continue
@@ -148,7 +150,7 @@ def test_a_second_call_writes_only_what_changed_and_removes_its_own(
     for name in ("studies/mine.html", "CNAME", *again.kept):
         assert (site / name).stat().st_mtime_ns == before[site / name]
     assert "triplet" in (site / "index.html").read_text()
-    assert [path for path in site.iterdir() if path.name.startswith(".")] == []
+    assert [path.name for path in site.iterdir() if path.name.startswith(".")] == [GUARD]
     podium.site(ours, tmp_path / "anew")
     mine = {"CNAME", "studies/mine.html"}
     found = {name: content for name, content in files_of(site).items() if name not in mine}
@@ -187,6 +189,24 @@ def test_a_study_in_a_bucket_is_shown_as_one_of_this_machine(
     for name in ("studies/pilot.html", "data/studies/pilot.parquet"):
         assert (tmp_path / "public" / name).read_bytes() == (output / name).read_bytes()
     assert "s3://" not in remote.index.read_text()
+
+
+def test_pages_are_named_after_folders_whatever_their_names_and_those_of_their_studies(
+    storage, tmp_path
+):
+    ours, many = tmp_path / "results", "n" * 201
+    for name in ("berlin", "münchen 100% #1 & <b>", "研究室"):
+        shutil.copytree(storage / "berlin", ours / name)  # all of a study called berlin
+    (ours / "empty").mkdir()
+    (ours / many).mkdir()
+    put(ours / many / "store.json", b"{}")
+    made = podium.site(ours, tmp_path / "public")
+    assert made.leaderboards == (("berlin", "münchen 100% #1 & <b>", "研究室"),)
+    for name in made.studies:
+        page = (tmp_path / "public" / "studies" / f"{name}.html").read_text()
+        assert re.search("<h1>(.*?)</h1>", page)[1] == escape(name, quote=False)
+    assert made.refused["empty"] == ("it has no store.json",)
+    assert "its name has 201 bytes; a page is named after it" in made.refused[many][0]
 
 
 def test_a_place_that_cannot_be_a_site_is_refused(storage, tmp_path):

@@ -1,25 +1,31 @@
 """What podium wrote may be replaced and deleted; what others wrote stays."""
 
 import json
+import signal
+import subprocess
+import sys
 
 import pytest
 
-from podium.api.site_folder import SiteFolder
-from podium.errors import CorruptFileError, PodiumError
+from podium.api.site_folder import GUARD, SiteFolder
+from podium.errors import CorruptFileError, LockHeldError, PodiumError, StoreError
 
 
 def publish(folder, files):
-    site = SiteFolder.open(folder)
-    try:
+    with SiteFolder.open(folder) as site:
         for path, text in files.items():
             site.add(path, text.encode())
         return site.publish({"of": sorted(files)})
-    finally:
-        site.close()
 
 
 def names_in(folder):
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    files = [str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()]
+    return sorted(name for name in files if name != GUARD)
+
+
+def opened(folder):
+    with SiteFolder.open(folder) as site:
+        return site
 
 
 def test_a_new_version_writes_what_differs_and_deletes_what_is_gone(tmp_path):
@@ -36,8 +42,8 @@ def test_a_new_version_writes_what_differs_and_deletes_what_is_gone(tmp_path):
 def test_a_folder_with_files_and_no_manifest_is_refused_as_it_is(tmp_path):
     (tmp_path / "thesis.tex").write_text("mine")
     with pytest.raises(PodiumError, match=r"holds thesis\.tex and no site\.json"):
-        SiteFolder.open(tmp_path)
-    assert names_in(tmp_path) == ["thesis.tex"]
+        opened(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]
 
 
 def test_hidden_files_such_as_those_of_git_are_no_reason_to_refuse(tmp_path):
@@ -68,26 +74,71 @@ def test_a_page_that_somebody_changed_is_replaced_but_not_deleted(tmp_path):
 
 def test_a_version_that_is_not_published_changes_nothing(tmp_path):
     publish(tmp_path, {"index.html": "1"})
-    site = SiteFolder.open(tmp_path)
-    site.add("index.html", b"2")  # and the process is killed
+    with SiteFolder.open(tmp_path) as site:
+        site.add("index.html", b"2")
     assert (tmp_path / "index.html").read_text() == "1"
     assert publish(tmp_path, {"index.html": "3"}).written == ("index.html",)
     assert names_in(tmp_path) == ["index.html", "site.json"]
 
 
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from podium.api.site_folder import SiteFolder
+with SiteFolder.open(Path(sys.argv[1])) as site:
+    site.add("index.html", b"2")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_process_that_is_killed_leaves_the_old_site_and_does_not_block_the_next(tmp_path):
+    publish(tmp_path, {"index.html": "1"})
+    assert subprocess.run([sys.executable, "-c", KILLED, tmp_path]).returncode == -signal.SIGKILL
+    assert (tmp_path / "index.html").read_text() == "1"
+    assert publish(tmp_path, {"index.html": "3"}).written == ("index.html",)
+    assert names_in(tmp_path) == ["index.html", "site.json"]
+
+
+def test_of_two_writers_at_once_the_second_is_refused_and_the_first_not_disturbed(tmp_path):
+    with SiteFolder.open(tmp_path) as first:
+        first.add("index.html", b"1")
+        with pytest.raises(LockHeldError, match="is being written by another podium site"):
+            opened(tmp_path)
+        assert first.publish({}).written == ("index.html",)
+    assert publish(tmp_path, {"index.html": "2"}).written == ("index.html",)
+
+
+def test_an_index_is_replaced_after_what_it_links_to_and_before_anything_is_deleted(tmp_path):
+    publish(tmp_path, {"index.html": "1", "studies/a.html": "a"})
+    with SiteFolder.open(tmp_path) as site:
+        for path in ("index.html", "leaderboards/b.html", "studies/b.html"):
+            site.add(path, b"2")
+        (tmp_path / "studies" / "b.html").mkdir()  # so that publishing ends half-way
+        with pytest.raises(StoreError, match="cannot write in"):
+            site.publish({})
+    assert (tmp_path / "leaderboards" / "b.html").read_text() == "2"
+    assert (tmp_path / "index.html").read_text() == "1"
+    assert (tmp_path / "studies" / "a.html").read_text() == "a"
+    (tmp_path / "studies" / "b.html").rmdir()
+    assert publish(tmp_path, {"index.html": "3"}).removed == (
+        "leaderboards/b.html",
+        "studies/a.html",
+    )
+
+
 def test_what_a_version_was_made_from_is_there_next_time(tmp_path):
     publish(tmp_path, {"index.html": "1"})
-    assert SiteFolder.open(tmp_path).memory == {"of": ["index.html"]}
+    assert opened(tmp_path).memory == {"of": ["index.html"]}
 
 
 def test_files_are_kept_together_and_only_as_they_were_written(tmp_path):
     publish(tmp_path, {"studies/a.html": "a", "studies/b.html": "b"})
-    site = SiteFolder.open(tmp_path)
-    assert site.keep(["studies/a.html"])
-    (tmp_path / "studies" / "b.html").write_text("mine")
-    assert not site.keep(["studies/a.html", "studies/b.html"])
-    assert not site.keep(["studies/c.html"])
-    assert set(site.files) == {"studies/a.html"}
+    with SiteFolder.open(tmp_path) as site:
+        assert site.keep(["studies/a.html"])
+        (tmp_path / "studies" / "b.html").write_text("mine")
+        assert not site.keep(["studies/a.html", "studies/b.html"])
+        assert not site.keep(["studies/c.html"])
+        assert set(site.files) == {"studies/a.html"}
 
 
 @pytest.mark.parametrize("path", ["../thesis.tex", "/etc/passwd", "data/x/../../y.parquet", "x"])
@@ -96,7 +147,7 @@ def test_a_manifest_that_leads_elsewhere_is_refused(tmp_path, path):
     manifest = tmp_path / "site.json"
     manifest.write_text(json.dumps({"files": {path: "0" * 64}}))
     with pytest.raises(CorruptFileError, match=r"site\.json is not the list of a site's files"):
-        SiteFolder.open(tmp_path)
+        opened(tmp_path)
 
 
 def test_a_manifest_that_was_changed_is_refused(tmp_path):
@@ -104,4 +155,4 @@ def test_a_manifest_that_was_changed_is_refused(tmp_path):
     manifest = tmp_path / "site.json"
     manifest.write_text(manifest.read_text().replace("index.html", "studies/index.html"))
     with pytest.raises(CorruptFileError, match="does not match its SHA-256"):
-        SiteFolder.open(tmp_path)
+        opened(tmp_path)
