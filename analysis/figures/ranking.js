@@ -1,6 +1,7 @@
 // Competitors by average rank with intervals, ties bracketed, score and gain in columns.
 
 const TALLEST_ROW = 56, LOWEST_ROW = 15, PLOT_HEIGHT = 390; // pixels
+const TICK = 22; // pixels that a number of the axis needs
 const MOST_TICKS = 12;
 const BRACKET = 9; // pixels beside the next
 const MOST_BRACKETS = 8;
@@ -23,7 +24,7 @@ kinds.ranking = ({ rows, groups, score, gain, last }, width) => {
     ...(it.gain === null ? [] : [`${gain}: ${signedText(it.gain)} points`]),
   ].join("\n");
   const known = rows.filter((it) => it.low !== null);
-  const ticks = rankTicks(last);
+  const ticks = rankTicks(last, width - left - right);
   const text = (x, channel, options = {}) => Plot.text(rows, {
     y: "name", frameAnchor: "right", dx: x - width + right, textAnchor: "end", text: channel,
     fontVariant: "tabular-nums", ...tagged(rows, (it) => it.name), ...options,
@@ -60,7 +61,8 @@ kinds.ranking = ({ rows, groups, score, gain, last }, width) => {
 };
 
 // Every rank, or the first and round ones where these are too many.
-function rankTicks(last) {
-  const step = [1, 5, 10, 20, 50].find((it) => last / it <= MOST_TICKS) ?? 100;
+function rankTicks(last, room) {
+  const most = Math.min(MOST_TICKS, Math.max(1, room / TICK));
+  const step = [1, 5, 10, 20, 50].find((it) => last / it <= most) ?? 100;
   return Array.from({ length: Math.floor(last / step) + 1 }, (_, i) => Math.max(1, i * step)).filter((it, i, all) => it !== all[i - 1]);
 }
