@@ -111,9 +111,10 @@ def choices(counts, *, most):
         for at, count in enumerate(counts)
         for option in range(1, count)
     ]
-    combined = [list(it) for it in itertools.product(*map(range, counts)) if it.count(0) < 2]
+    several = itertools.product(*map(range, counts))
+    combined = [list(it) for it in several if len(it) - it.count(0) > 1]
     random.Random(0).shuffle(combined)
-    return [*alone, *(it for it in combined if it not in alone)][: len(alone) + most]
+    return [*alone, *combined[:most]]
 
 
 def check_choices(visit, capsys, *, scale, has_available=False, most=6):
