@@ -12,9 +12,9 @@ from analysis.report.rank_intervals import (
     rank_intervals,
     uncertainty_cells,
 )
-from analysis.report.summary import MOST_ROWS
+from analysis.report.summary import MOST_ROWS, rank_cell
 from analysis.study_results.study_results import StudyResults
-from analysis.tournament.medals import shared_places
+from analysis.tournament.medals import rank_ranges, shared_places
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
 from analysis.wording import MOST_NAMED, counted, listed
@@ -100,15 +100,11 @@ def _table(
         "Top\N{NO-BREAK SPACE}3",
         f"Mean {metric}",
     ]
-    shared = shared_places(tournament, stability)
+    ranges = rank_ranges(tournament, stability)
     rows = [
         [
             Cell.named(standing.competitor, series),
-            Cell(
-                text=str(standing.place),
-                detail="shared" if standing.competitor in shared else "",
-                order=standing.place,
-            ),
+            rank_cell(standing, ranges),
             Cell.number(standing.average_rank),
             Cell.number(standing.total_rank, 0 if standing.total_rank.is_integer() else 1),
             Cell.number(standing.rank_std),
@@ -140,7 +136,7 @@ def _table(
             filter(
                 None,
                 (
-                    _shared_note(tournament, shared),
+                    _shared_note(tournament, shared_places(tournament, stability)),
                     bootstrap_note(stability) if stability else "",
                 ),
             )

@@ -17,7 +17,7 @@ from analysis.report.verdict import (
     short_verdict,
 )
 from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.tournament.medals import shared_places
+from analysis.tournament.medals import rank_ranges
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.table_tournament import TableResults
 from analysis.tournament.tournament import Tournament
@@ -87,7 +87,7 @@ def _facts(tournament: Tournament, stability: RankStability | None, metric: str)
         value=signed(gap, 1),
         label=f"points of {metric}: {winner.competitor} minus {second.competitor}",
     )
-    if not _can_differ(tournament):
+    if not tournament.can_differ:
         label = f"blocks in which {winner.competitor} is best"
         yield Fact(value=f"{winner.wins} of {winner.blocks}", label=label)
     elif stability:
@@ -95,12 +95,6 @@ def _facts(tournament: Tournament, stability: RankStability | None, metric: str)
         yield Fact(value=percent(first.p_first), label="probability of rank 1, by resampling")
     else:
         yield Fact(value=number(winner.average_rank), label="average rank of the first")
-
-
-def _can_differ(tournament: Tournament) -> bool:
-    """Whether any pair could differ significantly with so many blocks."""
-    smallest = tournament.smallest_p
-    return smallest is not None and smallest.adjusted <= tournament.alpha
 
 
 def _picture(
@@ -151,7 +145,7 @@ def _picture(
 
 def _brackets(tournament: Tournament, shown: Sequence[str]) -> list[list[str]]:
     """The groups of at least two of the competitors shown, each once."""
-    groups = tournament.groups if _can_differ(tournament) else (tournament.names,)
+    groups = tournament.groups if tournament.can_differ else (tournament.names,)
     within = [tuple(name for name in shown if name in group) for group in groups]
     return [list(group) for group in dict.fromkeys(within) if len(group) > 1]
 
@@ -185,9 +179,9 @@ def _leaders(
 ) -> Table:
     """The first competitors, as in the whole leaderboard."""
     first, count = tournament.standings[:_MOST_LEADERS], len(tournament.names)
-    held = {standing.competitor: _held(tournament, stability, standing) for standing in first}
+    ranges = rank_ranges(tournament, stability)
     who = "All competitors" if len(first) == count else f"The first {len(first)} of {count}"
-    is_open = any(low < high for low, high in held.values())
+    is_open = any(len(ranges[standing.competitor]) > 1 for standing in first)
     return Table(
         name="leaders",
         caption=f"{who}{'; a range where the rank is not decided' if is_open else ''}",
@@ -200,10 +194,7 @@ def _leaders(
         rows=tuple(
             (
                 Cell.named(standing.competitor, series),
-                Cell(
-                    text="–".join(map(str, dict.fromkeys(held[standing.competitor]))),
-                    order=standing.place,
-                ),
+                rank_cell(standing, ranges),
                 Cell.number(standing.average_rank),
                 Cell.number(standing.wins, 0),
             )
@@ -212,18 +203,7 @@ def _leaders(
     )
 
 
-def _held(
-    tournament: Tournament, stability: RankStability | None, standing: Standing
-) -> tuple[int, int]:
-    """The first and the last rank among competitors that share the rank of this one."""
-    if not _can_differ(tournament):
-        return 1, len(tournament.names)
-    places = {other.competitor: other.place for other in tournament.standings}
-    shared = shared_places(tournament, stability)
-    with_others = [
-        places[other]
-        for other in places
-        if other in shared.get(standing.competitor, ())
-        or standing.competitor in shared.get(other, ())
-    ]
-    return min((standing.place, *with_others)), max((standing.place, *with_others))
+def rank_cell(standing: Standing, ranges: Mapping[str, range]) -> Cell:
+    """A rank, or the range of those that share it: ``2–3``."""
+    held = ranges[standing.competitor]
+    return Cell(text="–".join(map(str, dict.fromkeys((held[0], held[-1])))), order=standing.place)

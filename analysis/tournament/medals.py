@@ -80,6 +80,23 @@ def shared_places(
     }
 
 
+def rank_ranges(tournament: Tournament, stability: RankStability | None) -> dict[str, range]:
+    """Competitor -> the ranks of all that share its own, from the best to the worst of them.
+
+    A single rank where none shares it; all ranks where no pair can differ significantly.
+    """
+    if not tournament.can_differ:
+        return dict.fromkeys(tournament.names, range(1, len(tournament.names) + 1))
+    places = {standing.competitor: standing.place for standing in tournament.standings}
+    sharing = {name: {name} for name in places}
+    for holder, others in shared_places(tournament, stability).items():
+        for other in others:
+            sharing[holder].add(other)
+            sharing[other].add(holder)
+    held = {name: [places[other] for other in others] for name, others in sharing.items()}
+    return {name: range(min(ranks), max(ranks) + 1) for name, ranks in held.items()}
+
+
 def _places(tournament: Tournament, stability: RankStability | None) -> tuple[Medal, ...]:
     return tuple(
         _medal(tournament, stability, standing, rivals)

@@ -208,6 +208,12 @@ class Tournament:
             return None
         return smallest_p(self.units.number, len(self.standings), self.test)
 
+    @property
+    def can_differ(self) -> bool:
+        """Whether any pair could differ significantly with so many blocks."""
+        smallest = self.smallest_p
+        return smallest is not None and smallest.adjusted <= self.alpha
+
     @cached_property
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """Maximal sets of competitors without a significant difference by the primary test."""
