@@ -1,10 +1,15 @@
 """`podium site` says what it wrote and what it refused, and looks well in a browser."""
 
 import json
+import shutil
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tests.browser import LAPTOP, Visit
+import podium
+from tests.browser import LAPTOP, PHONE, Visit
 from tests.podium.calling import call
 from tests.podium.site_storage import add_broken, make_storage
 
@@ -64,4 +69,40 @@ def test_the_index_is_quiet_accessible_and_leads_to_reports(chromium, written, o
     assert visit.page.locator("h1").inner_text() == "kyoto"
     visit.page.get_by_role("link", name="All studies").click()
     assert visit.page.url.endswith("index.html")
+    assert visit.complaints == []
+
+
+LONG = "a_name_of_a_study_without_any_break_" * 5
+
+
+@pytest.fixture
+def served(storage, tmp_path):
+    """The site of studies with odd names, and its address, served as `python -m http.server`."""
+    for name in ("berlin", "münchen 100% #1 & <b>", LONG):
+        shutil.copytree(storage / "berlin", tmp_path / "results" / name)
+    made = podium.site(tmp_path / "results", tmp_path / "public")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(made.index.parent))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield made, f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.browser
+def test_on_a_web_server_every_link_leads_somewhere_and_a_phone_shows_all(chromium, served):
+    made, origin = served
+    visit = Visit(chromium, f"{origin}/", PHONE, origin=origin)
+    visit.open_all()
+    assert visit.run("document.documentElement.scrollWidth") <= PHONE["width"]
+    heads = "[...document.querySelectorAll('tbody th')].map((it) => it.offsetWidth)"
+    assert max(visit.run(heads)) < 0.6 * PHONE["width"]  # so that numbers are seen beside names
+    links = visit.run("[...document.querySelectorAll('main a[href]')].map((it) => it.href)")
+    assert sum(".parquet" in link for link in links) > len(links) / 2
+    assert {visit.context.request.get(link).status for link in set(links)} == {200}
+    for name in made.studies:
+        visit.page.locator("#studies").get_by_role("link", name=name, exact=True).click()
+        assert visit.page.locator("h1").inner_text() == name
+        visit.page.get_by_role("link", name="All studies").click()
     assert visit.complaints == []
