@@ -40,7 +40,6 @@ from analysis.protocols.protocol_tables import (
     readings_table,
     row_of,
 )
-from analysis.protocols.read_protocols import protocol_study
 from analysis.protocols.selected_configs import protocol_headline
 from analysis.report.default_tuned_refit import default_tuned_refit
 from analysis.report.protocol_tables import estimate, page_table
@@ -54,9 +53,8 @@ def protocols(results: StudyResults, losses: Mapping[str, Series]) -> Section | 
     """The section; None before a search trial, or where the study does not vary its protocol."""
     trained_on = results.trials["train_on"].drop_nulls().n_unique()
     varies = len(results.protocols) > 1 or results.study["quarantine"] != "none" or trained_on > 1
-    if not varies or results.trials.filter(pl.col("stage") == "search").is_empty():
+    if not varies or (study := results.protocol_study) is None:
         return None
-    study = protocol_study(results.frames)
     looks = series_of(study.order)
     series = {label: looks[label] for label in study.order}
     steps = default_tuned_refit(study, losses, protocol=results.protocol.label)
@@ -83,10 +81,10 @@ def _comparison(study: ProtocolStudy, series: Mapping[str, Series]) -> Iterator[
     yield Bullets(items=protocol_sentences(study))
     of_picks = _shown(series, finals_table(study), pick_table(study))
     if of_picks:
-        yield _picks(study, series, of_picks[0])
+        yield scores_of_picks(study, series, of_picks[0])
     yield from (*of_picks[1:], *_shown(series, pair_table(study)))
     for costs in _shown(series, cost_table(study)):
-        front = _front(study, series, costs)
+        front = regret_against_cost(study, series, costs)
         yield Heading(text="Regret against cost" if front else "Cost")
         yield front or costs
     agreement = _shown(series, agreement_table(study))
@@ -107,7 +105,16 @@ def _comparison(study: ProtocolStudy, series: Mapping[str, Series]) -> Iterator[
         yield Bullets(items=missing)
 
 
-def _picks(study: ProtocolStudy, series: Mapping[str, Series], table: Table) -> Illustration:
+def scores_of_picks(
+    study: ProtocolStudy, series: Mapping[str, Series], table: Table
+) -> Illustration:
+    """The figure of the test scores of what each protocol picked.
+
+    Args:
+        study: statistics of the protocols.
+        series: label of each protocol -> its look.
+        table: numbers of the figure.
+    """
     frames = {
         "default": (study.finals.means, "default_part"),
         "tuned": (study.finals.means, "tuned_part"),
@@ -153,9 +160,16 @@ def _picks(study: ProtocolStudy, series: Mapping[str, Series], table: Table) -> 
     )
 
 
-def _front(
+def regret_against_cost(
     study: ProtocolStudy, series: Mapping[str, Series], table: Table
 ) -> Illustration | None:
+    """The figure of regret against the cost of a search; None where no protocol has both.
+
+    Args:
+        study: statistics of the protocols.
+        series: label of each protocol -> its look.
+        table: numbers of the figure.
+    """
     if study.picks.fairest is None:
         return None
     points: list[Point] = []

@@ -9,6 +9,7 @@ from analysis.figures.ranking import RankedRow, ranking_plot
 from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Fact, Illustration, Summary, Table
 from analysis.report.one_loss import one_loss_summary
+from analysis.report.protocol_summary import protocol_summary
 from analysis.report.verdict import (
     answer_headline,
     answer_sentences,
@@ -29,7 +30,17 @@ _MOST_LEADERS = 5  # of the small leaderboard
 
 
 def study_summary(results: StudyResults, series: Mapping[str, Series]) -> Summary:
-    """The summary of a study; without a ranking it says why, and what there is so far."""
+    """The summary of a study, of its protocols first where it compares several.
+
+    Without a ranking it says why, and what there is so far.
+    """
+    of_losses = _summary_of_losses(results, series)
+    if len(results.protocols) < 2:
+        return of_losses
+    return protocol_summary(results, of_losses) or of_losses
+
+
+def _summary_of_losses(results: StudyResults, series: Mapping[str, Series]) -> Summary:
     tournament, stability = results.tournament, results.stability
     metric = results.ranked_by.label
     trials = Fact(value=f"{results.trials.height:,}", label="trials of searches and finals")
@@ -184,7 +195,7 @@ def _leaders(
     is_open = any(len(ranges[standing.competitor]) > 1 for standing in first)
     return Table(
         name="leaders",
-        caption=f"{who}{'; a range where the rank is not decided' if is_open else ''}",
+        caption=f"{who}{'; of ranks such as 2–3 the order is not decided' if is_open else ''}",
         columns=(
             *Column.texts("Competitor"),
             Column(label="Rank", fills="place"),

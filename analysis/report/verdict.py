@@ -274,10 +274,9 @@ def notices(results: StudyResults) -> tuple[str, ...]:
             f"{partial}."
         )
     if len(results.protocols) > 1:
-        others = listed([it.shown for it in results.protocols if it != results.protocol])
         found.append(
-            f"Losses are compared under the protocol {results.protocol.shown}. What it and"
-            f" {others} are worth is in the section on protocols."
+            f"Losses are compared under the protocol {results.protocol.shown}; the chapter on"
+            " protocols compares all of them."
         )
     if late := chosen_late(results.ranked_by, results.declared_score):
         found.append(f"{late[0].upper()}{late[1:]}.")

@@ -8,6 +8,8 @@ from typing import Any
 import polars as pl
 from PIL import Image
 
+from analysis.protocols.protocol_study import ProtocolStudy
+from analysis.protocols.read_protocols import protocol_study
 from analysis.protocols.study_frames import StudyFrames, drawn_trials, frames_of
 from analysis.scores.cached_reader import CachedReader
 from analysis.scores.class_intervals import class_intervals
@@ -333,6 +335,13 @@ class StudyResults:
         return frames_of(
             self.reader, study=self.study, trials=self.trials, drawn=self.drawn, k=self.k
         )
+
+    @cached_property
+    def protocol_study(self) -> ProtocolStudy | None:
+        """The statistics of all protocols; None before a search trial."""
+        if self.trials.filter(pl.col("stage") == "search").is_empty():
+            return None
+        return protocol_study(self.frames)
 
     @cached_property
     def curves(self) -> pl.DataFrame:
