@@ -49,7 +49,7 @@ class TrainingBatches:
         class_text_CT: npt.NDArray[np.float32] | None = None,
     ) -> None:
         self._images = images
-        self._device = device = images.labels_N.device
+        device = images.labels_N.device
         # Proxies are indexed by training class, counted from 0.
         classes, labels_N = np.unique(images.labels_N.cpu().numpy(), return_inverse=True)
         self.num_classes = len(classes)
@@ -87,15 +87,16 @@ class TrainingBatches:
     def _beside_embeddings(
         self, indices_B: npt.NDArray[np.int64], tuples: Generator
     ) -> dict[str, Tensor]:
-        labels_B = self._labels_N[sent(torch.from_numpy(indices_B), self._device)]
+        device = self._labels_N.device
+        labels_B = self._labels_N[sent(torch.from_numpy(indices_B), device)]
         beside = {"labels_B": labels_B}
         if "label_distances" in self._needs:
             assert self._label_distances is not None, "no trial starts without them"
             distances = self._label_distances.between(indices_B, indices_B)
-            beside["label_distances_BB"] = sent(torch.from_numpy(distances).float(), self._device)
+            beside["label_distances_BB"] = sent(torch.from_numpy(distances).float(), device)
         if self._is_random:
             uniform_BB = torch.rand(len(labels_B), len(labels_B), generator=tuples)
-            beside["uniform_BB"] = sent(uniform_BB, self._device)
+            beside["uniform_BB"] = sent(uniform_BB, device)
         if self._class_text_CT is not None:
             beside["class_text_BT"] = self._class_text_CT[labels_B]
         return beside

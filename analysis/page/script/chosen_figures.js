@@ -21,7 +21,7 @@ function scoreText(cells, { score }) {
   return `${cells.scores[score].label}${cells.scale === 100 ? ", %" : ""}`;
 }
 
-// "within 4 of 12 blocks (Data set CUB, by Recall@1)".
+// "within 4 of 12 blocks (Data set CUB, by the score chosen)".
 function withinText({ blocks }, cells, chosen) {
   return `within ${countedOf(blocks.length, cells)} (${chosenText(cells, chosen)})`;
 }

@@ -23,13 +23,25 @@ all?.addEventListener("click", () => {
   all.textContent = isOpening ? "Close all" : "Open all";
 });
 
-const reader = new IntersectionObserver((entries) => {
-  for (const entry of entries) entry.target.isRead = entry.isIntersecting;
-  const current = sections.find((section) => section.isRead);
+const sections = [...links.keys()].map((name) => document.getElementById(name)).filter(Boolean);
+
+// What is read is the first section near the top of the window. The last ones never come there: at
+// the end of the page it is what the address names, as far as that is seen.
+function markRead() {
+  const named = sections.find((section) => section.id === decodeURIComponent(location.hash.slice(1)));
+  const isAtEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 4;
+  const isSeen = named && named.getBoundingClientRect().top < innerHeight;
+  const current = isAtEnd && isSeen ? named : sections.find((section) => section.isRead);
+  if (!current) return;
   for (const [name, link] of links) {
-    if (name === current?.id) link.setAttribute("aria-current", "true");
+    if (name === current.id) link.setAttribute("aria-current", "true");
     else link.removeAttribute("aria-current");
   }
+}
+const reader = new IntersectionObserver((entries) => {
+  for (const entry of entries) entry.target.isRead = entry.isIntersecting;
+  markRead();
 }, { rootMargin: "-10% 0px -70% 0px" });
-const sections = [...links.keys()].map((name) => document.getElementById(name)).filter(Boolean);
 for (const section of sections) reader.observe(section);
+addEventListener("scrollend", markRead);
+addEventListener("hashchange", () => requestAnimationFrame(markRead));

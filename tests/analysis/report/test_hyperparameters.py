@@ -166,10 +166,10 @@ def test_an_older_folder_is_distinguished_from_one_that_records_spaces(tuned_sto
         text = text_of(section_alone(tuned_store))
     finally:
         file.write_text(given)
-    assert "This folder does not say what was tried" in text
+    assert "This folder is of an older podium and does not record the search spaces" in text
     assert "contrastive: margin matters most" in text
     assert "lie at the upper end" not in text
-    assert "This folder does not say" not in text_of(section_alone(tuned_store))
+    assert "does not record the search spaces" not in text_of(section_alone(tuned_store))
 
 
 def test_the_same_store_gives_the_same_bytes(tuned_store, hyperparameter_section):

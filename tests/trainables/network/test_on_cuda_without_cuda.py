@@ -122,9 +122,9 @@ def test_images_are_chosen_and_shifted_without_waiting(gpu):
 
 def test_what_a_loss_needs_is_sent_without_waiting(gpu, cache_folder):
     run = FoldRun(set_up(tiny_trial(cache_folder, loss="margin")), 0, torch.device("cpu"))
-    trainer = run._trainer
-    trainer._labels_N = gpu.tensor(trainer._labels_N)
-    beside = gpu.run(trainer._beside_embeddings, np.arange(8), torch.Generator())
+    batches = run._trainer._batches
+    batches._labels_N = gpu.tensor(batches._labels_N)
+    beside = gpu.run(batches._beside_embeddings, np.arange(8), torch.Generator())
     assert {name: value.device for name, value in beside.items()} == {
         "labels_B": CUDA,
         "uniform_BB": CUDA,

@@ -302,7 +302,9 @@ def test_a_store_that_is_away_while_a_lock_is_watched_does_not_make_its_owner_de
     paths.lock.write_text(json.dumps(owner))
 
     def beat():
-        paths.lock.write_text(json.dumps(owner | {"heartbeat": 1}))
+        whole = tmp_path / "whole"  # a reader sees all of it or nothing, as of an owner
+        whole.write_text(json.dumps(owner | {"heartbeat": 1}))
+        whole.replace(paths.lock)
 
     lock = StudyLock(paths, print, watch_seconds=0.5)
     lock._file = AwayForLong(paths, 0.6, beat)
