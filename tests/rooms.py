@@ -57,6 +57,7 @@ LOOKED_FOR_BY_NAME = {
     "podium.live.guard",
     "podium.live.page",
     "podium.live.view_record",
+    "podium.plan.population_text",
     "podium.plan.power_text",
     "trainables.loss_composition.cross_batch_memory",
     "trainables.loss_composition.pretraining",

@@ -11,6 +11,7 @@ from orchestrator.planning.study_plan import StudyPlan
 from orchestrator.results.records.expected_values import Expected
 from orchestrator.results.records.fairness_record import summarise_differences
 from podium.plan.hours_text import cost_sentence, hours_line
+from podium.plan.population_text import population_note
 from podium.plan.power_text import power_notes, power_rows, power_warnings
 from podium.plan.primary_test import verdict_line, verdict_note
 from podium.plan.statistical_power import StudyPower
@@ -102,6 +103,8 @@ def _size(num_bytes: int) -> str:
 def _first_notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
     """What must be known before the run: training, what is missing, and warnings."""
     yield training_note(planned)
+    if (together := population_note(planned)) is not None:
+        yield together
     yield from planned.missing
     if planned.leakage.leaking:
         leaking = ", ".join(planned.leakage.leaking)

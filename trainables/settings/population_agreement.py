@@ -55,9 +55,9 @@ def _problem_of_loss(loss: str) -> str | None:
     parsed = parse_loss(loss)
     (term, *others) = parsed.terms
     if others or not parsed.is_single or term.has_memory or term.is_external:
-        return f"{loss} is not one of podium's losses by itself"
+        return "it is not one of podium's losses by itself"
     if not literals("losses", term.name).get("is_vmappable", True):
-        return f"{loss} cannot be mapped over its hyperparameters"
+        return "it cannot be mapped over its hyperparameters"
     return None
 
 
