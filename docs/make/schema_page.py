@@ -80,6 +80,9 @@ _MEANINGS = {
     "attempts": "Number of the attempt that ended the trial; 0 of a copy.",
     "node": "Host name.",
     "device": "`cpu`, or the visible GPUs.",
+    "executor": "`population` if it was trained together with others ([many heads at once]"
+    "(../how-to/frozen-features.md#many-heads-at-once)), else `single`; null in results of earlier"
+    " versions.",
     "started_at": "Start of the last attempt.",
     "ended_at": "Time of the commit.",
     "podium_version": "Version of podium that committed the row.",
@@ -192,6 +195,7 @@ _ATTEMPT_MEANINGS = {
     "gpus": "What it occupied.",
     "peak_memory_mb": "Of its process, as far as it was measured.",
     "device_memory_mb": "What its device has, if the memory of that ran out.",
+    "members": "Number of trials that began with it as one population; 1 of a trial alone.",
 }
 
 _RETRIED = """\

@@ -23,6 +23,11 @@ on this machine; ``shipped``: measured by podium's authors, elsewhere."""
 
 Device = Literal["cpu", "gpu"]
 
+TOGETHER = "frozen_features, together"
+"""Mode of trials of a population: what an image costs each of them."""
+
+_FROZEN = (FROZEN_FEATURES, TOGETHER)
+
 _UNKNOWN_NETWORK = "resnet50"  # what a network of somebody else is taken for
 _SIDE = 224  # of the images that multiplications of networks are counted for
 _LEAST_GIGA = 1e-3  # below it, and of vectors, other things take the time
@@ -41,7 +46,7 @@ class Conditions:
     Attributes:
         backbone: name of the network.
         side: height and width of images in pixels; None of vectors.
-        mode: ``fine_tune`` or ``frozen_features``.
+        mode: ``fine_tune``, ``frozen_features`` or `TOGETHER`.
         device: where the network is.
         precision: ``float32`` or ``bf16``.
         share: part of a GPU, or number of CPUs, that a trial occupies.
@@ -67,7 +72,9 @@ class Conditions:
     def __str__(self) -> str:
         """``resnet50 at 224 px, bf16, on 0.25 GPU``."""
         side = "" if self.side is None else f" at {self.side} px"
-        frozen = ", frozen features" if self.mode == FROZEN_FEATURES else ""
+        frozen = {FROZEN_FEATURES: ", frozen features", TOGETHER: ", many heads at once"}.get(
+            self.mode, ""
+        )
         precision = "" if self.precision == "float32" else f", {self.precision}"
         return f"{self.backbone}{side}{frozen}{precision}, on {self.share:g} {self.device.upper()}"
 
@@ -176,7 +183,7 @@ def _scaled(cost: ImageCost, wanted: Conditions) -> CostEstimate:
     measured = cost.conditions
     ratio, factors = 1.0, [_WIDENED[cost.source]]
     is_other = (wanted.backbone, wanted.side) != (measured.backbone, measured.side)
-    if is_other and wanted.mode != FROZEN_FEATURES:
+    if is_other and wanted.mode not in _FROZEN:
         ratio = _ratio(wanted.giga_multiply_adds, measured.giga_multiply_adds)
         factors.append(ratio ** (1 / 3))
         factors.append(1.0 if backbone_facts(wanted.backbone) else _UNKNOWN)

@@ -1,10 +1,18 @@
 """What images cost the trials of a results folder."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import product
 
 import polars as pl
 
-from orchestrator.planning.image_cost import Conditions, Device, ImageCost, conditions_of
+from orchestrator.planning.image_cost import (
+    TOGETHER,
+    Conditions,
+    Device,
+    ImageCost,
+    conditions_of,
+)
 from orchestrator.planning.image_counts import images_of
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.study.blocks import blocks, dataset_of
@@ -17,7 +25,8 @@ _DEVICES: tuple[Device, ...] = ("cpu", "gpu")
 def measured_costs(study: Study, reader: Reader, since: datetime) -> list[ImageCost]:
     """One cost for each set of conditions, over complete trials that ended after ``since``.
 
-    Epochs are those of search trials, tests those of finals, which test one fold each.
+    Epochs are those of search trials, tests those of finals, which test one fold each. Where
+    searches train many heads at once, finals are the only trials alone, and epochs are theirs too.
 
     Args:
         study: the study whose results they are.
@@ -25,19 +34,23 @@ def measured_costs(study: Study, reader: Reader, since: datetime) -> list[ImageC
         since: time with a time zone.
     """
     numbers, counted = _numbered_conditions(study)
-    an_epoch = (pl.col("seconds") - pl.col("test_seconds")) / pl.col("epochs_run")
-    of_search = pl.when(stage="search").then(an_epoch / pl.col("per_epoch"))
+    an_image = (
+        (pl.col("seconds") - pl.col("test_seconds")) / pl.col("epochs_run") / pl.col("per_epoch")
+    )
+    is_searched = pl.col("stage") == "search"
+    is_measured = pl.when(is_searched.any()).then(is_searched).otherwise(pl.col("is_like_search"))
+    of_epoch = pl.when(is_measured).then(an_image)
     of_final = pl.when(stage="final").then(pl.col("test_seconds") / pl.col("tested"))
     found = (
         _trials(reader, since)
-        .join(counted.lazy(), on=["block", "protocol", "device"])
+        .join(counted.lazy(), on=["block", "protocol", "device", "executor"])
         .group_by("number", maintain_order=True)
         .agg(
-            of_search.quantile(0.1, "linear").alias("low"),
-            of_search.median().alias("median"),
-            of_search.quantile(0.9, "linear").alias("high"),
+            of_epoch.quantile(0.1, "linear").alias("low"),
+            of_epoch.median().alias("median"),
+            of_epoch.quantile(0.9, "linear").alias("high"),
             of_final.median().alias("tested"),
-            of_search.count().alias("trials"),
+            of_epoch.count().alias("trials"),
         )
         .filter(pl.col("median") > 0)
         .collect()
@@ -56,8 +69,11 @@ def _numbered_conditions(study: Study) -> tuple[dict[Conditions, int], pl.DataFr
     rows = []
     for block in blocks(study):
         facts = dataset_facts(dataset_of(study, block))
-        for device in _DEVICES:
-            number = numbers.setdefault(conditions_of(study, block, device), len(numbers))
+        for device, executor in product(_DEVICES, ("single", "population")):
+            conditions = conditions_of(study, block, device)
+            if executor == "population":
+                conditions = replace(conditions, mode=TOGETHER)
+            number = numbers.setdefault(conditions, len(numbers))
             for protocol in study.protocols:
                 images = images_of(facts, protocol)
                 rows.append(
@@ -65,6 +81,7 @@ def _numbered_conditions(study: Study) -> tuple[dict[Conditions, int], pl.DataFr
                         "block": block.label,
                         "protocol": protocol.label,
                         "device": device,
+                        "executor": executor,
                         "number": number,
                         "per_epoch": images.per_epoch,
                         "tested": images.tested,
@@ -88,6 +105,8 @@ def _trials(reader: Reader, since: datetime) -> pl.LazyFrame:
             "block",
             "protocol",
             "stage",
+            pl.col("executor").fill_null("single"),
+            (pl.col("train_on") == "part").fill_null(value=False).alias("is_like_search"),
             "seconds",
             pl.col("test_seconds").fill_null(0.0),
             "epochs_run",

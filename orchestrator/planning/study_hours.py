@@ -4,12 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from orchestrator.planning.image_cost import (
+    TOGETHER,
     CostEstimate,
     ImageCost,
     conditions_of,
     cost_under,
 )
 from orchestrator.planning.image_counts import EMBEDDED, ImageCounts, images_of
+from orchestrator.planning.populations import is_together
 from orchestrator.planning.search_plan import SearchPlan
 from orchestrator.study.blocks import (
     dataset_of,
@@ -137,7 +139,16 @@ def hours_by_images(
         estimate = cost_under(conditions, known)
         if estimate is None:
             return ()
-        of_block = [_search_hours(study, item, estimate.cost) for item in items]
+        together = cost_under(replace(conditions, mode=TOGETHER), known) or estimate
+        of_block = [
+            _search_hours(
+                study,
+                item,
+                searched=together.cost if is_together(study, item.search) else estimate.cost,
+                tested=estimate.cost,
+            )
+            for item in items
+        ]
         of_block.append(_baseline_hours(study, items[0], estimate.cost))
         key = (block.dataset, block.backbone, conditions.side)
         if conditions.mode == FROZEN_FEATURES and key not in has_features:
@@ -157,7 +168,10 @@ def _by_block(searches: Sequence[SearchPlan]) -> list[tuple[Block, list[SearchPl
     return list(found.items())
 
 
-def _search_hours(study: Study, item: SearchPlan, cost: ImageCost) -> NeededHours:
+def _search_hours(
+    study: Study, item: SearchPlan, *, searched: ImageCost, tested: ImageCost
+) -> NeededHours:
+    """Of one search and its finals, by what images cost trials of either."""
     facts, protocol = _facts(study, item.search.block), protocol_of(study, item.search)
     images = images_of(facts, protocol)
     search_epochs = item.epochs - item.final_epochs
@@ -165,9 +179,9 @@ def _search_hours(study: Study, item: SearchPlan, cost: ImageCost) -> NeededHour
     stopping = study.search.early_stopping.kind
     is_searched = study.search.trials > 1
     is_raced = is_searched and (protocol.num_folds > 1 or stopping != "folds")
-    search = _hours(cost, search_epochs * images.per_epoch, 0.0, search_tests * images.tested)
+    search = _hours(searched, search_epochs * images.per_epoch, 0.0, search_tests * images.tested)
     finals = _hours(
-        cost,
+        tested,
         0.0,
         item.final_epochs * _per_final_epoch(study, item, facts),
         item.final_trials * images.tested,

@@ -23,7 +23,7 @@ _TRIALS_PER_PARENT = 8
 
 
 def sampler_factory(
-    name: OptunaSamplerName, trials: int, conditional: Collection[str]
+    name: OptunaSamplerName, trials: int, conditional: Collection[str], *, in_batches: bool
 ) -> Callable[[int], BaseSampler]:
     """A function from the seed of a suggestion to its sampler.
 
@@ -31,6 +31,8 @@ def sampler_factory(
         name: name of the sampler.
         trials: budget of the search, in trials.
         conditional: hyperparameters that do not exist in every config.
+        in_batches: whether many suggestions are open at a time. TPE then takes those for bad ones
+            (constant liar), which keeps a batch from crowding at one place.
     """
     # Optuna starts with 10 random trials whatever the budget; here at most a third of it.
     num_startup = max(3, min(10, trials // 3))
@@ -38,7 +40,9 @@ def sampler_factory(
         case "random":
             return lambda seed: RandomSampler(seed=seed)
         case "tpe":
-            return lambda seed: _Tpe(conditional, seed=seed, n_startup_trials=num_startup)
+            return lambda seed: _Tpe(
+                conditional, seed=seed, n_startup_trials=num_startup, constant_liar=in_batches
+            )
         case "gp":
             return lambda seed: _Gp(conditional, seed=seed, n_startup_trials=num_startup)
         case "nsga-ii":
@@ -49,8 +53,15 @@ def sampler_factory(
 
 
 class _Tpe(TPESampler):
-    def __init__(self, conditional: Collection[str], *, seed: int, n_startup_trials: int) -> None:
-        super().__init__(seed=seed, n_startup_trials=n_startup_trials)
+    def __init__(
+        self,
+        conditional: Collection[str],
+        *,
+        seed: int,
+        n_startup_trials: int,
+        constant_liar: bool,
+    ) -> None:
+        super().__init__(seed=seed, n_startup_trials=n_startup_trials, constant_liar=constant_liar)
         self._conditional = conditional
 
     def infer_relative_search_space(

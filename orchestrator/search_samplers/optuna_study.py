@@ -42,7 +42,9 @@ class OptunaSuggester(Suggester):
             name: distribution_of(parameter) for name, parameter in task.space.parameters.items()
         }
         conditional = task.conditions.keys() & self._distributions.keys()
-        self._make_sampler = sampler_factory(sampler, task.trials, conditional)
+        self._make_sampler = sampler_factory(
+            sampler, task.trials, conditional, in_batches=task.in_batches
+        )
         self._has_seconds = sampler == "nsga-ii"
         self._study = optuna.create_study(
             directions=["maximize", "minimize"] if self._has_seconds else ["maximize"],

@@ -21,6 +21,7 @@ class SearchTask:
         trials: budget of the search, in trials.
         seed: seed of the search.
         first: configs that are set before the first suggestion, the default among them.
+        in_batches: whether suggestions come many at a time, none of which has ended.
     """
 
     space: Space
@@ -29,6 +30,7 @@ class SearchTask:
     trials: int
     seed: int
     first: Sequence[Mapping[str, Value]]
+    in_batches: bool = False
 
     def config(self, drawn: Mapping[str, Value]) -> dict[str, Value]:
         """The config with these values of what is searched; what does not exist is left out."""

@@ -157,6 +157,7 @@ def search_task(study: Study, block: Block, loss: str, seed: int = 0) -> SearchT
         trials=study.search.trials,
         seed=seed,
         first=first_configs(study, block, loss),
+        in_batches=study.search.population > 1,
     )
 
 

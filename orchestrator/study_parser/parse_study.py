@@ -9,7 +9,7 @@ from dataclasses import fields, replace
 from typing import Literal, get_args
 
 from orchestrator.results.storage.locations import has_scheme, parse_place
-from orchestrator.search_samplers.sampler_names import SAMPLERS
+from orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SAMPLERS, SamplerName
 from orchestrator.study.defaults import default_image_size, default_recipe
 from orchestrator.study.former_names import FORMER_RECIPES, FORMER_SPACES
 from orchestrator.study.study import (
@@ -63,7 +63,8 @@ _MIN_DIM = 2
 _MAX_K = 1_000_000  # images of a class at most
 _MAX_TRIALS = 100_000  # of one search
 _MAX_MEMBERS = 10_000  # of a population
-_MEMBERS = 64  # of a population, where the study says ``auto``
+_MEMBERS = 64  # of a population at most, where the study says ``auto``
+_BATCHES = 4  # in which a sampler that learns gets its budget then
 _MAX_REPEATS = 1_000  # of searches, and seeds of a final
 MAX_CONCURRENT = 100_000
 """Trials at a time."""
@@ -255,11 +256,12 @@ def _search(
     if not section.is_null("max_concurrent"):
         max_concurrent = section.integer("max_concurrent", 1, low=1, high=MAX_CONCURRENT)
     sampler = section.choice("sampler", base.sampler, SAMPLERS)
+    trials = section.integer("trials", base.trials, low=1, high=_MAX_TRIALS)
     objectives = read_objectives(section, sampler, datasets)
     return SearchSettings(
         sampler=sampler,
         objectives=objectives,
-        trials=section.integer("trials", base.trials, low=1, high=_MAX_TRIALS),
+        trials=trials,
         space=section.text("space", base.space, FORMER_SPACES),
         tune=section.texts("tune", base.tune, may_be_empty=True),
         early_stopping=read_early_stopping(
@@ -272,18 +274,21 @@ def _search(
         splits=section.choice("splits", base.splits, get_args(Splits)),
         warm_start=_warm_start(section, problems),
         max_concurrent=max_concurrent,
-        population=_population(section, base.population),
+        population=_population(section, base.population, sampler, trials),
     )
 
 
-def _population(search: Section, default: int) -> int:
-    """``auto``, ``off``, which YAML takes for false, or a number."""
+def _population(search: Section, default: int, sampler: SamplerName, trials: int) -> int:
+    """``auto``, ``off``, which YAML takes for false, or a number.
+
+    Automatic populations leave a sampler that learns some batches to learn from.
+    """
     node = search.node("population")
     given = None if node is None else node.value
     if given is False or given == "off":
         return 1
     if given == "auto":
-        return _MEMBERS
+        return min(_MEMBERS, trials if sampler in DO_NOT_LEARN else max(1, trials // _BATCHES))
     return search.integer("population", default, low=1, high=_MAX_MEMBERS)
 
 

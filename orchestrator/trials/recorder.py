@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 
-from orchestrator.results.records.attempts import read_attempt
+from orchestrator.results.records.attempts import Attempt, read_attempt
 from orchestrator.results.records.metric_columns import known_columns, score_column
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.commit_trials import TrialCopy, commit_trial, copy_trials
@@ -124,6 +124,7 @@ class TrialRecorder:
             "attempts": attempt,
             "node": record.node if record else platform.node(),
             "device": record.device if record else None,
+            "executor": _executor(record),
             "started_at": record.started_at if record else started_at,
             "ended_at": ended_at,
         }
@@ -144,6 +145,12 @@ def hyperparameter_columns(
             is_text = pa.types.is_string(column.type) and value is not None
             columns[column.name] = str(value) if is_text else value
     return columns
+
+
+def _executor(record: Attempt | None) -> str | None:
+    if record is None or record.members is None:
+        return None
+    return "population" if record.members > 1 else "single"
 
 
 def _selection_rule(protocol: ProtocolSettings) -> str:

@@ -37,7 +37,7 @@ class PopulationWorker:
     def start(self, jobs: Sequence[TrialJob]) -> None:
         """Take on jobs of one population, each from scratch."""
         self.stop()
-        self._attempts = {job.trial_id: WorkerAttempt(job) for job in jobs}
+        self._attempts = {job.trial_id: WorkerAttempt(job, len(jobs)) for job in jobs}
         self._turns = [list(self._attempts)]
         self._to_skip = dict.fromkeys(self._attempts, 0)
 

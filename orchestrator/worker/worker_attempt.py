@@ -42,6 +42,7 @@ class WorkerAttempt:
 
     Args:
         job: the job of which it is an attempt.
+        members: number of trials that begin with it as one population.
 
     Attributes:
         job: as given.
@@ -50,7 +51,7 @@ class WorkerAttempt:
         num_reports: number of reports so far.
     """
 
-    def __init__(self, job: TrialJob) -> None:
+    def __init__(self, job: TrialJob, members: int = 1) -> None:
         self.job = job
         self.log = TrialLog(job)
         self.note: str | None = None
@@ -67,6 +68,7 @@ class WorkerAttempt:
             cause=None,
             cpus=job.demand.cpus,
             gpus=job.demand.gpus,
+            members=members,
         )
         self._has_begun = False
 

@@ -4,6 +4,7 @@ P = members, N = images, B = batch, F = features, D = embedding dimension, S = s
 """
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from time import perf_counter
 
 import torch
@@ -94,9 +95,21 @@ class PopulationFold:
     def __len__(self) -> int:
         return len(self._setups)
 
+    @property
+    def bytes_of_member(self) -> int:
+        """What a member trains takes so much memory, without gradients and moments."""
+        trained = (*self._layer.values(), *self._own.values())
+        return sum(tensor.value.nbytes for tensor in trained) // len(self)
+
+    def part(self, members: Sequence[int]) -> "PopulationFold":
+        """Some members, in that order, as a population of their own on the same data."""
+        found = copy(self)
+        found.keep(members)
+        return found
+
     def keep(self, kept: Sequence[int]) -> None:
         """Go on with some members only, in that order."""
-        kept_K = torch.tensor(kept, device=self._device)
+        kept_K = torch.tensor(list(kept), device=self._device)
         self._setups = [self._setups[member] for member in kept]
         self._layer = {name: trained.select(kept_K) for name, trained in self._layer.items()}
         self._own = {name: trained.select(kept_K) for name, trained in self._own.items()}

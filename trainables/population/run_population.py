@@ -1,6 +1,9 @@
 """Runs many trials as one population: the only entry point for schedulers of populations."""
 
-from collections.abc import Collection, Mapping, Sequence
+import math
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+
+import torch
 
 from trainables.device import reset_peak_memory, trial_device
 from trainables.errors import Collapsed, Diverged
@@ -8,10 +11,14 @@ from trainables.population.population_fold import PopulationFold
 from trainables.settings.population_agreement import agreement, why_alone
 from trainables.settings.trial_settings import TrialSettings
 from trainables.trial.fold_run import epochs_of
-from trainables.trial.setup import TrialSetup, set_up
+from trainables.trial.setup import set_up
 from trainables.trial_reports import EpochReport
 
 MemberReport = EpochReport | Diverged | Collapsed
+
+# Weights, gradients and moments that caches of a processor hold: beyond, steps wait for memory.
+_CACHED_BYTES = 2**24
+_TENSORS = 4  # the size of the weights: with the gradient and two moments
 
 
 class Population:
@@ -34,13 +41,17 @@ class Population:
         reset_peak_memory(self._device)
         first = next(iter(self._setups.values()))
         self._left = [(fold, epoch) for fold in first.settings.folds for epoch in epochs_of(first)]
-        self._stacked: list[str] = []
-        self._fold: PopulationFold | None = None
+        self._parts: list[_Part] = []
 
     @property
     def members(self) -> tuple[str, ...]:
         """Who is still trained; none once the last epoch of the last fold is over."""
         return tuple(self._setups) if self._left else ()
+
+    @property
+    def parts(self) -> tuple[tuple[str, ...], ...]:
+        """Who of the present fold are trained at once; some may have been dropped."""
+        return tuple(part.members for part in self._parts)
 
     def drop(self, members: Collection[str]) -> None:
         """Train some members no further."""
@@ -54,20 +65,49 @@ class Population:
             Member -> its report, or why there is none; who failed is dropped.
         """
         fold, epoch = self._left.pop(0)
-        stacked = self._stacked_in(fold, is_first=epoch == 1)
-        reports = dict(zip(self._stacked, stacked.run_epoch(epoch), strict=True))
+        if epoch == 1:
+            self._parts = list(self._fresh_parts(fold))
+        reports: dict[str, MemberReport] = {}
+        for part in self._parts:
+            reports |= part.run_epoch(epoch, self._setups)
         found = {member: reports[member] for member in self._setups}
         self.drop([member for member, report in found.items() if isinstance(report, Exception)])
         return found
 
-    def _stacked_in(self, fold: int, *, is_first: bool) -> PopulationFold:
-        setups: list[TrialSetup] = list(self._setups.values())
-        if self._fold is None or is_first:
-            self._fold, self._stacked = PopulationFold(setups, fold, self._device), [*self._setups]
-        elif 2 * len(setups) <= len(self._stacked):
-            self._fold.keep([self._stacked.index(member) for member in self._setups])
-            self._stacked = [*self._setups]
-        return self._fold
+    def _fresh_parts(self, fold: int) -> Iterator["_Part"]:
+        members = list(self._setups)
+        whole = PopulationFold(list(self._setups.values()), fold, self._device)
+        num_parts = math.ceil(len(members) / members_at_once(whole, self._device))
+        for number in range(num_parts):  # of sizes that differ by one at most
+            first, end = (len(members) * it // num_parts for it in (number, number + 1))
+            yield _Part(members[first:end], whole.part(range(first, end)))
+
+
+class _Part:
+    """Members of a population that are trained at once."""
+
+    def __init__(self, members: Sequence[str], stacked: PopulationFold) -> None:
+        self.members, self._stacked = tuple(members), stacked
+
+    def run_epoch(self, epoch: int, living: Container[str]) -> dict[str, MemberReport]:
+        """Reports of its members; those that no longer live are left out, or carried along."""
+        left = tuple(member for member in self.members if member in living)
+        if not left:
+            return {}
+        if 2 * len(left) <= len(self.members):
+            self._stacked.keep([self.members.index(member) for member in left])
+            self.members = left
+        return dict(zip(self.members, self._stacked.run_epoch(epoch), strict=True))
+
+
+def members_at_once(whole: PopulationFold, device: torch.device) -> int:
+    """How many members are trained at once, so that none is slower for it.
+
+    A GPU takes them all: what members have in common there is the time of launches.
+    """
+    if device.type != "cpu":
+        return len(whole)
+    return max(1, _CACHED_BYTES // (_TENSORS * whole.bytes_of_member))
 
 
 def _check(trials: Sequence[TrialSettings]) -> None:

@@ -35,6 +35,7 @@ class Attempt:
         peak_memory_mb: peak memory of its process in MB, as far as it could be measured.
         device_memory_mb: total memory in MB of the GPU it ran on; known of attempts that ended
             complete or out of memory.
+        members: number of trials that began with it as one population; 1 of a trial alone.
     """
 
     trial_id: FileName
@@ -52,6 +53,7 @@ class Attempt:
     gpus: float | None = None
     peak_memory_mb: float | None = None
     device_memory_mb: float | None = None
+    members: int | None = None
 
 
 _KIND = RecordKind(

@@ -60,6 +60,7 @@ ATTEMPT_COLUMNS = pl.Schema(
         ("gpus", pl.Float64()),
         ("peak_memory_mb", pl.Float64()),
         ("device_memory_mb", pl.Float64()),
+        ("members", pl.Int32()),
     ]
 )
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.planning.image_cost import Conditions, ImageCost
+from orchestrator.planning.image_cost import TOGETHER, Conditions, ImageCost
 from orchestrator.planning.study_plan import plan
 from orchestrator.study.blocks import blocks, searches
 from orchestrator.study.study import EarlyStopping
@@ -129,3 +129,32 @@ def test_hours_of_gpus_are_those_of_slots_times_their_share(study):
     budget = plan(replace(study, resources=resources), known=(on_gpu,)).budget
     assert budget.gpu_hours.median == pytest.approx(budget.slot_hours.median / 4)
     assert budget.slot_hours == hours_of(study)
+
+
+HEADS = """
+study: heads
+datasets: [{name: glyphs, script: latin, classes: 100, instances_per_class: 6}]
+losses: [chopra, contrastive]
+search: {trials: 8, early_stopping: {kind: none}, population: 4}
+training: {mode: frozen_features, epochs: 4}
+"""
+
+
+def test_searches_that_train_many_heads_at_once_cost_what_such_heads_cost(tmp_path):
+    alone = replace(COST, conditions=replace(COST.conditions, mode="frozen_features"))
+    together = replace(
+        COST,
+        conditions=replace(COST.conditions, mode=TOGETHER),
+        low=0.0001,
+        median=0.0002,
+        high=0.0004,
+    )
+    study = load(tmp_path, HEADS)
+
+    both = plan(study, known=(alone, together)).budget.slot_hours
+    only_alone = plan(study, known=(alone,)).budget.slot_hours
+
+    assert both.finals == pytest.approx(only_alone.finals)
+    searched = only_alone.median - only_alone.finals
+    # Half of the searches: chopra is trained alone, contrastive at a tenth of the cost.
+    assert both.median - both.finals == pytest.approx(searched * (1.0 + 0.1) / 2)

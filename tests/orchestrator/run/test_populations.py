@@ -1,9 +1,13 @@
 """Studies whose searches are trained as populations, against the same studies trial by trial."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.executors.ray_tune import RayTuneExecutor
+from orchestrator.planning.image_cost import TOGETHER
+from orchestrator.planning.measured_costs import measured_costs
 from orchestrator.results.records.attempts import read_attempts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
@@ -64,6 +68,34 @@ def test_members_are_the_trials_that_they_are_alone(tmp_path):
     assert trials_in(tmp_path / "a")["trial_id"].to_list() == (
         trials_in(tmp_path / "b")["trial_id"].to_list()
     )
+
+
+def test_a_row_says_whether_its_trial_was_trained_with_others(tmp_path):
+    run(study_in(tmp_path, "search.trials=9"), tmp_path)
+    trials = trials_in(tmp_path)
+    executors = {
+        stage: sorted(trials.filter(trials["stage"] == stage)["executor"])
+        for stage in ("search", "final", "baseline")
+    }
+    # Of 9 trials 8 fill populations of 4; who is left over is alone.
+    assert executors["search"] == ["population"] * 16 + ["single"] * 2
+    assert set(executors["final"] + executors["baseline"]) == {"single"}
+    members = {it.trial_id: it.members for it in read_attempts(StudyPaths(tmp_path / "heads"))}
+    together = trials.filter(trials["executor"] == "population")["trial_id"]
+    assert {members[trial_id] for trial_id in together} == {4}
+
+
+def test_a_plan_learns_what_heads_cost_alone_and_together(tmp_path):
+    study = study_in(tmp_path)
+    run(study, tmp_path)
+    alone, together = sorted(
+        measured_costs(study, Reader(tmp_path / "heads"), datetime(2020, 1, 1, tzinfo=UTC)),
+        key=lambda cost: cost.conditions.mode,
+    )
+    assert (alone.conditions.mode, together.conditions.mode) == ("frozen_features", TOGETHER)
+    assert together.trials == 16
+    assert alone.tested > 0
+    assert together.tested is None
 
 
 def test_searches_that_are_stopped_early_come_to_an_end(tmp_path):

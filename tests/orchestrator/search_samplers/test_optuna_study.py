@@ -1,3 +1,6 @@
+import statistics
+from dataclasses import replace
+
 import optuna
 import pytest
 
@@ -111,6 +114,38 @@ def test_a_search_by_tpe_beats_chance_on_an_easy_hill():
     _, configs = search_with_pruning(40)
     late = [abs(config["margin"] - 0.3) for config in configs[25:]]
     assert sum(late) / len(late) < 0.2
+
+
+def batches(num_batches, size, *, in_batches, seed=1):
+    """Margins of each batch, all of which is open until all of it ends."""
+    task = task_of(Space({"margin": Real(0.0, 1.0)}), {"margin": 0.5}, trials=40, seed=seed)
+    suggester, found = OptunaSuggester(replace(task, in_batches=in_batches), "tpe"), []
+    for first in range(0, num_batches * size, size):
+        batch = range(first, first + size)
+        found.append([suggester.suggest(index)["margin"] for index in batch])
+        for index, margin in zip(batch, found[-1], strict=True):
+            suggester.tell(index, Outcome("COMPLETE", 1.0 - (margin - 0.3) ** 2))
+    return found
+
+
+def test_a_batch_by_tpe_does_not_crowd_at_the_best_so_far():
+    def spread(*, in_batches):
+        seeds = range(10)
+        last = [batches(3, 12, in_batches=in_batches, seed=seed)[-1] for seed in seeds]
+        return statistics.mean(map(statistics.stdev, last))
+
+    assert spread(in_batches=True) > 1.2 * spread(in_batches=False)
+
+
+def test_a_rebuilt_search_continues_in_the_middle_of_a_batch():
+    first, second = batches(2, 12, in_batches=True)
+    task = task_of(Space({"margin": Real(0.0, 1.0)}), {"margin": 0.5}, trials=40)
+    rebuilt = OptunaSuggester(replace(task, in_batches=True), "tpe")
+    for index, margin in enumerate([*first, *second[:5]]):
+        rebuilt.set_suggestion(index, {"margin": margin})
+    for index, margin in enumerate(first):
+        rebuilt.tell(index, Outcome("COMPLETE", 1.0 - (margin - 0.3) ** 2))
+    assert rebuilt.suggest(17) == {"margin": second[5]}
 
 
 CONDITIONS = {"rate": Condition("centres", above=4)}

@@ -32,12 +32,26 @@ def test_every_sampler_can_be_named(tmp_path, sampler):
 
 
 @pytest.mark.parametrize(
-    ("written", "members"), [("off", 1), ("'off'", 1), ("auto", 64), ("7", 7), ("1", 1)]
+    ("written", "members"), [("off", 1), ("'off'", 1), ("auto", 5), ("7", 7), ("1", 1)]
 )
 def test_a_population_is_off_auto_or_a_number(tmp_path, written, members):
     study = load(tmp_path, HEAD + f"search: {{population: {written}}}\n")
     assert study.search.population == members
     assert study_from_resolved(resolved_dict(study)) == study
+
+
+@pytest.mark.parametrize(
+    ("search", "members"),
+    [
+        ("{population: auto, trials: 50}", 12),
+        ("{population: auto, trials: 3}", 1),
+        ("{population: auto, trials: 1000}", 64),
+        ("{population: auto, trials: 50, sampler: random}", 50),
+        ("{population: auto, trials: 100, sampler: qmc}", 64),
+    ],
+)
+def test_automatic_populations_leave_a_sampler_batches_to_learn_from(tmp_path, search, members):
+    assert load(tmp_path, HEAD + f"search: {search}\n").search.population == members
 
 
 @pytest.mark.parametrize("written", ["on", "0", "many", "2.5"])

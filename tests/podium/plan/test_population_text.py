@@ -22,7 +22,7 @@ search: {{population: {population}}}
             "proxy_anchor",
             "frozen_features",
             "auto",
-            "Populations: up to 64 trials of a search are trained together, in 2 of 2 searches;"
+            "Populations: up to 5 trials of a search are trained together, in 2 of 2 searches;"
             " finals alone.",
         ),
         (

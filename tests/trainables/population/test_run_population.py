@@ -3,12 +3,16 @@
 from dataclasses import replace
 
 import pytest
+import torch
 
 from tests.trainables.tiny_trials import two_folds
 from tests.trainables.trial.test_frozen_features import frozen_trial
 from trainables.errors import Diverged
+from trainables.population import run_population
+from trainables.population.population_fold import PopulationFold
 from trainables.population.run_population import Population
 from trainables.trial.run_trial import run_trial
+from trainables.trial.setup import set_up
 
 BETAS = {"a": 10.0, "b": 30.0, "c": 50.0, "d": 70.0}
 
@@ -41,6 +45,25 @@ def test_members_go_through_all_folds_as_trials_alone_do(members):
         assert_equal(reports, members[member])
 
 
+@pytest.fixture(params=["at once", "in twos", "one by one"])
+def at_once(request, members, monkeypatch):
+    """How many members the processor's caches hold."""
+    setups = [set_up(trial) for trial in members.values()]
+    one = PopulationFold(setups, 0, torch.device("cpu")).bytes_of_member
+    size = {"at once": 4, "in twos": 2, "one by one": 1}[request.param]
+    monkeypatch.setattr(run_population, "_CACHED_BYTES", 4 * one * size)
+    return size
+
+
+def test_members_that_caches_do_not_hold_are_trained_in_parts(members, at_once):
+    population = Population(members)
+    found = run(population)
+    assert [len(part) for part in population.parts] == [at_once] * (4 // at_once)
+    for member, reports in found.items():
+        assert_equal(reports, members[member])
+
+
+@pytest.mark.usefixtures("at_once")
 def test_who_is_dropped_reports_no_more_and_the_others_go_on(members):
     population = Population(members)
     found = {member: [report] for member, report in population.step().items()}
