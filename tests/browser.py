@@ -39,6 +39,7 @@ class Visit:
         """``origin`` is that of a server of this machine which the page may ask."""
         self._allowed = ("file:", "data:", "blob:file:", *([f"{origin}/"] if origin else []))
         self.context = browser.new_context(viewport=size, color_scheme=scheme, **options)
+        self.context.set_default_timeout(120_000)  # ms; a machine may have other work
         self.page = self.context.new_page()
         self.complaints = []
         self.page.on("console", lambda message: self.complaints.append(message.text))

@@ -10,14 +10,17 @@ from trainables.errors import Collapsed, Diverged
 from trainables.population.population_fold import PopulationFold
 from trainables.settings.population_agreement import agreement, why_alone
 from trainables.settings.trial_settings import TrialSettings
-from trainables.trial.fold_run import epochs_of
+from trainables.trial.fold_run import FoldRun, epochs_of
 from trainables.trial.setup import set_up
 from trainables.trial_reports import EpochReport
 
 MemberReport = EpochReport | Diverged | Collapsed
 
-# Weights, gradients and moments that caches of a processor hold: beyond, steps wait for memory.
-_CACHED_BYTES = 2**24
+# What pays on a processor (`benchmarks/RESULTS.md`). A large head is bound by memory: there is
+# nothing to share, and its optimiser goes over the weights once where that of many needs several
+# turns. Beyond what caches hold of weights, gradients and moments each of these waits for memory.
+_LARGE_BYTES = 2**20
+_CACHED_BYTES = 2**25
 _TENSORS = 4  # the size of the weights: with the gradient and two moments
 
 
@@ -75,9 +78,14 @@ class Population:
         return found
 
     def _fresh_parts(self, fold: int) -> Iterator["_Part"]:
-        members = list(self._setups)
-        whole = PopulationFold(list(self._setups.values()), fold, self._device)
-        num_parts = math.ceil(len(members) / members_at_once(whole, self._device))
+        members, setups = list(self._setups), list(self._setups.values())
+        whole = PopulationFold(setups, fold, self._device)
+        at_once = members_at_once(whole, self._device)
+        if at_once == 1:
+            for member, setup in self._setups.items():
+                yield _Part((member,), _Alone(FoldRun(setup, fold, self._device)))
+            return
+        num_parts = math.ceil(len(members) / at_once)
         for number in range(num_parts):  # of sizes that differ by one at most
             first, end = (len(members) * it // num_parts for it in (number, number + 1))
             yield _Part(members[first:end], whole.part(range(first, end)))
@@ -86,7 +94,7 @@ class Population:
 class _Part:
     """Members of a population that are trained at once."""
 
-    def __init__(self, members: Sequence[str], stacked: PopulationFold) -> None:
+    def __init__(self, members: Sequence[str], stacked: "PopulationFold | _Alone") -> None:
         self.members, self._stacked = tuple(members), stacked
 
     def run_epoch(self, epoch: int, living: Container[str]) -> dict[str, MemberReport]:
@@ -94,19 +102,34 @@ class _Part:
         left = tuple(member for member in self.members if member in living)
         if not left:
             return {}
-        if 2 * len(left) <= len(self.members):
+        if isinstance(self._stacked, PopulationFold) and 2 * len(left) <= len(self.members):
             self._stacked.keep([self.members.index(member) for member in left])
             self.members = left
         return dict(zip(self.members, self._stacked.run_epoch(epoch), strict=True))
 
 
+class _Alone:
+    """A member that is trained as a trial alone is."""
+
+    def __init__(self, fold: FoldRun) -> None:
+        self._fold = fold
+
+    def run_epoch(self, epoch: int) -> list[MemberReport]:
+        try:
+            return [self._fold.run_epoch(epoch)]
+        except (Diverged, Collapsed) as failure:
+            return [failure]
+
+
 def members_at_once(whole: PopulationFold, device: torch.device) -> int:
-    """How many members are trained at once, so that none is slower for it.
+    """How many members are trained at once, so that none is slower for it; 1 if each is alone.
 
     A GPU takes them all: what members have in common there is the time of launches.
     """
     if device.type != "cpu":
         return len(whole)
+    if whole.bytes_of_member > _LARGE_BYTES:
+        return 1
     return max(1, _CACHED_BYTES // (_TENSORS * whole.bytes_of_member))
 
 

@@ -55,6 +55,13 @@ def at_once(request, members, monkeypatch):
     return size
 
 
+def test_a_large_head_is_trained_exactly_as_alone(members, monkeypatch):
+    monkeypatch.setattr(run_population, "_LARGE_BYTES", 1)
+    for member, reports in run(Population(members)).items():
+        alone = list(run_trial(members[member]))
+        assert [report.scores for report in reports] == [report.scores for report in alone]
+
+
 def test_members_that_caches_do_not_hold_are_trained_in_parts(members, at_once):
     population = Population(members)
     found = run(population)
@@ -75,6 +82,7 @@ def test_who_is_dropped_reports_no_more_and_the_others_go_on(members):
     assert_equal(found["b"], members["b"])
 
 
+@pytest.mark.usefixtures("at_once")
 def test_who_fails_is_dropped_with_its_reason(members):
     fast = {"head_learning_rate_factor": 1e4, "learning_rate": 1.0, "weight_decay": 1.0}
     members = {
