@@ -70,6 +70,7 @@ class TimeLeft:
         self._done_seconds = 0.0
         self._num_slots = 1
         self._num_started = 0
+        self._worked, self._paced, self._pace = 0.0, self._clock(), 1.0  # see `_work_clock`
         self._watched: float | None = None  # until when slots were counted
         self._slot_seconds = 0.0
         self._busy_seconds = 0.0
@@ -92,6 +93,7 @@ class TimeLeft:
         """So many trials fit at a time from now on."""
         self._slot_seconds, self._watched = self._slots_until(self._clock())
         self._num_slots = number
+        self._set_pace()
 
     def trial_started(self, spec: TrialSpec) -> None:
         """A worker has a trial now."""
@@ -100,7 +102,8 @@ class TimeLeft:
             self._watched = now if self._watched is None else self._watched
             self._num_started += 1
             is_first = self._num_started <= self._num_slots
-            self._running[spec.trial_id] = _Running(spec, is_first, now)
+            self._running[spec.trial_id] = _Running(spec, is_first, self._work_clock())
+            self._set_pace()
 
     def epoch_ended(self, spec: TrialSpec, seconds: float) -> None:
         """A trial reported an epoch, which took so many seconds."""
@@ -116,7 +119,8 @@ class TimeLeft:
         running = self._running.pop(spec.trial_id, None)
         if running is None:
             return
-        seconds = self._clock() - running.begun
+        seconds = self._work_clock() - running.begun
+        self._set_pace()
         self._busy_seconds += seconds
         if not is_over:
             return
@@ -132,11 +136,11 @@ class TimeLeft:
 
     def estimate(self) -> Estimate | None:
         """How far the study is; None while too little of it has been seen."""
-        now = self._clock()
+        worked = self._work_clock()
         running = tuple(self._running.values())
-        left = [self._left_of(one, now) for one in running]
+        left = [self._left_of(one, worked) for one in running]
         waiting = sum(self._waiting_seconds())
-        elapsed = sum(now - one.begun for one in running)
+        elapsed = sum(worked - one.begun for one in running)
         done, rest = self._done_seconds + elapsed, waiting + sum(left)
         part_done = done / (done + rest) if done else 0.0
         num_pairs = len({(run.search.block, run.search.loss) for run in self._queues.runs})
@@ -144,7 +148,7 @@ class TimeLeft:
         needed = _PART_SEEN_OF_ALL if has_seen_all else _PART_SEEN
         if not self._costs.num_rates or part_done < needed:
             return None
-        slots = self._num_slots * self._busy_part(now, elapsed)
+        slots = self._num_slots * self._busy_part(self._clock(), elapsed)
         # Trials that end last leave the other slots idle, for half of the longest on average.
         idle = (1 - 1 / self._num_slots) * self._longest_waiting() / 2
         return Estimate(max(rest / slots + idle, max(left, default=0.0)), part_done)
@@ -172,7 +176,20 @@ class TimeLeft:
             return 1.0
         return min(1.0, max(_LEAST_BUSY, (self._busy_seconds + elapsed) / slot_seconds))
 
-    def _left_of(self, running: _Running, now: float) -> float:
+    def _work_clock(self) -> float:
+        """Seconds of one slot's work for each running trial, on and on.
+
+        It runs as any clock does, but slower where more trials run than there are slots, as do
+        members of populations: then each has its part of the slots.
+        """
+        return self._worked + (self._clock() - self._paced) * self._pace
+
+    def _set_pace(self) -> None:
+        """From now on the clock of work runs by the present number of trials and slots."""
+        self._worked, self._paced = self._work_clock(), self._clock()
+        self._pace = min(1.0, self._num_slots / max(1, len(self._running)))
+
+    def _left_of(self, running: _Running, worked: float) -> float:
         spec, kind = running.spec, _kind(running.spec)
         if spec.stage == "baseline":
             epochs = 0.0
@@ -181,7 +198,7 @@ class TimeLeft:
             epochs = left * self._pruning_factor
         else:
             epochs = max(0.0, self._epochs_of_final(spec) - running.epochs)
-        since = now - running.begun - running.epoch_seconds
+        since = worked - running.begun - running.epoch_seconds
         around = max(0.0, self._costs.around(kind) - max(0.0, since))
         return self._costs.of_epochs(kind, epochs) + around
 
