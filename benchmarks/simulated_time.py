@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Self
 
+from orchestrator.executors.job_groups import JobGroups
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.run.run_study import Console, run_study
 from orchestrator.scheduling.executor_interface import NoJob, Scheduler
@@ -18,6 +19,8 @@ from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended, Message
 from trainables.settings.trial_settings import TrialSettings
 from trainables.trial_reports import EpochReport, Score, TestReport
+
+_Messages = Iterator[tuple[float, float, Message]]
 
 _LOOKED_AT = 5  # every so many messages; a look takes longer than a message
 
@@ -55,7 +58,7 @@ class Costs:
 
 
 class SimulatedSlots:
-    """Runs the scheduler's jobs in made-up time.
+    """Runs the scheduler's jobs in made-up time; members of a population one after the other.
 
     Args:
         num_slots: number of trials at a time.
@@ -86,25 +89,36 @@ class SimulatedSlots:
     def run(self, scheduler: Scheduler) -> None:
         assert isinstance(scheduler, StudyScheduler)
         serials, num_started, num_messages = itertools.count(), 0, 0
-        due: list[tuple[float, int, TrialJob, Iterator[tuple[float, Message]], Message]] = []
+        groups = JobGroups(lambda: scheduler.next_job(self.capacity()))
+        due: list[tuple[float, int, dict[str, _Messages], dict[str, Message]]] = []
 
-        def push(job: TrialJob, messages: Iterator[tuple[float, Message]]) -> None:
-            seconds, message = next(messages)
-            heapq.heappush(due, (self.now + seconds, next(serials), job, messages, message))
+        def push(members: dict[str, _Messages]) -> None:
+            found = {trial_id: next(messages) for trial_id, messages in members.items()}
+            waits, seconds, _ = zip(*found.values(), strict=True)
+            texts = {trial_id: message for trial_id, (_, _, message) in found.items()}
+            until = self.now + max(waits) + sum(seconds)
+            heapq.heappush(due, (until, next(serials), members, texts))
 
         while not scheduler.is_stopping:
             while len(due) < self._num_slots:
-                job = scheduler.next_job(self.capacity())
-                if isinstance(job, NoJob):
+                jobs = groups.next()
+                if isinstance(jobs, NoJob):
                     break
-                scheduler.trial_started(job.trial_id)
-                push(job, self._messages(job, is_first=num_started < self._num_slots))
+                is_first = num_started < self._num_slots
+                for job in jobs:
+                    scheduler.trial_started(job.trial_id)
+                push({job.trial_id: self._messages(job, is_first=is_first) for job in jobs})
                 num_started += 1
             if not due or (self._stop_at is not None and self.now >= self._stop_at):
                 return scheduler.stop() if due else None
-            self.now, _, job, messages, message = heapq.heappop(due)
-            if scheduler.receive(job.trial_id, [message]):
-                push(job, messages)
+            self.now, _, members, texts = heapq.heappop(due)
+            living = {
+                trial_id: members[trial_id]
+                for trial_id, message in texts.items()
+                if scheduler.receive(trial_id, [message])
+            }
+            if living:
+                push(living)
             num_messages += 1
             if num_messages % _LOOKED_AT == 0:
                 left = scheduler.progress().seconds_left
@@ -112,16 +126,16 @@ class SimulatedSlots:
                     self.estimates.append((self.now, left))
         return None
 
-    def _messages(self, job: TrialJob, *, is_first: bool) -> Iterator[tuple[float, Message]]:
-        """Every message of a trial, each with the seconds since the one before."""
+    def _messages(self, job: TrialJob, *, is_first: bool) -> _Messages:
+        """Every message of a trial, each with seconds of waiting and of work since the last."""
         costs, settings = self._costs, job.settings
         seconds = costs.of_epoch(settings, self.now)
         wait = costs.start + (costs.first_start if is_first else 0.0)
         for report in _reports(settings):
             of_report = seconds * (costs.test if isinstance(report, TestReport) else 1.0)
-            yield wait + of_report, replace(report, seconds=of_report)
+            yield wait, of_report, replace(report, seconds=of_report)
             wait = 0.0
-        yield 0.0, Ended(state="COMPLETE")
+        yield 0.0, 0.0, Ended(state="COMPLETE")
 
 
 def simulate(study: Study, storage: Path, slots: SimulatedSlots) -> None:

@@ -66,6 +66,17 @@ SIMULATED: dict[str, Simulated] = {
     "four folds, raced": Simulated(
         _keys("folds", 8, 5, protocol={"kind": "kfold", "folds": 4}), 3, _UNEQUAL
     ),
+    "heads together, 2 slots": Simulated(
+        _keys(
+            "none",
+            12,
+            5,
+            search={"trials": 12, "early_stopping": "none", "sampler": "random", "population": 4},
+            training={"epochs": 5, "mode": "frozen_features"},
+        ),
+        2,
+        Costs(epoch=5),
+    ),
 }
 
 

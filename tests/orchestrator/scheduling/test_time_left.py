@@ -14,6 +14,7 @@ QUICK = (
     "few long trials, 8 slots",
     "quick trials with a slow start, 2 slots",
     "unequal trials, stopped and continued",
+    "heads together, 2 slots",
 )
 BLOCK, OTHER = (
     Block(dataset="glyphs", backbone="conv_small", embedding_dim=dim) for dim in (8, 16)
