@@ -37,8 +37,7 @@ def measured_costs(study: Study, reader: Reader, since: datetime) -> list[ImageC
     an_image = (
         (pl.col("seconds") - pl.col("test_seconds")) / pl.col("epochs_run") / pl.col("per_epoch")
     )
-    is_searched = pl.col("stage") == "search"
-    is_measured = pl.when(is_searched.any()).then(is_searched).otherwise(pl.col("is_like_search"))
+    is_measured = pl.col("is_search") | (pl.col("is_like_search") & ~pl.col("is_search").any())
     of_epoch = pl.when(is_measured).then(an_image)
     of_final = pl.when(stage="final").then(pl.col("test_seconds") / pl.col("tested"))
     found = (
@@ -106,6 +105,7 @@ def _trials(reader: Reader, since: datetime) -> pl.LazyFrame:
             "protocol",
             "stage",
             pl.col("executor").fill_null("single"),
+            (pl.col("stage") == "search").alias("is_search"),
             (pl.col("train_on") == "part").fill_null(value=False).alias("is_like_search"),
             "seconds",
             pl.col("test_seconds").fill_null(0.0),

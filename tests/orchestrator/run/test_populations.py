@@ -98,6 +98,15 @@ def test_a_plan_learns_what_heads_cost_alone_and_together(tmp_path):
     assert together.tested is None
 
 
+def test_a_plan_learns_nothing_where_no_trial_has_ended(tmp_path):
+    study = study_in(tmp_path)
+    run(study, tmp_path, InterruptedAfter(1, train))
+    assert not len(trials_in(tmp_path))
+    assert (
+        measured_costs(study, Reader(tmp_path / "heads"), datetime(2020, 1, 1, tzinfo=UTC)) == []
+    )
+
+
 def test_searches_that_are_stopped_early_come_to_an_end(tmp_path):
     study = study_in(tmp_path, "search.early_stopping=asha", "search.sampler=tpe")
     assert not run(study, tmp_path).interrupted
