@@ -21,7 +21,7 @@ from trainables.population.stacked_optimiser import Rates, Trained
 from trainables.population.stacked_step import BIAS, NOTHING, WEIGHT, StackedStep, StepRates, embed
 from trainables.reproducibility import derive_seed, reproducible
 from trainables.settings.population_agreement import real_names
-from trainables.settings.training_settings import ClippingSettings
+from trainables.settings.training_settings import ClippingSettings, OptimiserSettings
 from trainables.training_loop.learning_rates import EMBEDDING, LOSS, learning_rates
 from trainables.training_loop.training_batches import TrainingBatches
 from trainables.trial.fold_data import FoldData
@@ -87,7 +87,6 @@ class PopulationFold:
             clipped=_clipped([setup.training for setup in setups]),
             is_normalised=first.training.l2,
         )
-        self._num_steps = 0
 
     def _of_members(self, values: Sequence[float]) -> Tensor:
         return torch.tensor(values, dtype=torch.float32, device=self._device)
@@ -154,11 +153,9 @@ class PopulationFold:
         rates = self._rates(epoch)
         steps = []
         for images, beside in self._batches.epoch(epoch):
-            self._num_steps += 1
-            step = torch.tensor(float(self._num_steps), device=self._device)
             features_BF = self._head_input(images)
             steps.append(
-                self._step(self._layer, self._own, self._reals, rates, features_BF, beside, step)
+                self._step(self._layer, self._own, self._reals, rates, features_BF, beside)
             )
         every_PS3 = torch.stack(steps, dim=1).cpu().double()
         return [self._scores(values_S3, epoch) for values_S3 in every_PS3]
@@ -180,21 +177,16 @@ class PopulationFold:
     def _rates(self, epoch: int) -> StepRates:
         recipes = [setup.training for setup in self._setups]
         by_group = [learning_rates(recipe, epoch) for recipe in recipes]
-        momentum = self._of_members([recipe.momentum for recipe in recipes])
-        epsilon = self._of_members([recipe.adam_epsilon for recipe in recipes])
-
-        def rates(group: str, decays: list[float]) -> Rates:
-            return Rates(
-                learning_rate=self._of_members([of[group] for of in by_group]),
-                decay=self._of_members(decays),
-                momentum=momentum,
-                epsilon=epsilon,
-            )
-
         return StepRates(
-            embedding=rates(EMBEDDING, [recipe.weight_decay for recipe in recipes]),
-            loss=rates(LOSS, [recipe.proxy_weight_decay for recipe in recipes]),
-            clip=self._of_members([recipe.clip_value or torch.inf for recipe in recipes]),
+            embedding=[
+                _rates(of[EMBEDDING], recipe.weight_decay, recipe)
+                for of, recipe in zip(by_group, recipes, strict=True)
+            ],
+            loss=[
+                _rates(of[LOSS], recipe.proxy_weight_decay, recipe)
+                for of, recipe in zip(by_group, recipes, strict=True)
+            ],
+            clip_P=self._of_members([recipe.clip_value or torch.inf for recipe in recipes]),
         )
 
     def _head_input(self, images: Tensor) -> Tensor:
@@ -253,6 +245,15 @@ def _loss_of(setup: TrialSetup) -> Loss:
     loss = setup.make_loss()
     assert isinstance(loss, Loss), "others are trained alone"
     return loss
+
+
+def _rates(learning_rate: float, decay: float, recipe: OptimiserSettings) -> Rates:
+    return Rates(
+        learning_rate=learning_rate,
+        decay=decay,
+        momentum=recipe.momentum,
+        epsilon=recipe.adam_epsilon,
+    )
 
 
 def _clipped(recipes: Sequence[ClippingSettings]) -> str:

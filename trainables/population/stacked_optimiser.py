@@ -1,20 +1,28 @@
-"""Optimisers of many members at once: torch's arithmetic, with the rates of each member.
+"""Optimisers of many members at once: torch's own kernels, with the rates of each member.
 
 P = members; every tensor has them first: (P, ...).
+
+One kernel goes over a member's weights once, where arithmetic over all members would go over all
+weights a dozen times: a fifth of the time, and the bits of the member alone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 
 import torch
 from torch import Tensor
+from torch.optim.adam import adam
+from torch.optim.adamw import adamw
+from torch.optim.rmsprop import rmsprop
+from torch.optim.sgd import sgd
 
 # The defaults of torch.optim, which no recipe changes.
 _BETA_1, _BETA_2 = 0.9, 0.999
 _RMSPROP_DECAY, _RMSPROP_EPSILON = 0.99, 1e-8
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Trained:
     """A trained tensor of all members, with what its optimiser remembers of it.
 
@@ -22,16 +30,20 @@ class Trained:
         value: of shape (P, ...).
         first: running mean of gradients; the momentum of ``rmsprop`` and ``sgd``.
         second: running mean of squared gradients; unused by ``sgd``.
+        steps_P: number of steps made.
     """
 
     value: Tensor
     first: Tensor
     second: Tensor
+    steps_P: Tensor
 
     @classmethod
     def fresh(cls, value: Tensor) -> "Trained":
         """A tensor that no step has changed yet."""
-        return cls(value=value, first=torch.zeros_like(value), second=torch.zeros_like(value))
+        steps_P = torch.zeros(len(value), device=value.device)
+        zeros = torch.zeros_like
+        return cls(value=value, first=zeros(value), second=zeros(value), steps_P=steps_P)
 
     def select(self, kept_K: Tensor) -> "Trained":
         """Of some members only, in that order."""
@@ -40,7 +52,7 @@ class Trained:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rates:
-    """How fast one group of parameters of each member moves, each float32 of shape (P,).
+    """How fast one group of parameters of a member moves.
 
     Attributes:
         learning_rate: in the current epoch.
@@ -49,66 +61,105 @@ class Rates:
         epsilon: of ``adamw`` and ``adam``.
     """
 
-    learning_rate: Tensor
-    decay: Tensor
-    momentum: Tensor
-    epsilon: Tensor
-
-    def beside(self, value: Tensor) -> "Rates":
-        """The rates in a shape that multiplies a tensor (P, ...)."""
-        shape = (-1,) + (1,) * (value.dim() - 1)
-        return Rates(**{name.name: getattr(self, name.name).view(shape) for name in fields(self)})
+    learning_rate: float
+    decay: float
+    momentum: float
+    epsilon: float
 
 
-def update(optimiser: str, trained: Trained, gradient: Tensor, rates: Rates, step: Tensor) -> None:
-    """Move a tensor of every member by one step, in place.
+@dataclass(frozen=True, slots=True)
+class _Member:
+    """What one member trains of a group: views of the tensors of all, which torch changes."""
+
+    values: list[Tensor]
+    gradients: list[Tensor]
+    first: list[Tensor]
+    second: list[Tensor]
+    steps: list[Tensor]
+
+
+def update(
+    optimiser: str,
+    group: Mapping[str, Trained],
+    gradients: Mapping[str, Tensor],
+    rates: Sequence[Rates],
+) -> None:
+    """Move a group of parameters of every member by one step, in place.
 
     Args:
         optimiser: ``adamw``, ``adam``, ``rmsprop`` or ``sgd``.
-        trained: the tensor.
-        gradient: its gradient, of shape (P, ...).
-        rates: of its group.
-        step: number of this step, from 1, a scalar.
+        group: the tensors by name.
+        gradients: their gradients by the same names, each of shape (P, ...).
+        rates: of the group, by member.
     """
-    _UPDATES[optimiser](trained, gradient, rates.beside(trained.value), step)
+    move = _MOVES[optimiser]
+    by_tensor = (_views(trained, gradients[name]) for name, trained in group.items())
+    for tensors, rate in zip(zip(*by_tensor, strict=True), rates, strict=False):
+        move(_Member(*map(list, zip(*tensors, strict=True))), rate)
 
 
-def _adamw(trained: Trained, gradient: Tensor, rates: Rates, step: Tensor) -> None:
-    trained.value.mul_(1.0 - rates.learning_rate * rates.decay)
-    _adam_step(trained, gradient, rates, step)
+def _views(trained: Trained, gradient: Tensor) -> Iterator[tuple[Tensor, ...]]:
+    """By member, in the order of `_Member`."""
+    dense = gradient.contiguous()  # kernels read memory in order, whatever the strides
+    stacks = (trained.value, dense, trained.first, trained.second, trained.steps_P)
+    return zip(*(stack.unbind() for stack in stacks), strict=True)
 
 
-def _adam(trained: Trained, gradient: Tensor, rates: Rates, step: Tensor) -> None:
-    _adam_step(trained, gradient + rates.decay * trained.value, rates, step)
-
-
-def _adam_step(trained: Trained, gradient: Tensor, rates: Rates, step: Tensor) -> None:
-    first = trained.first.lerp_(gradient, 1.0 - _BETA_1)
-    second = trained.second.mul_(_BETA_2).addcmul_(gradient, gradient, value=1.0 - _BETA_2)
-    correction_1, correction_2 = 1.0 - _BETA_1**step, 1.0 - _BETA_2**step
-    root = second.sqrt() / correction_2.sqrt() + rates.epsilon
-    trained.value.sub_(rates.learning_rate / correction_1 * (first / root))
-
-
-def _rmsprop(trained: Trained, gradient: Tensor, rates: Rates, step: Tensor) -> None:
-    gradient = gradient + rates.decay * trained.value
-    second = trained.second.mul_(_RMSPROP_DECAY).addcmul_(
-        gradient, gradient, value=1.0 - _RMSPROP_DECAY
+def _adamw(member: _Member, rates: Rates, function: Callable[..., None] = adamw) -> None:
+    function(
+        member.values,
+        member.gradients,
+        member.first,
+        member.second,
+        [],
+        member.steps,
+        fused=True,
+        amsgrad=False,
+        beta1=_BETA_1,
+        beta2=_BETA_2,
+        lr=rates.learning_rate,
+        weight_decay=rates.decay,
+        eps=rates.epsilon,
+        maximize=False,
     )
-    scaled = gradient / (second.sqrt() + _RMSPROP_EPSILON)
-    first = trained.first.mul_(rates.momentum).add_(scaled)
-    trained.value.sub_(rates.learning_rate * first)
 
 
-def _sgd(trained: Trained, gradient: Tensor, rates: Rates, step: Tensor) -> None:
-    gradient = gradient + rates.decay * trained.value
-    first = trained.first.mul_(rates.momentum).add_(gradient)
-    trained.value.sub_(rates.learning_rate * first)
+def _rmsprop(member: _Member, rates: Rates) -> None:
+    rmsprop(
+        member.values,
+        member.gradients,
+        member.second,
+        [],
+        member.first,
+        member.steps,
+        foreach=True,
+        lr=rates.learning_rate,
+        alpha=_RMSPROP_DECAY,
+        eps=_RMSPROP_EPSILON,
+        weight_decay=rates.decay,
+        momentum=rates.momentum,
+        centered=False,
+    )
 
 
-_UPDATES: dict[str, Callable[[Trained, Tensor, Rates, Tensor], None]] = {
+def _sgd(member: _Member, rates: Rates) -> None:
+    sgd(
+        member.values,
+        member.gradients,
+        [*member.first],  # torch may put buffers into it
+        fused=True,
+        weight_decay=rates.decay,
+        momentum=rates.momentum,
+        lr=rates.learning_rate,
+        dampening=0.0,
+        nesterov=False,
+        maximize=False,
+    )
+
+
+_MOVES: dict[str, Callable[[_Member, Rates], None]] = {
     "adamw": _adamw,
-    "adam": _adam,
+    "adam": partial(_adamw, function=adam),
     "rmsprop": _rmsprop,
     "sgd": _sgd,
 }

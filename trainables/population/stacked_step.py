@@ -3,7 +3,7 @@
 P = members, B = batch, F = features, D = embedding dimension.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,17 +27,17 @@ Tensors = Mapping[str, Tensor]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRates:
-    """Rates of both groups of parameters in one epoch, and bounds of gradients, (P,).
+    """Rates of both groups of parameters in one epoch, and bounds of gradients, by member.
 
     Attributes:
         embedding: of the embedding layer.
         loss: of what the loss trains.
-        clip: bound of the absolute value of each number of a gradient; infinite for none.
+        clip_P: bound of the absolute value of each number of a gradient; infinite for none.
     """
 
-    embedding: Rates
-    loss: Rates
-    clip: Tensor
+    embedding: Sequence[Rates]
+    loss: Sequence[Rates]
+    clip_P: Tensor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +66,6 @@ class StackedStep:
         rates: StepRates,
         features_BF: Tensor,
         beside: Tensors,
-        step: Tensor,
     ) -> Tensor:
         """Move every member by one step, in place.
 
@@ -77,7 +76,6 @@ class StackedStep:
             rates: learning rates and the like.
             features_BF: the batch.
             beside: the rest of the batch, as `Batch` names it.
-            step: number of this step, from 1, a scalar.
 
         Returns:
             Loss, active fraction and norm of the gradient before clipping, shape (P, 3).
@@ -92,12 +90,16 @@ class StackedStep:
             BIAS: of_embeddings_PBD.sum(1),
         }
         norm_P = _norms((*of_layer.values(), *of_loss.values()))
-        for name, trained in layer.items():
-            gradient = _clip(of_layer[name], rates.clip, self.clipped in ("all", "network"))
-            update(self.optimiser, trained, gradient, rates.embedding, step)
-        for name, trained in own.items():
-            gradient = _clip(of_loss[name], rates.clip, self.clipped in ("all", "loss"))
-            update(self.optimiser, trained, gradient, rates.loss, step)
+        for group, gradients, of_group, clipped in (
+            (layer, of_layer, rates.embedding, ("all", "network")),
+            (own, of_loss, rates.loss, ("all", "loss")),
+        ):
+            update(
+                self.optimiser,
+                group,
+                _clip(gradients, rates.clip_P) if self.clipped in clipped else gradients,
+                of_group,
+            )
         return torch.stack([value_P, active_P, norm_P], dim=1)
 
     def _gradients(
@@ -137,8 +139,9 @@ def _norms(gradients: tuple[Tensor, ...]) -> Tensor:
     return torch.stack(squares).sum(0).sqrt()
 
 
-def _clip(gradient: Tensor, bound_P: Tensor, is_clipped: bool) -> Tensor:
-    if not is_clipped:
-        return gradient
-    bound = bound_P.view((-1,) + (1,) * (gradient.dim() - 1))
-    return gradient.clamp(-bound, bound)
+def _clip(gradients: Tensors, bound_P: Tensor) -> dict[str, Tensor]:
+    clipped = {}
+    for name, gradient in gradients.items():
+        bound = bound_P.view((-1,) + (1,) * (gradient.dim() - 1))
+        clipped[name] = gradient.clamp(-bound, bound)
+    return clipped
