@@ -1,6 +1,7 @@
 """What a trial costs as a member of a population, beside the same trial alone and a plain loop.
 
     python -m benchmarks.population --loss proxy_anchor --members 8 64
+    python -m benchmarks.population --every-loss --members 64
     python -m benchmarks.population --equality --searches 40
 
 One thread, processor seconds: a worker slot has one, whatever runs in it, so the ratio is that of
@@ -25,7 +26,8 @@ from benchmarks.interleaved import print_header
 from benchmarks.twins import twin_module, twin_names
 from orchestrator.results.trial_files.reader import Reader
 from trainables.population.run_population import Population
-from trainables.registry import load
+from trainables.registry import load, names
+from trainables.settings.population_agreement import why_alone
 from trainables.settings.training_settings import TrainingSettings
 from trainables.settings.trial_settings import (
     BackboneSettings,
@@ -35,6 +37,7 @@ from trainables.settings.trial_settings import (
 )
 from trainables.trial.run_trial import run_trial
 
+NOT_HERE = {"label_distances", "several_views", "class_text"}  # of vectors with classes alone
 CLASSES, IMAGES = 100, 30  # half of the classes are for testing, a fifth of the others validates
 
 STUDY = """\
@@ -100,6 +103,11 @@ def member_seconds(members: dict[str, TrialSettings]) -> float:
     return (time.process_time() - started) / len(members)
 
 
+def num_steps(arguments: argparse.Namespace) -> int:
+    """Of a training: four fifths of half of the images train."""
+    return arguments.epochs * (CLASSES * IMAGES * 2 // 5 // arguments.batch_size)
+
+
 def loop_seconds(arguments: argparse.Namespace, folder: Path) -> float:
     """A head, the loss of pytorch-metric-learning and AdamW, for as many steps."""
     vectors_NF = torch.from_numpy(np.load(folder / "features.npy"))[: CLASSES // 2 * IMAGES]
@@ -109,9 +117,8 @@ def loop_seconds(arguments: argparse.Namespace, folder: Path) -> float:
     ours.prepare(CLASSES // 2, arguments.dim, torch.Generator().manual_seed(0))
     loss = twin_module(arguments.loss).twin(ours, CLASSES // 2, arguments.dim)
     optimiser = torch.optim.AdamW([*head.parameters(), *ours.parameters()], fused=True)
-    num_steps = arguments.epochs * (int(0.8 * len(labels_N)) // arguments.batch_size)
     started = time.process_time()
-    for _ in range(num_steps):
+    for _ in range(num_steps(arguments)):
         batch_B = torch.randint(len(labels_N), (arguments.batch_size,))
         optimiser.zero_grad(set_to_none=True)
         loss(head(vectors_NF[batch_B]), labels_N[batch_B]).backward()
@@ -140,6 +147,28 @@ def print_speed(arguments: argparse.Namespace) -> None:
                 member_seconds(trials(arguments, folder, num)) for _ in rounds
             )
             print(f"{f'a member of {num}':<34}{member:>10.3f}{alone / member:>8.2f} x")
+
+
+def print_every_loss(arguments: argparse.Namespace) -> None:
+    """What a member costs beside a trial alone, for every loss that can be mapped."""
+    torch.set_num_threads(1)
+    print_header("benchmarks.population", "cpu")
+    (size,) = arguments.members
+    print(f"{'milliseconds of a step':<28}{'alone':>8}{f'of {size}':>8}")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_features(folder, arguments.features)
+        for loss in names("losses"):
+            arguments.loss = loss
+            members = trials(arguments, folder, size)
+            if why_alone(members["0"]) or load("losses", loss).needs & NOT_HERE:
+                continue
+            alone_seconds(members["0"])  # caches, and what is loaded once
+            rounds = range(arguments.rounds)
+            alone = statistics.median(alone_seconds(members["0"]) for _ in rounds)
+            member = statistics.median(member_seconds(members) for _ in rounds)
+            step = 1e3 / num_steps(arguments)
+            print(f"{loss:<28}{alone * step:>8.2f}{member * step:>8.2f}{alone / member:>7.2f} x")
 
 
 def searched(storage: Path, *, repeats: int, population: int) -> pl.DataFrame:
@@ -183,10 +212,16 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--members", type=int, nargs="+", default=[1, 8, 64, 256])
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--every-loss", action="store_true")
     parser.add_argument("--equality", action="store_true")
     parser.add_argument("--searches", type=int, default=40)
     arguments = parser.parse_args()
-    (print_equality if arguments.equality else print_speed)(arguments)
+    if arguments.equality:
+        print_equality(arguments)
+    elif arguments.every_loss:
+        print_every_loss(arguments)
+    else:
+        print_speed(arguments)
 
 
 if __name__ == "__main__":
