@@ -5,6 +5,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
@@ -86,6 +87,7 @@ def _values(environment: Mapping[str, str]) -> Iterator[str]:
         yield from _in_file(Path(home, ".ray", "auth_token"))
 
 
+@lru_cache(maxsize=1024)
 def _is_secret_name(name: str) -> bool:
     words = re.split(r"[^A-Za-z0-9]+|(?<=[a-z])(?=[A-Z])", name)
     return bool(_IN_NAME.search(name)) or not _WORDS.isdisjoint(map(str.upper, words))
@@ -121,10 +123,14 @@ def _status(path: Path) -> os.stat_result | None:
         return None
 
 
-def _within(text: str) -> Iterator[str]:
+@lru_cache(maxsize=1024)  # an environment is looked through again for every line of a log
+def _within(text: str) -> tuple[str, ...]:
     """The secrets in a text."""
-    for start, end in secret_spans(text):
-        yield from _with_password(text[start:end])
+    return tuple(
+        spelling
+        for start, end in secret_spans(text)
+        for spelling in _with_password(text[start:end])
+    )
 
 
 def _with_password(secret: str) -> Iterator[str]:
