@@ -52,7 +52,7 @@ search:
   splits: same                   # fresh: each repeat draws its own validation classes
   warm_start: null               # or {{from: FOLDER, top: 3}}: the best configs of earlier results
   max_concurrent: null           # trials at a time; null: as many as resources allow
-  population: off                # auto, or N: heads on frozen features are trained N at a time
+  population: off                # heads on frozen features: auto, or N, are trained together
 
 # Winner and published default of each search, retrained with fresh seeds, then tested once.
 final:

@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Sequence
 
 from orchestrator.study.dataset_facts import dataset_facts
+from orchestrator.study.study import StudyTraining
 from trainables.errors import TrialInputError
 from trainables.network.backbone_facts import TIMM, backbone_facts
 from trainables.network.initial_weights import IMAGENET_WEIGHTS
 from trainables.recipes import RECIPES
-from trainables.settings.trial_settings import RANDOM_WEIGHTS, DatasetSettings
+from trainables.settings.population_agreement import is_head
+from trainables.settings.trial_settings import RANDOM_WEIGHTS, BackboneSettings, DatasetSettings
 
 _OF_FILES, _OF_OTHERS = "psomas2020", "fast"
 
@@ -45,6 +47,12 @@ def default_weights(backbone: str) -> str:
         return IMAGENET_WEIGHTS if backbone.startswith(TIMM) else RANDOM_WEIGHTS
     is_published = facts.published_weights or facts.weights_note
     return IMAGENET_WEIGHTS if is_published else RANDOM_WEIGHTS
+
+
+def are_heads(training: StudyTraining, backbones: Iterable[BackboneSettings]) -> bool:
+    """Whether all trials of a study train an embedding layer alone, on fixed features."""
+    mode = training.overrides.get("mode")
+    return all(is_head(mode, backbone.name) for backbone in backbones)
 
 
 def has_image_files(dataset: DatasetSettings) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from orchestrator.results.records.expected_values import expected_of, expected_record
 from orchestrator.results.records.tournament_rules import rules_of
+from orchestrator.study.defaults import are_heads
 from orchestrator.study.foreign_code import recorded_code
 from orchestrator.study.former_names import with_present_names
 from orchestrator.study.study import (
@@ -48,9 +49,9 @@ def resolved_dict(study: Study) -> dict[str, Any]:
     """Every value of the study, for YAML and JSON: no default is left out.
 
     What the study file states for single losses is there by key, and then by loss. Only ``code``
-    is missing where nothing is named by import path, and ``verification`` and ``population`` where
-    they are not asked for, as in older snapshots. ``notify`` is left out: a snapshot names no
-    program to run.
+    is missing where nothing is named by import path, ``verification`` where it is not asked for,
+    and ``population`` where there can be none, as in older snapshots. ``notify`` is left out: a
+    snapshot names no program to run.
     """
     values = asdict(study) | {
         "losses": study.loss_names,
@@ -62,7 +63,7 @@ def resolved_dict(study: Study) -> dict[str, Any]:
     }
     keys = (key for key in _KEYS if key not in _IF_GIVEN or values[key])
     plain: dict[str, Any] = json.loads(json.dumps({key: values[key] for key in keys}))
-    if study.search.population == 1:
+    if study.search.population == 1 and not are_heads(study.training, study.backbones):
         del plain["search"]["population"]
     return plain
 

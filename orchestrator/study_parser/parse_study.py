@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from orchestrator.results.storage.locations import has_scheme, parse_place
 from orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SAMPLERS, SamplerName
-from orchestrator.study.defaults import default_image_size, default_recipe
+from orchestrator.study.defaults import are_heads, default_image_size, default_recipe
 from orchestrator.study.former_names import FORMER_RECIPES, FORMER_SPACES
 from orchestrator.study.study import (
     SECONDS,
@@ -88,9 +88,14 @@ def read_study(root: Node, problems: Problems) -> Study:
     losses = read_losses(top, problems)
     metrics = top.section("metrics", ("k", _VERIFICATION))
     datasets = _with_pairs(_datasets(top, problems), metrics, problems)
-    search = _search(top.section("search", _names(SearchSettings)), datasets, problems)
     training = _read_training(top.section("training", _TRAINING_KEYS), datasets)
     backbones = read_backbones(top, problems)
+    search = _search(
+        top.section("search", _names(SearchSettings)),
+        datasets,
+        problems,
+        with_heads=are_heads(training, backbones),
+    )
     return Study(
         name=name,
         datasets=datasets,
@@ -249,7 +254,11 @@ def _image_sizes(
 
 
 def _search(
-    section: Section, datasets: Sequence[DatasetSettings], problems: Problems
+    section: Section,
+    datasets: Sequence[DatasetSettings],
+    problems: Problems,
+    *,
+    with_heads: bool,
 ) -> SearchSettings:
     base = SearchSettings()
     max_concurrent = None
@@ -258,6 +267,8 @@ def _search(
     sampler = section.choice("sampler", base.sampler, SAMPLERS)
     trials = section.integer("trials", base.trials, low=1, high=_MAX_TRIALS)
     objectives = read_objectives(section, sampler, datasets)
+    # Members have a part of the seconds of all, which says nothing of their own.
+    by_default = "auto" if with_heads and SECONDS not in objectives else "off"
     return SearchSettings(
         sampler=sampler,
         objectives=objectives,
@@ -274,22 +285,22 @@ def _search(
         splits=section.choice("splits", base.splits, get_args(Splits)),
         warm_start=_warm_start(section, problems),
         max_concurrent=max_concurrent,
-        population=_population(section, base.population, sampler, trials),
+        population=_population(section, by_default, sampler, trials),
     )
 
 
-def _population(search: Section, default: int, sampler: SamplerName, trials: int) -> int:
+def _population(search: Section, default: str, sampler: SamplerName, trials: int) -> int:
     """``auto``, ``off``, which YAML takes for false, or a number.
 
     Automatic populations leave a sampler that learns some batches to learn from.
     """
     node = search.node("population")
-    given = None if node is None else node.value
+    given = default if node is None else node.value
     if given is False or given == "off":
         return 1
     if given == "auto":
         return min(_MEMBERS, trials if sampler in DO_NOT_LEARN else max(1, trials // _BATCHES))
-    return search.integer("population", default, low=1, high=_MAX_MEMBERS)
+    return search.integer("population", 1, low=1, high=_MAX_MEMBERS)
 
 
 def _warm_start(search: Section, problems: Problems) -> WarmStart | None:

@@ -31,6 +31,16 @@ REAL_SETTINGS = (
 _IDENTITY = "identity"  # the backbone that leaves features as they are
 
 
+def is_head(mode: object, backbone: str) -> bool:
+    """Whether a trial of this mode trains an embedding layer alone, on features that never change.
+
+    Args:
+        mode: ``training.mode``; None is the default.
+        backbone: name of the backbone.
+    """
+    return mode == FROZEN_FEATURES or backbone == _IDENTITY
+
+
 def why_alone(settings: TrialSettings) -> str | None:
     """Why a trial cannot be a member of any population, as a clause; None if it can.
 
@@ -38,7 +48,7 @@ def why_alone(settings: TrialSettings) -> str | None:
         TrialInputError: a name is unknown, or a value of the recipe out of range.
     """
     training = resolved_training(settings.training, settings.hyperparameters)
-    if training.mode != FROZEN_FEATURES and settings.backbone.name != _IDENTITY:
+    if not is_head(training.mode, settings.backbone.name):
         return "its backbone is trained"
     if settings.loss == UNTRAINED or training.epochs == 0:
         return "nothing is trained"

@@ -54,6 +54,24 @@ def test_automatic_populations_leave_a_sampler_batches_to_learn_from(tmp_path, s
     assert load(tmp_path, HEAD + f"search: {search}\n").search.population == members
 
 
+HEADS = HEAD + "training: {mode: frozen_features}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "members"),
+    [
+        (HEAD, 1),
+        (HEADS, 5),
+        (HEADS + "search: {population: off}\n", 1),
+        (HEADS + "search: {sampler: nsga-ii}\n", 1),  # which compares seconds
+    ],
+)
+def test_heads_are_trained_together_unless_a_study_says_otherwise(tmp_path, text, members):
+    study = load(tmp_path, text)
+    assert study.search.population == members
+    assert study_from_resolved(resolved_dict(study)) == study
+
+
 @pytest.mark.parametrize("written", ["on", "0", "many", "2.5"])
 def test_what_is_no_population_is_refused(tmp_path, written):
     (problem,) = problems_of(tmp_path, HEAD + f"search: {{population: {written}}}\n")
