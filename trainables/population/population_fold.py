@@ -100,6 +100,21 @@ class PopulationFold:
         trained = (*self._layer.values(), *self._own.values())
         return sum(tensor.value.nbytes for tensor in trained) // len(self)
 
+    @property
+    def bytes_of_loss(self) -> int:
+        """The largest tensor that the loss of a member needs in a step takes so much."""
+        with reproducible(derive_seed(self._seed, 1), self._setups[0].settings.num_threads):
+            images, beside = next(iter(self._batches.epoch(1)))
+            with torch.no_grad():
+                layer = {name: trained.value[:1] for name, trained in self._layer.items()}
+                (embeddings_BD,) = embed(layer[WEIGHT], layer[BIAS], self._head_input(images))
+            return self._step.bytes_of_loss(
+                embeddings_BD.clone(),
+                {name: trained.value[0].clone() for name, trained in self._own.items()},
+                {name: values_P[0] for name, values_P in self._reals.items()},
+                beside,
+            )
+
     def part(self, members: Sequence[int]) -> "PopulationFold":
         """Some members, in that order, as a population of their own on the same data."""
         found = copy(self)

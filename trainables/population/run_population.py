@@ -18,8 +18,11 @@ MemberReport = EpochReport | Diverged | Collapsed
 
 # What pays on a processor (`benchmarks/RESULTS.md`). A large head is bound by memory: there is
 # nothing to share, and its optimiser goes over the weights once where that of many needs several
-# turns. Beyond what caches hold of weights, gradients and moments each of these waits for memory.
+# turns. Nor is there where a loss computes large tensors, such as a number for each triplet, or
+# for each sample and each centre of many classes. Beyond what caches hold of weights, gradients
+# and moments each of these waits for memory.
 _LARGE_BYTES = 2**20
+_LARGE_LOSS_BYTES = 2**18
 _CACHED_BYTES = 2**25
 _TENSORS = 4  # the size of the weights: with the gradient and two moments
 
@@ -128,7 +131,7 @@ def members_at_once(whole: PopulationFold, device: torch.device) -> int:
     """
     if device.type != "cpu":
         return len(whole)
-    if whole.bytes_of_member > _LARGE_BYTES:
+    if whole.bytes_of_member > _LARGE_BYTES or whole.bytes_of_loss > _LARGE_LOSS_BYTES:
         return 1
     return max(1, _CACHED_BYTES // (_TENSORS * whole.bytes_of_member))
 

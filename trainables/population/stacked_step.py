@@ -5,10 +5,12 @@ P = members, B = batch, F = features, D = embedding dimension.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd.graph import saved_tensors_hooks
 from torch.func import grad_and_value, vmap
 from torch.nn import functional
 
@@ -102,19 +104,43 @@ class StackedStep:
             )
         return torch.stack([value_P, active_P, norm_P], dim=1)
 
+    def bytes_of_loss(
+        self, embeddings_BD: Tensor, parameters: Tensors, reals: Tensors, beside: Tensors
+    ) -> int:
+        """Bytes of the largest tensor that the gradient of one member's loss needs.
+
+        Args:
+            embeddings_BD: of a batch.
+            parameters: what the loss trains, of one member.
+            reals: real-valued hyperparameters of the loss, of one member.
+            beside: the rest of the batch.
+        """
+        sizes = [embeddings_BD.nbytes]
+
+        def note(saved: Tensor) -> Tensor:
+            sizes.append(saved.nbytes)
+            return saved
+
+        with torch.enable_grad(), saved_tensors_hooks(note, lambda saved: saved):
+            trained = {name: value.requires_grad_() for name, value in parameters.items()}
+            self._loss_of(beside, embeddings_BD.requires_grad_(), trained, reals)
+        return max(sizes)
+
+    def _loss_of(
+        self, beside: Tensors, embeddings_BD: Tensor, parameters: Tensors, reals: Tensors
+    ) -> tuple[Tensor, Tensor]:
+        if self.is_normalised:
+            embeddings_BD = functional.normalize(embeddings_BD, dim=1)
+        batch = Batch.of(embeddings_BD, **beside)
+        output = self.loss.compute(batch, parameters, {**self.chosen, **reals})
+        return output.value, output.active_fraction
+
     def _gradients(
         self, embeddings_PBD: Tensor, parameters: Tensors, reals: Tensors, beside: Tensors
     ) -> tuple[tuple[Tensor, dict[str, Tensor]], tuple[Tensor, Tensor]]:
-        def loss_of(
-            embeddings_BD: Tensor, parameters: Tensors, reals: Tensors
-        ) -> tuple[Tensor, Tensor]:
-            if self.is_normalised:
-                embeddings_BD = functional.normalize(embeddings_BD, dim=1)
-            batch = Batch.of(embeddings_BD, **beside)
-            output = self.loss.compute(batch, parameters, {**self.chosen, **reals})
-            return output.value, output.active_fraction
-
-        gradients: Callable[..., Any] = grad_and_value(loss_of, argnums=(0, 1), has_aux=True)
+        gradients: Callable[..., Any] = grad_and_value(
+            partial(self._loss_of, beside), argnums=(0, 1), has_aux=True
+        )
         found: tuple[tuple[Tensor, dict[str, Tensor]], tuple[Tensor, Tensor]] = vmap(gradients)(
             embeddings_PBD, parameters, reals
         )

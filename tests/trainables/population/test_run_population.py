@@ -62,6 +62,29 @@ def test_a_large_head_is_trained_exactly_as_alone(members, monkeypatch):
         assert [report.scores for report in reports] == [report.scores for report in alone]
 
 
+def test_members_of_a_loss_of_large_tensors_are_trained_one_by_one(members):
+    # It computes a number for each triplet: of a batch of 64 a megabyte.
+    assert at_once_of(members, loss="smooth_ap", batch_size=64) == 1
+    assert at_once_of(members, loss="smooth_ap", batch_size=16) > 1
+    assert at_once_of(members, loss="multi_similarity", batch_size=64) > 1
+
+
+def at_once_of(members, *, loss, batch_size):
+    setups = [
+        set_up(
+            replace(
+                trial,
+                loss=loss,
+                hyperparameters={},
+                training=replace(trial.training, batch_size=batch_size),
+            )
+        )
+        for trial in members.values()
+    ]
+    device = torch.device("cpu")
+    return run_population.members_at_once(PopulationFold(setups, 0, device), device)
+
+
 def test_members_that_caches_do_not_hold_are_trained_in_parts(members, at_once):
     population = Population(members)
     found = run(population)
