@@ -63,10 +63,10 @@ def test_a_large_head_is_trained_exactly_as_alone(members, monkeypatch):
 
 
 def test_members_of_a_loss_of_large_tensors_are_trained_one_by_one(members):
-    # It computes a number for each triplet: of a batch of 64 a megabyte.
-    assert at_once_of(members, loss="smooth_ap", batch_size=64) == 1
+    # It computes a number for each triplet: of a batch of 52 more than half a megabyte.
+    assert at_once_of(members, loss="smooth_ap", batch_size=52) == 1
     assert at_once_of(members, loss="smooth_ap", batch_size=16) > 1
-    assert at_once_of(members, loss="multi_similarity", batch_size=64) > 1
+    assert at_once_of(members, loss="multi_similarity", batch_size=52) > 1
 
 
 def at_once_of(members, *, loss, batch_size):
