@@ -83,6 +83,7 @@ def _flat(row: Row, size: Size) -> dict[str, object]:
         "attempts": 1,
         "node": "node-a",
         "device": "cuda",
+        "executor": "single",
         "started_at": started_at,
         "ended_at": started_at + timedelta(seconds=seconds),
         "podium_version": "0.1.0",

@@ -170,6 +170,7 @@ def trial_row(
         "attempts": 1,
         "node": "node-a",
         "device": "cpu",
+        "executor": "single",
         "started_at": started_at,
         "ended_at": started_at + timedelta(seconds=1.5 * max(1, epochs)),
         "podium_version": "0.1.0",
