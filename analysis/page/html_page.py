@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from analysis.figures.plot import Plot
 from analysis.figures.series import Series, every_look
@@ -469,6 +469,11 @@ def _embedded_json(values: object) -> Markup:
     return Markup(text.replace("<", "\\u003c"))
 
 
+def _breakable(text: str) -> Markup:
+    """Text whose long names, such as ``multi_similarity``, may break behind an underscore."""
+    return escape(text).replace("_", Markup("_<wbr>"))
+
+
 def _text(name: str) -> str:
     return (_TEMPLATES / name).read_text(encoding="utf-8")
 
@@ -484,4 +489,5 @@ def _environment() -> Environment:
     )
     environment.filters["kind"] = lambda part: type(part).__name__
     environment.filters["embedded_json"] = _embedded_json
+    environment.filters["breakable"] = _breakable
     return environment

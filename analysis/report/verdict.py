@@ -56,19 +56,20 @@ def short_verdict(tournament: Tournament, stability: RankStability | None) -> st
     """The same in one sentence without numbers of the ranking, to be read beside its picture."""
     first = [s.competitor for s in tournament.standings if s.place == 1]
     known, count = listed(first), len(tournament.names)
-    leads = "leads" if len(first) == 1 else "lead"
+    has, leads = ("has", "leads") if len(first) == 1 else ("have", "lead")
     blocks, few = counted(len(tournament.blocks), "block"), unit_count(tournament)
     few += " of blocks" if tournament.units.noun == "group" else ""
     here = "On these blocks alone, " if tournament.question == "these_blocks" else ""
     if tournament.available is not None:
         return _of_all_and_shown(tournament, f"{known} {leads}")
+    is_best = f"{known} {has} the best average rank of {count} over {blocks}"
     if next(_nothing_known(tournament), None):
         are = "is" if tournament.units.number == 1 else "are"
         why = f"which {are}" if few == blocks else f"but {few} {are}"
-        return f"{known} {leads} {count} over {blocks}, {why} too few to support any ranking."
+        return f"{is_best}, {why} too few to support any ranking."
     if shared := shared_places(tournament, stability).get(first[0]):
         rivals = listed(shared, most=_MOST_RIVALS)
-        return f"{here}{known} {leads} {count} over {blocks}, but shares rank 1 with {rivals}."
+        return f"{here}{is_best}, but shares rank 1 with {rivals}."
     winner = tournament.standings[0]
     wins = "every block" if winner.wins == winner.blocks else f"{winner.wins} of {blocks}"
     return f"{here}{known} is first of {count}: best in {wins}, and the tests support it."
@@ -113,7 +114,7 @@ def _leader(
     lead = f"{number(abs(gap), 1)} points of {metric} {'above' if gap >= 0 else 'below'}"
     shared = shared_first(tournament, stability)
     is_first = (
-        f"leads {count} over {blocks}, but shares rank 1 with {shared}"
+        f"has the best average rank of {count} over {blocks}, but shares rank 1 with {shared}"
         if shared
         else f"is first of {count} over {blocks}"
     )

@@ -69,7 +69,11 @@ def test_too_few_blocks_join_all_competitors_and_leave_every_rank_open(tmp_path)
     scores = "block,loss,recall\n1,a,3\n1,b,2\n1,c,1\n2,a,3\n2,b,2\n2,c,1\n"
     summary, _ = summary_of(written(tmp_path, scores))
 
-    assert summary.verdict == "a leads 3 over 2 blocks, which are too few to support any ranking."
+    assert (
+        summary.verdict
+        == "a has the best average rank of 3 over 2 blocks, which are too few to support any"
+        " ranking."
+    )
     assert [fact.value for fact in summary.facts] == ["+1.0", "2 of 2", "3 × 2"]
     assert summary.picture.plots[0].values["groups"] == [["a", "b", "c"]]
     assert [row[1].text for row in summary.leaderboard.rows] == ["1–3"] * 3
@@ -77,14 +81,18 @@ def test_too_few_blocks_join_all_competitors_and_leave_every_rank_open(tmp_path)
 
 def test_a_single_block_is_too_few(tmp_path):
     summary, _ = summary_of(written(tmp_path, "block,loss,recall\n1,a,3\n1,b,2\n"))
-    assert summary.verdict == "a leads 2 over 1 block, which is too few to support any ranking."
+    assert (
+        summary.verdict
+        == "a has the best average rank of 2 over 1 block, which is too few to support any"
+        " ranking."
+    )
 
 
 def test_groups_of_blocks_that_are_too_few_are_not_called_blocks():
     summary, _ = summary_of(thesis_cub200.score_table())
     assert summary.verdict == (
-        "ProxyAnchor leads 10 over 12 blocks, but 3 groups of blocks are too few to support any"
-        " ranking."
+        "ProxyAnchor has the best average rank of 10 over 12 blocks, but 3 groups of blocks are"
+        " too few to support any ranking."
     )
 
 
