@@ -219,10 +219,13 @@ def study_report(results: StudyResults, *, links: Sequence[Link] = ()) -> Page:
     ranked = results.tournament.names if results.tournament else ()
     series = series_of(results.losses, ranked=ranked)
     blocks = counted(results.trials["block"].n_unique(), "block")
+    num_protocols = len(results.protocols)
+    under = f" under {num_protocols} protocols" if num_protocols > 1 else ""
     sections, not_shown = _made(results, series)
     return Page(
         title=results.name,
-        subtitle=f"Tournament of {counted(len(results.losses), 'loss', 'losses')} over {blocks}",
+        subtitle=f"Tournament of {counted(len(results.losses), 'loss', 'losses')} over"
+        f" {blocks}{under}",
         links=tuple(links),
         summary=study_summary(results, series),
         series=tuple(series.values()),

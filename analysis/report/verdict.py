@@ -92,7 +92,8 @@ def _nothing_known(tournament: Tournament) -> Iterator[str]:
     """That no ranking can be supported, and why; nothing where one could be."""
     smallest = tournament.smallest_p
     if smallest is None or smallest.adjusted > tournament.alpha:
-        yield f"No ranking can be supported: {tournament.units.counted}."
+        are = "is" if tournament.units.number == 1 else "are"
+        yield f"No ranking can be supported: {tournament.units.counted} {are} too few."
 
 
 def _leader(

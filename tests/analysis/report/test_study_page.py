@@ -42,8 +42,8 @@ def test_it_opens_with_the_true_winner_and_how_sure_that_is(seen):
 
     assert "4 groups of blocks are too few to support any ranking." in opening
     assert (
-        "No ranking can be supported: 4 groups of blocks with one data set and backbone."
-        " proxy_anchor has the best average rank of 3 over 8 blocks" in opening
+        "No ranking can be supported: 4 groups of blocks with one data set and backbone are"
+        " too few. proxy_anchor has the best average rank of 3 over 8 blocks" in opening
     )
     assert "not for papers." in opening
     assert "by permutation" in opening
