@@ -470,8 +470,13 @@ def _embedded_json(values: object) -> Markup:
 
 
 def _breakable(text: str) -> Markup:
-    """Text whose long names, such as ``multi_similarity``, may break behind an underscore."""
-    return escape(text).replace("_", Markup("_<wbr>"))
+    """Text whose names, such as ``multi_similarity``, break behind an underscore if they must."""
+    whole = Markup('<span class="whole">{}</span>')
+    parts = re.split(r"(\w+_\w+)", text)  # each other one is a name
+    return Markup("").join(
+        whole.format(escape(part).replace("_", Markup("_<wbr>"))) if i % 2 else escape(part)
+        for i, part in enumerate(parts)
+    )
 
 
 def _text(name: str) -> str:
