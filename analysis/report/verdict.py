@@ -111,19 +111,17 @@ def _leader(
     winner, second = first[0], tournament.standings[1]
     gap = scale * (winner.mean_score - second.mean_score)
     wins = "all" if winner.wins == winner.blocks else str(winner.wins)
-    best = "" if len(tournament.blocks) == 1 else f" best in {wins} of them,"
+    average = number(winner.average_rank)
+    best = "" if len(tournament.blocks) == 1 else f"best in {wins} of them, and "
     lead = f"{number(abs(gap), 1)} points of {metric} {'above' if gap >= 0 else 'below'}"
     shared = shared_first(tournament, stability)
     is_first = (
-        f"has the best average rank of {count} over {blocks}, but shares rank 1 with {shared}"
+        f"has the best average rank of {count} over {blocks}, {average}, but shares rank 1 with"
+        f" {shared}:"
         if shared
-        else f"is first of {count} over {blocks}"
+        else f"is first of {count} over {blocks}: average rank {average},"
     )
-    return (
-        f"{winner.competitor} {is_first}: average rank"
-        f" {number(winner.average_rank)},{best} and on average {lead} the next,"
-        f" {second.competitor}."
-    )
+    return f"{winner.competitor} {is_first} {best}on average {lead} the next, {second.competitor}."
 
 
 def answer_headline(results: StudyResults) -> str:

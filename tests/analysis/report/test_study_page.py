@@ -264,7 +264,7 @@ def test_folds_are_averaged_and_never_counted_as_blocks(tmp_path):
     html = study_page(folder)
 
     assert (
-        "proxy_anchor has the best average rank of 3 over 2 blocks, but shares rank 1 with"
+        "proxy_anchor has the best average rank of 3 over 2 blocks, 1.00, but shares rank 1"
         in text_of(html)
     )
     assert "mean and range (band) of 2 seeds" in text_of(html)
