@@ -61,7 +61,7 @@ def short_verdict(tournament: Tournament, stability: RankStability | None) -> st
     few += " of blocks" if tournament.units.noun == "group" else ""
     here = "On these blocks alone, " if tournament.question == "these_blocks" else ""
     if tournament.available is not None:
-        return _of_all_and_shown(tournament, f"{known} {leads}")
+        return _of_all_and_shown(tournament, known, leads)
     is_best = f"{known} {has} the best average rank of {count} over {blocks}"
     if next(_nothing_known(tournament), None):
         are = "is" if tournament.units.number == 1 else "are"
@@ -75,16 +75,16 @@ def short_verdict(tournament: Tournament, stability: RankStability | None) -> st
     return f"{here}{known} is first of {count}: best in {wins}, and the tests support it."
 
 
-def _of_all_and_shown(tournament: Tournament, leads: str) -> str:
+def _of_all_and_shown(tournament: Tournament, known: str, leads: str) -> str:
     """Who is first over all blocks, and who leads in the complete ones, which are drawn."""
     complete = len(tournament.blocks)
     shown = "the only one that has" if complete == 1 else f"the {complete} that have"
     ranks = tournament.available.ranks if tournament.available else ()
     overall = next(rank.competitor for rank in ranks if rank.rank_sum is not None)
+    here = ", and in" if overall == known else f"; {known} {leads} in"
     return (
         f"{overall} is first of {len(tournament.names)} over all"
-        f" {complete + len(tournament.excluded)} blocks; {leads} in {shown} all scores,"
-        " as drawn here."
+        f" {complete + len(tournament.excluded)} blocks{here} {shown} all scores, as drawn here."
     )
 
 

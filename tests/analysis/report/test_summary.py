@@ -112,17 +112,25 @@ def test_competitors_that_share_a_rank_have_ranges_that_meet(tmp_path):
             assert len(ranges[other]) > 1
 
 
-def test_without_a_score_in_a_block_the_first_over_all_blocks_is_named(tmp_path):
+def incomplete_table(folder, first):
+    """8 blocks, all of whose scores are known in two; there b has ``first``, elsewhere 2."""
     scores = pl.DataFrame(
         {"block": b, "loss": loss, "recall": value}
         for b in range(8)
-        for loss, value in (("a", 3.0), ("b", 4.0 if b < 2 else 2.0), ("c", 1.0))
+        for loss, value in (("a", 3.0), ("b", first if b < 2 else 2.0), ("c", 1.0))
         if loss != "c" or b < 2
     )
-    scores.write_csv(tmp_path / "scores.csv")
-    table = read_table(tmp_path / "scores.csv", by=("block",), competitor="loss", score="recall")
-    summary, _ = summary_of(table)
+    scores.write_csv(folder / "scores.csv")
+    return read_table(folder / "scores.csv", by=("block",), competitor="loss", score="recall")
 
-    assert summary.verdict == (
+
+def test_without_a_score_in_a_block_the_first_over_all_blocks_is_named(tmp_path):
+    other, _ = summary_of(incomplete_table(tmp_path, first=4.0))
+    same, _ = summary_of(incomplete_table(tmp_path, first=2.0))
+
+    assert other.verdict == (
         "a is first of 3 over all 8 blocks; b leads in the 2 that have all scores, as drawn here."
+    )
+    assert same.verdict == (
+        "a is first of 3 over all 8 blocks, and in the 2 that have all scores, as drawn here."
     )
