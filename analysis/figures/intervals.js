@@ -11,7 +11,8 @@ kinds.intervals = (values, width) => {
   const isShared = rows.some((it, i) => i > 0 && it.y === rows[i - 1].y);
   const hasDots = rows.some((it) => it.dots.length);
   const line = (lines.length > 24 ? 17 : lines.length > 8 ? 21 : 25) + (hasDots ? 5 : 0) + (isShared ? 6 : 0);
-  const left = roomFor(rows.map((it) => it.name), width, { share: width < 560 ? 0.36 : 0.3 }) + (isGrouped ? 6 : 0);
+  const names = shortened(lines.map((it) => it.name ?? ""));
+  const left = roomFor(names, width, { share: width < 560 ? 0.36 : 0.3 }) + (isGrouped ? 6 : 0);
   const columns = columnsOf(rows, heads, width);
   const right = columns.reduce((sum, it) => sum + it.room, 14);
   const colour = (it) => looks[it.competitor]?.[0] ?? FIRST_COLOUR;
@@ -38,7 +39,7 @@ kinds.intervals = (values, width) => {
     marginLeft: left, marginRight: right,
     x: { domain, ticks: Math.max(2, Math.floor((width - left - right) / 70)), label: fitted(axis, width - right - 8), labelAnchor: widthOf(axis) < width - left - right ? "center" : "right", labelArrow: "none" },
     y: { type: "band", domain: lines.map((_, i) => i), label: null, tickSize: 0, padding: 0,
-      tickFormat: (i) => lines[i].head === undefined ? fitted(lines[i].name, left) : "" },
+      tickFormat: (i) => fitted(names[i], left) },
     marks: [
       ...(region ? [
         Plot.rect([0], { x1: inside(region[0]), x2: inside(region[1]), fill: "var(--muted)", fillOpacity: 0.16 }),

@@ -64,14 +64,6 @@ kinds.matrix = (values, width) => {
   return svg;
 };
 
-// Labels of blocks such as "cub200/resnet50/64" without the parts that all of them share.
-function shortened(labels) {
-  const parts = labels.map((it) => it.split("/"));
-  const differing = parts[0].map((_, i) => i).filter((i) => parts.some((it) => it[i] !== parts[0][i]));
-  if (!differing.length || parts.some((it) => it.length !== parts[0].length)) return labels;
-  return parts.map((it) => differing.map((i) => it[i]).join("/"));
-}
-
 // -1 to 1 of a diverging scale, 0 to 1 of others.
 function shareOf(value, { start, end, isDiverging }) {
   const share = end === start ? (isDiverging ? 0.5 : 0) : (value - start) / (end - start);

@@ -20,7 +20,7 @@ kinds.ranking = ({ rows, groups, score, gain, last }, width) => {
   const tip = (it) => [
     it.name,
     `average rank ${numberText(it.rank)}${it.low === null ? "" : ` (95 % interval ${numberText(it.low)} to ${numberText(it.high)})`}`,
-    `${score} ${numberText(it.score)}`,
+    `${score}: ${numberText(it.score)}`,
     ...(it.gain === null ? [] : [`${gain}: ${signedText(it.gain)} points`]),
   ].join("\n");
   const known = rows.filter((it) => it.low !== null);

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, Self
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from analysis.figures.plot import Plot
 from analysis.figures.series import Series, every_look
@@ -469,6 +469,16 @@ def _embedded_json(values: object) -> Markup:
     return Markup(text.replace("<", "\\u003c"))
 
 
+def _breakable(text: str) -> Markup:
+    """Text whose names, such as ``multi_similarity``, break behind an underscore if they must."""
+    whole = Markup('<span class="whole">{}</span>')
+    parts = re.split(r"(\w+_\w+)", text)  # each other one is a name
+    return Markup("").join(
+        whole.format(escape(part).replace("_", Markup("_<wbr>"))) if i % 2 else escape(part)
+        for i, part in enumerate(parts)
+    )
+
+
 def _text(name: str) -> str:
     return (_TEMPLATES / name).read_text(encoding="utf-8")
 
@@ -484,4 +494,5 @@ def _environment() -> Environment:
     )
     environment.filters["kind"] = lambda part: type(part).__name__
     environment.filters["embedded_json"] = _embedded_json
+    environment.filters["breakable"] = _breakable
     return environment

@@ -154,6 +154,8 @@ _WHY_NOT: Mapping[_StudySection, NotShown] = {
         (sensitivity_to_test, "Sensitivity to the test", "It takes a ranking of several blocks."),
         (subgroups, "Subgroups", "Neither data set, backbone nor dimension has several values."),
         (loss_groups, "Groups of losses", "It takes ranked losses of two groups."),
+        (scores, "Scores", "No final trial has been tested yet."),
+        (tuning_gains, "Tuning gains", "No final trial has been tested yet."),
         (verification, "Verification", "The study does not measure it (metrics: verification)."),
         (reproduction, "Reproduction", "The study file states no expected scores."),
         (cross_validation, "Cross-validation", "Finals were not trained on folds."),
@@ -217,10 +219,13 @@ def study_report(results: StudyResults, *, links: Sequence[Link] = ()) -> Page:
     ranked = results.tournament.names if results.tournament else ()
     series = series_of(results.losses, ranked=ranked)
     blocks = counted(results.trials["block"].n_unique(), "block")
+    num_protocols = len(results.protocols)
+    under = f" under {num_protocols} protocols" if num_protocols > 1 else ""
     sections, not_shown = _made(results, series)
     return Page(
         title=results.name,
-        subtitle=f"Tournament of {counted(len(results.losses), 'loss', 'losses')} over {blocks}",
+        subtitle=f"Tournament of {counted(len(results.losses), 'loss', 'losses')} over"
+        f" {blocks}{under}",
         links=tuple(links),
         summary=study_summary(results, series),
         series=tuple(series.values()),
@@ -242,7 +247,7 @@ def _made(
             for make in of_chapter:
                 section = make(results, series)
                 why_not = _WHY_NOT.get(make)
-                if section is None:
+                if section is None or not section.parts:
                     assert why_not is not None, "what may be absent says why"
                     not_shown.append(why_not)
                 elif why_not and (reason := _only_sentence(section)):

@@ -28,7 +28,7 @@ from analysis.tournament.tournament import Tournament
 from analysis.tournament.verdict_text import pool_sentences, unit_count
 from analysis.wording import MISSING, counted, listed, number, p_equals, range_of
 
-_NAMED = 6  # pairs or competitors in one cell; more are counted
+_NAMED = 3  # pairs or competitors in one cell; more are counted
 
 
 def sensitivity_to_test(results: StudyResults, series: Mapping[str, Series]) -> Section | None:

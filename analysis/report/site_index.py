@@ -7,9 +7,10 @@ from urllib.parse import unquote
 import polars as pl
 
 from analysis.page.html_page import Bullets, Cell, Column, Page, Paragraph, Part, Section, Table
+from analysis.report.summary import rank_cell
 from analysis.report.verdict import answer_headline
 from analysis.study_results.study_results import StudyResults
-from analysis.tournament.medals import shared_places
+from analysis.tournament.medals import rank_ranges
 from analysis.wording import MISSING, MOST_NAMED, counted, listed
 
 _COMMIT_DIGITS = 10
@@ -81,14 +82,14 @@ class Contender:
     Attributes:
         name: name of the competitor.
         place: rank by average rank, 1 is best.
-        is_shared: whether its rank is shared with others.
+        ranks: its rank, or the range of those that share it: ``2–3``.
         average_rank: mean rank over the blocks.
         mean_score: mean test score over the blocks, in percent.
     """
 
     name: str
     place: int
-    is_shared: bool
+    ranks: str
     average_rank: float
     mean_score: float
 
@@ -218,7 +219,7 @@ def leaderboard_of(
         file: its trials.
     """
     held = results.tournament
-    shared = shared_places(held, results.stability) if held else {}
+    ranges = rank_ranges(held, results.stability) if held else {}
     return Leaderboard(
         studies=tuple(studies),
         page=page,
@@ -229,7 +230,7 @@ def leaderboard_of(
             Contender(
                 name=standing.competitor,
                 place=standing.place,
-                is_shared=standing.competitor in shared,
+                ranks=rank_cell(standing, ranges).text,
                 average_rank=standing.average_rank,
                 mean_score=standing.mean_score,
             )
@@ -295,10 +296,11 @@ def _leaderboard(found: Leaderboard, number: int) -> Section:
 def _ranking(found: Leaderboard, number: int) -> Table:
     blocks = counted(found.num_blocks, "block")
     left_out = f" {counted(found.num_left_out, 'block')} left out." if found.num_left_out else ""
-    heads = ("Place", f"Mean {found.metric}, %", "Average rank", "Blocks")
+    heads = ("Rank", f"Mean {found.metric}, %", "Average rank", "Blocks")
     return Table(
         name=f"ranking-{number}",
-        caption=f"Tuned losses ranked within {blocks} of the merged studies; 1 is best.{left_out}",
+        caption=f"Tuned losses ranked within {blocks} of the merged studies; 1 is best, and of"
+        f" ranks such as 2–3 the order is not decided.{left_out}",
         columns=(*Column.texts("Competitor"), *Column.numbers(*heads), *Column.texts("From")),
         rows=tuple(_contender_row(it, found) for it in found.contenders),
         note="A number leads to the Parquet file of the trials that it comes from, a name to the"
@@ -312,8 +314,7 @@ def _contender_row(contender: Contender, found: Leaderboard) -> tuple[Cell, ...]
     return (
         Cell(text=contender.name, order=contender.name, href=found.page),
         Cell(
-            text=str(contender.place),
-            detail="shared" if contender.is_shared else "",
+            text=contender.ranks,
             order=contender.place,
             href=found.file.href,
         ),

@@ -162,23 +162,26 @@ def _brackets(tournament: Tournament, shown: Sequence[str]) -> list[list[str]]:
 
 
 def _numbers(rows: Sequence[RankedRow], score: str) -> Table:
+    """What the picture shows, without columns in which nothing is known."""
+    has_intervals = any(row.low is not None for row in rows)
+    has_gains = any(row.gain is not None for row in rows)
     return Table(
         name="summary-ranking-table",
         caption="The numbers of the picture",
         columns=(
             *Column.texts("Competitor"),
             Column(label="Average rank", fills="average_rank"),
-            Column(label="95 % interval", least_first=True),
+            *([Column(label="95 % interval", least_first=True)] if has_intervals else ()),
             Column(label=score, fills="mean_score"),
-            Column(label="Gain of tuning, points"),
+            *([Column(label="Gain of tuning, points")] if has_gains else ()),
         ),
         rows=tuple(
             (
                 Cell.word(row.name),
                 Cell.number(row.rank),
-                Cell.interval(row.low, row.high),
+                *([Cell.interval(row.low, row.high)] if has_intervals else ()),
                 Cell.number(row.score),
-                Cell.signed(row.gain),
+                *([Cell.signed(row.gain)] if has_gains else ()),
             )
             for row in rows
         ),

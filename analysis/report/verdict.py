@@ -56,34 +56,35 @@ def short_verdict(tournament: Tournament, stability: RankStability | None) -> st
     """The same in one sentence without numbers of the ranking, to be read beside its picture."""
     first = [s.competitor for s in tournament.standings if s.place == 1]
     known, count = listed(first), len(tournament.names)
-    leads = "leads" if len(first) == 1 else "lead"
+    has, leads = ("has", "leads") if len(first) == 1 else ("have", "lead")
     blocks, few = counted(len(tournament.blocks), "block"), unit_count(tournament)
     few += " of blocks" if tournament.units.noun == "group" else ""
     here = "On these blocks alone, " if tournament.question == "these_blocks" else ""
     if tournament.available is not None:
-        return _of_all_and_shown(tournament, f"{known} {leads}")
+        return _of_all_and_shown(tournament, known, leads)
+    is_best = f"{known} {has} the best average rank of {count} over {blocks}"
     if next(_nothing_known(tournament), None):
         are = "is" if tournament.units.number == 1 else "are"
         why = f"which {are}" if few == blocks else f"but {few} {are}"
-        return f"{known} {leads} {count} over {blocks}, {why} too few to support any ranking."
+        return f"{is_best}, {why} too few to support any ranking."
     if shared := shared_places(tournament, stability).get(first[0]):
         rivals = listed(shared, most=_MOST_RIVALS)
-        return f"{here}{known} {leads} {count} over {blocks}, but shares rank 1 with {rivals}."
+        return f"{here}{is_best}, but shares rank 1 with {rivals}."
     winner = tournament.standings[0]
     wins = "every block" if winner.wins == winner.blocks else f"{winner.wins} of {blocks}"
     return f"{here}{known} is first of {count}: best in {wins}, and the tests support it."
 
 
-def _of_all_and_shown(tournament: Tournament, leads: str) -> str:
+def _of_all_and_shown(tournament: Tournament, known: str, leads: str) -> str:
     """Who is first over all blocks, and who leads in the complete ones, which are drawn."""
     complete = len(tournament.blocks)
     shown = "the only one that has" if complete == 1 else f"the {complete} that have"
     ranks = tournament.available.ranks if tournament.available else ()
     overall = next(rank.competitor for rank in ranks if rank.rank_sum is not None)
+    here = ", and in" if overall == known else f"; {known} {leads} in"
     return (
         f"{overall} is first of {len(tournament.names)} over all"
-        f" {complete + len(tournament.excluded)} blocks; {leads} in {shown} all scores,"
-        " as drawn here."
+        f" {complete + len(tournament.excluded)} blocks{here} {shown} all scores, as drawn here."
     )
 
 
@@ -91,7 +92,8 @@ def _nothing_known(tournament: Tournament) -> Iterator[str]:
     """That no ranking can be supported, and why; nothing where one could be."""
     smallest = tournament.smallest_p
     if smallest is None or smallest.adjusted > tournament.alpha:
-        yield f"No ranking can be supported: {tournament.units.counted}."
+        are = "is" if tournament.units.number == 1 else "are"
+        yield f"No ranking can be supported: {tournament.units.counted} {are} too few."
 
 
 def _leader(
@@ -109,19 +111,17 @@ def _leader(
     winner, second = first[0], tournament.standings[1]
     gap = scale * (winner.mean_score - second.mean_score)
     wins = "all" if winner.wins == winner.blocks else str(winner.wins)
-    best = "" if len(tournament.blocks) == 1 else f" best in {wins} of them,"
+    average = number(winner.average_rank)
+    best = "" if len(tournament.blocks) == 1 else f"best in {wins} of them, and "
     lead = f"{number(abs(gap), 1)} points of {metric} {'above' if gap >= 0 else 'below'}"
     shared = shared_first(tournament, stability)
     is_first = (
-        f"leads {count} over {blocks}, but shares rank 1 with {shared}"
+        f"has the best average rank of {count} over {blocks}, {average}, but shares rank 1 with"
+        f" {shared}:"
         if shared
-        else f"is first of {count} over {blocks}"
+        else f"is first of {count} over {blocks}: average rank {average},"
     )
-    return (
-        f"{winner.competitor} {is_first}: average rank"
-        f" {number(winner.average_rank)},{best} and on average {lead} the next,"
-        f" {second.competitor}."
-    )
+    return f"{winner.competitor} {is_first} {best}on average {lead} the next, {second.competitor}."
 
 
 def answer_headline(results: StudyResults) -> str:

@@ -13,7 +13,7 @@ from analysis.tournament.table_tournament import rank_table
 def text_of(page):
     """The text outside of styles, scripts and drawings, with plain single blanks."""
     body = re.sub(r"<(style|script|svg).*?</\1>", " ", page, flags=re.DOTALL)
-    bare = html.unescape(re.sub(r"<[^>]+>", " ", body))
+    bare = html.unescape(re.sub(r"<[^>]+>", " ", body.replace("<wbr>", "")))
     return re.sub(r"\s+", " ", bare)
 
 

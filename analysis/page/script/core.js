@@ -71,6 +71,14 @@ function fitted(text, room, size = FONT_SIZE) {
   return shown;
 }
 
+// Labels of blocks such as "cub200/resnet50/64" without the parts that all of them share.
+function shortened(labels) {
+  const parts = labels.map((it) => it.split("/"));
+  const differing = parts[0].map((_, i) => i).filter((i) => parts.some((it) => it[i] !== parts[0][i]));
+  if (!differing.length || parts.some((it) => it.length !== parts[0].length)) return labels;
+  return parts.map((it) => differing.map((i) => it[i]).join("/"));
+}
+
 // A number as the page writes it: "3.17", "−0.30", a dash for null.
 function numberText(value, digits = 2) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";

@@ -77,7 +77,10 @@ def test_without_script_the_page_is_complete(chromium, addresses):
 
     assert visit.page.locator(f"#{TABLE} tbody tr").count() == 24
     assert visit.page.get_by_role("button", name="Save").count() == 0
-    assert "proxy_anchor leads 3" in visit.page.locator(".verdict-text").inner_text()
+    assert (
+        "proxy_anchor has the best average rank of 3"
+        in visit.page.locator(".verdict-text").inner_text()
+    )
 
 
 def test_paper_has_what_is_open(chromium, addresses):

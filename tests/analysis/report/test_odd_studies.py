@@ -1,5 +1,7 @@
 """The page of studies that went wrong, are not finished, or have little to tell."""
 
+import re
+
 from analysis.report.report import study_page
 from analysis.report.tuning_gains import tuning_gains
 from analysis.study_results.study_results import read_results
@@ -43,6 +45,14 @@ def test_a_study_of_which_every_trial_failed_has_a_page(tmp_path):
     assert f"{num_rows(SMALL)} trials of {num_rows(SMALL)} failed" in text
 
 
+def test_a_study_without_a_trial_has_no_empty_chapter(tmp_path):
+    page = study_page(write_store(tmp_path / "begun", Truth(), stages=()))
+
+    assert not re.findall(r'<div class="sections">\s*<section [^>]*>\s*</section>', page)
+    assert "Scores: No final trial has been tested yet." in text_of(page)
+    assert "Tuning gains: No final trial has been tested yet." in text_of(page)
+
+
 def test_losses_that_do_not_beat_the_untrained_network_are_named(tmp_path):
     low = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, untrained=0.99)
     text = text_of(page_of(read_results(write_store(tmp_path / "s", low)), answer))
@@ -58,7 +68,7 @@ def test_planned_losses_that_nothing_is_known_of_are_named(tmp_path):
             assert commit_trial(StudyPaths(folder), schema, row)
     text = text_of(page_of(read_results(folder), answer))
 
-    assert "multi_similarity leads 2 over 2 blocks" in text
+    assert "multi_similarity has the best average rank of 2 over 2 blocks" in text
     assert "proxy_anchor has no tested winner yet and is not ranked." in text
 
 

@@ -36,12 +36,14 @@ def small_store(folder, **changes):
 
 
 def test_it_opens_with_the_true_winner_and_how_sure_that_is(seen):
-    opening = seen[seen.index("proxy_anchor leads 3 over 8 blocks, but 4 groups") :]
+    opening = seen[
+        seen.index("proxy_anchor has the best average rank of 3 over 8 blocks, but 4 groups") :
+    ]
 
     assert "4 groups of blocks are too few to support any ranking." in opening
     assert (
-        "No ranking can be supported: 4 groups of blocks with one data set and backbone."
-        " proxy_anchor leads 3 over 8 blocks" in opening
+        "No ranking can be supported: 4 groups of blocks with one data set and backbone are"
+        " too few. proxy_anchor has the best average rank of 3 over 8 blocks" in opening
     )
     assert "not for papers." in opening
     assert "by permutation" in opening
@@ -261,7 +263,10 @@ def test_folds_are_averaged_and_never_counted_as_blocks(tmp_path):
                 )
     html = study_page(folder)
 
-    assert "proxy_anchor leads 3 over 2 blocks, but shares rank 1 with" in text_of(html)
+    assert (
+        "proxy_anchor has the best average rank of 3 over 2 blocks, 1.00, but shares rank 1"
+        in text_of(html)
+    )
     assert "mean and range (band) of 2 seeds" in text_of(html)
     assert len(rows_of(html, "tuning-blocks")) == 2 * 3
 

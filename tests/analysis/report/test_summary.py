@@ -69,7 +69,11 @@ def test_too_few_blocks_join_all_competitors_and_leave_every_rank_open(tmp_path)
     scores = "block,loss,recall\n1,a,3\n1,b,2\n1,c,1\n2,a,3\n2,b,2\n2,c,1\n"
     summary, _ = summary_of(written(tmp_path, scores))
 
-    assert summary.verdict == "a leads 3 over 2 blocks, which are too few to support any ranking."
+    assert (
+        summary.verdict
+        == "a has the best average rank of 3 over 2 blocks, which are too few to support any"
+        " ranking."
+    )
     assert [fact.value for fact in summary.facts] == ["+1.0", "2 of 2", "3 × 2"]
     assert summary.picture.plots[0].values["groups"] == [["a", "b", "c"]]
     assert [row[1].text for row in summary.leaderboard.rows] == ["1–3"] * 3
@@ -77,14 +81,18 @@ def test_too_few_blocks_join_all_competitors_and_leave_every_rank_open(tmp_path)
 
 def test_a_single_block_is_too_few(tmp_path):
     summary, _ = summary_of(written(tmp_path, "block,loss,recall\n1,a,3\n1,b,2\n"))
-    assert summary.verdict == "a leads 2 over 1 block, which is too few to support any ranking."
+    assert (
+        summary.verdict
+        == "a has the best average rank of 2 over 1 block, which is too few to support any"
+        " ranking."
+    )
 
 
 def test_groups_of_blocks_that_are_too_few_are_not_called_blocks():
     summary, _ = summary_of(thesis_cub200.score_table())
     assert summary.verdict == (
-        "ProxyAnchor leads 10 over 12 blocks, but 3 groups of blocks are too few to support any"
-        " ranking."
+        "ProxyAnchor has the best average rank of 10 over 12 blocks, but 3 groups of blocks are"
+        " too few to support any ranking."
     )
 
 
@@ -104,17 +112,25 @@ def test_competitors_that_share_a_rank_have_ranges_that_meet(tmp_path):
             assert len(ranges[other]) > 1
 
 
-def test_without_a_score_in_a_block_the_first_over_all_blocks_is_named(tmp_path):
+def incomplete_table(folder, first):
+    """8 blocks, all of whose scores are known in two; there b has ``first``, elsewhere 2."""
     scores = pl.DataFrame(
         {"block": b, "loss": loss, "recall": value}
         for b in range(8)
-        for loss, value in (("a", 3.0), ("b", 4.0 if b < 2 else 2.0), ("c", 1.0))
+        for loss, value in (("a", 3.0), ("b", first if b < 2 else 2.0), ("c", 1.0))
         if loss != "c" or b < 2
     )
-    scores.write_csv(tmp_path / "scores.csv")
-    table = read_table(tmp_path / "scores.csv", by=("block",), competitor="loss", score="recall")
-    summary, _ = summary_of(table)
+    scores.write_csv(folder / "scores.csv")
+    return read_table(folder / "scores.csv", by=("block",), competitor="loss", score="recall")
 
-    assert summary.verdict == (
+
+def test_without_a_score_in_a_block_the_first_over_all_blocks_is_named(tmp_path):
+    other, _ = summary_of(incomplete_table(tmp_path, first=4.0))
+    same, _ = summary_of(incomplete_table(tmp_path, first=2.0))
+
+    assert other.verdict == (
         "a is first of 3 over all 8 blocks; b leads in the 2 that have all scores, as drawn here."
+    )
+    assert same.verdict == (
+        "a is first of 3 over all 8 blocks, and in the 2 that have all scores, as drawn here."
     )

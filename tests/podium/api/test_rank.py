@@ -92,5 +92,5 @@ def test_a_notebook_shows_the_verdict_first_and_nothing_unescaped():
     rows = {**ROWS, "loss": ["<b>margin", "triplet", "<b>margin", "triplet"]}
     shown = podium.rank(pl.DataFrame(rows))._repr_html_()
     assert "<b>" not in shown
-    assert "&lt;b&gt;margin leads 2 over 2 blocks" in shown
-    assert shown.index("leads 2") < shown.index("<table") < shown.index("<pre>")
+    assert "&lt;b&gt;margin has the best average rank of 2 over 2 blocks" in shown
+    assert shown.index("best average rank of 2") < shown.index("<table") < shown.index("<pre>")

@@ -35,7 +35,7 @@ def memory_of(*studies):
         headline="A leads.",
         metric="Recall@1",
         contenders=[
-            Contender(name="A", place=1, is_shared=True, average_rank=1.5, mean_score=0.1 + 0.2)
+            Contender(name="A", place=1, ranks="1–2", average_rank=1.5, mean_score=0.1 + 0.2)
         ],
         num_blocks=1,
         num_left_out=0,

@@ -153,7 +153,9 @@ def test_a_table_of_data_sets_by_k_has_a_block_for_each_data_set(capsys, latex, 
     assert sorted(record["blocks"]) == ["CARS-196", "CUB-200"]
     assert places == [(1, "MS"), (1, "Ours"), (3, "N-Pair"), (3, "Triplet")]
     assert findings(capsys, latex) == []
-    assert headline(capsys, latex, tmp_path).startswith("No ranking can be supported: 2 blocks.")
+    assert headline(capsys, latex, tmp_path).startswith(
+        "No ranking can be supported: 2 blocks are too few."
+    )
 
 
 def test_what_a_table_was_taken_for_is_said(capsys, latex):

@@ -37,7 +37,7 @@ def exit_code(*arguments):
 
 
 def test_a_study_is_reported_in_its_own_folder(page):
-    assert "proxy_anchor leads 3 over" in page.read_text()
+    assert "proxy_anchor has the best average rank of 3 over" in page.read_text()
 
 
 def test_the_report_does_not_change_the_next_report(synthetic_folder, page, capsys):
@@ -63,7 +63,7 @@ def test_a_table_is_ranked(tmp_path):
     where = ("--by", "dataset,backbone,embedding_dim", "--where", "k=1")
 
     assert exit_code("report", CUB200, *where, "--output", page) == 0
-    assert "ProxyAnchor leads 10 over 12 blocks" in page.read_text()
+    assert "ProxyAnchor has the best average rank of 10 over 12 blocks" in page.read_text()
 
 
 def test_the_shipped_table_is_the_golden_one():
@@ -110,7 +110,7 @@ def test_json_alone_is_on_the_standard_output_and_holds_the_tournament(tmp_path,
     printed = json.loads(capsys.readouterr().out)
 
     assert printed["headline"].startswith("No ranking can be supported: 3 groups of blocks")
-    assert "ProxyAnchor leads 10 over 12 blocks" in printed["headline"]
+    assert "ProxyAnchor has the best average rank of 10 over 12 blocks" in printed["headline"]
     assert any("Friedman" in sentence for sentence in printed["sentences"])
     assert printed["tournament"]["friedman"]["statistic"] == pytest.approx(22.2)
     (board,) = (table for table in printed["tables"] if table["name"] == "leaderboard")
