@@ -6,7 +6,7 @@ to 1.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 from scipy.stats import kendalltau
@@ -59,8 +59,11 @@ def agreement_by_block(
 
 
 def mean_agreement(found: Iterable[Agreement]) -> Interval:
-    """Mean tau of independent blocks, with Student's t interval from three of them on."""
-    return t_interval([one.tau for one in found])
+    """Mean tau of independent blocks, with Student's t interval, cut to [-1, 1], from three on."""
+    mean = t_interval([one.tau for one in found])
+    if mean.low is None or mean.high is None:
+        return mean
+    return replace(mean, low=max(mean.low, -1.0), high=min(mean.high, 1.0))
 
 
 def config_agreement(first: pl.DataFrame, second: pl.DataFrame) -> pl.DataFrame:
@@ -110,7 +113,7 @@ def reached_scores(
             curves.filter(pl.col("block") == block, pl.col("loss") == loss)
             for curves in (setter, other)
         )
-        score = own.filter(pl.col("num_trials") <= first)["val"].max()
+        score = float(own.filter(pl.col("num_trials") <= first)["val"].to_numpy().max())
         rows.append(
             {
                 "block": block,
@@ -125,8 +128,10 @@ def reached_scores(
 
 
 def saved_at_least(reached: pl.DataFrame) -> pl.Series:
-    """Trials of the other search minus those of the setter; what is never reached counts as one
-    more than the whole search, which is the least it can be."""
+    """Trials of the other search minus those of the setter.
+
+    What is never reached counts as one more than the whole search, which is the least it can be.
+    """
     return reached.select(
         saved=pl.col("other").fill_null(pl.col("budget") + 1) - pl.col("setter")
     )["saved"]
@@ -152,7 +157,7 @@ def leads(warm: pl.DataFrame, cold: pl.DataFrame) -> dict[int, Interval]:
     }
 
 
-def _first_at(curve: pl.DataFrame, score: object) -> int | None:
+def _first_at(curve: pl.DataFrame, score: float) -> int | None:
     """The first number of trials with this score; None if there is none."""
-    found = curve.filter(pl.col("val") >= pl.lit(score) - _TIE)["num_trials"].min()
-    return None if found is None else int(found)  # type: ignore[call-overload]
+    found = curve.filter(pl.col("val") >= score - _TIE).sort("num_trials")["num_trials"]
+    return None if found.is_empty() else int(found[0])
