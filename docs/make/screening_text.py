@@ -26,13 +26,13 @@ MEANING = """
   tuned fine-tuning, and on average hardly at all. But two fine-tuned searches, and two seeds of the same finals, do not
   agree reliably with each other either: the losses are closer than this study can tell apart. So the low agreement is
   no proof that heads and fine-tuning differ.
-- **Published defaults are ranked alike** by heads and by fine-tuning, in all blocks. Untuned losses differ more, by
-  learning rates and scales that suit neither heads nor networks, so that their order is easier to see.
+- **Published defaults are ranked alike** by heads and by fine-tuning, in all blocks. Why tuned losses are not was
+  not studied; that untuned losses differ more, so that their order is easier to see, would explain it.
 - **Good configs of a loss carry over.** Configs that were not selected are ordered similarly by heads and by
   fine-tuning. Among the best heads, which lie close together, the order says little: try several of them.
 - **A warm start gives good validation scores early.** It leads most after a few trials; at the end of the search
   little of the lead is left. That test scores of what it selects are higher cannot be said with certainty.
-- **Whether it pays depends on the network.** Here a step of the network is nearly as quick as one of a head, and the
+- **Whether it pays depends on the network.** Here a head took a quarter of the time of a fine-tuning trial, and the 32
   heads of a search took the time of about as many fine-tuning trials as they saved. With networks of millions of weights
   [an epoch of a head is hundreds of times quicker](../how-to/frozen-features.md#what-it-costs), and heads cost next to
   nothing.
@@ -65,7 +65,7 @@ $ podium run studies/screening-warm.yaml
 $ python -m docs.make.screening podium-results
 ```
 
-ID is that of the only trial of the stage `final`. The studies take about ten minutes in all on two cores with nothing else to do, and
+ID is that of the only trial of the stage `final`. The studies took about 16 minutes of one worker slot on a busy machine, and
 the last line writes this page. They look for the weights and for the heads in `podium-results` beside the folder `studies`; elsewhere,
 `--set search.warm_start.from=FOLDER` and `--set backbones.0.weights=FILE` say where they are.
 """
