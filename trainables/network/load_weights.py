@@ -16,6 +16,10 @@ from trainables.settings.trial_settings import RANDOM_WEIGHTS
 
 _PARALLEL = "module."  # what nn.DataParallel puts before each name
 _WRAPPERS = ("state_dict", "model")  # under which training scripts save weights among other things
+_BACKBONE = "backbone."  # what the backbone's tensors are called in podium's own model files
+_WRAPPED = "network."  # below it, where a backbone of podium wraps a network of others
+_HEAD = "embedding.weight"  # which each of these files has
+_OWN_PARTS = (_BACKBONE, "embedding.", "loss.")  # and what else
 _SHOWN = 3  # names in a message
 
 
@@ -59,14 +63,15 @@ def read_weights(path: Path) -> dict[str, Tensor]:
     """The named tensors of a ``.safetensors`` file, or of one that torch saved; on the CPU.
 
     ``module.`` before all names is taken off, and so is a dict that holds them as ``state_dict``
-    or ``model``. No code of the file is run.
+    or ``model``. Of a model that podium exported these are the tensors of its backbone. No code
+    of the file is run.
 
     Raises:
         TrialInputError: there is no such file, or it holds no named tensors.
     """
     try:
         if path.suffix == ".safetensors":
-            return _plain(load_file(path))
+            return _backbone_alone(_plain(load_file(path)))
         content = torch.load(path, map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, KeyError) as error:
         # What torch says of it is to run the file's code.
@@ -145,6 +150,22 @@ def _are_named_tensors(content: Mapping[Any, Any]) -> bool:
     return bool(content) and all(
         isinstance(name, str) and isinstance(value, Tensor) for name, value in content.items()
     )
+
+
+def _backbone_alone(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Without head and loss, if these are tensors of a model that podium exported."""
+    if _HEAD not in tensors or not all(name.startswith(_OWN_PARTS) for name in tensors):
+        return tensors
+    own = _below(_BACKBONE, tensors)
+    return _below(_WRAPPED, own) or own
+
+
+def _below(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {
+        name.removeprefix(prefix): value
+        for name, value in tensors.items()
+        if name.startswith(prefix)
+    }
 
 
 def _plain(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -10,10 +10,17 @@ from orchestrator.results.records.asks import read_asks
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_study
 from orchestrator.run.warm_start import find_warm_starts, recall_warm_starts
-from orchestrator.study.study import EarlyStopping, FinalSettings, StudyLoss, WarmStart
+from orchestrator.study.study import (
+    EarlyStopping,
+    FinalSettings,
+    StudyLoss,
+    StudyTraining,
+    WarmStart,
+)
 from podium.errors import PodiumError
 from search_spaces.parameters import Real, Space
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here, tables
+from trainables.settings.frozen_feature_rules import FROZEN_FEATURES
 from trainables.settings.trial_settings import ProtocolSettings
 
 QUICK = replace(STUDY, final=FinalSettings(seeds=1), losses=(StudyLoss("contrastive"),))
@@ -52,13 +59,12 @@ def looked_up(study):
     return find_warm_starts(study, said.append).warm_starts, " ".join(said)
 
 
-def best_of(folder, **filters):
+def best_of(folder, *, study=STUDY, names=("margin", "learning_rate"), **filters):
     """Configs of an earlier study's search trials but its default, the best first."""
-    trials = rows(folder.parent, replace(STUDY, name=folder.name)).filter(
+    trials = rows(folder.parent, replace(study, name=folder.name)).filter(
         stage="search", state="COMPLETE", is_default=False, **filters
     )
     ordered = trials.sort("objective", "index", descending=[True, False])
-    names = ("margin", "learning_rate")
     return tuple(
         {name: row[f"hp.{name}"] for name in names if row[f"hp.{name}"] is not None}
         for row in ordered.iter_rows(named=True)
@@ -80,6 +86,27 @@ def test_a_new_block_takes_the_best_of_every_search_before_the_second_best_of_an
     for place in (0, 1):
         best = [best_of(earlier, embedding_dim=dim)[place] for dim in (8, 16)]
         assert sorted(map(str, configs[2 * place : 2 * place + 2])) == sorted(map(str, best))
+
+
+def test_the_best_heads_of_a_loss_are_what_its_fine_tuning_tries_first(tmp_path):
+    heads = replace(
+        EARLIER,
+        name="heads",
+        embedding_dims=(8,),
+        losses=(StudyLoss("contrastive"), StudyLoss("proxy_anchor")),
+        training=StudyTraining(overrides={"epochs": 4, "mode": FROZEN_FEATURES}),
+    )
+    run_here(heads, tmp_path)
+    fine_tuning = warm(tmp_path / "heads", top=3, losses=heads.losses)
+    assert fine_tuning.training.overrides.get("mode") is None
+    found, said = looked_up(fine_tuning)
+    assert "dropped" not in said
+    for loss, names in (
+        ("contrastive", ("margin", "learning_rate")),
+        ("proxy_anchor", ("alpha", "margin", "learning_rate")),
+    ):
+        best = best_of(tmp_path / "heads", names=names, study=heads, loss=loss)[:3]
+        assert found[f"{EIGHT} {loss}"] == best
 
 
 def test_configs_outside_the_present_space_are_dropped_and_said(earlier):

@@ -184,3 +184,19 @@ def test_networks_for_vectors_start_from_files_too(tmp_path):
         Mlp(str(file), num_inputs=7)
     with pytest.raises(TrialInputError, match=r"layers\.0\.weight is unexpected"):
         Identity(str(file), num_inputs=6)
+
+
+@pytest.mark.parametrize("below", ["", "network."])
+def test_of_a_model_that_podium_exported_the_backbone_is_read(tensors, below, tmp_path):
+    model = {f"backbone.{below}{name}": value.contiguous() for name, value in tensors.items()}
+    rest = {"embedding.weight": torch.ones(2, 1024), "embedding.bias": torch.ones(2)}
+    file = tmp_path / "model.safetensors"
+    save_file({**model, **rest, "loss.proxies": torch.ones(3, 2)}, file)
+    assert same(ConvSmall(str(file)).state_dict(), tensors)
+
+
+def test_what_is_only_called_like_a_backbone_is_read_as_it_is(tensors, tmp_path):
+    file = tmp_path / "weights.safetensors"
+    save_file({f"backbone.{name}": value.contiguous() for name, value in tensors.items()}, file)
+    with pytest.raises(TrialInputError, match=r"layers\.0\.weight is missing"):
+        ConvSmall(str(file))

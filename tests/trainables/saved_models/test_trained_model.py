@@ -7,6 +7,7 @@ from PIL import Image
 from torchvision.transforms import functional
 
 from tests.trainables.tiny_trials import tiny_trial
+from trainables.backbones.conv_small import ConvSmall
 from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.errors import TrialInputError
 from trainables.file_caches.image_files import images_below
@@ -28,6 +29,15 @@ def model_file(kept, tmp_path_factory):
     file = tmp_path_factory.mktemp("models") / "model.safetensors"
     file.write_bytes(kept[1].model.to_bytes())
     return file
+
+
+def test_a_backbone_starts_from_a_model_file(kept, model_file):
+    backbone = ConvSmall(str(model_file)).state_dict()
+    weights = kept[1].model.weights
+    assert backbone.keys() == {
+        name.removeprefix("backbone.") for name in weights if name.startswith("backbone.")
+    }
+    assert all(torch.equal(backbone[name], weights[f"backbone.{name}"]) for name in backbone)
 
 
 def of_photographs(kept):
