@@ -187,7 +187,7 @@ def test_what_no_worker_ever_had_is_no_try():
     for trial_id in ("lost in the queue", "in the queue", "in training", "done"):
         spending.start(trial_id, "s", "search", Demand(cpus=1.0, gpus=0.5), is_first=True)
     for trial_id in ("in training", "done"):
-        spending.begin(trial_id)
+        spending.begin([trial_id])
     spending.end("lost in the queue", "repeated")
     spending.end("done", "complete")
     assert len(spending.running()) == 2
