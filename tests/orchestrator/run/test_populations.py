@@ -11,7 +11,6 @@ from orchestrator.results.records.attempts import read_attempts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.study.resource_demand import most_demand
-from orchestrator.verify.verify_store import verify_store
 from orchestrator.worker.worker import train
 from tests.orchestrator.population_study import (
     assert_like_alone,
@@ -21,6 +20,7 @@ from tests.orchestrator.population_study import (
     trials_in,
 )
 from tests.orchestrator.small_study import InterruptedAfter
+
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):

@@ -1,6 +1,6 @@
-"""Populations whose process dies: each member goes on as a trial alone would, and none for another.
+"""Populations whose process dies: members are trained again, and none fails for another.
 
-Workers and store are real; `test_populations_on_ray_under_fire` has the same with real processes.
+Workers and store are real; `test_attack_matrix` kills the processes of such a study on a cluster.
 """
 
 from collections import Counter
