@@ -58,7 +58,8 @@ def attacked_study(kind: str) -> Study:
     return replace(
         study,
         name=f"attacked-{kind}",
-        resources=ResourceSettings(stuck_minutes=0.1),
+        # Real heads have torch to load first.
+        resources=ResourceSettings(stuck_minutes=0.5 if kind == POPULATIONS else 0.1),
         keep=KeepSettings(models=False, embeddings=False),  # simulated trials have none
     )
 
