@@ -106,7 +106,7 @@ class SimulatedSlots:
                     break
                 is_first = num_started < self._num_slots
                 for job in jobs:
-                    scheduler.trial_started(job.trial_id)
+                    scheduler.trials_started([job.trial_id])
                 push({job.trial_id: self._messages(job, is_first=is_first) for job in jobs})
                 num_started += 1
             if not due or (self._stop_at is not None and self.now >= self._stop_at):

@@ -195,7 +195,8 @@ _ATTEMPT_MEANINGS = {
     "gpus": "What it occupied.",
     "peak_memory_mb": "Of its process, as far as it was measured.",
     "device_memory_mb": "What its device has, if the memory of that ran out.",
-    "members": "Number of trials that began with it as one population; 1 of a trial alone.",
+    "members": "Number of trials that began with it as one population, of the last one where memory"
+    " or an error halved it; 1 of a trial alone.",
 }
 
 _RETRIED = """\

@@ -38,8 +38,7 @@ class InProcessExecutor:
             if isinstance(jobs, NoJob):
                 assert jobs is NoJob.FINISHED, "nothing runs, so there is nothing to wait for"
                 return
-            for job in jobs:
-                scheduler.trial_started(job.trial_id)
+            scheduler.trials_started([job.trial_id for job in jobs])
             worker.start(jobs)
             while worker.trials and not scheduler.is_stopping:
                 for trial_id, messages in worker.step().items():

@@ -30,7 +30,14 @@ class JobGroups:
             return (job,)
         groups: dict[object, list[TrialJob]] = {}
         while not isinstance(job, NoJob):
-            groups.setdefault(job.population or job.trial_id, []).append(job)
+            key = (job.population, job.demand) if job.population else job.trial_id
+            groups.setdefault(key, []).append(job)
             job = self._next_job()
-        self._waiting = [tuple(jobs) for jobs in groups.values()]
+        # The jobs may be those of several slots.
+        self._waiting = [
+            tuple(jobs[first : first + size])
+            for jobs in groups.values()
+            for size in (jobs[0].demand.num_members,)
+            for first in range(0, len(jobs), size)
+        ]
         return self._waiting.pop(0)

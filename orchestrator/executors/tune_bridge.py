@@ -165,8 +165,7 @@ class TuneBridge:
         entry = self._trials.get(tune_id)
         if entry is not None and not entry.has_begun:
             entry.has_begun, self._hung_starts = True, 0
-            for job in entry.jobs:
-                self._scheduler.trial_started(job.trial_id)
+            self._scheduler.trials_started([job.trial_id for job in entry.jobs])
 
     def receive(self, tune_id: str, result: dict[str, Any]) -> bool:
         """Whether any of the trials continues after the messages in this result."""

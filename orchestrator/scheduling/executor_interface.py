@@ -56,10 +56,11 @@ class Scheduler(Protocol):
     def next_job(self, capacity: Capacity) -> TrialJob | NoJob:
         """A job for a free worker slot of what there is now, or why there is none."""
 
-    def trial_started(self, trial_id: str) -> None:
-        """Its worker has the job now: from here on its time counts, waiting in a queue does not.
+    def trials_started(self, trial_ids: Sequence[str]) -> None:
+        """A worker has their jobs now, which are those of one slot.
 
-        If this is never called, time counts from the first message of the trial.
+        From here on their time counts, waiting in a queue does not. If this is never called, time
+        counts from the first message of a trial.
         """
 
     def receive(self, trial_id: str, messages: Sequence[Message]) -> bool:

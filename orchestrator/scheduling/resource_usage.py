@@ -1,11 +1,12 @@
 """What a run spends: seconds of CPUs and GPUs, by search, stage and what became of them.
 
 Every attempt at a trial counts from the moment a worker has it until it ends, whatever it led to.
-One that no worker ever had is no attempt.
+One that no worker ever had is no attempt. The seconds of a population are those of its worker
+slot: at any time its members have equal parts of them, and who is left has all.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -50,11 +51,29 @@ class Spent:
 
 
 class RunningAttempt(NamedTuple):
-    """An attempt that has not ended: search id, stage and seconds since it began."""
+    """An attempt that has not ended: search id, stage and seconds of a worker slot so far."""
 
     search: str
     stage: str
     seconds: float
+
+
+class _SlotTime:
+    """Seconds of a worker slot, in equal parts of those who are in it."""
+
+    def __init__(self, clock: Callable[[], float], since: float, num_in_it: int) -> None:
+        self._clock = clock
+        self._state = (0.0, since, num_in_it)  # replaced at once: another thread reads it
+
+    def part(self) -> float:
+        """Seconds of each who is in it by now."""
+        seconds, since, num_in_it = self._state
+        return seconds + (self._clock() - since) / num_in_it
+
+    def leave(self) -> None:
+        """One is no longer in it."""
+        if self._state[2] > 1:
+            self._state = (self.part(), self._clock(), self._state[2] - 1)
 
 
 @dataclass(slots=True)
@@ -64,7 +83,7 @@ class _OpenAttempt:
     demand: Demand
     is_first: bool
     handed_out: float
-    begun: float | None = None
+    slot: _SlotTime | None = None  # once it has begun
 
 
 class Spending:
@@ -88,28 +107,32 @@ class Spending:
             trial_id: id of the trial.
             search: id of its search.
             stage: ``search``, ``final`` or ``baseline``.
-            demand: CPUs and GPUs it occupies.
+            demand: CPUs and GPUs it occupies; of a member of a population those of its slot count.
             is_first: whether it starts from scratch: there is no checkpoint of an attempt before.
         """
-        self._open[trial_id] = _OpenAttempt(search, stage, demand, is_first, self._clock())
+        self._open[trial_id] = _OpenAttempt(search, stage, demand.whole, is_first, self._clock())
 
-    def begin(self, trial_id: str) -> None:
-        """A worker has it now; later calls change nothing."""
-        found = self._open.get(trial_id)
-        if found is not None and found.begun is None:
-            found.begun = self._clock()
+    def begin(self, trial_ids: Collection[str]) -> None:
+        """A worker has them now, in one slot; later calls change nothing."""
+        opened = (self._open.get(trial_id) for trial_id in trial_ids)
+        found = [one for one in opened if one is not None and one.slot is None]
+        slot = _SlotTime(self._clock, self._clock(), len(found))
+        for one in found:
+            one.slot = slot
 
     def note_message(self, trial_id: str) -> None:
         """A message of it came; without an earlier `begin` it counts from its handing out."""
         found = self._open.get(trial_id)
-        if found is not None and found.begun is None:
-            found.begun = found.handed_out
+        if found is not None and found.slot is None:
+            found.slot = _SlotTime(self._clock, found.handed_out, 1)
 
     def end(self, trial_id: str, use: Use) -> None:
         """It is over; a second call does nothing."""
         closed = self._open.pop(trial_id, None)
         if closed is not None:
             self._add(self._closed, closed, use)
+            if closed.slot is not None:
+                closed.slot.leave()
 
     def now(self) -> dict[SpentOn, Spent]:
         """The sums; what runs counts as unfinished. May be called from another thread."""
@@ -121,17 +144,14 @@ class Spending:
     def running(self) -> list[RunningAttempt]:
         """Each attempt that has not ended."""
         return [
-            RunningAttempt(running.search, running.stage, self._seconds(running))
+            RunningAttempt(running.search, running.stage, _seconds(running))
             for running in tuple(self._open.values())
         ]
 
-    def _seconds(self, one: _OpenAttempt) -> float:
-        return 0.0 if one.begun is None else self._clock() - one.begun
-
     def _add(self, sums: dict[SpentOn, Spent], one: _OpenAttempt, use: Use) -> None:
-        if one.begun is None:
+        if one.slot is None:
             return
-        seconds = self._seconds(one)
+        seconds = _seconds(one)
         is_whole = use == "complete" and one.is_first
         sums.setdefault(SpentOn(one.search, one.stage, use), Spent()).add(
             Spent(
@@ -143,6 +163,10 @@ class Spending:
                 whole_seconds=seconds if is_whole else 0.0,
             )
         )
+
+
+def _seconds(one: _OpenAttempt) -> float:
+    return 0.0 if one.slot is None else one.slot.part()
 
 
 def added(*parts: Iterable[tuple[SpentOn, "Spent | RunSpent"]]) -> dict[SpentOn, Spent]:

@@ -78,8 +78,12 @@ class RunningTrial:
         return 0.0 if self.begun is None else time.monotonic() - self.begun
 
     def seconds_of_trial(self) -> float:
-        """Seconds of this and all earlier attempts; one of unknown length counts 0."""
-        return self.seconds_of_attempt() + sum(attempt.seconds or 0.0 for attempt in self.earlier)
+        """Seconds of this and all earlier attempts; one of unknown length counts 0.
+
+        A population's are its members' in equal parts.
+        """
+        earlier = sum((it.seconds or 0.0) / (it.members or 1) for it in self.earlier)
+        return self.seconds_of_attempt() * self.demand.share + earlier
 
 
 class LongestHistories:
@@ -142,4 +146,5 @@ def _of_no_worker(running: RunningTrial) -> Attempt:
         started_at=datetime.now(UTC) - since,
         ended_at=None,
         cause=None,
+        members=running.demand.num_members,
     )

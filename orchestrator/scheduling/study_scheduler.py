@@ -186,13 +186,14 @@ class StudyScheduler:
         job = spec.job(paths, running.attempt, self._study.keep, running.demand)
         return replace(job, keeps_log=self._queues.num_trained < _MAX_LOGS)
 
-    def trial_started(self, trial_id: str) -> None:
-        """A worker has the job now: waiting in a queue is not the trial's time."""
-        running = self._running.get(trial_id)
-        if running is not None:
-            running.note_message()
-            self._spending.begin(trial_id)
-            self._time_left.trial_started(running.spec)
+    def trials_started(self, trial_ids: Sequence[str]) -> None:
+        """A worker has the jobs of a slot now: waiting in a queue is not the trials' time."""
+        self._spending.begin(trial_ids)
+        for trial_id in trial_ids:
+            running = self._running.get(trial_id)
+            if running is not None:
+                running.note_message()
+                self._time_left.trial_started(running.spec)
 
     def receive(self, trial_id: str, messages: Sequence[Message]) -> bool:
         """Process the messages of a trial; False means it is over (ended or pruned)."""

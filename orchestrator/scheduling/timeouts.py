@@ -69,7 +69,9 @@ def _stuck(running: RunningTrial, resources: ResourceSettings) -> Loss | None:
     minutes, heard = resources.stuck_minutes, running.heard
     if minutes is None or heard is None:
         return None
-    limit = max(minutes * 60, _TIMES_LONGEST * running.history.longest_seconds)
+    # An epoch of a population takes as long as those of all members.
+    longest = running.history.longest_seconds * running.demand.num_members
+    limit = max(minutes * 60, _TIMES_LONGEST * longest)
     if time.monotonic() - heard <= limit:
         return None
     return Loss(

@@ -70,8 +70,8 @@ class WorkerSlots:
         if self._waiting is None:
             return None
         spec, attempt, earlier = self._waiting
-        usual = self._usual_demand(spec)
-        demand = demand_of_next_attempt(earlier, usual, capacity)
+        usual = demand_of(self._study, spec.search.block)
+        demand = demand_of_next_attempt(earlier, usual, capacity, self._members_of(spec))
         if not _fits(demand, capacity, occupied):
             return None
         self._waiting = None
@@ -80,17 +80,17 @@ class WorkerSlots:
             spec=spec,
             history=TrialHistory(self._study.ks[0], self._objective),
             demand=demand,
-            is_alone=demand != usual,
+            is_alone=not demand.is_member and demand != usual,
             serial=self.num_handed_out,
             attempt=attempt,
             earlier=earlier,
         )
 
-    def _usual_demand(self, spec: TrialSpec) -> Demand:
-        """Of the trial's block; a part of it for a trial that can be a member of a population."""
-        whole, members = demand_of(self._study, spec.search.block), self._study.search.population
+    def _members_of(self, spec: TrialSpec) -> int:
+        """Members of a whole population with the trial; 1 if it cannot be in any."""
+        members = self._study.search.population
         is_member = spec.stage == "search" and members > 1 and why_alone(spec.settings) is None
-        return whole.part(members) if is_member else whole
+        return members if is_member else 1
 
 
 class _Waiting(NamedTuple):

@@ -31,6 +31,11 @@ class Demand:
         """Whether it is the part of a slot that a member of a population occupies."""
         return self.share < 1.0
 
+    @property
+    def num_members(self) -> int:
+        """Number of such parts that a slot has room for; 1 of a whole one."""
+        return round(1 / self.share)
+
     def part(self, num_members: int) -> "Demand":
         """What each of so many members occupies that are in this slot together."""
         return Demand(

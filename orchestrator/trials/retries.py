@@ -25,7 +25,7 @@ MAX_FRUITLESS_ATTEMPTS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Retry:
-    """The policy for a cause.
+    """The policy for a cause. Without either attribute it is never held against a trial.
 
     Attributes:
         fails_as: cause of the failure after `MAX_FRUITLESS_ATTEMPTS` attempts that got no
@@ -66,20 +66,27 @@ def is_retried(cause: str | None) -> bool:
 
 
 def demand_of_next_attempt(
-    attempts: Sequence[Attempt], usual: Demand, capacity: Capacity
+    attempts: Sequence[Attempt], usual: Demand, capacity: Capacity, members: int = 1
 ) -> Demand:
     """What the next attempt occupies: more than usual if memory ran out, or nodes died, before.
 
     Trials that die with a node need not have killed it. So the last attempt before a trial fails
-    for that has a node to itself, where a trial that did not kill its node gets further.
+    for that has a node to itself, where a trial that did not kill its node gets further. Nor need
+    a trial have killed the population it died with: each loss halves its next one, down to the
+    trial alone, and what did not kill it ends in a half without the one that did.
 
     Args:
         attempts: all attempts so far, in order.
-        usual: CPUs and GPUs that trials of its block occupy.
+        usual: CPUs and GPUs that trials of its block occupy, which a population does as a whole.
         capacity: CPUs, GPUs and nodes there are now.
+        members: size of a whole population; 1 of a trial that cannot be a member of one.
     """
-    needed = {_policy(attempt).alone_on for attempt in attempts}
-    if _is_suspect(attempts):
+    members = min([members, *(_halved(attempt) for attempt in attempts if _is_held(attempt))])
+    if members > 1:
+        return usual.part(members)
+    alone = _of_trial_alone(attempts)
+    needed = {_policy(attempt).alone_on for attempt in alone} - {None}
+    if _is_suspect(alone):
         needed.add("node")
     if not needed:
         return usual
@@ -94,6 +101,8 @@ def demand_of_next_attempt(
 def failure_of(attempts: Sequence[Attempt], had: Demand, capacity: Capacity) -> Failure | None:
     """The failure of a trial after its last attempt; None if it is retried.
 
+    Only attempts that it made alone are held against it.
+
     Args:
         attempts: all attempts so far, in order; the last ended with a cause that is retried.
         had: CPUs and GPUs that the last one occupied.
@@ -101,6 +110,9 @@ def failure_of(attempts: Sequence[Attempt], had: Demand, capacity: Capacity) -> 
     """
     last = attempts[-1]
     policy = _policy(last)
+    if _members_of(last) > 1:
+        return None
+    attempts = _of_trial_alone(attempts)
     if policy.alone_on is not None:
         was_alone = _was_alone(attempts, policy.alone_on, had, capacity)
         return _memory_failure(attempts, policy.alone_on) if was_alone else None
@@ -115,6 +127,23 @@ def failure_of(attempts: Sequence[Attempt], had: Demand, capacity: Capacity) -> 
 def _policy(attempt: Attempt) -> _Retry:
     """The policy for its cause; an attempt that did not end, or was stopped, says nothing."""
     return _POLICIES.get(attempt.cause or "", _Retry())
+
+
+def _is_held(attempt: Attempt) -> bool:
+    """Whether its end may be the trial's own fault."""
+    return _policy(attempt) != _Retry()
+
+
+def _members_of(attempt: Attempt) -> int:
+    return attempt.members or 1
+
+
+def _halved(attempt: Attempt) -> int:
+    return max(1, _members_of(attempt) // 2)
+
+
+def _of_trial_alone(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
+    return tuple(attempt for attempt in attempts if _members_of(attempt) == 1)
 
 
 def _is_suspect(attempts: Sequence[Attempt]) -> bool:

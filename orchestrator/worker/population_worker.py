@@ -4,7 +4,14 @@ import io
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from orchestrator.trials.failure_causes import OUT_OF_HOST_MEMORY, OUT_OF_MEMORY, cause_of
+from orchestrator.trials.failure_causes import (
+    DATA,
+    DEVICE,
+    OUT_OF_HOST_MEMORY,
+    OUT_OF_MEMORY,
+    STORE,
+    cause_of,
+)
 from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended, Message
 from orchestrator.worker.process_memory import clear_frames, limit_memory, release_memory
@@ -15,12 +22,15 @@ if TYPE_CHECKING:
 
 Messages = dict[str, list[Message]]
 
+_OF_NO_MEMBER = (DATA, DEVICE, STORE)  # another half would meet them too
+
 
 class PopulationWorker:
     """One worker slot. `start` jobs, then `step` until all of them are over.
 
-    Where memory runs out the members start again, one half of them after the other; what they
-    reported before they do not report again.
+    Where memory runs out, or an error ends all of them that may be the fault of one, the members
+    start again, one half of them after the other; what they reported before they do not report
+    again.
     """
 
     def __init__(self) -> None:
@@ -37,19 +47,23 @@ class PopulationWorker:
     def start(self, jobs: Sequence[TrialJob]) -> None:
         """Take on jobs of one population, each from scratch."""
         self.stop()
-        self._attempts = {job.trial_id: WorkerAttempt(job, len(jobs)) for job in jobs}
+        self._attempts = {job.trial_id: WorkerAttempt(job) for job in jobs}
         self._turns = [list(self._attempts)]
         self._to_skip = dict.fromkeys(self._attempts, 0)
 
     def step(self) -> Messages:
-        """Run until there is something to say; returns the messages of each trial."""
-        messages: Messages = {}
-        while self._turns and not messages:
-            turn = [trial_id for trial_id in self._turns[0] if trial_id in self._attempts]
-            messages = self._epoch(turn) if turn else {}
-            if not any(trial_id in self._attempts for trial_id in self._turns[0]):
-                del self._turns[0]
-                self._population = None
+        """Run for an epoch; returns the messages of each trial.
+
+        Of who waits for its turn, or repeats what it reported, there are none: an empty list, by
+        which the scheduler knows that nothing is stuck.
+        """
+        messages: Messages = {trial_id: [] for trial_id in self._attempts}
+        turn = [trial_id for trial_id in self._turns[0] if trial_id in self._attempts]
+        if turn:
+            messages |= self._epoch(turn)
+        if not any(trial_id in self._attempts for trial_id in self._turns[0]):
+            del self._turns[0]
+            self._population = None
         return messages
 
     def drop(self, trial_id: str) -> None:
@@ -89,7 +103,7 @@ class PopulationWorker:
 
         jobs = {trial_id: self._attempts[trial_id].job for trial_id in turn}
         for trial_id in turn:
-            self._attempts[trial_id].begin()
+            self._attempts[trial_id].begin(len(turn))
         limit_memory(next(iter(jobs.values())).demand.whole.gpus)
         return Population({trial_id: job.settings for trial_id, job in jobs.items()})
 
@@ -107,15 +121,16 @@ class PopulationWorker:
         return messages
 
     def _after(self, error: Exception, turn: Sequence[str]) -> Messages:
-        is_memory = cause_of(error) in (OUT_OF_MEMORY, OUT_OF_HOST_MEMORY)
+        cause = cause_of(error)
         self._population = None
-        if not is_memory or len(turn) == 1:
+        if cause in _OF_NO_MEMBER or len(turn) == 1:
             return {
                 trial_id: [self._end(trial_id, self._attempts[trial_id].failed(error))]
                 for trial_id in turn
             }
         clear_frames(error)
-        release_memory()
+        if cause in (OUT_OF_MEMORY, OUT_OF_HOST_MEMORY):
+            release_memory()
         middle = len(turn) // 2
         self._turns[:1] = [list(turn[:middle]), list(turn[middle:])]
         self._to_skip = {

@@ -109,7 +109,7 @@ def _reports(attempt: WorkerAttempt, trial: TrialFunction) -> Iterator[Report]:
     job = attempt.job
     attempt.begin()
     if trial is train:
-        limit_memory(job.demand.gpus)
+        limit_memory(job.demand.whole.gpus)
     start = partial(
         trial,
         job.settings,

@@ -42,7 +42,6 @@ class WorkerAttempt:
 
     Args:
         job: the job of which it is an attempt.
-        members: number of trials that begin with it as one population.
 
     Attributes:
         job: as given.
@@ -51,7 +50,7 @@ class WorkerAttempt:
         num_reports: number of reports so far.
     """
 
-    def __init__(self, job: TrialJob, members: int = 1) -> None:
+    def __init__(self, job: TrialJob) -> None:
         self.job = job
         self.log = TrialLog(job)
         self.note: str | None = None
@@ -68,12 +67,15 @@ class WorkerAttempt:
             cause=None,
             cpus=job.demand.cpus,
             gpus=job.demand.gpus,
-            members=members,
+            members=1,
         )
         self._has_begun = False
 
-    def begin(self) -> None:
+    def begin(self, members: int = 1) -> None:
         """Write that it has begun, and see that the trial can be what it is to be here.
+
+        Args:
+            members: number of trials that begin with it as one population; 1 of a trial alone.
 
         Raises:
             StoreError: this node does not see the study's folder, or cannot write there.
@@ -85,6 +87,7 @@ class WorkerAttempt:
                 " folder that every node sees"
             )
         self._has_begun = True
+        self._attempt = replace(self._attempt, members=members)
         write_attempt(self.job.paths, self._attempt)
         keep_files(self.job.loss_files)
         _refuse_other_code(self.job)

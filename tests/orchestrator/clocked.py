@@ -62,7 +62,7 @@ class ClockedExecutor(InProcessExecutor):
             while not isinstance(job := scheduler.next_job(self.there), NoJob):
                 workers[job.trial_id] = TrialWorker(self._trial)
                 workers[job.trial_id].start(job)
-                scheduler.trial_started(job.trial_id)
+                scheduler.trials_started([job.trial_id])
                 lasts[job.trial_id] = self.step_seconds(job.settings)
                 due[job.trial_id] = self.clock.seconds + lasts[job.trial_id]
             if not workers:

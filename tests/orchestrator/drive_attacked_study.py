@@ -1,6 +1,6 @@
 """Runs the small study on a Ray cluster, to be attacked.
 
-python -m tests.orchestrator.drive_attacked_study STORAGE ORDER ADDRESS STRIKES
+python -m tests.orchestrator.drive_attacked_study STORAGE KIND ADDRESS STRIKES
 
 Ends as `podium run` does: 0 done, 3 if the same command is to go on, others with a message. The
 last line of a finished run says what its Optuna studies held.
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from orchestrator.executors import ray_cluster_watch
 from orchestrator.executors.ray_tune import RayTuneExecutor
@@ -18,11 +19,16 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.run.run_study import Console, run_study
 from orchestrator.scheduling.study_scheduler import StudyScheduler
 from orchestrator.study.resource_demand import most_demand
+from orchestrator.worker.worker import TrialFunction, train
 from podium.errors import PodiumError
 from podium.stop_signals import Stopped, StopSignals
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.strike_points import dawdle, listen, reach, spare
-from tests.orchestrator.study_assertions import attacked_study, optuna_digests
+from tests.orchestrator.study_assertions import (
+    attacked_study,
+    is_of_populations,
+    optuna_digests,
+)
 from trainables.settings.trial_settings import UNTRAINED, TrialSettings
 from trainables.trial_reports import EpochReport, TestReport
 
@@ -32,11 +38,19 @@ ray_cluster_watch._SECONDS_TO_LEAVE = 2.0
 
 
 class AttackedTrial:
-    """A simulated trial, slow enough to be struck, in a process that listens for strikes."""
+    """A trial, slow enough to be struck, in a process that listens for strikes."""
 
-    def __init__(self, strikes: Path, study_folder: Path) -> None:
+    def __init__(self, trial: TrialFunction, strikes: Path, study_folder: Path) -> None:
+        self._trial = trial
         self._strikes = strikes
         self._study_folder = study_folder
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """It came to a worker, which never calls it for members of a population."""
+        self.__dict__.update(state)
+        if self._trial is train:
+            listen(self._strikes, self._study_folder)
+            attack_populations(self._strikes)
 
     def __call__(
         self,
@@ -51,16 +65,32 @@ class AttackedTrial:
         phase = "final" if is_final else "training"
         # Three losses in a row without an epoch in between are held against a trial.
         spare(self._strikes, True)
-        for report in simulated_trial(settings, resume=resume, save=save):
+        for report in self._trial(settings, resume=resume, save=save, keep=None):
             reach(self._strikes, phase, f"after epoch {report.epoch} of {settings.loss}")
             dawdle(self._strikes)
             yield report
             spare(self._strikes, False)
 
 
+def attack_populations(strikes: Path) -> None:
+    """Make epochs of populations in this process slow enough to be struck."""
+    from trainables.population.run_population import Population  # loads torch
+
+    step = Population.step
+
+    def attacked(population: Population) -> Any:
+        reports = step(population)
+        reach(strikes, "training", f"after an epoch of {len(reports)} members")
+        dawdle(strikes)
+        return reports
+
+    Population.step = attacked  # type: ignore[method-assign]
+
+
 def main() -> int:
-    storage, order, address, strikes = sys.argv[1:]
-    study = attacked_study(order)
+    storage, kind, address, strikes = sys.argv[1:]
+    study = attacked_study(kind)
+    trial: TrialFunction = train if is_of_populations(study) else simulated_trial
     paths = StudyPaths(Path(storage) / study.name)
     listen(Path(strikes), paths.folder)
     directors: list[StudyScheduler] = []
@@ -79,7 +109,7 @@ def main() -> int:
             start_executor=lambda: RayTuneExecutor(
                 most_demand(study),
                 address,
-                trial=AttackedTrial(Path(strikes), paths.folder),
+                trial=AttackedTrial(trial, Path(strikes), paths.folder),
                 paths=paths,
                 patience=_PATIENCE,
             ),

@@ -10,7 +10,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -150,7 +150,8 @@ class ScriptedScheduler:
             break
         return NoJob.WAIT if self._running else NoJob.FINISHED
 
-    def trial_started(self, trial_id: str) -> None:
+    def trials_started(self, trial_ids: Sequence[str]) -> None:
+        (trial_id,) = trial_ids
         self._begun[trial_id] = time.monotonic()
         tell("begun", trial_id)
 

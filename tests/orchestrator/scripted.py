@@ -145,7 +145,7 @@ class ScriptedExecutor(InProcessExecutor):
         if slot.step == BEFORE_IT_BEGINS:
             if self._begins(job):
                 slot.step = 0
-                scheduler.trial_started(job.trial_id)
+                scheduler.trials_started([job.trial_id])
                 slot.worker.start(job)
             return True
         slot.step += 1

@@ -75,14 +75,15 @@ class Siege:
     Args:
         cluster: on which it runs; ended with the siege, and when its head is killed.
         storage: where the study's results go.
-        order: of its searches.
+        kind: of study (`attacked_study`).
         seed: of the moments.
     """
 
-    def __init__(self, cluster: RayCluster, storage: Path, order: str, seed: int) -> None:
+    def __init__(self, cluster: RayCluster, storage: Path, kind: str, seed: int) -> None:
         self.cluster = cluster
         self.storage = storage
-        self.study: Study = attacked_study(order)
+        self.study: Study = attacked_study(kind)
+        self._kind = kind
         self.hits: list[Hit] = []
         self.committed: list[pl.DataFrame] = []  # what was there when it was struck
         self._random = Random(seed)
@@ -153,7 +154,7 @@ class Siege:
 
     def _start(self) -> None:
         command = [sys.executable, "-m", "tests.orchestrator.drive_attacked_study"]
-        arguments = [self.storage, self.study.search.order, self.cluster.address, self._strikes]
+        arguments = [self.storage, self._kind, self.cluster.address, self._strikes]
         with self._log.open("ab") as log:
             self._driver = subprocess.Popen(
                 [*command, *map(str, arguments)],

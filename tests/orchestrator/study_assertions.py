@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 from polars.testing import assert_frame_equal
 
+from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.asks import read_asks
 from orchestrator.results.records.attempts import read_attempts
 from orchestrator.results.records.store_paths import StudyPaths
@@ -15,20 +16,57 @@ from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.resume_study import rebuilt_queues
 from orchestrator.scheduling.trial_queues import StudyQueues
-from orchestrator.study.study import KeepSettings, ResourceSettings, Study
+from orchestrator.study.study import (
+    KeepSettings,
+    ResourceSettings,
+    Study,
+    StudyLoss,
+    StudyTraining,
+)
 from orchestrator.verify.verify_store import verify_store
+from orchestrator.worker.worker import train
 from tests.orchestrator.small_study import rows, run_here, tables, with_search
 from trainables.dataset_interface.load_dataset import load_dataset
+from trainables.settings.trial_settings import DatasetSettings
+
+_TINY_GLYPHS = {"classes": 24, "instances_per_class": 8}
+_OF_ANY_POPULATION = ("trial_id", "state", "rung", "objective", "epochs_run")
 
 
-def attacked_study(order: str) -> Study:
+POPULATIONS = "populations"
+"""Attacked besides studies of the two orders: one in deterministic order, of real heads."""
+
+
+def attacked_study(kind: str) -> Study:
+    """The study that is attacked; of trials that are simulated, but for members of populations.
+
+    Args:
+        kind: its order, or `POPULATIONS`.
+    """
+    order = "deterministic" if kind == POPULATIONS else kind
     study = with_search(order=order, trials=10, lag=3)
+    if kind == POPULATIONS:
+        study = replace(
+            study,
+            datasets=(DatasetSettings(name="glyphs", options=_TINY_GLYPHS),),
+            losses=(StudyLoss("multi_similarity"), StudyLoss("proxy_anchor")),
+            search=replace(study.search, population=3),
+            training=StudyTraining(
+                overrides={"mode": "frozen_features", "epochs": 4, "batch_size": 16}
+            ),
+        )
     return replace(
         study,
-        name=f"attacked-{order}",
-        resources=ResourceSettings(stuck_minutes=0.1),
+        name=f"attacked-{kind}",
+        # Real heads have torch to load first.
+        resources=ResourceSettings(stuck_minutes=0.5 if kind == POPULATIONS else 0.1),
         keep=KeepSettings(models=False, embeddings=False),  # simulated trials have none
     )
+
+
+def is_of_populations(study: Study) -> bool:
+    """Whether trials of the attacked study are real."""
+    return study.search.population > 1
 
 
 def assert_unchanged(storage: Path, study: Study, committed: Iterable[pl.DataFrame]) -> None:
@@ -49,6 +87,13 @@ def assert_optuna_is_a_replay(storage: Path, study: Study, optuna: Mapping[str, 
 
 def assert_equal_to_undisturbed(storage: Path, study: Study, undisturbed: Path) -> None:
     """The tables equal those of a run that nobody attacks, in the folder ``undisturbed``."""
+    if is_of_populations(study):
+        run_here(study, undisturbed, InProcessExecutor(train))
+        # Who is trained with whom differs, and with it how sums are rounded.
+        found = [rows(folder, study).sort("trial_id") for folder in (storage, undisturbed)]
+        first, second = (trials.select(_OF_ANY_POPULATION) for trials in found)
+        assert_frame_equal(first, second)
+        return
     run_here(study, undisturbed)
     assert_frame_equal(tables(storage, study), tables(undisturbed, study))
 

@@ -35,7 +35,8 @@ class Attempt:
         peak_memory_mb: peak memory of its process in MB, as far as it could be measured.
         device_memory_mb: total memory in MB of the GPU it ran on; known of attempts that ended
             complete or out of memory.
-        members: number of trials that began with it as one population; 1 of a trial alone.
+        members: number of trials that began with it as one population, of the last one where
+            memory or an error halved it; 1 of a trial alone.
     """
 
     trial_id: FileName

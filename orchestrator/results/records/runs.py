@@ -54,7 +54,8 @@ class RunSpent:
         stage: stage of the trials.
         use: what became of the attempts.
         tries: number of attempts.
-        seconds: time from when a worker had them until they ended, summed.
+        seconds: time from when a worker had them until they ended, summed; of a population the
+            time of its worker slot, in equal parts of its members.
         cpu_seconds: seconds times the CPUs they occupied.
         gpu_seconds: seconds times the GPUs they occupied, fractions where trials share one.
         whole_tries: attempts that started from no checkpoint and ended complete.

@@ -31,8 +31,8 @@ class Scheduler:
     def trials_to_kill(self, capacity):
         return {}
 
-    def trial_started(self, trial_id):
-        """It began."""
+    def trials_started(self, trial_ids):
+        """They began."""
 
     def trial_lost(self, trial_id, loss):
         self.lost.append((trial_id, loss.cause))

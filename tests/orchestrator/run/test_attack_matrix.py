@@ -3,7 +3,8 @@
 Studies, each on a Ray cluster of its own, are attacked at the same time, inside an operation of
 the phase (`strike_points`), at seeded moments. In the short matrix every target is struck by each
 means and in every phase somebody is; in the whole one (`soak`) every target by each means in every
-phase. Training is simulated; the processes, the cluster and the store are real.
+phase. Training is simulated, but for the study of populations, which leave no checkpoints; the
+processes, the cluster and the store are real.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,14 +16,18 @@ from random import Random
 import polars as pl
 import pytest
 
+from orchestrator.results.records.attempts import read_attempts
+from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.study import Study
 from tests.orchestrator.ray_cluster import RayCluster
 from tests.orchestrator.siege import MEANS, NUM_NODES, Attack, Hit, Siege
-from tests.orchestrator.strike_points import PHASES
+from tests.orchestrator.strike_points import PHASES, Phase
 from tests.orchestrator.study_assertions import (
+    POPULATIONS,
     assert_equal_to_undisturbed,
     assert_optuna_is_a_replay,
     assert_unchanged,
+    is_of_populations,
     problems_at_rest,
 )
 
@@ -34,7 +39,7 @@ STRIKES.append("kill head")
 # Once the search is over it has no phases any more; these two come at the end.
 LATE = ("final", "compaction")
 
-# Of one study: its order, and what is struck, in one moment each.
+# Of one study: its kind, and what is struck, in one moment each.
 Attacks = Sequence[tuple[Attack, ...]]
 Sieges = Mapping[str, tuple[str, Attacks]]
 
@@ -44,9 +49,9 @@ def strike(name: str, phase: str) -> Attack:
     return Attack(target=target, means=means, phase=phase)
 
 
-def of(*names: str) -> list[tuple[Attack, ...]]:
+def of(*names: str, phases: Sequence[Phase] = PHASES) -> list[tuple[Attack, ...]]:
     """Each of them in each phase but compaction, which there is once in a run."""
-    early = [(strike(name, phase),) for phase in PHASES if phase not in LATE for name in names]
+    early = [(strike(name, phase),) for phase in phases if phase not in LATE for name in names]
     Random(SEED).shuffle(early)
     return [*early, *((strike(name, "final"),) for name in names)]
 
@@ -71,6 +76,14 @@ SHORT: Sieges = {
         ],
     ),
     "head": ("asynchronous", [(strike("kill head", "commit"),)]),
+    "populations": (
+        POPULATIONS,
+        [
+            (strike("kill driver", "training"),),
+            (strike("kill worker", "training"),),
+            (strike("kill raylet", "commit"),),
+        ],
+    ),
 }
 WHOLE: Sieges = {
     "driver": (
@@ -89,6 +102,13 @@ WHOLE: Sieges = {
         ],
     ),
     "head": ("asynchronous", [*of("kill head"), compacting("kill head")]),
+    "populations": (
+        POPULATIONS,
+        of(
+            *("kill driver", "hang driver", "kill worker", "hang worker", "kill raylet"),
+            phases=("suggest", "training", "commit"),
+        ),
+    ),
 }
 
 
@@ -101,8 +121,8 @@ class Aftermath:
     optuna: dict[str, str]
 
 
-def besiege(order: str, attacks: Attacks, storage: Path) -> Aftermath:
-    with RayCluster(nodes=NUM_NODES) as cluster, Siege(cluster, storage, order, SEED) as siege:
+def besiege(kind: str, attacks: Attacks, storage: Path) -> Aftermath:
+    with RayCluster(nodes=NUM_NODES) as cluster, Siege(cluster, storage, kind, SEED) as siege:
         for together in attacks:
             siege.attack(*together)
         return Aftermath(
@@ -127,10 +147,11 @@ def sieges(request) -> Sieges:
 
 @pytest.fixture(scope="module")
 def aftermaths(sieges: Sieges, tmp_path_factory) -> Iterator[list[Aftermath]]:
-    with ThreadPoolExecutor() as pool:
+    with pytest.MonkeyPatch.context() as patched, ThreadPoolExecutor() as pool:
+        patched.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         futures = [
-            pool.submit(besiege, order, attacks, tmp_path_factory.mktemp(name))
-            for name, (order, attacks) in sieges.items()
+            pool.submit(besiege, kind, attacks, tmp_path_factory.mktemp(name))
+            for name, (kind, attacks) in sieges.items()
         ]
         yield [future.result() for future in futures]
 
@@ -166,6 +187,14 @@ def test_what_was_committed_before_an_attack_never_changes(aftermaths):
     for aftermath in aftermaths:
         assert aftermath.committed
         assert_unchanged(aftermath.storage, aftermath.study, aftermath.committed)
+
+
+def test_attempts_in_a_study_of_populations_say_what_ended_them(aftermaths):
+    (struck,) = (aftermath for aftermath in aftermaths if is_of_populations(aftermath.study))
+    attempts = read_attempts(StudyPaths(struck.storage / struck.study.name))
+    causes = {attempt.cause for attempt in attempts}
+    assert causes & {"lost_worker", "lost_node"}
+    assert causes <= {None, "stopped", "complete", "lost_worker", "lost_node", "stuck"}
 
 
 def test_optuna_stands_where_a_replay_of_the_store_stands(aftermaths):

@@ -187,7 +187,7 @@ def test_what_no_worker_ever_had_is_no_try():
     for trial_id in ("lost in the queue", "in the queue", "in training", "done"):
         spending.start(trial_id, "s", "search", Demand(cpus=1.0, gpus=0.5), is_first=True)
     for trial_id in ("in training", "done"):
-        spending.begin(trial_id)
+        spending.begin([trial_id])
     spending.end("lost in the queue", "repeated")
     spending.end("done", "complete")
     assert len(spending.running()) == 2
@@ -195,3 +195,26 @@ def test_what_no_worker_ever_had_is_no_try():
         ("complete", 1),
         ("unfinished", 1),
     }
+
+
+def test_a_population_costs_its_slot_and_who_is_left_in_it_all_of_that():
+    now = [0.0]
+    spending = Spending(lambda: now[0])
+    slot = Demand(cpus=4.0, gpus=0.5)
+    for trial_id, search in (("a", "s"), ("b", "s"), ("c", "t")):
+        part = slot.part(8)  # it is not full
+        spending.start(trial_id, search, "search", part, is_first=True)
+    spending.begin(["a", "b", "c"])
+    now[0] = 30.0
+    spending.end("a", "pruned")
+    now[0] = 50.0
+    spending.end("b", "complete")
+    now[0] = 57.0
+    spent = {(on.search, on.use): it for on, it in spending.now().items()}
+    assert {key: it.seconds for key, it in spent.items()} == {
+        ("s", "pruned"): pytest.approx(10.0),
+        ("s", "complete"): pytest.approx(20.0),
+        ("t", "unfinished"): pytest.approx(27.0),
+    }
+    assert sum(it.gpu_seconds for it in spent.values()) == pytest.approx(57.0 * 0.5)
+    assert sum(it.cpu_seconds for it in spent.values()) == pytest.approx(57.0 * 4.0)

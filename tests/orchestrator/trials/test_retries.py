@@ -1,5 +1,6 @@
 """What follows a failed attempt, by the attempts in the store."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -184,3 +185,56 @@ def test_losses_of_the_lonely_try_do_not_make_it_a_failure_of_memory():
     alone = Demand(cpus=2.0, gpus=1.0)
     assert cause_after("out_of_memory", "lost_node", had=alone) is None
     assert cause_after("out_of_memory", "lost_node", "out_of_memory", had=alone) == "out_of_memory"
+
+
+def in_population(*ends):
+    """Attempts as ``(cause, members)``."""
+    return tuple(
+        replace(attempt, members=members)
+        for attempt, (_, members) in zip(tries(*(cause for cause, _ in ends)), ends, strict=True)
+    )
+
+
+HELD = ["lost_node", "lost_worker", "stuck", "device", "killed_for_memory", "out_of_memory"]
+
+
+@pytest.mark.parametrize("cause", HELD)
+def test_a_population_that_is_lost_is_halved_until_each_trial_is_alone_and_nobody_fails(cause):
+    ends, sizes = [], []
+    while not sizes or sizes[-1] > 1:
+        again = demand_of_next_attempt(in_population(*ends), QUARTER, CLUSTER, members=9)
+        sizes.append(again.num_members)
+        if again.is_member:
+            assert again == QUARTER.part(sizes[-1])
+            ends.append((cause, sizes[-1]))
+            assert failure_of(in_population(*ends), again, CLUSTER) is None
+    assert sizes == [9, 4, 2, 1]
+    assert again == QUARTER
+
+
+@pytest.mark.parametrize("cause", ["preempted", "stopped", None])
+def test_a_population_that_was_interrupted_or_preempted_stays_whole(cause):
+    ends = in_population(*[(cause, 8)] * 9)
+    assert demand_of_next_attempt(ends, QUARTER, CLUSTER, members=8) == QUARTER.part(8)
+
+
+def test_a_part_of_a_population_that_was_lost_is_halved_by_its_own_size():
+    ends = in_population(("lost_worker", 3))
+    assert demand_of_next_attempt(ends, QUARTER, CLUSTER, members=64) == QUARTER
+
+
+def test_only_what_a_trial_does_alone_is_held_against_it():
+    lost = [("lost_worker", 4), ("lost_worker", 2)]
+    alone = [("lost_worker", 1)] * MAX_FRUITLESS_ATTEMPTS
+    assert failure_of(in_population(*lost, *alone[:-1]), QUARTER, CLUSTER) is None
+    assert failure_of(in_population(*lost, *alone), QUARTER, CLUSTER).cause == "lost"
+
+
+def test_memory_that_ran_out_in_a_population_asks_for_no_node_before_it_runs_out_alone():
+    ends = [("killed_for_memory", 2)]
+    again = demand_of_next_attempt(in_population(*ends), QUARTER, CLUSTER, members=2)
+    assert again == QUARTER
+    again = demand_of_next_attempt(
+        in_population(*ends, ("killed_for_memory", 1)), QUARTER, CLUSTER, members=2
+    )
+    assert again == Demand(cpus=32.0, gpus=0.25)

@@ -11,7 +11,7 @@ from orchestrator.trials.specification import TrialJob
 from orchestrator.worker.population_worker import PopulationWorker
 from tests.orchestrator.results.store_rows import new_store
 from tests.trainables.trial.test_frozen_features import frozen_trial
-from trainables.errors import DataError
+from trainables.errors import DataError, TrialInputError
 from trainables.population import run_population
 from trainables.settings.population_agreement import agreement
 from trainables.trial.run_trial import run_trial
@@ -156,3 +156,57 @@ def test_a_population_that_is_stopped_leaves_attempts_that_were_stopped(worker, 
     worker.stop()
     assert not worker.members
     assert [read_attempt(job.paths, job.trial_id, 1).cause for job in jobs] == ["stopped"] * 4
+
+
+def is_odd(trial, odd):
+    return trial.hyperparameters["beta"] == BETAS[odd]
+
+
+@pytest.mark.parametrize("odd", ["a", "c", "d"])
+def test_an_error_that_only_one_member_meets_is_its_own(worker, jobs, monkeypatch, odd):
+    """As where what a config asks for is impossible, which shows when its loss is made."""
+    set_up = run_population.set_up
+
+    def choosy(settings):
+        if is_odd(settings, odd):
+            raise TrialInputError("beta is unusable")
+        return set_up(settings)
+
+    monkeypatch.setattr(run_population, "set_up", choosy)
+    worker.start(jobs)
+    for trial_id, messages in said_by(worker).items():
+        if trial_id == odd:
+            (end,) = messages
+            assert (end.state, end.cause, end.message) == ("FAILED", "input", "beta is unusable")
+        else:
+            assert epochs_of(messages) == [(0, 1), (0, 2)]
+            assert messages[-1].state == "COMPLETE"
+    sizes = {name: read_attempt(job.paths, name, 1).members for name, job in by_name(jobs)}
+    assert sizes.pop(odd) == 1
+    assert sorted(sizes.values()) == [1, 2, 2]
+
+
+def by_name(jobs):
+    return [(job.trial_id, job) for job in jobs]
+
+
+def test_who_waits_for_the_other_half_is_heard_of_after_every_epoch(worker, jobs, monkeypatch):
+    step = run_population.Population.step
+
+    def of_small_memory(population):
+        if len(population.members) > 2:
+            raise MemoryError("no memory")
+        return step(population)
+
+    monkeypatch.setattr(run_population.Population, "step", of_small_memory)
+    worker.start(jobs)
+    said = []
+    while worker.members:
+        before = set(worker.members)
+        said.append(worker.step())
+        assert set(said[-1]) == before
+    assert [sorted(name for name, it in now.items() if it) for now in said] == [
+        [],
+        *[["a", "b"]] * 2,
+        *[["c", "d"]] * 2,
+    ]

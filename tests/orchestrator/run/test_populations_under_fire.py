@@ -1,0 +1,135 @@
+"""Populations whose process dies: members are trained again, and none fails for another.
+
+Workers and store are real; `test_attack_matrix` kills the processes of such a study on a cluster.
+"""
+
+from collections import Counter
+
+import pytest
+
+from orchestrator.results.records.attempts import read_attempts
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.scheduling.executor_interface import Loss
+from orchestrator.verify.verify_store import verify_store
+from orchestrator.worker.worker import train
+from tests.orchestrator.population_study import (
+    MortalSlot,
+    assert_like_alone,
+    run,
+    searched,
+    study_in,
+    trials_in,
+)
+from tests.orchestrator.small_study import InterruptedAfter
+
+DETERMINISTIC = ("search.order=deterministic", "search.early_stopping=asha", "search.sampler=tpe")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def attempts_in(storage):
+    return list(read_attempts(StudyPaths(storage / "heads")))
+
+
+def lost(cause):
+    return Loss(cause=cause, message=f"told as {cause}")
+
+
+def assert_sound(storage):
+    assert not verify_store(storage / "heads", replay=True).problems
+
+
+def essence(trials):
+    return trials.select("trial_id", "state", "rung", "objective", "epochs_run")
+
+
+@pytest.mark.parametrize("steps", [3, 20, 37])
+def test_an_interrupted_population_is_trained_again_and_no_trial_twice(tmp_path, steps):
+    study = study_in(tmp_path / "a")
+    assert run(study, tmp_path / "a", InterruptedAfter(steps, train)).interrupted
+    before = trials_in(tmp_path / "a")
+    assert not run(study, tmp_path / "a").interrupted
+    run(study_in(tmp_path / "b"), tmp_path / "b")
+    assert_like_alone(searched(tmp_path / "a"), searched(tmp_path / "b"))
+    after = trials_in(tmp_path / "a")
+    assert after.filter(after["trial_id"].is_in(before["trial_id"].to_list())).equals(before)
+    again = {it.trial_id: it.members for it in attempts_in(tmp_path / "a") if it.number > 1}
+    assert set(again).isdisjoint(before["trial_id"])
+    assert_sound(tmp_path / "a")
+
+
+def test_who_is_left_of_an_interrupted_population_is_one_again(tmp_path):
+    study = study_in(tmp_path, "search.trials=4")
+    run(study, tmp_path, InterruptedAfter(3, train))
+    run(study, tmp_path)
+    again = [it for it in attempts_in(tmp_path) if it.number == 2]
+    assert {(it.members, it.cpus) for it in again} == {(4, 0.25)}
+
+
+@pytest.mark.parametrize("steps", [7, 30])
+def test_in_deterministic_order_the_trials_equal_those_of_an_undisturbed_study(tmp_path, steps):
+    study = study_in(tmp_path / "a", *DETERMINISTIC)
+    while run(study, tmp_path / "a", InterruptedAfter(steps, train)).interrupted:
+        steps += 10
+    run(study_in(tmp_path / "b", *DETERMINISTIC), tmp_path / "b")
+    assert essence(searched(tmp_path / "a")).equals(essence(searched(tmp_path / "b")))
+    assert "PRUNED" in set(searched(tmp_path / "a")["state"])
+    assert_sound(tmp_path / "a")
+
+
+@pytest.mark.parametrize(
+    "cause", ["lost_worker", "lost_node", "preempted", "killed_for_memory", "stuck"]
+)
+def test_a_population_that_is_lost_once_ends_as_an_undisturbed_one(tmp_path, cause):
+    study = study_in(tmp_path / "a", *DETERMINISTIC)
+    struck = []
+
+    def fate(living, step):
+        if step != 4 or set(living) <= set(struck):  # some members are pruned by then
+            return None
+        struck.extend(living)
+        return lost(cause)
+
+    executor = MortalSlot(fate)
+    end = run(study, tmp_path / "a", executor)
+    run(study_in(tmp_path / "b", *DETERMINISTIC), tmp_path / "b")
+    assert end.progress.failed == 0
+    assert essence(searched(tmp_path / "a")).equals(essence(searched(tmp_path / "b")))
+    causes = Counter((it.trial_id, it.cause) for it in attempts_in(tmp_path / "a"))
+    assert {key for key, _ in causes if causes[key, cause]} == set(struck)
+    # Whoever was over before is not trained again.
+    assert Counter(trial_id for group in executor.groups for trial_id in group) == {
+        trial_id: 1 + (trial_id in struck) for trial_id in trials_in(tmp_path / "a")["trial_id"]
+    }
+    assert_sound(tmp_path / "a")
+
+
+def test_a_member_that_kills_its_population_again_and_again_fails_alone(tmp_path):
+    study = study_in(tmp_path / "b")
+    run(study, tmp_path / "b")
+    deadly = searched(tmp_path / "b")["trial_id"][5]
+
+    def fate(living, step):
+        return lost("lost_worker") if step == 1 and deadly in living else None
+
+    executor = MortalSlot(fate)
+    run(study_in(tmp_path / "a"), tmp_path / "a", executor)
+    trials = trials_in(tmp_path / "a")
+    failed = trials.filter(trials["state"] == "FAILED")
+    assert failed["trial_id"].to_list() == [deadly]
+    assert failed["cause"].to_list() == ["lost"]
+    sizes = [len(group) for group in executor.groups if deadly in group]
+    # The first attempt alone has an epoch that was never there alone, which is progress.
+    assert sizes == [4, 2, 1, 1, 1, 1]
+    companions = {trial_id for group in executor.groups if deadly in group for trial_id in group}
+    for trial_id in companions - {deadly}:
+        assert sum(trial_id in group for group in executor.groups) <= 3
+    undisturbed = searched(tmp_path / "b")
+    assert_like_alone(
+        searched(tmp_path / "a").filter(~(searched(tmp_path / "a")["trial_id"] == deadly)),
+        undisturbed.filter(~(undisturbed["trial_id"] == deadly)),
+    )
+    assert_sound(tmp_path / "a")
