@@ -185,7 +185,8 @@ def test_nothing_is_lost_repeated_or_left_behind(aftermaths):
 
 def test_what_was_committed_before_an_attack_never_changes(aftermaths):
     for aftermath in aftermaths:
-        assert aftermath.committed
+        # Members of a population end together, so that the first commit may be the one struck.
+        assert aftermath.committed or is_of_populations(aftermath.study)
         assert_unchanged(aftermath.storage, aftermath.study, aftermath.committed)
 
 
