@@ -24,7 +24,7 @@ MEANING = """
 
 - **The ranking of tuned heads did not carry over reliably.** In no block does it agree significantly with that of
   tuned fine-tuning, and on average hardly at all. But two fine-tuned searches, and two seeds of the same finals, do not
-  agree reliably with each other either: the losses are closer than this study can tell apart. So the low agreement is
+  agree reliably with each other either: the losses are closer than this study can resolve. So the low agreement is
   no proof that heads and fine-tuning differ.
 - **Published defaults are ranked alike** by heads and by fine-tuning, in all blocks. Why tuned losses are not was
   not studied; that untuned losses differ more, so that their order is easier to see, would explain it.
