@@ -210,12 +210,14 @@ class PopulationFold:
     def _validate(
         self, epoch: int, trained: Sequence[tuple[Score, ...] | Diverged]
     ) -> Iterator[FirstPositiveRanks | Diverged | Collapsed]:
-        features_NF = torch.cat(
-            [self._head_input(chunk) for chunk in self._val.batches.evaluation()]
+        weight_PDF, bias_PD = self._layer[WEIGHT].value, self._layer[BIAS].value
+        embeddings_PND = torch.cat(
+            [
+                embed(weight_PDF, bias_PD, self._head_input(chunk))
+                for chunk in self._val.batches.evaluation()
+            ],
+            dim=1,
         )
-        embeddings_PND = embed(
-            self._layer[WEIGHT].value, self._layer[BIAS].value, features_NF
-        ).contiguous()
         is_finite_PN = embeddings_PND.isfinite().all(2)
         num_bad_P = (~is_finite_PN).sum(1).tolist()
         failures = [
