@@ -69,7 +69,7 @@ def test_the_file_has_exactly_the_columns_and_types_of_the_schema(tmp_path):
     assert found.remove_metadata() == SCHEMA.remove_metadata()
     assert found.metadata == SCHEMA.metadata
     meta = pq.read_metadata(paths.trial("s0", "t000"))
-    assert meta.row_group(0).column(0).compression == "ZSTD"
+    assert meta.row_group(0).column(0).compression == "LZ4"
 
 
 def test_the_first_commit_wins(tmp_path):
