@@ -131,7 +131,7 @@ class SimulatedSlots:
         costs, settings = self._costs, job.settings
         seconds = costs.of_epoch(settings, self.now)
         wait = costs.start + (costs.first_start if is_first else 0.0)
-        for report in _reports(settings):
+        for report in reports_of(settings):
             of_report = seconds * (costs.test if isinstance(report, TestReport) else 1.0)
             yield wait, of_report, replace(report, seconds=of_report)
             wait = 0.0
@@ -160,7 +160,7 @@ def ratio_at(slots: SimulatedSlots, part: float) -> float | None:
     return left / (slots.now - when)
 
 
-def _reports(settings: TrialSettings) -> Iterator[EpochReport | TestReport]:
+def reports_of(settings: TrialSettings) -> Iterator[EpochReport | TestReport]:
     """A learning curve whose ceiling is drawn by the config."""
     ceiling = 0.5 + 0.4 * _number_of(settings)
     last = settings.stop_epoch or int(

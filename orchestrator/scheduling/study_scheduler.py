@@ -184,7 +184,11 @@ class StudyScheduler:
         # Workers have a current folder of their own.
         paths = replace(self._paths, folder=self._paths.folder.absolute())
         job = spec.job(paths, running.attempt, self._study.keep, running.demand)
-        return replace(job, keeps_log=self._queues.num_trained < _MAX_LOGS)
+        return replace(
+            job,
+            checkpoint_minutes=self._study.resources.checkpoint_minutes,
+            keeps_log=self._queues.num_trained < _MAX_LOGS,
+        )
 
     def trials_started(self, trial_ids: Sequence[str]) -> None:
         """A worker has the jobs of a slot now: waiting in a queue is not the trials' time."""

@@ -27,14 +27,12 @@ class TrialKind(NamedTuple):
     loss: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Mean:
-    total: float = 0.0
-    weight: float = 0.0
+    """Replaced whole: the thread that estimates may read while the one that learns adds."""
 
-    def add(self, value: float, weight: float = 1.0, *, kept: float = 1.0) -> None:
-        self.total = self.total * kept + value
-        self.weight = self.weight * kept + weight
+    total: float
+    weight: float
 
     @property
     def value(self) -> float:
@@ -60,14 +58,15 @@ class TrialSeconds:
             return
         pair = (kind.block, kind.loss)
         if kind.stage == "search" or pair not in self._rates:
-            self._rates.setdefault(pair, _Mean()).add(seconds, number, kept=_KEPT**number)
-        else:
-            self._factors.setdefault(kind.stage, _Mean()).add(seconds, number * self._rate(pair))
+            self._rates[pair] = _plus(self._rates.get(pair), seconds, number, _KEPT**number)
+        elif rate := self._rate(pair):
+            stage = kind.stage
+            self._factors[stage] = _plus(self._factors.get(stage), seconds, number * rate)
 
     def learn_around(self, kind: TrialKind, seconds: float, number: int = 1) -> None:
         """So many trials took so many seconds together besides their epochs."""
         if number:
-            self._around.setdefault(kind.stage, _Mean()).add(seconds, number)
+            self._around[kind.stage] = _plus(self._around.get(kind.stage), seconds, number)
 
     def of_epochs(self, kind: TrialKind, number: float) -> float:
         """Seconds of so many epochs; 0 while nothing is known."""
@@ -92,3 +91,10 @@ class TrialSeconds:
         ]
         found = similar or [mean.value for mean in tuple(self._rates.values())]
         return sum(found) / len(found) if found else 0.0
+
+
+def _plus(mean: _Mean | None, total: float, weight: float, kept: float = 1.0) -> _Mean:
+    """The mean with more values; what it was before counts by ``kept``."""
+    if mean is None:
+        return _Mean(total, weight)
+    return _Mean(mean.total * kept + total, mean.weight * kept + weight)

@@ -170,6 +170,8 @@ class ResourceSettings:
         trial_hours: a trial whose attempts take longer together fails; None for no limit.
         stuck_minutes: an attempt that reports nothing for so long is killed and repeated; None
             for never.
+        checkpoint_minutes: after an epoch a trial saves its state, if it last did so long ago; 0
+            for every epoch.
         backbones: name of a backbone -> what its trials occupy instead.
     """
 
@@ -177,6 +179,7 @@ class ResourceSettings:
     gpus_per_trial: float = 0.0
     trial_hours: float | None = None
     stuck_minutes: float | None = 60.0
+    checkpoint_minutes: float = 5.0
     backbones: Mapping[str, ResourceShare] = field(default_factory=dict)
 
 

@@ -42,6 +42,9 @@ def read_resources(
         stuck_minutes=section.number_or_null(
             "stuck_minutes", base.stuck_minutes, above=0.0, high=_MAX_HOURS
         ),
+        checkpoint_minutes=section.number(
+            "checkpoint_minutes", base.checkpoint_minutes, low=0.0, high=_MAX_HOURS
+        ),
         backbones=(
             {} if problems.concern(("backbones",)) else _shares(section, backbones, problems)
         ),

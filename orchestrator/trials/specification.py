@@ -27,6 +27,7 @@ class TrialJob:
         demand: CPUs and GPUs it occupies.
         population: what it shares with the trials that it can be trained together with; None for a
             trial that runs alone.
+        checkpoint_minutes: how old its checkpoint may become before it is replaced.
         keeps_log: whether its log file is kept whatever becomes of it.
         loss_files: name -> bytes of the files that its loss is in (`trainables.loss_files`).
     """
@@ -37,6 +38,7 @@ class TrialJob:
     settings: TrialSettings
     demand: Demand
     population: str | None = None
+    checkpoint_minutes: float = 0.0
     keeps_model: bool = False
     keeps_embeddings: bool = False
     keeps_log: bool = True

@@ -1,6 +1,7 @@
 """Runs one trial at a time, step by step, and never raises: failures become messages."""
 
 import logging
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -26,6 +27,27 @@ if TYPE_CHECKING:
 Keep: TypeAlias = "Callable[[FoldArtifacts], None] | None"
 
 
+class CheckpointSaver:
+    """Saves checkpoints of one attempt.
+
+    Args:
+        job: the job of which it is an attempt.
+    """
+
+    def __init__(self, job: TrialJob) -> None:
+        self._job = job
+        self._saved = time.monotonic()
+
+    def is_due(self) -> bool:
+        """Whether the last checkpoint, or the start, is as long ago as the study lets it be."""
+        return time.monotonic() - self._saved >= 60.0 * self._job.checkpoint_minutes
+
+    def __call__(self, state: bytes) -> None:
+        """Replace the checkpoint of the trial, whether or not that is due."""
+        checkpoint_files.save(self._job.paths, self._job.trial_id, state)
+        self._saved = time.monotonic()
+
+
 class TrialFunction(Protocol):
     """What runs a trial: `trainables.trial.run_trial.run_trial`, or something of its shape."""
 
@@ -34,22 +56,22 @@ class TrialFunction(Protocol):
         settings: TrialSettings,
         *,
         resume: bytes | None,
-        save: Callable[[bytes], None],
+        save: CheckpointSaver,
         keep: Keep,
     ) -> Iterator[Report]:
-        """Yield the reports of the trial, saving its state before each.
+        """Yield the reports of the trial, saving its state before each for which that is due.
 
         After each test ``keep``, unless it is None, gets the model and embeddings of the fold.
         """
 
 
 def train(
-    settings: TrialSettings, *, resume: bytes | None, save: Callable[[bytes], None], keep: Keep
+    settings: TrialSettings, *, resume: bytes | None, save: CheckpointSaver, keep: Keep
 ) -> Iterator[Report]:
     """Run a real trial. Torch is loaded by the first one, not with this module."""
     from trainables.trial.run_trial import run_trial
 
-    return run_trial(settings, resume=resume, save=save, keep=keep)
+    return run_trial(settings, resume=resume, save=save, is_save_due=save.is_due, keep=keep)
 
 
 class TrialWorker:
@@ -113,7 +135,7 @@ def _reports(attempt: WorkerAttempt, trial: TrialFunction) -> Iterator[Report]:
     start = partial(
         trial,
         job.settings,
-        save=partial(checkpoint_files.save, job.paths, job.trial_id),
+        save=CheckpointSaver(job),
         keep=_artifact_saver(job),
     )
     try:

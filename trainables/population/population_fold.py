@@ -73,7 +73,11 @@ class PopulationFold:
         own = [dict(loss.named_parameters()) for loss in losses]
         self._own = {name: _stacked([made[name] for made in own], device) for name in own[0]}
         self._reals = {
-            name: self._of_members([loss.hyperparameters[name] for loss in losses])
+            name: self._of_members(
+                [loss.hyperparameters[name] for loss in losses],
+                # Angles are turned into radians first, of a trial alone in float64.
+                torch.float64 if losses[0].declared[name].unit == "degrees" else torch.float32,
+            )
             for name in real_names(first.settings.loss)
         }
         self._step = StackedStep(
@@ -88,8 +92,8 @@ class PopulationFold:
             is_normalised=first.training.l2,
         )
 
-    def _of_members(self, values: Sequence[float]) -> Tensor:
-        return torch.tensor(values, dtype=torch.float32, device=self._device)
+    def _of_members(self, values: Sequence[float], dtype: torch.dtype = torch.float32) -> Tensor:
+        return torch.tensor(values, dtype=dtype, device=self._device)
 
     def __len__(self) -> int:
         return len(self._setups)

@@ -22,6 +22,7 @@ def run_trial(
     *,
     resume: bytes | None = None,
     save: Callable[[bytes], None] | None = None,
+    is_save_due: Callable[[], bool] = lambda: True,
     keep: Callable[[FoldArtifacts], None] | None = None,
 ) -> Iterator[EpochReport | TestReport]:
     """Train, validate after each epoch, and test once per fold if asked to.
@@ -42,7 +43,8 @@ def run_trial(
         settings: the trial. The loss ``untrained`` with 0 epochs is the baseline: epoch 0 is
             validated (not under ``refit``) and tested as it is.
         resume: the last checkpoint given to ``save``; its reports are yielded first, again.
-        save: called with the trial's state before each report is yielded.
+        save: called with the trial's state before a report is yielded.
+        is_save_due: asked before each report whether to save; by default always.
         keep: called after the test of each fold, before ``save``, with what is worth keeping. So
             a trial that was resumed has kept what the reports it yields again speak of.
 
@@ -83,7 +85,7 @@ def run_trial(
         for number, step in enumerate(steps[num_done:], start=num_done + 1):
             report = step()
             reports.append(report)
-            if save is not None:
+            if save is not None and is_save_due():
                 fold_state = run.state_dict() if number < num_steps else None
                 checkpoint = Checkpoint(identity=identity, reports=reports, fold_state=fold_state)
                 save(encode(checkpoint))

@@ -1,4 +1,4 @@
-"""Checkpoints: the state of a running trial, replaced whole after every epoch."""
+"""Checkpoints: the state of a running trial, replaced whole."""
 
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import put, read_bytes, remove, remove_folder

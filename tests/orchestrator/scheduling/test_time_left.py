@@ -53,6 +53,13 @@ def test_finals_cost_what_finals_cost_once_one_has_ended():
     assert costs.of_epochs(search, 1) == pytest.approx(4)
 
 
+def test_finals_of_a_loss_whose_epochs_take_no_time_cost_nothing():
+    costs = TrialSeconds()
+    for stage in ("search", "part"):
+        costs.learn_epochs(TrialKind(stage, BLOCK, "triplet"), 1, 0.0)
+    assert costs.of_epochs(TrialKind("part", BLOCK, "triplet"), 5) == 0.0
+
+
 def test_later_trials_of_a_search_are_expected_to_be_stopped_earlier():
     asha = EarlyStopping(kind="asha", grace_epochs=1, reduction_factor=3)
     expected = ExpectedEpochs(epochs_by_index(asha, epochs=9, folds=1))

@@ -30,6 +30,7 @@ protocol: {kind: fixed, val_fraction: 0.4}
 search: {trials: 2, early_stopping: none, order: deterministic}
 final: {seeds: 1, protocol: {kind: kfold, folds: 2}}
 training: {epochs: 1, batch_size: 16}
+resources: {checkpoint_minutes: 0}
 """
 
 

@@ -1,0 +1,234 @@
+"""What the driver of a study spends on trials and reports, and how busy it keeps many slots.
+
+    python -m benchmarks.driver --slots 10 100 1000 10000
+
+The scheduler, its queues and samplers and the results folder are podium's own; worker slots are
+simulated, each event in the order of its made-up time. The driver handles one event at a time and
+takes the processor time that it takes here, during which slots that wait for it are idle. Of 100
+attempts some lose their node, their process, or are slow by a factor, and what is lost is trained
+again from scratch. Without Ray: what its processes and messages cost comes on top
+(`benchmarks.orchestration`).
+"""
+
+import argparse
+import heapq
+import itertools
+import random
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, Self, TypeVar
+
+from benchmarks.interleaved import print_header
+from benchmarks.simulated_time import Costs, reports_of
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.run.run_study import Console, run_study
+from orchestrator.scheduling.executor_interface import Loss, LossCause, NoJob, Scheduler
+from orchestrator.study.resource_demand import Capacity
+from orchestrator.study.study import Study
+from orchestrator.study_validation.load_study import load_study
+from orchestrator.trials.specification import TrialJob
+from orchestrator.trials.worker_messages import Ended, Message
+
+T = TypeVar("T")
+
+_LOSSES = ("contrastive", "multi_similarity", "proxy_anchor", "triplet")
+_TRIALS_OF_SEARCH = 50
+_LOST: dict[LossCause, float] = {"lost_node": 0.02, "preempted": 0.01, "lost_worker": 0.01}
+_SLOW, _SLOW_BY = 0.01, 4.0
+_LOOK_SECONDS = 1.0  # between two looks at what has to be killed, as executors have it
+
+
+class _Event(NamedTuple):
+    time: float
+    serial: int
+    trial_id: str
+    message: Message | Loss
+    messages: Iterator[tuple[float, Message | Loss]]
+
+
+@dataclass
+class Spent:
+    """Processor seconds of the driver, by what it did.
+
+    Attributes:
+        trials: of each trial that ended, in their order: its job and its last message.
+        reports: of all reports that ended no trial.
+        num_reports: how many those were.
+        looks: of looking at what has to be killed.
+    """
+
+    trials: list[float] = field(default_factory=list)
+    reports: float = 0.0
+    num_reports: int = 0
+    looks: float = 0.0
+
+
+class SimulatedCluster:
+    """Worker slots in made-up time, in which the driver takes the time that it takes.
+
+    Attributes:
+        spent: what the driver spent.
+        occupancy: part of the slots' time that was spent on training, up to the last job.
+    """
+
+    def __init__(self, num_slots: int, costs: Costs) -> None:
+        self._num_slots, self._costs = num_slots, costs
+        self._random = random.Random(0)
+        self._worked = 0.0
+        self.now = 0.0
+        self.spent = Spent()
+        self.occupancy = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing has to be ended."""
+
+    def capacity(self) -> Capacity:
+        return Capacity(cpus=1e9, gpus=1e9, max_trials=self._num_slots)
+
+    def run(self, scheduler: Scheduler) -> None:
+        self._due: list[_Event] = []
+        self._serials = itertools.count()
+        job_seconds: dict[str, float] = {}
+        looked = self.now
+        while True:
+            while len(self._due) < self._num_slots:
+                job, seconds = self._timed(lambda: scheduler.next_job(self.capacity()))
+                if isinstance(job, NoJob):
+                    break
+                job_seconds[job.trial_id] = job_seconds.get(job.trial_id, 0.0) + seconds
+                scheduler.trials_started([job.trial_id])
+                self._push(job.trial_id, self._messages(job))
+                self._note_occupancy()
+            if not self._due:
+                return
+            event = heapq.heappop(self._due)
+            self.now = max(self.now, event.time)
+            if self.now - looked >= _LOOK_SECONDS:
+                _, seconds = self._timed(lambda: scheduler.trials_to_kill(self.capacity()))
+                self.spent.looks += seconds
+                looked = self.now
+            continues, seconds = self._timed(partial(_handle, scheduler, event))
+            if continues:
+                self.spent.reports += seconds
+                self.spent.num_reports += 1
+                self._push(event.trial_id, event.messages)
+            elif isinstance(event.message, Ended):
+                self.spent.trials.append(job_seconds.pop(event.trial_id) + seconds)
+
+    def _timed(self, call: Callable[[], T]) -> tuple[T, float]:
+        started = time.process_time()
+        result = call()
+        seconds = time.process_time() - started
+        self.now += seconds
+        return result, seconds
+
+    def _push(self, trial_id: str, messages: Iterator[tuple[float, Message | Loss]]) -> None:
+        seconds, message = next(messages)
+        self._worked += seconds
+        until = self.now + seconds
+        heapq.heappush(self._due, _Event(until, next(self._serials), trial_id, message, messages))
+
+    def _note_occupancy(self) -> None:
+        if self.now:
+            ahead = sum(max(0.0, event.time - self.now) for event in self._due)
+            self.occupancy = (self._worked - ahead) / (self._num_slots * self.now)
+
+    def _messages(self, job: TrialJob) -> Iterator[tuple[float, Message | Loss]]:
+        """Every message of an attempt, with the seconds of work since the last."""
+        seconds = self._costs.of_epoch(job.settings, self.now)
+        if self._random.random() < _SLOW:
+            seconds *= _SLOW_BY
+        reports = list(reports_of(job.settings))
+        lost = self._loss()
+        lives = self._random.randrange(len(reports)) if lost else len(reports)
+        for report in reports[:lives]:
+            yield seconds, report
+        if lost:
+            yield seconds / 2, lost
+        else:
+            yield 0.0, Ended(state="COMPLETE")
+
+    def _loss(self) -> Loss | None:
+        number = self._random.random()
+        for cause, part in _LOST.items():
+            number -= part
+            if number < 0:
+                return Loss(cause=cause, message="simulated")
+        return None
+
+
+def _handle(scheduler: Scheduler, event: _Event) -> bool:
+    if isinstance(event.message, Loss):
+        scheduler.trial_lost(event.trial_id, event.message)
+        return False
+    return scheduler.receive(event.trial_id, [event.message])
+
+
+def study_of(num_trials: int, epochs: int) -> Study:
+    """Searches of 50 trials, at least so many trials in all."""
+    num_dims = max(1, round(num_trials / (len(_LOSSES) * _TRIALS_OF_SEARCH)))
+    return load_study(
+        {
+            "study": "simulated",
+            "datasets": [{"name": "glyphs", "script": "greek"}],
+            "embedding_dims": [4 + number for number in range(num_dims)],
+            "losses": list(_LOSSES),
+            "protocol": {"kind": "fixed", "val_fraction": 0.25},
+            "search": {"trials": _TRIALS_OF_SEARCH},
+            "final": {"seeds": 3},
+            "training": {"epochs": epochs},
+        }
+    )
+
+
+def simulate(num_slots: int, num_trials: int, epochs: int, epoch_seconds: float) -> None:
+    cluster = SimulatedCluster(num_slots, Costs(epoch=epoch_seconds))
+    study = study_of(num_trials, epochs)
+    with tempfile.TemporaryDirectory() as storage:
+        end = run_study(
+            study,
+            StudyPaths(Path(storage) / study.name),
+            start_executor=lambda: cluster,
+            console=Console(say=lambda line: None),
+            trains_here=True,
+            clock=lambda: cluster.now,
+        )
+    assert end.progress.trials_done == end.progress.trials_planned
+    spent = cluster.spent
+    fifth = len(spent.trials) // 5
+    growth = sum(spent.trials[-fifth:]) / sum(spent.trials[:fifth])
+    per_report = spent.reports / spent.num_reports
+    print(
+        f"| {num_slots:,} | {len(spent.trials):,} | {spent.num_reports:,} "
+        f"| {1e3 * sum(spent.trials) / len(spent.trials):.1f} | {growth:.2f} "
+        f"| {1e3 * per_report:.3f} | {1 / per_report:,.0f} | {cluster.occupancy:.1%} |",
+        flush=True,
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--slots", type=int, nargs="+", default=[10, 100, 1000])
+    parser.add_argument("--trials-per-slot", type=int, default=3)
+    parser.add_argument("--least-trials", type=int, default=1000)
+    parser.add_argument("--epochs", type=int, default=20)
+    parser.add_argument("--epoch-seconds", type=float, default=30.0)
+    options = parser.parse_args()
+    print_header("benchmarks.driver", "cpu")
+    print("| slots | trials | reports | ms a trial | last / first fifth", end=" ")
+    print("| ms a report | reports a second | occupancy |")
+    print("|" + "---|" * 8)
+    for num_slots in options.slots:
+        num_trials = max(options.least_trials, num_slots * options.trials_per_slot)
+        simulate(num_slots, num_trials, options.epochs, options.epoch_seconds)
+
+
+if __name__ == "__main__":
+    main()

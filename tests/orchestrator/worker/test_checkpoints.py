@@ -1,0 +1,42 @@
+"""How often a trial saves its state."""
+
+from dataclasses import replace
+
+import pytest
+
+from orchestrator.results.records import checkpoint_files
+from orchestrator.worker.worker import CheckpointSaver, TrialWorker, train
+from tests.orchestrator.results.store_rows import new_store
+from tests.orchestrator.worker.test_trial_worker import job_in, run
+
+
+@pytest.fixture
+def paths(tmp_path):
+    return new_store(tmp_path)
+
+
+def test_a_state_is_due_at_once_where_every_epoch_is_saved(paths):
+    assert CheckpointSaver(job_in(paths)).is_due()
+
+
+def test_a_state_is_due_once_the_start_or_the_last_one_is_long_enough_ago(paths, monkeypatch):
+    now = 1000.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    save = CheckpointSaver(replace(job_in(paths), checkpoint_minutes=5.0))
+    now += 299.0
+    assert not save.is_due()
+    now += 1.0
+    assert save.is_due()
+    save(b"state")
+    assert checkpoint_files.load(paths, "t0") == b"state"
+    assert not save.is_due()
+    now += 300.0
+    assert save.is_due()
+
+
+@pytest.mark.parametrize(("minutes", "is_saved"), [(0.0, True), (60.0, False)])
+def test_a_trial_saves_its_state_only_when_that_is_due(paths, minutes, is_saved):
+    job = replace(job_in(paths), checkpoint_minutes=minutes)
+    *_, ended = run(TrialWorker(train), job)
+    assert ended.state == "COMPLETE"
+    assert (checkpoint_files.load(paths, "t0") is not None) == is_saved
