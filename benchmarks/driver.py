@@ -72,13 +72,15 @@ class SimulatedCluster:
 
     Attributes:
         spent: what the driver spent.
-        occupancy: part of the slots' time that was spent on training, up to the last job.
+        occupancy: part of the slots' time that was spent on training while there was a job for
+            each of them: until the study first had none.
     """
 
     def __init__(self, num_slots: int, costs: Costs) -> None:
         self._num_slots, self._costs = num_slots, costs
         self._random = random.Random(0)
         self._worked = 0.0
+        self._has_jobs_for_all = True
         self.now = 0.0
         self.spent = Spent()
         self.occupancy = 0.0
@@ -101,11 +103,11 @@ class SimulatedCluster:
             while len(self._due) < self._num_slots:
                 job, seconds = self._timed(lambda: scheduler.next_job(self.capacity()))
                 if isinstance(job, NoJob):
+                    self._note_occupancy()
                     break
                 job_seconds[job.trial_id] = job_seconds.get(job.trial_id, 0.0) + seconds
                 scheduler.trials_started([job.trial_id])
                 self._push(job.trial_id, self._messages(job))
-                self._note_occupancy()
             if not self._due:
                 return
             event = heapq.heappop(self._due)
@@ -119,7 +121,7 @@ class SimulatedCluster:
                 self.spent.reports += seconds
                 self.spent.num_reports += 1
                 self._push(event.trial_id, event.messages)
-            elif isinstance(event.message, Ended):
+            elif not isinstance(event.message, Loss):
                 self.spent.trials.append(job_seconds.pop(event.trial_id) + seconds)
 
     def _timed(self, call: Callable[[], T]) -> tuple[T, float]:
@@ -136,9 +138,10 @@ class SimulatedCluster:
         heapq.heappush(self._due, _Event(until, next(self._serials), trial_id, message, messages))
 
     def _note_occupancy(self) -> None:
-        if self.now:
+        if self._has_jobs_for_all:
             ahead = sum(max(0.0, event.time - self.now) for event in self._due)
             self.occupancy = (self._worked - ahead) / (self._num_slots * self.now)
+            self._has_jobs_for_all = False
 
     def _messages(self, job: TrialJob) -> Iterator[tuple[float, Message | Loss]]:
         """Every message of an attempt, with the seconds of work since the last."""
