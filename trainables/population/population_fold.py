@@ -34,8 +34,9 @@ MemberReport = EpochReport | Diverged | Collapsed
 class PopulationFold:
     """The heads of one fold, from scratch.
 
-    Each member is what `trainables.trial.fold_run.FoldRun` would make of its trial, up to the
-    rounding of float32 sums that are added in another order.
+    Each member is what `trainables.trial.fold_run.FoldRun` would make of its trial: to the bit
+    where the loss does, on this device, in a stack what it does alone. A few losses add a sum in
+    another order, which thousands of steps can turn into another query or two.
 
     Args:
         setups: trials of one agreement (`trainables.settings.population_agreement`).
