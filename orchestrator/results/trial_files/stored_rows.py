@@ -18,7 +18,11 @@ from orchestrator.results.trial_files.compaction_manifest import (
     Inventory,
     take_inventory,
 )
-from orchestrator.results.trial_files.integrity import IDENTITY, check_file
+from orchestrator.results.trial_files.integrity import (
+    IDENTITY,
+    check_file,
+    check_segments_disjoint,
+)
 from orchestrator.results.trial_files.parquet_file import FileFooter, check_footer, has_checksum
 from podium.errors import CorruptFileError, StoreError, UnreachableError
 
@@ -203,6 +207,8 @@ class StoredRows:
             ]
         )
         if odd.is_empty():
+            if self._inventory.segments.keys() & copies.keys():
+                check_segments_disjoint(self._inventory.manifest)
             return
         odd_files = set(odd[_FILE])
         file = next(file for file, copy in copies.items() if str(copy) in odd_files)
