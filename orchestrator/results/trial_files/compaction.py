@@ -19,9 +19,8 @@ that was killed is finished by the next one, or by the next run of the study. Ca
 study's lock, so there is only ever one; workers may commit meanwhile.
 """
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import pyarrow as pa
@@ -43,15 +42,13 @@ from orchestrator.results.storage.local_copies import fetch, forget
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.storage.transient_errors import with_retries
 from orchestrator.results.trial_files.compaction_manifest import (
-    SEGMENTS_PER_LEVEL,
-    TRIALS_PER_SEGMENT,
     Inventory,
     Segment,
+    hash_of_names,
     level_of,
     loose_trials,
     read_manifest,
     take_inventory,
-    with_listing,
     write_manifest,
 )
 from orchestrator.results.trial_files.flat_test_scores import with_flat_test_scores
@@ -72,7 +69,6 @@ from orchestrator.results.trial_files.unfinished_compaction import mark_unfinish
 from podium.errors import StoreError
 
 TRIALS_PER_ROW_GROUP = 256
-_HASH_LENGTH = 16
 
 
 def compact(paths: StudyPaths) -> int:
@@ -118,13 +114,13 @@ def compact_loose(
     step = _Step(paths=paths, schema=read_schema(paths), study=study_name(paths), check=check)
     segments = read_manifest(paths).segments
     if any(segment.listed is not None for segment in segments):
-        write_manifest(paths, [with_listing(segment) for segment in segments])
+        write_manifest(paths, list(map(with_listing, segments)))
     manifest = read_manifest(paths)
     gathered = {trial_id: path for trial_id, path in loose.items() if trial_id not in manifest}
     if gathered:
-        step.replace(gathered, [it for it in manifest.segments if _has_room(it)], least_level=0)
-    while full := _full_level(read_manifest(paths).segments):
-        step.replace({}, full, least_level=full[0].level + 1)
+        step.put(gathered, [it for it in manifest.segments if it.has_room], least_level=0)
+    while full := read_manifest(paths).full_level:
+        step.put({}, full, least_level=full[0].level + 1)
 
 
 def finish_compaction(paths: StudyPaths) -> None:
@@ -234,16 +230,31 @@ def write_segment(
     """
     # What a withdrawn failure stands for never changes, and the same trials have other rows once
     # some were retried.
-    text = "\n".join([*trials, *schema.names, *retried_names(paths)])
-    path = paths.compacted / f"{hashlib.sha256(text.encode()).hexdigest()[:_HASH_LENGTH]}.parquet"
+    name = hash_of_names([*trials, *schema.names, *retried_names(paths)])
+    path = paths.compacted / f"{name}.parquet"
     with writing(path) as file:
         with parquet_writer(file, schema) as writer:
             for table in rows:
                 writer.write_table(table)
         checksum = write_listing(listing_of(path), trials)
         before_it_shows()
-    level = max(least_level, level_of(len(trials)))
-    return Segment(path=path, level=level, num_trials=len(trials), checksum=checksum)
+    return Segment(
+        path=path,
+        level=max(least_level, level_of(len(trials))),
+        num_trials=len(trials),
+        checksum=checksum,
+        columns=hash_of_names(schema.names),
+    )
+
+
+def with_listing(segment: Segment) -> Segment:
+    """The segment with a listing beside it, which is written if the manifest was its listing."""
+    if segment.listed is None:
+        return segment
+    with open_parquet(segment.path) as file:
+        columns = hash_of_names(file.schema_arrow.names)
+    checksum = write_listing(segment.listing, segment.listed)
+    return replace(segment, checksum=checksum, columns=columns, listed=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -255,10 +266,10 @@ class _Step:
     study: str
     check: Callable[[], object]
 
-    def replace(
+    def put(
         self, loose: Mapping[str, Place], segments: Sequence[Segment], *, least_level: int
     ) -> None:
-        """Put one segment in place of trial files and other segments."""
+        """Put one segment in the place of trial files and other segments."""
         before = read_manifest(self.paths)
         own = SegmentTrials.of({it: StudyPaths.search_of(path) for it, path in loose.items()})
         trials = joined([own, *(segment.trials for segment in segments)])
@@ -298,26 +309,13 @@ class _Step:
             yield group
 
 
-def _has_room(segment: Segment) -> bool:
-    return segment.level == 0 and segment.num_trials < TRIALS_PER_SEGMENT
-
-
-def _full_level(segments: Sequence[Segment]) -> list[Segment]:
-    """The segments of the lowest level that has enough of them to be merged; may be empty."""
-    for level in sorted({segment.level for segment in segments}):
-        of_level = [segment for segment in segments if segment.level == level]
-        if len(of_level) >= SEGMENTS_PER_LEVEL:
-            return of_level
-    return []
-
-
 def _write_lacking_columns(paths: StudyPaths) -> None:
     """Rewrite the segments from before the study gained columns."""
     schema = read_schema(paths)
     step = _Step(paths=paths, schema=schema, study=study_name(paths), check=lambda: None)
     for segment in read_manifest(paths).segments:
-        if _lacks_columns(segment, schema):
-            step.replace({}, [segment], least_level=segment.level)
+        if segment.columns != hash_of_names(schema.names):
+            step.put({}, [segment], least_level=segment.level)
 
 
 def _clean(paths: StudyPaths, inventory: Inventory) -> None:
@@ -331,8 +329,3 @@ def _clean(paths: StudyPaths, inventory: Inventory) -> None:
         mark_unfinished(paths)
         remove_all(unwanted)
     remove(paths.unfinished_compaction)
-
-
-def _lacks_columns(segment: Segment, schema: pa.Schema) -> bool:
-    with open_parquet(segment.path) as file:
-        return bool(file.schema_arrow.names != schema.names)

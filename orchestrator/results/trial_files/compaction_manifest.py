@@ -9,7 +9,8 @@ The manifest has a line for each segment, so it stays small however many trials 
 process remembers it, and asks the store each time whether it is still the one.
 """
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,7 +29,6 @@ from orchestrator.results.trial_files.segment_trials import (
     listed_trials,
     listing_of,
     read_listing,
-    write_listing,
 )
 from podium.errors import CorruptFileError
 
@@ -39,9 +39,10 @@ SEGMENTS_PER_LEVEL = 8
 """So many segments of a level are merged into one of the next."""
 
 _VERSION = 2
+_HASH_LENGTH = 16
 T = TypeVar("T")
 
-_KINDS = {"file": str, "level": int, "trials": int, "listing": str}
+_KINDS = {"file": str, "level": int, "trials": int, "listing": str, "columns": str}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +55,7 @@ class Segment:
             `SEGMENTS_PER_LEVEL` times as many as one of the level below.
         num_trials: number of its trials.
         checksum: checksum of its listing.
+        columns: hash of the names of its columns, by `hash_of_names`; empty if not known.
         listed: its trials, if the manifest itself lists them, as earlier versions wrote it.
     """
 
@@ -61,12 +63,18 @@ class Segment:
     level: int
     num_trials: int
     checksum: str
+    columns: str
     listed: SegmentTrials | None = field(default=None, compare=False, repr=False)
 
     @property
     def listing(self) -> Place:
         """The listing beside the file."""
         return listing_of(self.path)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether it is gathered again with loose files that come after it."""
+        return self.level == 0 and self.num_trials < TRIALS_PER_SEGMENT
 
     @property
     def trials(self) -> SegmentTrials:
@@ -102,6 +110,15 @@ class Manifest:
     def num_trials(self) -> int:
         """Number of trials in all segments."""
         return sum(segment.num_trials for segment in self.segments)
+
+    @property
+    def full_level(self) -> list[Segment]:
+        """Segments of the lowest level that has enough of them to be merged; may be empty."""
+        for level in sorted({segment.level for segment in self.segments}):
+            of_level = [segment for segment in self.segments if segment.level == level]
+            if len(of_level) >= SEGMENTS_PER_LEVEL:
+                return of_level
+        return []
 
     def __contains__(self, trial_id: object) -> bool:
         """Whether a trial was compacted; only listings are read, and each once in a process."""
@@ -201,22 +218,16 @@ def write_manifest(paths: StudyPaths, segments: Sequence[Segment]) -> None:
             "level": segment.level,
             "trials": segment.num_trials,
             "listing": segment.checksum,
+            "columns": segment.columns,
         }
         for segment in segments
     ]
     write_checksummed(paths.manifest, {"version": _VERSION, "segments": known})
 
 
-def with_listing(segment: Segment) -> Segment:
-    """The segment with a listing beside it, which is written if the manifest was its listing."""
-    if segment.listed is None:
-        return segment
-    return Segment(
-        path=segment.path,
-        level=segment.level,
-        num_trials=segment.num_trials,
-        checksum=write_listing(segment.listing, segment.listed),
-    )
+def hash_of_names(names: Iterable[str]) -> str:
+    """A name for a sequence of names, which may be part of a file name."""
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()[:_HASH_LENGTH]
 
 
 def level_of(num_trials: int) -> int:
@@ -287,6 +298,7 @@ def _parsed(paths: StudyPaths, values: Mapping[str, Any]) -> Manifest:
                 level=entry["level"],
                 num_trials=entry["trials"],
                 checksum=entry["listing"],
+                columns=entry["columns"],
             )
             for entry in entries
         )
@@ -319,6 +331,7 @@ def _of_one_file(paths: StudyPaths, values: Mapping[str, Any]) -> Manifest:
         level=level_of(len(trials)),
         num_trials=len(trials),
         checksum=checksum_of(values),
+        columns="",
         listed=listed_trials(paths.manifest, searches),
     )
     return Manifest(segments=(segment,))

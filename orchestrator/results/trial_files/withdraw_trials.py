@@ -23,13 +23,13 @@ from orchestrator.results.storage.local_copies import forget
 from orchestrator.results.storage.transient_errors import with_retries
 from orchestrator.results.trial_files.compaction import (
     finish_compaction,
+    with_listing,
     with_missing_columns,
     write_segment,
 )
 from orchestrator.results.trial_files.compaction_manifest import (
     Segment,
     read_manifest,
-    with_listing,
     write_manifest,
 )
 from orchestrator.results.trial_files.parquet_file import encode, read_groups
