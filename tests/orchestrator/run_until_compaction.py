@@ -14,8 +14,6 @@ import threading
 import time
 from pathlib import Path
 
-import pytest
-
 from orchestrator.executors.in_process import InProcessExecutor
 from tests.orchestrator.results.small_segments import make_segments_small
 from tests.orchestrator.simulated import simulated_trial
@@ -47,9 +45,8 @@ def main() -> None:
                     os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(hear)
-    with pytest.MonkeyPatch.context() as patch:
-        make_segments_small(patch)
-        run_here(STUDY, storage, InProcessExecutor(slow_trial))
+    make_segments_small()
+    run_here(STUDY, storage, InProcessExecutor(slow_trial))
 
 
 def _writes(event, arguments):

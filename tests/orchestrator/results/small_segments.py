@@ -7,11 +7,17 @@ from tests.orchestrator.results.store_rows import commit, new_store, row
 TRIALS_PER_SEGMENT, SEGMENTS_PER_LEVEL = 2, 3
 
 
-def make_segments_small(monkeypatch):
-    """Two trials make a segment, and three segments one of the next level."""
+def make_segments_small(put=setattr, trials=TRIALS_PER_SEGMENT, segments=SEGMENTS_PER_LEVEL):
+    """So many trials make a segment, and so many segments one of the next level.
+
+    Args:
+        put: as `setattr`, of a patch that is undone.
+        trials: trials of a segment.
+        segments: segments of a level.
+    """
     for module in (compaction_manifest, compaction_during_run):
-        monkeypatch.setattr(module, "TRIALS_PER_SEGMENT", TRIALS_PER_SEGMENT)
-    monkeypatch.setattr(compaction_manifest, "SEGMENTS_PER_LEVEL", SEGMENTS_PER_LEVEL)
+        put(module, "TRIALS_PER_SEGMENT", trials)
+    put(compaction_manifest, "SEGMENTS_PER_LEVEL", segments)
 
 
 def nearly_full(folder):

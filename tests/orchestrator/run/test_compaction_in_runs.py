@@ -22,7 +22,7 @@ from tests.orchestrator.small_study import STUDY, run_here, tables
 
 @pytest.fixture
 def small_segments(monkeypatch):
-    make_segments_small(monkeypatch)
+    make_segments_small(monkeypatch.setattr)
 
 
 def segments_at_the_end(monkeypatch):
@@ -41,7 +41,7 @@ def segments_at_the_end(monkeypatch):
 def test_a_run_compacts_its_trials_and_changes_no_row(tmp_path, monkeypatch):
     run_here(STUDY, tmp_path / "plain")
     (plain,) = read_manifest(StudyPaths(tmp_path / "plain" / STUDY.name)).segments
-    make_segments_small(monkeypatch)
+    make_segments_small(monkeypatch.setattr)
     found = segments_at_the_end(monkeypatch)
     run_here(STUDY, tmp_path / "small")
     ((segments, num_loose),) = found

@@ -18,7 +18,7 @@ from tests.orchestrator.results.store_rows import commit, new_store, row
 
 @pytest.fixture(autouse=True)
 def small_segments(monkeypatch):
-    make_segments_small(monkeypatch)
+    make_segments_small(monkeypatch.setattr)
 
 
 def committed(store, compaction, *indices):

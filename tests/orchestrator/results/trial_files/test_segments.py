@@ -50,7 +50,7 @@ MANY = 40
 
 @pytest.fixture
 def small_segments(monkeypatch):
-    make_segments_small(monkeypatch)
+    make_segments_small(monkeypatch.setattr)
 
 
 def shape(store):
