@@ -58,7 +58,9 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
             of the trial finds out whether its row is there.
     """
     flat = dict.fromkeys(known_test_columns(schema.names))
-    data = encode(with_flat_test_scores(to_table(schema, {**row, **flat})))
+    table = to_table(schema, {**row, **flat})
+    # In searches flat test columns are null; to derive that would take a third of a commit.
+    data = encode(table if row["stage"] == "search" else with_flat_test_scores(table))
     if not is_present(paths):  # a folder made again in its place would hide what was there
         raise StoreError(
             f"{paths.folder} is gone: it no longer has a {paths.store.name}. Restore it, then"
