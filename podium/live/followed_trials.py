@@ -60,6 +60,7 @@ class FollowedTrials:
         self._listing = _Listing(paths.trials)
         self._manifest_change: int | None = None
         self._manifest = Manifest()
+        self._compacted: Mapping[str, StoredFile] = {}
         self._files: dict[str, StoredFile] = {}  # those that were read
         self._is_behind = True
         self.rows = pl.DataFrame(schema=COLUMNS)
@@ -81,7 +82,7 @@ class FollowedTrials:
         self._is_behind |= is_listed_anew or is_other_manifest
         if not self._is_behind:
             return False
-        found = {**dict.fromkeys(self._compacted(), _COMPACTED), **self._listing.files}
+        found = {**self._compacted, **self._listing.files}
         outdated = {
             trial_id
             for trial_id, file in self._files.items()
@@ -130,9 +131,6 @@ class FollowedTrials:
             parts = [part for part in (compacted, loose[:middle], loose[middle:]) if part]
             return [rows for part in parts for rows in self._read_rows(part)]
 
-    def _compacted(self) -> Iterator[str]:
-        return chain.from_iterable(segment.trials for segment in self._manifest.segments)
-
     def _inventory(self, trial_ids: Collection[str]) -> Inventory:
         """The files of some trials as they were listed last."""
         manifest, files = self._manifest, self._listing.files
@@ -152,7 +150,11 @@ class FollowedTrials:
             return False
         before, self._manifest = self._manifest, read_manifest_with_listings(self._paths)
         self._manifest_change = change
-        return self._manifest != before
+        if self._manifest == before:
+            return False
+        trials = chain.from_iterable(segment.trials for segment in self._manifest.segments)
+        self._compacted = dict.fromkeys(trials, _COMPACTED)
+        return True
 
 
 class _Listing:

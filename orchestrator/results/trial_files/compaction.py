@@ -19,6 +19,7 @@ that was killed is finished by the next one, or by the next run of the study. Ca
 study's lock, so there is only ever one; workers may commit meanwhile.
 """
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -237,6 +238,8 @@ def write_segment(
             for table in rows:
                 writer.write_table(table)
         checksum = write_listing(listing_of(path), trials)
+        file.flush()
+        os.fsync(file.fileno())  # a large file takes a while: not between here and its name
         before_it_shows()
     return Segment(
         path=path,

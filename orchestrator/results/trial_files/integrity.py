@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
+import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema, study_name
@@ -80,10 +82,14 @@ def check_segment_rows(segment: Segment, rows: pa.Table, study: str) -> None:
         CorruptFileError: it does not; the file and the difference are named.
     """
     path, trials = segment.path, segment.trials
+    found = pl.DataFrame(pl.from_arrow(rows.select(["search", "trial_id"]))).sort("trial_id")
+    is_of_study = pc.all(pc.equal(rows["study"], study), skip_nulls=False).as_py()
+    if is_of_study and found.equals(trials.frame()):
+        return
     others = set(rows["study"].to_pylist()) - {study}
     if others:
-        found = min(map(repr, others))
-        raise CorruptFileError(f"{path} holds rows of the study {found}, not {study!r}")
+        other = min(map(repr, others))
+        raise CorruptFileError(f"{path} holds rows of the study {other}, not {study!r}")
     trial_ids = rows["trial_id"].to_pylist()
     if len(trial_ids) != len(trials) or set(trial_ids) != set(trials):
         raise CorruptFileError(f"{path} does not hold the trials that the listing beside it says")

@@ -127,8 +127,10 @@ def test_a_commit_to_s3_costs_three_requests_and_no_bytes_of_the_manifest(s3_ser
         assert check_store(store) == 4
 
 
-def test_a_manifest_in_a_bucket_is_noticed_when_it_is_replaced_or_gone(bucket, memory_bucket):
-    for place in (bucket, memory_bucket):
+def test_a_manifest_in_a_bucket_is_noticed_when_it_is_replaced_or_gone(
+    bucket, google_bucket, memory_bucket
+):
+    for place in (bucket, google_bucket, memory_bucket):
         store = commit(new_store(place), row(0))
         compact(store)
         assert read_manifest(store).num_trials == 1
