@@ -70,6 +70,7 @@ from orchestrator.results.trial_files.unfinished_compaction import mark_unfinish
 from podium.errors import StoreError
 
 TRIALS_PER_ROW_GROUP = 256
+_ROWS_AT_ONCE = 8  # a table of one row takes a hundred times as much memory as its values
 
 
 def compact(paths: StudyPaths) -> int:
@@ -185,15 +186,21 @@ def segment_groups(segment: Segment, schema: pa.Schema, study: str) -> Iterator[
 def _loose_groups(files: Mapping[str, Place], schema: pa.Schema, study: str) -> Iterator[pa.Table]:
     loose = list(files.values())
     for start in range(0, len(loose), TRIALS_PER_ROW_GROUP):
-        batch = []
-        fetch(loose[start : start + TRIALS_PER_ROW_GROUP])
-        for path in loose[start : start + TRIALS_PER_ROW_GROUP]:
-            row = pa.concat_tables(
-                with_missing_columns(group, schema) for group in read_groups(path, schema)
-            )
-            check_row_fits_path(path, row, study)
-            batch.append(row)
-        yield pa.concat_tables(batch)
+        of_group = loose[start : start + TRIALS_PER_ROW_GROUP]
+        fetch(of_group)
+        parts = []
+        for first in range(0, len(of_group), _ROWS_AT_ONCE):
+            rows = [_row(path, schema, study) for path in of_group[first : first + _ROWS_AT_ONCE]]
+            parts.append(pa.concat_tables(rows).combine_chunks())
+        yield pa.concat_tables(parts)
+
+
+def _row(path: Place, schema: pa.Schema, study: str) -> pa.Table:
+    row = pa.concat_tables(
+        with_missing_columns(group, schema) for group in read_groups(path, schema)
+    )
+    check_row_fits_path(path, row, study)
+    return row
 
 
 def with_missing_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -201,6 +208,8 @@ def with_missing_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
     Hyperparameters that it lacks are null, flat test columns are derived.
     """
+    if table.schema.equals(schema, check_metadata=True):
+        return table
     present = set(table.column_names)
     columns = [
         table[column.name] if column.name in present else pa.nulls(len(table), column.type)
