@@ -116,7 +116,9 @@ def compact_loose(
     step = _Step(paths=paths, schema=read_schema(paths), study=study_name(paths), check=check)
     segments = read_manifest(paths).segments
     if any(segment.listed is not None for segment in segments):
-        write_manifest(paths, list(map(with_listing, segments)))
+        segments = tuple(map(with_listing, segments))
+        check()
+        write_manifest(paths, segments)
     manifest = read_manifest(paths)
     gathered = {trial_id: path for trial_id, path in loose.items() if trial_id not in manifest}
     if gathered:
