@@ -66,7 +66,7 @@ def main() -> None:
 
 def _measure(store: Path, size: Size, seconds: float) -> None:
     ended, commits = threading.Event(), []
-    num_before = len(read_manifest(StudyPaths(store)).trials)
+    num_before = read_manifest(StudyPaths(store)).num_trials
     writer = threading.Thread(target=_run, args=(StudyPaths(store), size, ended, commits))
     writer.start()
     time.sleep(1.0)

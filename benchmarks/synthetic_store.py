@@ -16,9 +16,9 @@ from orchestrator.results.records.asks import Ask, write_ask
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import write_snapshot_files
 from orchestrator.results.records.trial_schema import trial_schema
-from orchestrator.results.storage.files import writing
-from orchestrator.results.trial_files.compaction_manifest import Manifest, write_manifest
-from orchestrator.results.trial_files.parquet_file import parquet_writer
+from orchestrator.results.trial_files.compaction import write_segment
+from orchestrator.results.trial_files.compaction_manifest import write_manifest
+from orchestrator.results.trial_files.segment_trials import SegmentTrials
 from orchestrator.study.resolved_study import resolved_dict
 from orchestrator.study.study import Search
 
@@ -41,17 +41,15 @@ def write_synthetic_store(folder: Path, size: Size, *, seed: int = 0, asks: bool
         provenance={"podium_version": "0.1.0", "git_dirty": False},
         schema=schema,
     )
-    trials: dict[str, str] = {}
-    name = "synthetic.parquet"
-    paths.compacted.mkdir(parents=True, exist_ok=True)
-    with writing(paths.compacted / name) as file, parquet_writer(file, schema) as writer:
-        for number, search in enumerate(searches_of(size)):
-            rows = search_rows(size, search, np.random.default_rng([seed, number]))
-            writer.write_table(trial_table(rows, schema, size))
-            trials |= {row.trial_id: str(paths.trial(search.id, row.trial_id)) for row in rows}
-            if asks:
-                _write_asks(paths, search, rows)
-    write_manifest(paths, Manifest(file=name, trials=trials))
+    found = [
+        (search, search_rows(size, search, np.random.default_rng([seed, number])))
+        for number, search in enumerate(searches_of(size))
+    ]
+    trials = SegmentTrials({search.id: [row.trial_id for row in rows] for search, rows in found})
+    tables = (trial_table(rows, schema, size) for _, rows in found)
+    write_manifest(paths, [write_segment(paths, schema, trials, tables)])
+    for search, rows in found if asks else ():
+        _write_asks(paths, search, rows)
     return folder
 
 

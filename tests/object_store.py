@@ -170,6 +170,7 @@ class Proxy(ThreadingHTTPServer):
         self.is_google = is_google
         self.fault: Callable[[str, str], str | float | None] = lambda method, path: None
         self.requests: list[tuple[str, str]] = []
+        self.statuses: list[int] = []
 
     @property
     def address(self) -> str:
@@ -220,6 +221,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = handle_one
 
     def _answer(self, status: int, headers: list[tuple[str, str]], content: bytes) -> None:
+        self.server.statuses.append(status)
         self.send_response_only(status)
         for name, value in headers:
             if name.lower() not in ("content-length", "connection", "transfer-encoding"):

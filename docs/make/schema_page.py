@@ -109,8 +109,9 @@ _SCHEMA_OPENING = """\
 
 In the code: `orchestrator/results/records/`, `orchestrator/results/trial_files/`.
 
-A results folder is `<storage>/<study>/`. **One trial = one Parquet file = one row.** At the end of
-a run the files are gathered into one; either way plain polars reads them all:
+A results folder is `<storage>/<study>/`. **One trial = one Parquet file = one row.** While a run goes
+on and at its end, files are gathered into [segments](../how-to/storage.md#segments) of many trials; either way plain
+polars reads them all:
 
 ```python
 import polars as pl
@@ -138,7 +139,7 @@ maximise first), `asks/` (which trial each suggestion became, written before it 
 `runs/` (what each run spent: see the end of this page),
 `checkpoints/` (running trials only), `logs/` (what [trials](../explanation/reliability.md#logs-of-trials)
 printed), `compacted/` (the
-gathered trials), `report.html`, `report-images/` (what `podium report --images-beside` wrote).
+gathered trials, and which they are), `report.html`, `report-images/` (what `podium report --images-beside` wrote).
 
 Recalls, nDCG, R-precision, MAP@R, NMI and F1 are 0 to 1. A number is finite or null, never NaN. In
 a study of

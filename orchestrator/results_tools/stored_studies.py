@@ -22,7 +22,10 @@ from orchestrator.results.records.study_snapshot import (
 )
 from orchestrator.results.storage.files import each, exists, list_studies, stored_files
 from orchestrator.results.storage.locations import Place, StoredFile
-from orchestrator.results.trial_files.compaction_manifest import read_manifest
+from orchestrator.results.trial_files.compaction_manifest import (
+    read_manifest,
+    read_manifest_with_listings,
+)
 from orchestrator.study.blocks import blocks, most_finals, num_baseline_runs, searches
 from orchestrator.study.budget import SECONDS_PER_HOUR, with_trials_per_search
 from orchestrator.study.resolved_study import study_from_resolved
@@ -190,13 +193,16 @@ def ended_state(
 
 
 def _num_trials(paths: StudyPaths, files: Sequence[StoredFile]) -> int:
-    """Committed trials: those of the compacted file, and files of one trial each."""
+    """Committed trials: those of segments, and files of one trial each."""
     loose = {
         (paths.folder / file.path).stem
         for file in files
         if file.path.startswith("trials/") and file.path.endswith(".parquet")
     }
-    return len(loose | read_manifest(paths).trials.keys())
+    if not loose:
+        return read_manifest(paths).num_trials
+    manifest = read_manifest_with_listings(paths)
+    return manifest.num_trials + sum(trial_id not in manifest for trial_id in loose)
 
 
 def _num_planned(paths: StudyPaths) -> int:

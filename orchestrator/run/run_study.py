@@ -16,6 +16,7 @@ from orchestrator.results.trial_files.compaction import (
     finish_compaction,
     remove_all_leftovers,
 )
+from orchestrator.results.trial_files.compaction_during_run import CompactionDuringRun
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.notification import Notification
 from orchestrator.run.resume_study import rebuilt_queues
@@ -161,11 +162,14 @@ def run_study(
             withdraw(paths, failed)
             queues = rebuild()
         _report_done(queues, say)
+        compaction = CompactionDuringRun(paths, partial(_check_ownership, paths, lock))
         store = OwnStore(
             paths=paths,
             objective=reader.objective,
-            recorder=TrialRecorder(study, paths, read_schema(paths), current_versions()),
-            check_ownership=partial(_check_ownership, paths, lock),
+            recorder=TrialRecorder(
+                study, paths, read_schema(paths), current_versions(), compaction.committed
+            ),
+            check_ownership=partial(_check_ownership, paths, lock, compaction),
         )
         time_left = TimeLeft(study, queues, clock)
         time_left.learn_rows(reader.trials())
@@ -177,7 +181,7 @@ def run_study(
             with account:
                 if trains_here:
                     _prepare_images(study, datasets)
-                with console.stoppable(scheduler):
+                with console.stoppable(scheduler), compaction:
                     _run_trials(scheduler, study, paths, start_executor, console)
                 account.set_ending(_ending(scheduler))
         elif account.has_other_cancelled_searches:
@@ -213,10 +217,17 @@ def _report_done(queues: StudyQueues, say: Callable[[str], object]) -> None:
         say(f"Continuing: {queues.num_done} of {queues.num_planned} trials are done.")
 
 
-def _check_ownership(paths: StudyPaths, lock: StudyLock) -> None:
-    """Raise an error if the run may not write any more: the folder is gone, or the lock lost."""
+def _check_ownership(
+    paths: StudyPaths, lock: StudyLock, compaction: CompactionDuringRun | None = None
+) -> None:
+    """Raise an error if the run may not write any more.
+
+    The folder is gone, the lock is lost, or a compaction failed: then no row is safe to write.
+    """
     check_not_vanished(paths.folder)
     lock.raise_if_lost()
+    if compaction is not None:
+        compaction.raise_if_failed()
 
 
 def _run_trials(

@@ -1,7 +1,7 @@
 """Turns an ended trial into its one row and commits it."""
 
 import platform
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime, timedelta
 
@@ -27,11 +27,25 @@ _SCORE_NAMES = tuple(field.name for field in fields(Score))
 
 
 class TrialRecorder:
-    """Commits the rows of one study's trials."""
+    """Commits the rows of one study's trials.
+
+    Args:
+        study: the resolved study.
+        paths: its results folder.
+        schema: schema of its trial files.
+        versions: versions that rows hold.
+        committed: called with the ids of search and trial once a trial has a row.
+    """
 
     def __init__(
-        self, study: Study, paths: StudyPaths, schema: pa.Schema, versions: Versions
+        self,
+        study: Study,
+        paths: StudyPaths,
+        schema: pa.Schema,
+        versions: Versions,
+        committed: Callable[[str, str], object] = lambda search, trial_id: None,
     ) -> None:
+        self._committed = committed
         self._study = study
         self._paths = paths
         self._schema = schema
@@ -55,8 +69,9 @@ class TrialRecorder:
             **self._versions.columns(),
         }
         commit_trial(self._paths, self._schema, row)
+        self._committed(spec.search.id, spec.trial_id)
 
-    def copy(self, specs: Iterable[TrialSpec]) -> None:
+    def copy(self, specs: Sequence[TrialSpec]) -> None:
         """Commit the rows of copies of trials that other searches have committed."""
         copies = []
         for spec in specs:
@@ -67,6 +82,8 @@ class TrialRecorder:
                 TrialCopy(trial_id=original.trial_id, search=original.search, identity=identity)
             )
         copy_trials(self._paths, self._schema, copies)
+        for spec in specs:
+            self._committed(spec.search.id, spec.trial_id)
 
     def _score_columns(self, spec: TrialSpec, history: TrialHistory) -> dict[str, object]:
         epochs, selected, tests = history.epochs, history.selected(), history.tests

@@ -21,7 +21,7 @@ _FILES = re.compile(
     r"|(runs|lock)/[^/]+\.json"
     r"|checkpoints/[^/]+/(state|unusable)\.pt"
     r"|(models|embeddings)/[^/]+\.safetensors"
-    r"|compacted/([^/]+\.parquet|manifest\.json)"
+    r"|compacted/([^/]+\.(parquet|trials\.json)|manifest\.json)"
     r"|report-images/[^/]+\.webp"
     r"|code/[^/]+/.+"
     r"|logs/([^/]+/)?[^/]+\.log"

@@ -75,7 +75,7 @@ def check_leftovers(paths: StudyPaths, findings: Findings) -> None:
                 "a compaction is unfinished; until then other programs cannot read the folder",
                 "podium compact finishes it",
             )
-        superseded = len(loose_trials(paths).keys() & inventory.manifest.trials.keys())
+        superseded = sum(trial in inventory.manifest for trial in loose_trials(paths))
         if superseded:
             advice = "podium compact deletes them"
             findings.note(paths.trials, f"{superseded} files were compacted and remain", advice)

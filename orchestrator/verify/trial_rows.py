@@ -13,10 +13,12 @@ from orchestrator.results.records.metric_columns import known_test_columns
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
 from orchestrator.results.storage.local_copies import fetch
-from orchestrator.results.storage.locations import Place, relative_path
+from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.compaction_manifest import Inventory, take_inventory
+from orchestrator.results.trial_files.integrity import check_segments_disjoint
 from orchestrator.results.trial_files.parquet_file import has_checksum, read_groups
 from orchestrator.results.trial_files.row_checks import check_row_fits_path
+from orchestrator.results.trial_files.segment_trials import SegmentTrials
 from orchestrator.verify.findings import Findings
 from podium.errors import CorruptFileError
 
@@ -59,16 +61,17 @@ class _Reading:
     def take(self, path: Place, inventory: Inventory) -> None:
         """Read every trial of a file that was not read yet."""
         self.without_checksum += not has_checksum(path)
-        paths_in_manifest = inventory.manifest.trials if path == inventory.compacted else None
+        segment = inventory.segments.get(path)
+        listed = segment.trials if segment is not None else None
         seen: set[str] = set()
         for group in read_groups(path, self.schema):
-            if paths_in_manifest is None:
+            if listed is None:
                 check_row_fits_path(path, group, self.study)
             self._hits(path, group)
             for start in range(0, group.num_rows, _ROWS_AT_ONCE):
                 part = group.slice(start, _ROWS_AT_ONCE)
                 for index, row in enumerate(part.drop_columns(list(_HEAVY)).to_pylist()):
-                    self._row(path, row, part.slice(index, 1), paths_in_manifest)
+                    self._row(path, row, part.slice(index, 1), listed)
                     if row["trial_id"] in seen:
                         self.findings.problem(
                             path, "a trial must occur exactly once", row["trial_id"]
@@ -76,32 +79,29 @@ class _Reading:
                     seen.add(row["trial_id"])
         if not seen:
             raise CorruptFileError(f"{path} holds no rows")
-        if paths_in_manifest is not None and seen != paths_in_manifest.keys():
-            raise CorruptFileError(
-                f"{path} does not hold the trials that the manifest beside it says"
-            )
+        if segment is not None:
+            segment.check_listing()
+            if seen != set(segment.trials):
+                raise CorruptFileError(
+                    f"{path} does not hold the trials that the listing beside it says"
+                )
 
     def _row(
         self,
         path: Place,
         row: dict[str, Any],
         whole: pa.Table,
-        paths_in_manifest: Mapping[str, str] | None,
+        listed: SegmentTrials | None,
     ) -> None:
         trial_id = row["trial_id"]
         if trial_id in self.trials:
             return
         if row["study"] != self.study:
             self._violation(path, trial_id, f"study must be {self.study!r}", repr(row["study"]))
-        if paths_in_manifest is not None and trial_id in paths_in_manifest:
-            expected = relative_path(self.paths.folder, self.paths.trial(row["search"], trial_id))
-            if paths_in_manifest[trial_id] != expected:
-                self._violation(
-                    path,
-                    trial_id,
-                    f"the manifest must say {expected}",
-                    paths_in_manifest[trial_id],
-                )
+        search = None if listed is None else listed.search_of(trial_id)
+        if search is not None and search != row["search"]:
+            rule = f"the listing must say that its search is {row['search']}"
+            self._violation(path, trial_id, rule, search)
         for name in self.schema.names:
             if name.startswith("hp."):
                 row.setdefault(name, None)
@@ -144,7 +144,7 @@ def read_trials(
         findings: collects problems and notes.
 
     Raises:
-        CorruptFileError: manifest and names of files do not say which files count.
+        CorruptFileError: manifest, listings and names of files do not say which files count.
     """
     reading = _Reading(paths, study, schema, check, findings)
     inventory = take_inventory(paths)
@@ -164,6 +164,7 @@ def read_trials(
         if fresh.manifest == inventory.manifest:
             break
         inventory = fresh  # compacted meanwhile: other files count now
+    check_segments_disjoint(inventory.manifest)
     for path in inventory.files:
         if path in bad:
             with findings.reading(path):

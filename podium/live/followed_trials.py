@@ -13,7 +13,7 @@ from orchestrator.results.storage.locations import Place, RemotePath, StoredFile
 from orchestrator.results.trial_files.compaction_manifest import (
     Inventory,
     Manifest,
-    read_manifest,
+    read_manifest_with_listings,
 )
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError
@@ -60,6 +60,7 @@ class FollowedTrials:
         self._listing = _Listing(paths.trials)
         self._manifest_change: int | None = None
         self._manifest = Manifest()
+        self._compacted: Mapping[str, StoredFile] = {}
         self._files: dict[str, StoredFile] = {}  # those that were read
         self._is_behind = True
         self.rows = pl.DataFrame(schema=COLUMNS)
@@ -73,7 +74,7 @@ class FollowedTrials:
         """Read what is new, and drop what was withdrawn; whether anything changed.
 
         Raises:
-            CorruptFileError: the compacted file or its manifest is damaged.
+            CorruptFileError: a segment, its listing or the manifest is damaged.
             StoreError: the folder cannot be read.
         """
         # Loose files first: they are deleted only once a manifest that has them is in force.
@@ -81,7 +82,7 @@ class FollowedTrials:
         self._is_behind |= is_listed_anew or is_other_manifest
         if not self._is_behind:
             return False
-        found = {**dict.fromkeys(self._manifest.trials, _COMPACTED), **self._listing.files}
+        found = {**self._compacted, **self._listing.files}
         outdated = {
             trial_id
             for trial_id, file in self._files.items()
@@ -119,8 +120,8 @@ class FollowedTrials:
             inventory = self._inventory(trial_ids)
             return [self._reader.rows_of(trial_ids, list(COLUMNS), inventory)]
         except CorruptFileError as error:
-            compacted = [it for it in trial_ids if it in self._manifest.trials]
-            loose = [it for it in trial_ids if it not in self._manifest.trials]
+            compacted = [it for it in trial_ids if it in self._manifest]
+            loose = [it for it in trial_ids if it not in self._manifest]
             if not loose:
                 raise
             if not compacted and len(loose) == 1:
@@ -135,11 +136,10 @@ class FollowedTrials:
         manifest, files = self._manifest, self._listing.files
         return Inventory(
             manifest=manifest,
-            compacted=self._paths.compacted / manifest.file if manifest.file else None,
             loose={
                 trial_id: self._paths.trials / files[trial_id].path
                 for trial_id in trial_ids
-                if trial_id in files and trial_id not in manifest.trials
+                if trial_id in files and trial_id not in manifest
             },
         )
 
@@ -148,9 +148,13 @@ class FollowedTrials:
         change = change_of_names(self._paths.compacted)
         if change is not None and change == self._manifest_change:
             return False
-        before, self._manifest = self._manifest, read_manifest(self._paths)
+        before, self._manifest = self._manifest, read_manifest_with_listings(self._paths)
         self._manifest_change = change
-        return self._manifest != before
+        if self._manifest == before:
+            return False
+        trials = chain.from_iterable(segment.trials for segment in self._manifest.segments)
+        self._compacted = dict.fromkeys(trials, _COMPACTED)
+        return True
 
 
 class _Listing:

@@ -122,7 +122,7 @@ class Siege:
         who = "driver" if holder == self._pid else "worker"
         hit = self.hits[-1] = Hit(attacks=attacks, moment=f"{who} before {moment}")
         if phase != "compaction" and any(self.storage.rglob("trials/*/*.parquet")):
-            self.committed.append(tables(self.storage, self.study))
+            self.committed.append(self._tables())
         time.sleep(self._random.uniform(0, 0.05))
         mends = [self._strike(attack, holder) for attack in attacks]
         assert release(self._strikes, number), f"{hit} fell too late"
@@ -144,6 +144,13 @@ class Siege:
     def tail(self) -> str:
         """The last lines of all drivers so far."""
         return "\n".join(self._log.read_text().splitlines()[-30:])
+
+    def _tables(self) -> pl.DataFrame:
+        """What is committed; read again if a compaction replaced files meanwhile."""
+        while True:
+            with suppress(pl.exceptions.PolarsError, FileNotFoundError):
+                return tables(self.storage, self.study)
+            time.sleep(_LOOK_SECONDS)
 
     # The driver.
 
@@ -262,7 +269,7 @@ class Siege:
     def _worker(self, holder: int) -> int | None:
         """The worker that is inside the phase, or one that trains, or any.
 
-        None if there is none, as when the driver has left the cluster to compact the store.
+        None if there is none, as when the driver has left the cluster to end the study.
         """
         if holder in self.cluster.workers():
             return holder

@@ -21,7 +21,9 @@
         checkpoints/<trial_id>/state.pt
         models/<trial_id>.<fold>.safetensors          weights of a final trial
         embeddings/<trial_id>.<fold>.safetensors      of its test images
-        compacted/<hash>.parquet                      many trials; manifest.json says which
+        compacted/<hash>.parquet                      a segment: many trials
+        compacted/<hash>.trials.json                  which trials those are
+        compacted/manifest.json                       which segments count
         compacted/0-unfinished-compaction...parquet   while trials may be visible twice: keeps
                           programs that know nothing of the manifest from reading the folder
 """

@@ -22,7 +22,7 @@ _LAST_LINE = re.compile(rb"# sha256 ([0-9a-f]{64})\n\Z")
 
 def with_checksum(values: Mapping[str, Any]) -> dict[str, Any]:
     """The values and the two keys of their checksum, for a JSON file."""
-    return {**values, _MARK: "sha256", _HASH: _digest(values)}
+    return {**values, _MARK: "sha256", _HASH: checksum_of(values)}
 
 
 def write_checksummed(path: Place, values: Mapping[str, Any]) -> None:
@@ -37,20 +37,29 @@ def read_checksummed(path: Place) -> dict[str, Any] | None:
         CorruptFileError: the file is truncated, not JSON, holds no object, or does not match its
             checksum.
     """
-    return _verified(path, read_record(path))
+    return verified(path, read_record(path))
 
 
 def read_checksummed_of_many(paths: Sequence[Place]) -> Iterator[dict[str, Any] | None]:
     """As `read_checksummed`, of many files; remote ones are read several at once."""
-    return map(_verified, paths, read_records(paths))
+    return map(verified, paths, read_records(paths))
 
 
-def _verified(path: Place, content: bytes | None) -> dict[str, Any] | None:
+def verified(path: Place, content: bytes | None) -> dict[str, Any] | None:
+    """What `write_checksummed` was given, from the bytes of the file; None if there is none.
+
+    Args:
+        path: file of the content, for messages.
+        content: bytes of the file.
+
+    Raises:
+        CorruptFileError: as `read_checksummed`.
+    """
     values = parse_json(path, content)
     if values is None or not values.keys() & {_MARK, _HASH}:
         return values
     mark, written = values.pop(_MARK, None), values.pop(_HASH, None)
-    if mark != "sha256" or written != _digest(values):
+    if mark != "sha256" or written != checksum_of(values):
         raise _changed(path)
     return values
 
@@ -88,6 +97,7 @@ def _changed(path: Place) -> CorruptFileError:
     )
 
 
-def _digest(values: Mapping[str, Any]) -> str:
+def checksum_of(values: Mapping[str, Any]) -> str:
+    """The checksum that a JSON file of the values holds: a SHA-256 in hexadecimal digits."""
     text = json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()

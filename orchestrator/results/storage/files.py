@@ -14,16 +14,16 @@ import json
 import math
 import os
 from collections import deque
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, BinaryIO, Protocol, TypeVar
 
 from orchestrator.results.storage import local_files, remote_files
-from orchestrator.results.storage.locations import Place, RemotePath, StoredFile
+from orchestrator.results.storage.locations import FileVersion, Place, RemotePath, StoredFile
 from podium.errors import CorruptFileError
 
 RECORD_BYTES = 64 * 2**20
-"""Most bytes of a JSON or YAML file: a manifest of half a million trials has fewer."""
+"""Most bytes of a JSON or YAML file: a listing of two million trials has fewer."""
 
 _MEMORY_BYTES = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 _SHOWN = 40  # characters that a message shows of a refused number
@@ -39,6 +39,9 @@ class _Files(Protocol):
     def writing(self, path: Any, /) -> AbstractContextManager[BinaryIO]: ...
     def put_if_absent(self, path: Any, data: bytes, /) -> bool: ...
     def read_bytes(self, path: Any, max_bytes: int, /) -> bytes | None: ...
+    def read_if_changed(
+        self, path: Any, max_bytes: int, known: Hashable | None, /
+    ) -> FileVersion | None: ...
     def size(self, path: Any, /) -> int | None: ...
     def list_names(self, folder: Any, suffix: str, /) -> list[str]: ...
     def total_size(self, folder: Any, suffix: str, /) -> int: ...
@@ -122,6 +125,26 @@ def read_record(path: Place) -> bytes | None:
         CorruptFileError: it is no regular file, or has more than `RECORD_BYTES`.
     """
     return _of(path).read_bytes(path, RECORD_BYTES)
+
+
+def read_record_if_changed(path: Place, known: Hashable | None) -> FileVersion | None:
+    """The content of a JSON or YAML file, unless it is the one that was read before.
+
+    A replacement is noticed however soon it follows: what is replaced whole gets another inode or
+    another tag. Inodes may be used again, so a local file counts as the same only if it was a few
+    seconds old when it was read; one that comes after has a later time.
+
+    Args:
+        path: the file.
+        known: mark of the version that the caller has; None if it has none.
+
+    Returns:
+        The version there is now; None if that is the known one.
+
+    Raises:
+        CorruptFileError: it is no regular file, or has more than `RECORD_BYTES`.
+    """
+    return _of(path).read_if_changed(path, RECORD_BYTES, known)
 
 
 def read_records(paths: Sequence[Place]) -> Iterable[bytes | None]:

@@ -17,13 +17,18 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
-from orchestrator.results.storage.locations import TEMPORARY_SUFFIX, StoredFile, temporary_name
+from orchestrator.results.storage.locations import (
+    TEMPORARY_SUFFIX,
+    FileVersion,
+    StoredFile,
+    temporary_name,
+)
 from orchestrator.results.storage.printable_text import has_control_characters, one_line
 from orchestrator.results.storage.transient_errors import is_transient, with_retries
 from orchestrator.results.storage.vanished_folders import check_not_vanished
@@ -140,6 +145,25 @@ def read_bytes(path: Path, max_bytes: int) -> bytes | None:
         return file.read()
 
 
+@retried("read")
+def read_if_changed(path: Path, max_bytes: int, known: Hashable | None) -> FileVersion | None:
+    """See `files`.
+
+    The file is opened, and not only looked at: network file systems ask the server of it then.
+    """
+    try:
+        descriptor = open_regular(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return FileVersion(None, None)
+    with os.fdopen(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        mark = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        if mark == known:
+            return None
+        check_size(path, found.st_size, max_bytes)
+        return FileVersion(file.read(), mark if _is_settled(found.st_mtime_ns) else None)
+
+
 def open_regular(path: Path, flags: int) -> int:
     """A descriptor of a regular file; nothing is followed, and no pipe is waited for.
 
@@ -245,7 +269,12 @@ def change_of_names(folder: Path) -> int | None:
         changed = folder.stat().st_mtime_ns
     except FileNotFoundError:
         return None
-    return changed if time.time_ns() - changed > _SETTLED_NS else None
+    return changed if _is_settled(changed) else None
+
+
+def _is_settled(changed_ns: int) -> bool:
+    """Whether a change that comes now gets another time than one at this time."""
+    return time.time_ns() - changed_ns > _SETTLED_NS
 
 
 def _walk(folder: Path) -> Iterator[tuple[str, str, os.DirEntry[str]]]:

@@ -9,6 +9,7 @@ password or a key is refused; credentials come from the environment of each node
 
 import re
 import secrets
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -100,6 +101,19 @@ class StoredFile(NamedTuple):
     path: str
     num_bytes: int
     changed_at: datetime
+
+
+class FileVersion(NamedTuple):
+    """A file as it was read.
+
+    Attributes:
+        content: its bytes; None if there is no such file.
+        mark: by which the file is recognised for as long as it is not replaced; None where nothing
+            tells, so that it has to be read again.
+    """
+
+    content: bytes | None
+    mark: Hashable | None
 
 
 def has_scheme(text: str) -> bool:

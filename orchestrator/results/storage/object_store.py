@@ -9,12 +9,13 @@ Errors show only the code and the status that the store answers: its own message
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from orchestrator.results.storage.locations import FileVersion
 from podium.errors import PlaceError, StoreError, UnreachableError
 
 _PART_BYTES = 64 * 2**20  # larger objects are sent in parts, and appear when the last is there
@@ -111,6 +112,30 @@ class ObjectStore:
             return bytes(found.bytes())
 
         return self._request(content)
+
+    def read_if_changed(
+        self, key: str, known: Hashable | None, check_size: Callable[[int], None]
+    ) -> FileVersion | None:
+        """The content of an object and its tag; None if its tag is the known one.
+
+        Args:
+            key: key of the object.
+            known: tag of the version that the caller has; None if it has none.
+            check_size: called with the number of its bytes before they are read; may raise.
+        """
+        from obstore.exceptions import NotModifiedError
+
+        def version() -> tuple[FileVersion | None]:
+            condition = {} if known is None else {"options": {"if_none_match": known}}
+            try:
+                found = self._obstore.get(self._client, key, **condition)
+            except NotModifiedError:
+                return (None,)
+            check_size(found.meta["size"])
+            return (FileVersion(bytes(found.bytes()), found.meta["e_tag"]),)
+
+        found = self._request(version)
+        return FileVersion(None, None) if found is None else found[0]
 
     def write(self, key: str, content: bytes | Path) -> None:
         """Write an object whole, replacing what is there; a path is a file to be sent."""

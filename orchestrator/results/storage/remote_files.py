@@ -8,7 +8,7 @@ import functools
 import os
 import secrets
 import tempfile
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -16,7 +16,12 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from orchestrator.results.storage.local_files import check_names, check_size, store_errors
-from orchestrator.results.storage.locations import RemotePath, StoredFile, temporary_name
+from orchestrator.results.storage.locations import (
+    FileVersion,
+    RemotePath,
+    StoredFile,
+    temporary_name,
+)
 from orchestrator.results.storage.object_store import Listing, ObjectStore, RequestError
 from orchestrator.results.storage.object_store_clients import open_store
 from orchestrator.results.storage.transient_errors import with_retries
@@ -75,6 +80,20 @@ def read_bytes(place: RemotePath, max_bytes: int) -> bytes | None:
         place,
         lambda store: store.read(place.key, lambda size: check_size(place, size, max_bytes)),
     )
+
+
+def read_if_changed(
+    place: RemotePath, max_bytes: int, known: Hashable | None
+) -> FileVersion | None:
+    """See `files`; by one request on the condition that the tag of the object is another."""
+    found: FileVersion | None = _ask(
+        "read",
+        place,
+        lambda store: store.read_if_changed(
+            place.key, known, lambda size: check_size(place, size, max_bytes)
+        ),
+    )
+    return found
 
 
 def size(place: RemotePath) -> int | None:

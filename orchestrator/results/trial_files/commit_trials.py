@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import pyarrow as pa
 
@@ -10,7 +11,12 @@ from orchestrator.results.records.results_folder import is_present
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import study_name
 from orchestrator.results.storage.files import file_size, put_if_absent, remove
-from orchestrator.results.trial_files.compaction_manifest import read_manifest, take_inventory
+from orchestrator.results.trial_files.compaction_manifest import (
+    Manifest,
+    is_compacted,
+    read_manifest,
+    with_manifest,
+)
 from orchestrator.results.trial_files.flat_test_scores import with_flat_test_scores
 from orchestrator.results.trial_files.parquet_file import encode, read_trials
 from orchestrator.results.trial_files.row_checks import to_table
@@ -44,7 +50,7 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
             columns may be missing: they are derived from ``test_scores`` in any case.
 
     Returns:
-        False if the trial was committed before, now in a compacted file or not; that row stays.
+        False if the trial was committed before, now in a segment or not; that row stays.
 
     Raises:
         ValueError: the row does not fit the schema, or holds NaN or infinities.
@@ -53,8 +59,8 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
     """
     flat = dict.fromkeys(known_test_columns(schema.names))
     table = to_table(schema, {**row, **flat})
-    # Most trials are tested in no way, and their flat columns are null.
-    data = encode(with_flat_test_scores(table) if row["test_scores"] else table)
+    # In searches flat test columns are null; to derive that would take a third of a commit.
+    data = encode(table if row["stage"] == "search" else with_flat_test_scores(table))
     if not is_present(paths):  # a folder made again in its place would hide what was there
         raise StoreError(
             f"{paths.folder} is gone: it no longer has a {paths.store.name}. Restore it, then"
@@ -64,10 +70,10 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
     path = paths.trial(search, trial_id)
     # The file of a trial that was compacted is gone, so its name is free: a second row there would
     # be counted by programs that know nothing of the manifest.
-    if trial_id in read_manifest(paths).trials or not put_if_absent(path, data):
+    if is_compacted(paths, trial_id) or not put_if_absent(path, data):
         return False
     # Looking again, after the name is taken, leaves no moment in which a compaction could slip in.
-    if trial_id in read_manifest(paths).trials:
+    if is_compacted(paths, trial_id):
         remove(path)
         return False
     return True
@@ -83,9 +89,9 @@ def copy_trials(paths: StudyPaths, schema: pa.Schema, copies: Sequence[TrialCopy
         StoreError: the store cannot be read or written.
     """
     study = study_name(paths)
-    compacted = _compacted_rows(paths, schema, copies)
+    originals = _originals(paths, schema, copies)
     for copy in copies:
-        row = compacted.get(copy.trial_id) or _loose_row(paths, schema, copy)
+        row = originals.get(copy.trial_id)
         if row is None:
             raise CorruptFileError(
                 f"{paths.folder} has no row of trial {copy.trial_id}, to be copied"
@@ -100,23 +106,28 @@ def copy_trials(paths: StudyPaths, schema: pa.Schema, copies: Sequence[TrialCopy
         commit_trial(paths, schema, {**whole, "attempts": 0, "test_readings": 0})
 
 
-def _compacted_rows(
+def _originals(
     paths: StudyPaths, schema: pa.Schema, copies: Sequence[TrialCopy]
 ) -> dict[str, _Row]:
-    """Trial id -> row, of compacted trials without a file of their own; read in one pass."""
-    wanted = {copy.trial_id for copy in copies if not _has_file(paths, copy)}
-    compacted = take_inventory(paths).compacted if wanted else None
-    rows = [] if compacted is None else read_trials(compacted, schema, wanted)
+    """Trial id -> row, of those trials that have one; they may be compacted meanwhile."""
+    while True:
+        manifest = read_manifest(paths)
+        found = with_manifest(paths, partial(_rows_in, paths, schema, copies))
+        if len(found) == len(copies) or read_manifest(paths) == manifest:
+            return found
+
+
+def _rows_in(
+    paths: StudyPaths, schema: pa.Schema, copies: Sequence[TrialCopy], manifest: Manifest
+) -> dict[str, _Row]:
+    """Trial id -> row; each file is read once, and no folder is listed."""
+    files = {
+        segment.path: segment.trials.among([copy.trial_id for copy in copies])
+        for segment in manifest.segments
+    }
+    for copy in copies:
+        file = paths.trial(copy.search, copy.trial_id)
+        if copy.trial_id not in manifest and file_size(file) > 0:
+            files[file] = [copy.trial_id]
+    rows = (row for file, ids in files.items() if ids for row in read_trials(file, schema, ids))
     return {str(row["trial_id"]): row for row in rows}
-
-
-def _loose_row(paths: StudyPaths, schema: pa.Schema, copy: TrialCopy) -> _Row | None:
-    """The row in the trial's own file; None if it has none. No folder is listed."""
-    if not _has_file(paths, copy):
-        return None
-    path = paths.trial(copy.search, copy.trial_id)
-    return next(iter(read_trials(path, schema, {copy.trial_id})), None)
-
-
-def _has_file(paths: StudyPaths, copy: TrialCopy) -> bool:
-    return file_size(paths.trial(copy.search, copy.trial_id)) > 0

@@ -1,9 +1,16 @@
-"""Compacts trial files into one. Safe to be killed at any line, and to be repeated.
+"""Compacts trial files into segments. Safe to be killed at any line, and to be repeated.
 
-1. The new file is written under a temporary name.
+Loose files are gathered into a segment of level 0; as soon as a level has eight segments they are
+merged into one of the next. So a row is rewritten once for each level, of which a million trials
+have four. A segment of level 0 that is not full, as a small study has, is gathered again with the
+loose files that come after it.
+
+Each step replaces some files by one:
+
+1. The listing of the new segment is written, and the segment under a temporary name.
 2. A file that no program can read as Parquet is put beside it (`unfinished_compaction`).
-3. The new file gets its name: no process of podium reads it yet.
-4. The manifest is replaced: from this moment the new file is read, and what it replaces is not.
+3. The new segment gets its name: no process of podium reads it yet.
+4. The manifest is replaced: from this moment the new segment is read, and what it replaces is not.
 5. What it replaces is deleted, then the file of step 2.
 
 Between the steps 3 and 5 programs that know nothing of the manifest would find trials twice, since
@@ -12,8 +19,10 @@ that was killed is finished by the next one, or by the next run of the study. Ca
 study's lock, so there is only ever one; workers may commit meanwhile.
 """
 
-import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import pyarrow as pa
 
@@ -30,35 +39,45 @@ from orchestrator.results.storage.files import (
     remove_temporaries,
     writing,
 )
-from orchestrator.results.storage.local_copies import fetch
-from orchestrator.results.storage.locations import relative_path
+from orchestrator.results.storage.local_copies import fetch, forget
+from orchestrator.results.storage.locations import Place
 from orchestrator.results.storage.transient_errors import with_retries
 from orchestrator.results.trial_files.compaction_manifest import (
     Inventory,
-    Manifest,
+    Segment,
+    hash_of_names,
+    level_of,
     loose_trials,
+    read_manifest,
     take_inventory,
     write_manifest,
 )
 from orchestrator.results.trial_files.flat_test_scores import with_flat_test_scores
 from orchestrator.results.trial_files.integrity import (
     IDENTITY,
-    check_compacted_rows,
+    check_segment_rows,
     leftover_files,
 )
 from orchestrator.results.trial_files.parquet_file import open_parquet, parquet_writer, read_groups
 from orchestrator.results.trial_files.row_checks import check_row_fits_path
+from orchestrator.results.trial_files.segment_trials import (
+    SegmentTrials,
+    joined,
+    listing_of,
+    write_listing,
+)
 from orchestrator.results.trial_files.unfinished_compaction import mark_unfinished
+from podium.errors import StoreError
 
 TRIALS_PER_ROW_GROUP = 256
-_HASH_LENGTH = 16
+_ROWS_AT_ONCE = 8  # a table of one row takes a hundred times as much memory as its values
 
 
 def compact(paths: StudyPaths) -> int:
-    """Gather every committed trial in one file of the study's schema.
+    """Gather every committed trial in segments of the study's schema.
 
-    A file written before the study was extended is rewritten with the columns it lacks, so that
-    plain polars reads the folder again.
+    A segment written before the study was extended is rewritten with the columns it lacks, so that
+    plain polars reads the folder again, and a manifest of earlier versions becomes one of this.
 
     Returns:
         How many trial files were gathered; 0 if there was nothing to do.
@@ -69,15 +88,43 @@ def compact(paths: StudyPaths) -> int:
         StoreError: the store cannot be written; no trial is lost.
     """
     refuse_links(paths.folder, deep=True)
-    schema = read_schema(paths)
     inventory = take_inventory(paths)
     _clean(paths, inventory)
-    if not inventory.loose and not _lacks_columns(inventory, schema):
-        return 0
-    # A partly written file cannot be continued, so a retry writes it anew.
-    write_manifest(paths, with_retries(lambda: _write(paths, inventory, schema)))
-    _clean(paths, take_inventory(paths))
+    compact_loose(paths, inventory.loose)
+    _write_lacking_columns(paths)
     return len(inventory.loose)
+
+
+def compact_loose(
+    paths: StudyPaths, loose: Mapping[str, Place], check: Callable[[], object] = lambda: None
+) -> None:
+    """Gather trial files into a segment, then merge the levels that are full.
+
+    What it costs does not depend on how many files the folder holds, but on what is gathered and
+    merged.
+
+    Args:
+        paths: paths of the results folder, without what a killed compaction leaves.
+        loose: trial id -> trial file, of committed trials. Those in a segment are left out.
+        check: called again and again, and right before anything is replaced; what it raises ends
+            the compaction, and the next one finishes it.
+
+    Raises:
+        CorruptFileError: a file is damaged or not where it belongs; no trial is lost.
+        StoreError: the store cannot be written, or another process compacts it; no trial is lost.
+    """
+    step = _Step(paths=paths, schema=read_schema(paths), study=study_name(paths), check=check)
+    segments = read_manifest(paths).segments
+    if any(segment.listed is not None for segment in segments):
+        segments = tuple(map(with_listing, segments))
+        check()
+        write_manifest(paths, segments)
+    manifest = read_manifest(paths)
+    gathered = {trial_id: path for trial_id, path in loose.items() if trial_id not in manifest}
+    if gathered:
+        step.put(gathered, [it for it in manifest.segments if it.has_room], least_level=0)
+    while full := read_manifest(paths).full_level:
+        step.put({}, full, least_level=full[0].level + 1)
 
 
 def finish_compaction(paths: StudyPaths) -> None:
@@ -98,7 +145,7 @@ def remove_all_leftovers(paths: StudyPaths) -> None:
     """
     inventory = take_inventory(paths)
     for folder in list_folders(paths.checkpoints):
-        if folder.name in inventory.loose or folder.name in inventory.manifest.trials:
+        if folder.name in inventory.loose or folder.name in inventory.manifest:
             checkpoints.delete(paths, folder.name)
     for parent in (paths.trials, paths.asks, paths.attempts, paths.retried):
         for folder in list_folders(parent):
@@ -120,24 +167,42 @@ def trial_groups(inventory: Inventory, schema: pa.Schema, study: str) -> Iterato
     Raises:
         CorruptFileError: a file is damaged or not where it belongs.
     """
-    if inventory.compacted is not None:
-        found = [schema.empty_table().select(IDENTITY)]
-        for group in read_groups(inventory.compacted, schema):
-            found.append(group.select(IDENTITY))
-            yield with_missing_columns(group, schema)
-        rows = pa.concat_tables(found)
-        check_compacted_rows(inventory.compacted, rows, study, inventory.manifest)
-    loose = list(inventory.loose.values())
+    for segment in inventory.manifest.segments:
+        yield from segment_groups(segment, schema, study)
+    yield from _loose_groups(inventory.loose, schema, study)
+
+
+def segment_groups(segment: Segment, schema: pa.Schema, study: str) -> Iterator[pa.Table]:
+    """The row groups of a segment with every column of ``schema``, then its trials are checked.
+
+    Raises:
+        CorruptFileError: it is damaged, or holds other trials than its listing says.
+    """
+    found = [schema.empty_table().select(IDENTITY)]
+    for group in read_groups(segment.path, schema):
+        found.append(group.select(IDENTITY))
+        yield with_missing_columns(group, schema)
+    check_segment_rows(segment, pa.concat_tables(found), study)
+
+
+def _loose_groups(files: Mapping[str, Place], schema: pa.Schema, study: str) -> Iterator[pa.Table]:
+    loose = list(files.values())
     for start in range(0, len(loose), TRIALS_PER_ROW_GROUP):
-        batch = []
-        fetch(loose[start : start + TRIALS_PER_ROW_GROUP])
-        for path in loose[start : start + TRIALS_PER_ROW_GROUP]:
-            row = pa.concat_tables(
-                with_missing_columns(group, schema) for group in read_groups(path, schema)
-            )
-            check_row_fits_path(path, row, study)
-            batch.append(row)
-        yield pa.concat_tables(batch)
+        of_group = loose[start : start + TRIALS_PER_ROW_GROUP]
+        fetch(of_group)
+        parts = []
+        for first in range(0, len(of_group), _ROWS_AT_ONCE):
+            rows = [_row(path, schema, study) for path in of_group[first : first + _ROWS_AT_ONCE]]
+            parts.append(pa.concat_tables(rows).combine_chunks())
+        yield pa.concat_tables(parts)
+
+
+def _row(path: Place, schema: pa.Schema, study: str) -> pa.Table:
+    row = pa.concat_tables(
+        with_missing_columns(group, schema) for group in read_groups(path, schema)
+    )
+    check_row_fits_path(path, row, study)
+    return row
 
 
 def with_missing_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -145,6 +210,8 @@ def with_missing_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
     Hyperparameters that it lacks are null, flat test columns are derived.
     """
+    if table.schema.equals(schema, check_metadata=True):
+        return table
     present = set(table.column_names)
     columns = [
         table[column.name] if column.name in present else pa.nulls(len(table), column.type)
@@ -154,51 +221,125 @@ def with_missing_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
     return whole if present.issuperset(schema.names) else with_flat_test_scores(whole)
 
 
-def compacted_name(
-    trials: Mapping[str, str], schema: pa.Schema, retried: Sequence[str] = ()
-) -> str:
-    """File name of a compacted file: a hash of its trials and columns.
+def write_segment(
+    paths: StudyPaths,
+    schema: pa.Schema,
+    trials: SegmentTrials,
+    rows: Iterable[pa.Table],
+    *,
+    least_level: int = 0,
+    before_it_shows: Callable[[], object] = lambda: None,
+) -> Segment:
+    """Write a segment and its listing; it counts once a manifest names it.
 
     Args:
-        trials: trial id -> trial file that it replaces.
+        paths: paths of the results folder.
         schema: schema of the study.
-        retried: names of the failures that were withdrawn: what a name stands for never changes,
-            and the same trials have other rows once some were retried.
+        trials: its trials.
+        rows: their rows, in tables of ``schema``, each of which becomes a row group.
+        least_level: level of the segment, unless it has the trials of a higher one.
+        before_it_shows: called when the segment is written, before its file gets its name.
     """
-    text = "\n".join([*sorted(trials), *schema.names, *retried])
-    return f"{hashlib.sha256(text.encode()).hexdigest()[:_HASH_LENGTH]}.parquet"
-
-
-def _write(paths: StudyPaths, inventory: Inventory, schema: pa.Schema) -> Manifest:
-    gathered = {
-        trial_id: relative_path(paths.folder, path) for trial_id, path in inventory.loose.items()
-    }
-    trials = {**inventory.manifest.trials, **gathered}
-    name = compacted_name(trials, schema, retried_names(paths))
-    with writing(paths.compacted / name) as file:
+    # What a withdrawn failure stands for never changes, and the same trials have other rows once
+    # some were retried.
+    name = hash_of_names([*trials, *schema.names, *retried_names(paths)])
+    path = paths.compacted / f"{name}.parquet"
+    with writing(path) as file:
         with parquet_writer(file, schema) as writer:
-            for group in trial_groups(inventory, schema, study_name(paths)):
-                writer.write_table(group)
-        mark_unfinished(paths)  # before the file gets its name, which is when this block ends
-    return Manifest(file=name, trials=trials)
+            for table in rows:
+                writer.write_table(table)
+        checksum = write_listing(listing_of(path), trials)
+        file.flush()
+        os.fsync(file.fileno())  # a large file takes a while: not between here and its name
+        before_it_shows()
+    return Segment(
+        path=path,
+        level=max(least_level, level_of(len(trials))),
+        num_trials=len(trials),
+        checksum=checksum,
+        columns=hash_of_names(schema.names),
+    )
+
+
+def with_listing(segment: Segment) -> Segment:
+    """The segment with a listing beside it, which is written if the manifest was its listing."""
+    if segment.listed is None:
+        return segment
+    with open_parquet(segment.path) as file:
+        columns = hash_of_names(file.schema_arrow.names)
+    checksum = write_listing(segment.listing, segment.listed)
+    return replace(segment, checksum=checksum, columns=columns, listed=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """Replaces files by segments, in a results folder whose rows have one schema."""
+
+    paths: StudyPaths
+    schema: pa.Schema
+    study: str
+    check: Callable[[], object]
+
+    def put(
+        self, loose: Mapping[str, Place], segments: Sequence[Segment], *, least_level: int
+    ) -> None:
+        """Put one segment in the place of trial files and other segments."""
+        before = read_manifest(self.paths)
+        own = SegmentTrials.of({it: StudyPaths.search_of(path) for it, path in loose.items()})
+        trials = joined([own, *(segment.trials for segment in segments)])
+
+        def write() -> Segment:
+            return write_segment(
+                self.paths,
+                self.schema,
+                trials,
+                self._rows(loose, segments),
+                least_level=least_level,
+                before_it_shows=partial(mark_unfinished, self.paths),
+            )
+
+        new = with_retries(write)  # a partly written file cannot be continued: it is written anew
+        self.check()
+        if read_manifest(self.paths) != before:
+            raise StoreError(
+                f"{self.paths.manifest} was replaced by another process, while this one compacted;"
+                f" two runs seem to use {self.paths.folder}"
+            )
+        kept = [segment for segment in before.segments if segment not in segments]
+        write_manifest(self.paths, [*kept, new])
+        gone = [place for it in segments for place in (it.path, it.listing)]
+        replaced = [*loose.values(), *(it for it in gone if it not in (new.path, new.listing))]
+        remove_all(replaced)
+        forget(replaced)
+        remove(self.paths.unfinished_compaction)
+
+    def _rows(self, loose: Mapping[str, Place], segments: Sequence[Segment]) -> Iterator[pa.Table]:
+        for segment in segments:
+            for group in segment_groups(segment, self.schema, self.study):
+                self.check()
+                yield group
+        for group in _loose_groups(loose, self.schema, self.study):
+            self.check()
+            yield group
+
+
+def _write_lacking_columns(paths: StudyPaths) -> None:
+    """Rewrite the segments from before the study gained columns."""
+    schema = read_schema(paths)
+    step = _Step(paths=paths, schema=schema, study=study_name(paths), check=lambda: None)
+    for segment in read_manifest(paths).segments:
+        if segment.columns != hash_of_names(schema.names):
+            step.put({}, [segment], least_level=segment.level)
 
 
 def _clean(paths: StudyPaths, inventory: Inventory) -> None:
     """Delete what the manifest in force replaces, and what a killed compaction left."""
     remove_temporaries(paths.compacted)
-    replaced = inventory.manifest.trials
     unwanted = [
         *leftover_files(paths, inventory),
-        *(path for trial, path in loose_trials(paths).items() if trial in replaced),
+        *(path for trial, path in loose_trials(paths).items() if trial in inventory.manifest),
     ]
     if unwanted:
         mark_unfinished(paths)
         remove_all(unwanted)
     remove(paths.unfinished_compaction)
-
-
-def _lacks_columns(inventory: Inventory, schema: pa.Schema) -> bool:
-    if inventory.compacted is None:
-        return False
-    with open_parquet(inventory.compacted) as file:
-        return bool(file.schema_arrow.names != schema.names)

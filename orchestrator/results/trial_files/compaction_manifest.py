@@ -1,32 +1,128 @@
-"""The manifest: which compacted file counts, and which trials it holds.
+"""The manifest: which segments count, and so which trials are read from them.
 
-A trial in the manifest is read from the compacted file, whatever else lies in the folder; every
-other trial is read from the file of its own. Replacing the manifest is the one moment at which
-a compaction happens.
+A segment is a Parquet file of many trials, with a listing of them beside it (`segment_trials`). A
+trial in a segment of the manifest is read from there, whatever else lies in the folder; every
+other trial is read from the file of its own. Replacing the manifest is the one moment at which a
+compaction happens.
+
+The manifest has a line for each segment, so it stays small however many trials there are. A
+process remembers it, and asks the store each time whether it is still the one.
 """
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
 from orchestrator.results.records.store_paths import StudyPaths, is_file_name
-from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
-from orchestrator.results.storage.files import list_below
-from orchestrator.results.storage.locations import Place
+from orchestrator.results.storage.checksummed_text import (
+    checksum_of,
+    verified,
+    write_checksummed,
+)
+from orchestrator.results.storage.files import list_below, read_record_if_changed
+from orchestrator.results.storage.locations import Place, relative_path
+from orchestrator.results.trial_files.segment_trials import (
+    SegmentTrials,
+    known_listing,
+    listed_trials,
+    listing_of,
+    read_listing,
+)
 from podium.errors import CorruptFileError
+
+TRIALS_PER_SEGMENT = 512
+"""So many trials make a segment of level 0."""
+
+SEGMENTS_PER_LEVEL = 8
+"""So many segments of a level are merged into one of the next."""
+
+_VERSION = 2
+_HASH_LENGTH = 16
+T = TypeVar("T")
+
+_KINDS = {"file": str, "level": int, "trials": int, "listing": str, "columns": str}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """A Parquet file of many trials.
+
+    Attributes:
+        path: the file.
+        level: how often its trials were merged, as a rule: a segment of a level has about
+            `SEGMENTS_PER_LEVEL` times as many as one of the level below.
+        num_trials: number of its trials.
+        checksum: checksum of its listing.
+        columns: hash of the names of its columns, by `hash_of_names`; empty if not known.
+        listed: its trials, if the manifest itself lists them, as earlier versions wrote it.
+    """
+
+    path: Place
+    level: int
+    num_trials: int
+    checksum: str
+    columns: str
+    listed: SegmentTrials | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def listing(self) -> Place:
+        """The listing beside the file."""
+        return listing_of(self.path)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether it is gathered again with loose files that come after it."""
+        return self.level == 0 and self.num_trials < TRIALS_PER_SEGMENT
+
+    @property
+    def trials(self) -> SegmentTrials:
+        """Its trials.
+
+        Raises:
+            CorruptFileError: the listing is missing or damaged.
+        """
+        return self.listed or known_listing(self.path, self.checksum)
+
+    def check_listing(self) -> None:
+        """Read the listing anew.
+
+        Raises:
+            CorruptFileError: it is missing, damaged, or lists another number of trials than the
+                manifest says.
+        """
+        trials = self.listed or read_listing(self.listing, self.checksum)
+        if len(trials) != self.num_trials:
+            raise CorruptFileError(
+                f"{self.listing} lists {len(trials)} trials; the manifest beside it says"
+                f" {self.num_trials}"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What the compacted file holds.
+    """The segments in force; a trial is in it if one of them holds the trial."""
 
-    Attributes:
-        file: name of the compacted file; None if nothing was ever compacted.
-        trials: trial id -> trial file that it replaces, relative to the results folder.
-    """
+    segments: tuple[Segment, ...] = ()
 
-    file: str | None = None
-    trials: Mapping[str, str] = field(default_factory=dict)
+    @property
+    def num_trials(self) -> int:
+        """Number of trials in all segments."""
+        return sum(segment.num_trials for segment in self.segments)
+
+    @property
+    def full_level(self) -> list[Segment]:
+        """Segments of the lowest level that has enough of them to be merged; may be empty."""
+        for level in sorted({segment.level for segment in self.segments}):
+            of_level = [segment for segment in self.segments if segment.level == level]
+            if len(of_level) >= SEGMENTS_PER_LEVEL:
+                return of_level
+        return []
+
+    def __contains__(self, trial_id: object) -> bool:
+        """Whether a trial was compacted; only listings are read, and each once in a process."""
+        return any(trial_id in segment.trials for segment in self.segments)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,18 +131,24 @@ class Inventory:
 
     Attributes:
         manifest: manifest in force.
-        compacted: the compacted file, if there is one.
-        loose: trial id -> trial file, for trials that are not in the manifest.
+        loose: trial id -> trial file, for trials that are in no segment.
     """
 
     manifest: Manifest
-    compacted: Place | None
     loose: Mapping[str, Place]
 
     @property
     def files(self) -> tuple[Place, ...]:
         """All files to read."""
-        return (*([self.compacted] if self.compacted else []), *self.loose.values())
+        return (*self.segments, *self.loose.values())
+
+    @property
+    def segments(self) -> dict[Place, Segment]:
+        """File -> the segment that it is."""
+        return {segment.path: segment for segment in self.manifest.segments}
+
+
+_known: dict[Place, tuple[Hashable, Manifest]] = {}  # manifest -> mark of the version, content
 
 
 def read_manifest(paths: StudyPaths) -> Manifest:
@@ -55,35 +157,89 @@ def read_manifest(paths: StudyPaths) -> Manifest:
     Raises:
         CorruptFileError: it is damaged.
     """
-    values = read_checksummed(paths.manifest)
-    if values is None:
-        return Manifest()
-    file, trials = values.get("file"), values.get("trials")
-    if not isinstance(file, str) or not isinstance(trials, dict):
-        raise CorruptFileError(f"{paths.manifest} is not a manifest: it must hold file and trials")
-    for name in (file, *trials):
-        if not is_file_name(name):
-            raise CorruptFileError(f"{paths.manifest} names {name!r}, which is not a file name")
-    for path in trials.values():
-        if not isinstance(path, str):
-            raise CorruptFileError(f"{paths.manifest} has {path!r} where it must name a file")
-    return Manifest(file=file, trials=trials)
+    mark, manifest = _known.get(paths.manifest, (None, Manifest()))
+    found = read_record_if_changed(paths.manifest, mark)
+    if found is None:
+        return manifest
+    values = verified(paths.manifest, found.content)
+    manifest = Manifest() if values is None else _parsed(paths, values)
+    if found.mark is not None:
+        _known[paths.manifest] = found.mark, manifest
+    return manifest
 
 
-def searches_of(manifest: Manifest) -> dict[str, str]:
-    """Trial id -> search whose folder the trial's own file lay in."""
-    return {
-        trial_id: StudyPaths.search_of(Path(path)) for trial_id, path in manifest.trials.items()
-    }
+def with_manifest(paths: StudyPaths, look: Callable[[Manifest], T]) -> T:
+    """What is found by the manifest in force.
+
+    Listings of segments that a compaction replaces are deleted, so one may be gone where the
+    manifest was read before: then the manifest is another by now, and is looked at again.
+
+    Raises:
+        CorruptFileError: the manifest in force, or what ``look`` reads, is damaged.
+    """
+    while True:
+        manifest = read_manifest(paths)
+        try:
+            return look(manifest)
+        except CorruptFileError:
+            if read_manifest(paths) == manifest:
+                raise
 
 
-def write_manifest(paths: StudyPaths, manifest: Manifest) -> None:
-    """Put a manifest in force."""
-    write_checksummed(paths.manifest, {"file": manifest.file, "trials": dict(manifest.trials)})
+def is_compacted(paths: StudyPaths, trial_id: str) -> bool:
+    """Whether a segment in force holds a trial.
+
+    Raises:
+        CorruptFileError: the manifest or a listing is damaged.
+    """
+    return with_manifest(paths, lambda manifest: trial_id in manifest)
+
+
+def read_manifest_with_listings(paths: StudyPaths) -> Manifest:
+    """The manifest in force; its listings are read, and stay known if a compaction deletes them.
+
+    Raises:
+        CorruptFileError: the manifest or a listing is damaged.
+    """
+    return with_manifest(paths, _with_known_listings)
+
+
+def _with_known_listings(manifest: Manifest) -> Manifest:
+    for segment in manifest.segments:
+        len(segment.trials)
+    return manifest
+
+
+def write_manifest(paths: StudyPaths, segments: Sequence[Segment]) -> None:
+    """Put segments in force, whose files and listings are there."""
+    known = [
+        {
+            "file": segment.path.name,
+            "level": segment.level,
+            "trials": segment.num_trials,
+            "listing": segment.checksum,
+            "columns": segment.columns,
+        }
+        for segment in segments
+    ]
+    write_checksummed(paths.manifest, {"version": _VERSION, "segments": known})
+
+
+def hash_of_names(names: Iterable[str]) -> str:
+    """A name for a sequence of names, which may be part of a file name."""
+    return hashlib.sha256("\n".join(names).encode()).hexdigest()[:_HASH_LENGTH]
+
+
+def level_of(num_trials: int) -> int:
+    """The level of a segment of so many trials: 0 below eight times `TRIALS_PER_SEGMENT`."""
+    level = 0
+    while num_trials >= TRIALS_PER_SEGMENT * SEGMENTS_PER_LEVEL ** (level + 1):
+        level += 1
+    return level
 
 
 def loose_trials(paths: StudyPaths) -> dict[str, Place]:
-    """Every trial file by trial id, whether or not a compacted file holds the trial too.
+    """Every trial file by trial id, whether or not a segment holds the trial too.
 
     Raises:
         CorruptFileError: a trial lies in two searches.
@@ -105,16 +261,86 @@ def take_inventory(paths: StudyPaths) -> Inventory:
     Files are deleted only after the manifest that replaces them is in force; so a listing
     between two equal readings of the manifest misses nothing.
     """
-    manifest = read_manifest(paths)
+    manifest = read_manifest_with_listings(paths)
     while True:
-        loose = {
-            trial_id: path
-            for trial_id, path in loose_trials(paths).items()
-            if trial_id not in manifest.trials
-        }
-        again = read_manifest(paths)
+        found = loose_trials(paths)
+        again = read_manifest_with_listings(paths)
         if again == manifest:
             break
         manifest = again
-    compacted = paths.compacted / manifest.file if manifest.file else None
-    return Inventory(manifest=manifest, compacted=compacted, loose=loose)
+    loose = {trial_id: path for trial_id, path in found.items() if trial_id not in manifest}
+    return Inventory(manifest=manifest, loose=loose)
+
+
+def _parsed(paths: StudyPaths, values: Mapping[str, Any]) -> Manifest:
+    if "segments" not in values:
+        return _of_one_file(paths, values)
+    if values.get("version") != _VERSION:
+        raise CorruptFileError(
+            f"{paths.manifest} is of version {values.get('version')!r}; this podium reads version"
+            f" {_VERSION}, and those before it, which have none"
+        )
+    entries = values["segments"]
+    if not isinstance(entries, list) or not all(map(_is_segment, entries)):
+        raise CorruptFileError(
+            f"{paths.manifest} is not a manifest: each of its segments must hold"
+            f" {', '.join(_KINDS)}"
+        )
+    names = [entry["file"] for entry in entries]
+    for name in names:
+        _check_name(paths, name)
+    if len(set(names)) < len(names):
+        raise CorruptFileError(f"{paths.manifest} names a segment twice")
+    return Manifest(
+        segments=tuple(
+            Segment(
+                path=paths.compacted / entry["file"],
+                level=entry["level"],
+                num_trials=entry["trials"],
+                checksum=entry["listing"],
+                columns=entry["columns"],
+            )
+            for entry in entries
+        )
+    )
+
+
+def _is_segment(entry: object) -> bool:
+    return isinstance(entry, dict) and all(
+        type(entry.get(name)) is kind for name, kind in _KINDS.items()
+    )
+
+
+def _of_one_file(paths: StudyPaths, values: Mapping[str, Any]) -> Manifest:
+    """As earlier versions wrote it: one compacted file, and the file that each trial had."""
+    file, trials = values.get("file"), values.get("trials")
+    if not isinstance(file, str) or not isinstance(trials, dict):
+        raise CorruptFileError(f"{paths.manifest} is not a manifest: it must hold segments")
+    _check_name(paths, file)
+    searches: dict[str, list[str]] = {}
+    for trial_id, path in trials.items():
+        _check_name(paths, trial_id)
+        search = StudyPaths.search_of(Path(str(path)))
+        if not is_file_name(search) or path != _file_of(paths, search, trial_id):
+            raise CorruptFileError(
+                f"{paths.manifest} has {path!r} where it must name the file of trial {trial_id}"
+            )
+        searches.setdefault(search, []).append(trial_id)
+    segment = Segment(
+        path=paths.compacted / file,
+        level=level_of(len(trials)),
+        num_trials=len(trials),
+        checksum=checksum_of(values),
+        columns="",
+        listed=listed_trials(paths.manifest, searches),
+    )
+    return Manifest(segments=(segment,))
+
+
+def _file_of(paths: StudyPaths, search: str, trial_id: str) -> str:
+    return relative_path(paths.folder, paths.trial(search, trial_id))
+
+
+def _check_name(paths: StudyPaths, name: str) -> None:
+    if not is_file_name(name):
+        raise CorruptFileError(f"{paths.manifest} names {name!r}, which is not a file name")

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
+import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema, study_name
@@ -12,11 +14,12 @@ from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.compaction_manifest import (
     Inventory,
     Manifest,
-    searches_of,
+    Segment,
     take_inventory,
 )
 from orchestrator.results.trial_files.parquet_file import read_column, read_groups
 from orchestrator.results.trial_files.row_checks import check_row_fits_path
+from orchestrator.results.trial_files.segment_trials import LISTING_SUFFIX, first_twice
 from podium.errors import CorruptFileError
 
 _MAX_SHOWN = 10
@@ -33,7 +36,7 @@ def check_store(paths: StudyPaths) -> int:
         PodiumError: it is not a results folder.
     """
     inventory = take_inventory(paths)
-    while problems := list(_problems(paths, inventory)):
+    while problems := list(dict.fromkeys(_problems(paths, inventory))):
         fresh = take_inventory(paths)
         if fresh.manifest != inventory.manifest:  # compacted meanwhile: other files count now
             inventory = fresh
@@ -41,89 +44,116 @@ def check_store(paths: StudyPaths) -> int:
         rest = len(problems) - _MAX_SHOWN
         more = [f"and {rest} more files"] if rest > 0 else []
         raise CorruptFileError("\n".join([*problems[:_MAX_SHOWN], *more]))
-    return len(inventory.loose) + len(inventory.manifest.trials)
+    return len(inventory.loose) + inventory.manifest.num_trials
 
 
-def check_file(path: Place, study: str, schema: pa.Schema, manifest: Manifest) -> None:
+def check_file(path: Place, study: str, schema: pa.Schema, segment: Segment | None) -> None:
     """Read one file of the store whole.
 
     Args:
-        path: a trial file or the compacted file of ``manifest``.
+        path: a trial file or the file of a segment.
         study: name of the study that it must belong to.
         schema: schema of the study.
-        manifest: manifest that lists the trials of the compacted file.
+        segment: the segment that the file is; None for a trial file.
 
     Raises:
-        CorruptFileError: anything is wrong with it.
+        CorruptFileError: anything is wrong with it, or with its listing.
     """
     groups = [group.select(IDENTITY) for group in read_groups(path, schema)]
     if not groups:
         raise CorruptFileError(f"{path} holds no rows")
     rows = pa.concat_tables(groups)
-    if path.name != manifest.file:
+    if segment is None:
         check_row_fits_path(path, rows, study)
     else:
-        check_compacted_rows(path, rows, study, manifest)
+        segment.check_listing()
+        check_segment_rows(segment, rows, study)
 
 
-def check_compacted_rows(path: Place, rows: pa.Table, study: str, manifest: Manifest) -> None:
-    """Refuse a compacted file that does not hold the rows that its manifest says.
+def check_segment_rows(segment: Segment, rows: pa.Table, study: str) -> None:
+    """Refuse a segment that does not hold the rows that its listing says.
 
     Args:
-        path: the compacted file.
+        segment: the segment.
         rows: its rows, at least with their study, search and trial id.
         study: name of the study that they must belong to.
-        manifest: manifest that lists them.
 
     Raises:
         CorruptFileError: it does not; the file and the difference are named.
     """
+    path, trials = segment.path, segment.trials
+    found = pl.DataFrame(pl.from_arrow(rows.select(["search", "trial_id"]))).sort("trial_id")
+    is_of_study = pc.all(pc.equal(rows["study"], study), skip_nulls=False).as_py()
+    if is_of_study and found.equals(trials.frame()):
+        return
     others = set(rows["study"].to_pylist()) - {study}
     if others:
-        found = min(map(repr, others))
-        raise CorruptFileError(f"{path} holds rows of the study {found}, not {study!r}")
+        other = min(map(repr, others))
+        raise CorruptFileError(f"{path} holds rows of the study {other}, not {study!r}")
     trial_ids = rows["trial_id"].to_pylist()
-    if sorted(map(repr, trial_ids)) != sorted(map(repr, manifest.trials)):
-        raise CorruptFileError(f"{path} does not hold the trials that the manifest beside it says")
-    searches = searches_of(manifest)
+    if len(trial_ids) != len(trials) or set(trial_ids) != set(trials):
+        raise CorruptFileError(f"{path} does not hold the trials that the listing beside it says")
     for trial_id, search in zip(trial_ids, rows["search"].to_pylist(), strict=True):
-        if search != searches[trial_id]:
+        if search != trials.search_of(trial_id):
             raise CorruptFileError(
-                f"{path} holds a trial {trial_id} whose search is {search!r}; the manifest beside"
-                f" it says {searches[trial_id]!r}"
+                f"{path} holds a trial {trial_id} whose search is {search!r}; the listing beside"
+                f" it says {trials.search_of(trial_id)!r}"
             )
 
 
+def check_segments_disjoint(manifest: Manifest) -> None:
+    """Refuse segments of which two hold the same trial: it would be counted twice.
+
+    Raises:
+        CorruptFileError: two do; they are named.
+    """
+    twice = first_twice([segment.trials for segment in manifest.segments])
+    if twice is not None:
+        files = [str(segment.path) for segment in manifest.segments if twice in segment.trials]
+        raise CorruptFileError(
+            f"{' and '.join(files)} hold trial {twice} twice: restore the manifest from a copy"
+        )
+
+
 def leftover_files(paths: StudyPaths, inventory: Inventory) -> Iterator[Place]:
-    """Compacted files that a killed compaction left, and that hold nothing of their own.
+    """Segments and listings that a killed compaction left, and that hold nothing of their own.
 
     Raises:
         CorruptFileError: one does hold trials that are found nowhere else, as when the manifest
             was lost: deleting or ignoring it would lose them.
     """
-    known = inventory.loose.keys() | inventory.manifest.trials.keys()
+    segments = inventory.segments
     for name in list_names(paths.compacted, ".parquet"):
         path = paths.compacted / name
-        if name == inventory.manifest.file or path == paths.unfinished_compaction:
+        if path in segments or path == paths.unfinished_compaction:
             continue
-        lost = len(set(read_column(path, "trial_id")) - known)
+        lost = sum(
+            trial_id not in inventory.loose and trial_id not in inventory.manifest
+            for trial_id in set(read_column(path, "trial_id"))
+        )
         if lost:
             raise CorruptFileError(
                 f"{path} holds {lost} trials found nowhere else, and {paths.manifest} does not "
                 "name it: restore the manifest, or move the file away to do without these trials"
             )
         yield path
+    listings = {segment.listing for segment in segments.values() if segment.listed is None}
+    for name in list_names(paths.compacted, LISTING_SUFFIX):
+        if paths.compacted / name not in listings:
+            yield paths.compacted / name
 
 
 def _problems(paths: StudyPaths, inventory: Inventory) -> Iterator[str]:
     study, schema = study_name(paths), read_schema(paths)
     fetch(inventory.files)
+    segments = inventory.segments
     for path in inventory.files:
         try:
-            check_file(path, study, schema, inventory.manifest)
+            check_file(path, study, schema, segments.get(path))
         except CorruptFileError as error:
             yield str(error)
     try:
+        check_segments_disjoint(inventory.manifest)
         for _ in leftover_files(paths, inventory):
             pass
     except CorruptFileError as error:

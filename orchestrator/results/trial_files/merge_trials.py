@@ -25,23 +25,23 @@ from orchestrator.results.records.study_snapshot import (
     write_snapshot_files,
 )
 from orchestrator.results.records.trial_schema import COST_COLUMNS
-from orchestrator.results.storage.files import list_folders, list_names, writing
+from orchestrator.results.storage.files import list_folders, list_names
 from orchestrator.results.storage.locations import Place, relative_path
 from orchestrator.results.storage.whole_folders import copy_file, new_folder
 from orchestrator.results.trial_files.compaction import (
-    compacted_name,
     trial_groups,
     with_missing_columns,
+    write_segment,
 )
 from orchestrator.results.trial_files.compaction_manifest import (
     Inventory,
-    Manifest,
     take_inventory,
     write_manifest,
 )
 from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.results.trial_files.parquet_file import parquet_writer, read_trials
+from orchestrator.results.trial_files.parquet_file import read_trials
 from orchestrator.results.trial_files.reader import Reader
+from orchestrator.results.trial_files.segment_trials import SegmentTrials
 from podium.errors import CorruptFileError, PodiumError
 
 _FACTS = (
@@ -172,24 +172,20 @@ def write_merged(
     with new_folder(output) as folder, _unchanged(sources):
         paths = StudyPaths(folder)
         write_snapshot_files(paths, name=name, study=study, provenance=provenance, schema=schema)
-        places = {
-            trial_id: relative_path(folder, paths.trial(search, trial_id))
-            for source in sources
-            for trial_id, search in source.facts.select("trial_id", "search").iter_rows()
-        }
-        file_name = compacted_name(places, schema)
-        if places:
-            with (
-                writing(paths.compacted / file_name) as file,
-                parquet_writer(file, schema) as writer,
-            ):
-                for group in _rows(sources, name, schema):
-                    writer.write_table(group)
-            write_manifest(paths, Manifest(file=file_name, trials=places))
+        trials = SegmentTrials.of(
+            {
+                trial_id: search
+                for source in sources
+                for trial_id, search in source.facts.select("trial_id", "search").iter_rows()
+            }
+        )
+        if len(trials):
+            rows = _rows(sources, name, schema)
+            write_manifest(paths, [write_segment(paths, schema, trials, rows)])
         for source in sources:
             _copy_files(source.paths, folder, with_weights=with_weights)
             copy_all_code(source.paths, paths)
-    return len(places)
+    return len(trials)
 
 
 @contextmanager

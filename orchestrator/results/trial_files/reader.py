@@ -1,6 +1,6 @@
 """Reads a results folder as polars frames, at any moment of a run and from any machine.
 
-Each frame is the union of the compacted file and the loose files it does not cover: every trial
+Each frame is the union of the segments and of the loose files of other trials: every trial
 exactly once, also while files are being compacted. Which files those are is decided when a frame
 is collected, and the checksum of each is verified first. Details are read in parts of 500 trials,
 or of more where they are small, so that what a sink or the streaming engine makes of them may be

@@ -53,7 +53,7 @@ def check_columns(path: Place, found: pa.Schema, schema: pa.Schema) -> None:
     Raises:
         CorruptFileError: a column is missing, unknown, or of another type.
     """
-    if found.equals(schema):
+    if found.equals(schema):  # as nearly all files: to look at each column takes milliseconds
         return
     for column in found:
         if column.name not in schema.names:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
 
 import polars as pl
@@ -17,10 +16,13 @@ from orchestrator.results.storage.printable_text import has_control_characters
 from orchestrator.results.storage.transient_errors import is_transient, with_retries
 from orchestrator.results.trial_files.compaction_manifest import (
     Inventory,
-    searches_of,
     take_inventory,
 )
-from orchestrator.results.trial_files.integrity import IDENTITY, check_file
+from orchestrator.results.trial_files.integrity import (
+    IDENTITY,
+    check_file,
+    check_segments_disjoint,
+)
 from orchestrator.results.trial_files.parquet_file import FileFooter, check_footer, has_checksum
 from podium.errors import CorruptFileError, StoreError, UnreachableError
 
@@ -54,7 +56,7 @@ class StoredRows:
         schema: schema of its trial files.
         whole: files that were checked -> what their footers say; others are added once they are
             checked: their checksum, their size, and that they hold the rows that their path or
-            the manifest says.
+            listing says.
         inventory: the files of the folder, of who has just listed them; else they are listed.
     """
 
@@ -142,11 +144,12 @@ class StoredRows:
         yield part
 
     def _compacted_row_bytes(self) -> int:
-        """Average bytes of memory of a compacted row; a guess where no such file was checked."""
-        file, num_rows = self._inventory.compacted, len(self._inventory.manifest.trials)
-        if file is None or file not in self._whole or not num_rows:
+        """Average bytes of memory of a row in a segment; a guess where no segment was checked."""
+        checked = [it for it in self._inventory.manifest.segments if it.path in self._whole]
+        if not checked:
             return _SMALL_BYTES // _BATCH_ROWS
-        return self._whole[file].num_bytes // num_rows
+        num_bytes = sum(self._whole[segment.path].num_bytes for segment in checked)
+        return num_bytes // sum(segment.num_trials for segment in checked)
 
     def _scan(self, trial_ids: Collection[str] | None) -> pl.LazyFrame:
         files = self._files(trial_ids)
@@ -159,10 +162,14 @@ class StoredRows:
         """Local files of the trials; remote ones are fetched once."""
         if trial_ids is None:
             return self._checked(self._inventory.files)
-        is_compacted = any(trial_id in self._inventory.manifest.trials for trial_id in trial_ids)
-        compacted = self._inventory.compacted if is_compacted else None
-        loose = (self._inventory.loose.get(trial_id) for trial_id in trial_ids)
-        return self._checked([file for file in chain([compacted], loose) if file is not None])
+        segments = [
+            segment.path
+            for segment in self._inventory.manifest.segments
+            if any(trial_id in segment.trials for trial_id in trial_ids)
+        ]
+        loose = self._inventory.loose
+        own = [loose[trial_id] for trial_id in trial_ids if trial_id in loose]
+        return self._checked([*segments, *own])
 
     def _checked(self, files: Sequence[Place]) -> list[Path]:
         """Local copies, after those that are new were checked."""
@@ -180,7 +187,7 @@ class StoredRows:
         return list(copies.values())
 
     def _check_identities(self, copies: Mapping[Place, Path]) -> None:
-        """Refuse files that hold other rows than their path or the manifest says.
+        """Refuse files that hold other rows than their path or listing says.
 
         Args:
             copies: files of the inventory, each with its copy on this machine.
@@ -200,15 +207,19 @@ class StoredRows:
             ]
         )
         if odd.is_empty():
+            if self._inventory.segments.keys() & copies.keys():
+                check_segments_disjoint(self._inventory.manifest)
             return
         odd_files = set(odd[_FILE])
         file = next(file for file, copy in copies.items() if str(copy) in odd_files)
-        check_file(file, self._study_name, self._arrow_schema, self._inventory.manifest)
+        segment = self._inventory.segments.get(file)
+        check_file(file, self._study_name, self._arrow_schema, segment)
         raise CorruptFileError(f"{file} was changed while it was read")
 
     def _expected(self, copies: Mapping[Place, Path]) -> pl.DataFrame:
         """One row for each row that files must hold: the file's copy, and its identity."""
-        loose = [file for file in copies if file != self._inventory.compacted]
+        segments = self._inventory.segments
+        loose = [file for file in copies if file not in segments]
         frames = [
             pl.DataFrame(
                 {
@@ -219,15 +230,10 @@ class StoredRows:
                 schema=dict.fromkeys((_FILE, "search", "trial_id"), pl.String),
             )
         ]
-        compacted = self._inventory.compacted
-        if compacted is not None and compacted in copies:
-            trials = searches_of(self._inventory.manifest)
-            copy = str(copies[compacted])
-            frames.append(
-                pl.DataFrame({"search": list(trials.values()), "trial_id": list(trials)}).select(
-                    pl.lit(copy).alias(_FILE), "search", "trial_id"
-                )
-            )
+        for file, copy in copies.items():
+            if file in segments:
+                rows = segments[file].trials.frame()
+                frames.append(rows.select(pl.lit(str(copy)).alias(_FILE), "search", "trial_id"))
         return pl.concat(frames).select(
             _FILE, pl.lit(self._study_name).alias("study"), "search", "trial_id"
         )
@@ -251,8 +257,9 @@ class StoredRows:
             return fresh
         if isinstance(error, CorruptFileError):
             raise error
+        segments = self._inventory.segments
         for path in self._inventory.files:
-            check_file(path, self._study_name, self._arrow_schema, self._inventory.manifest)
+            check_file(path, self._study_name, self._arrow_schema, segments.get(path))
         if isinstance(error, OSError):
             raise StoreError(f"cannot read {self._paths.folder}: {error}") from error
         raise error  # every file is whole, so the query was wrong

@@ -1,8 +1,8 @@
 """Deletes rows of trials that are to run again. Safe to be killed at any line, and to be repeated.
 
-A compacted row gets a file of its own first, as it had before it was compacted. Then it is left
-out of a new compacted file, which replaces the old one as in a compaction. What remains is to
-delete files of one trial each. Readers see every other row exactly once meanwhile, and one to be
+A row in a segment gets a file of its own first, as it had before it was compacted. Then it is left
+out of a new segment, which replaces the old one as in a compaction. What remains is to delete
+files of one trial each. Readers see every other row exactly once meanwhile, and one to be
 withdrawn at most once.
 
 Callers hold the study's lock and have recorded which rows are to go, so that the next run
@@ -10,29 +10,29 @@ continues after a kill.
 """
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from orchestrator.results.records import checkpoint_files
-from orchestrator.results.records.retried import retried_names
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
-from orchestrator.results.storage.files import put, refuse_links, remove, remove_all, writing
+from orchestrator.results.storage.files import put, refuse_links, remove, remove_all
 from orchestrator.results.storage.local_copies import forget
-from orchestrator.results.storage.locations import Place
 from orchestrator.results.storage.transient_errors import with_retries
 from orchestrator.results.trial_files.compaction import (
-    compacted_name,
     finish_compaction,
+    with_listing,
     with_missing_columns,
+    write_segment,
 )
 from orchestrator.results.trial_files.compaction_manifest import (
-    Manifest,
-    take_inventory,
+    Segment,
+    read_manifest,
     write_manifest,
 )
-from orchestrator.results.trial_files.parquet_file import encode, parquet_writer, read_groups
+from orchestrator.results.trial_files.parquet_file import encode, read_groups
 from orchestrator.results.trial_files.unfinished_compaction import mark_unfinished
 
 
@@ -61,39 +61,50 @@ def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
 
 def _take_out(paths: StudyPaths, trials: Mapping[str, str]) -> None:
     """Give those that are compacted a file of their own again."""
-    manifest, compacted = (inventory := take_inventory(paths)).manifest, inventory.compacted
-    gone = trials.keys() & manifest.trials.keys()
-    if not gone or compacted is None:
+    segments = read_manifest(paths).segments
+    gone = {segment: segment.trials.among(trials) for segment in segments}
+    if not any(gone.values()):
         return
     schema = read_schema(paths)
     mark_unfinished(paths)
-    for row in _rows(compacted, schema, gone):
-        trial_id = row["trial_id"][0].as_py()
-        put(paths.trial(trials[trial_id], trial_id), encode(row))
-    left = {trial_id: file for trial_id, file in manifest.trials.items() if trial_id not in gone}
+    left = []
+    for segment, trial_ids in gone.items():
+        for row in _rows(segment, schema, trial_ids) if trial_ids else ():
+            trial_id = row["trial_id"][0].as_py()
+            put(paths.trial(trials[trial_id], trial_id), encode(row))
+        if len(trial_ids) < segment.num_trials:
+            left.append(
+                with_retries(partial(_without, paths, schema, segment, trial_ids))
+                if trial_ids
+                else with_listing(segment)
+            )
     if left:
-        name = compacted_name(left, schema, retried_names(paths))
-        with_retries(lambda: _write_others(paths.compacted / name, compacted, schema, gone))
-        write_manifest(paths, Manifest(file=name, trials=left))
+        write_manifest(paths, left)
     else:
         remove(paths.manifest)
     finish_compaction(paths)
 
 
-def _rows(compacted: Place, schema: pa.Schema, trial_ids: Collection[str]) -> Iterator[pa.Table]:
+def _rows(segment: Segment, schema: pa.Schema, trial_ids: Collection[str]) -> Iterator[pa.Table]:
     """The rows of some trials, each as a table of the study's schema."""
     wanted = pa.array(sorted(trial_ids), pa.string())
-    for group in read_groups(compacted, schema):
+    for group in read_groups(segment.path, schema):
         for index in pc.indices_nonzero(pc.is_in(group["trial_id"], wanted)).to_pylist():
             yield with_missing_columns(group.slice(index, 1), schema)
 
 
-def _write_others(
-    target: Place, compacted: Place, schema: pa.Schema, gone: Collection[str]
-) -> None:
+def _without(
+    paths: StudyPaths, schema: pa.Schema, segment: Segment, gone: Collection[str]
+) -> Segment:
+    """A segment of the other trials."""
+    trials = segment.trials.without(gone)
+    others = _other_rows(segment, schema, gone)
+    return write_segment(paths, schema, trials, others, least_level=segment.level)
+
+
+def _other_rows(segment: Segment, schema: pa.Schema, gone: Collection[str]) -> Iterator[pa.Table]:
     unwanted = pa.array(sorted(gone), pa.string())
-    with writing(target) as file, parquet_writer(file, schema) as writer:
-        for group in read_groups(compacted, schema):
-            rows = group.filter(pc.invert(pc.is_in(group["trial_id"], unwanted)))
-            if rows.num_rows:
-                writer.write_table(with_missing_columns(rows, schema))
+    for group in read_groups(segment.path, schema):
+        rows = group.filter(pc.invert(pc.is_in(group["trial_id"], unwanted)))
+        if rows.num_rows:
+            yield with_missing_columns(rows, schema)

@@ -1,5 +1,6 @@
 """Rows of trials and small stores, for the tests of the results store."""
 
+import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +19,7 @@ from orchestrator.results.storage.checksummed_text import (
     write_checksummed,
 )
 from orchestrator.results.trial_files.commit_trials import commit_trial
+from orchestrator.results.trial_files.compaction_manifest import read_manifest
 from orchestrator.results.trial_files.parquet_file import encode
 
 KS = (1, 2)
@@ -101,6 +103,15 @@ def change_json(path: Path, **values: object) -> None:
     write_checksummed(path, {**known, **values})
 
 
+def change_listing(paths: StudyPaths, searches: Mapping[str, list[str]]) -> None:
+    """Other trials in the listing of the only segment, with checksums that fit them."""
+    (segment,) = read_manifest(paths).segments
+    write_checksummed(segment.listing, {"trials": searches})
+    (entry,) = json.loads(paths.manifest.read_bytes())["segments"]
+    checksum = json.loads(segment.listing.read_bytes())["sha256"]
+    change_json(paths.manifest, segments=[{**entry, "listing": checksum}])
+
+
 def change_text(path: Path, old: str, new: str) -> None:
     """Other words in a YAML file of the store, with a checksum that fits them."""
     text = text_without_checksum(path, path.read_bytes()).decode()
@@ -120,6 +131,17 @@ def write_as_before_flat_test_scores(paths: StudyPaths) -> None:
         flat = list(known_test_columns(table.column_names))
         assert flat
         path.write_bytes(encode(table.drop_columns(flat)))
+
+
+def write_as_before_segments(paths: StudyPaths) -> None:
+    """The manifest as versions wrote it that had one compacted file: it lists the trials."""
+    (segment,) = read_manifest(paths).segments
+    files = {
+        trial_id: f"trials/search={segment.trials.search_of(trial_id)}/{trial_id}.parquet"
+        for trial_id in segment.trials
+    }
+    segment.listing.unlink()
+    write_checksummed(paths.manifest, {"file": segment.path.name, "trials": files})
 
 
 def commit(

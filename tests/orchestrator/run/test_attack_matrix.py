@@ -36,7 +36,7 @@ pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
 SEED = 7
 STRIKES = [f"{means} {target}" for target in ("driver", "worker", "raylet") for means in MEANS]
 STRIKES.append("kill head")
-# Once the search is over it has no phases any more; these two come at the end.
+# Once the search is over it has no phases any more; these two come at the end too.
 LATE = ("final", "compaction")
 
 # Of one study: its kind, and what is struck, in one moment each.
@@ -50,7 +50,7 @@ def strike(name: str, phase: str) -> Attack:
 
 
 def of(*names: str, phases: Sequence[Phase] = PHASES) -> list[tuple[Attack, ...]]:
-    """Each of them in each phase but compaction, which there is once in a run."""
+    """Each of them in each phase but compaction, in which there may be no worker."""
     early = [(strike(name, phase),) for phase in phases if phase not in LATE for name in names]
     Random(SEED).shuffle(early)
     return [*early, *((strike(name, "final"),) for name in names)]
@@ -67,6 +67,7 @@ SHORT: Sieges = {
         [
             (strike("kill worker", "commit"),),
             (strike("kill driver", "suggest"),),
+            compacting("kill driver"),
             (strike("hang raylet", "training"),),
             (strike("hang worker", "checkpoint"),),
             (strike("kill raylet", "checkpoint"),),
@@ -90,6 +91,7 @@ WHOLE: Sieges = {
     "driver": (
         "deterministic",
         [
+            compacting("kill driver"),
             *of("kill driver", "hang driver"),
             compacting("kill driver", "hang worker"),
             compacting("hang driver", "kill raylet"),

@@ -41,6 +41,7 @@ KINDS = {
     "checkpoint": ("interrupted", "checkpoints/*/state.pt"),
     "compacted": ("finished", "compacted/*.parquet"),
     "manifest": ("finished", "compacted/manifest.json"),
+    "listing": ("finished", "compacted/*.trials.json"),
     "model": ("finished", "models/*.safetensors"),
     "embeddings": ("finished", "embeddings/*.safetensors"),
 }

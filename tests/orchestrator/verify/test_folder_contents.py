@@ -27,6 +27,7 @@ FILES = {
 KEPT = {
     "compacted": "compacted/*.parquet",
     "manifest": "compacted/manifest.json",
+    "listing": "compacted/*.trials.json",
     "model": "models/*.safetensors",
     "embeddings": "embeddings/*.safetensors",
 }

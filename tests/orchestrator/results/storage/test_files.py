@@ -23,6 +23,37 @@ def test_put_makes_folders_and_replaces_whole_files(tmp_path):
     assert file_names(path.parent) == ["file"]
 
 
+def test_a_file_is_read_again_only_where_it_was_replaced(tmp_path):
+    path = tmp_path / "file"
+    assert files.read_record_if_changed(path, None) == (None, None)
+    files.put(path, b"first")
+    fresh = files.read_record_if_changed(path, None)
+    assert fresh == (b"first", None), "the next may come in the same moment of a coarse clock"
+    before = path.stat().st_mtime_ns - 10 * 10**9
+    os.utime(path, ns=(before, before))
+    content, mark = files.read_record_if_changed(path, None)
+    assert content == b"first"
+    assert files.read_record_if_changed(path, mark) is None
+    files.put(path, b"other")
+    os.utime(path, ns=(before, before))
+    assert files.read_record_if_changed(path, mark).content == b"other"
+    path.unlink()
+    assert files.read_record_if_changed(path, mark) == (None, None)
+
+
+def test_an_object_is_read_again_only_where_it_was_replaced(bucket, memory_bucket):
+    for place in (bucket / "file", memory_bucket / "file"):
+        assert files.read_record_if_changed(place, None) == (None, None)
+        files.put(place, b"first")
+        content, mark = files.read_record_if_changed(place, None)
+        assert content == b"first"
+        assert files.read_record_if_changed(place, mark) is None
+        files.put(place, b"other")
+        assert files.read_record_if_changed(place, mark).content == b"other"
+        files.remove(place)
+        assert files.read_record_if_changed(place, mark) == (None, None)
+
+
 def test_the_first_to_put_an_absent_file_wins(tmp_path):
     path = tmp_path / "file"
     assert files.put_if_absent(path, b"first")

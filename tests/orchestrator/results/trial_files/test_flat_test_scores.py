@@ -18,6 +18,7 @@ from tests.orchestrator.results.store_rows import (
     row,
     score,
     write_as_before_flat_test_scores,
+    write_as_before_segments,
 )
 
 FLAT = list(known_test_columns(SCHEMA.names))
@@ -101,6 +102,7 @@ def test_compaction_adds_the_columns_to_files_of_before(store):
     compact(store)
     expected = pl.read_parquet(f"{store.folder}/**/*.parquet")
     write_as_before_flat_test_scores(store)
+    write_as_before_segments(store)
     assert "test_nmi" not in pl.read_parquet_schema(next(store.compacted.glob("*.parquet")))
     compact(store)
     assert_frame_equal(pl.read_parquet(f"{store.folder}/**/*.parquet"), expected)

@@ -100,13 +100,13 @@ def _with(table, column, values):
     [
         ("study", ["tiny", "other", "tiny", "tiny"], "rows of the study 'other', not 'tiny'"),
         ("study", ["tiny", None, "tiny", "tiny"], "rows of the study None, not 'tiny'"),
-        ("search", ["s0", "s0", "s1", "s1"], "whose search is '.*'; the manifest beside it says"),
-        ("trial_id", ["t000", "t001", "t002", "t009"], "not hold the trials that the manifest"),
-        ("trial_id", ["t000", "t001", "t002", "t002"], "not hold the trials that the manifest"),
-        ("trial_id", ["t000", "t001", "t002", None], "not hold the trials that the manifest"),
+        ("search", ["s0", "s0", "s1", "s1"], "whose search is '.*'; the listing beside it says"),
+        ("trial_id", ["t000", "t001", "t002", "t009"], "not hold the trials that the listing"),
+        ("trial_id", ["t000", "t001", "t002", "t002"], "not hold the trials that the listing"),
+        ("trial_id", ["t000", "t001", "t002", None], "not hold the trials that the listing"),
     ],
 )
-def test_rows_that_the_manifest_does_not_list_are_refused_by_every_reader(
+def test_rows_that_the_listing_does_not_name_are_refused_by_every_reader(
     paths, column, values, message
 ):
     file, table = _compacted(paths)
@@ -125,7 +125,7 @@ def test_a_compacted_file_that_lacks_a_trial_is_refused_by_every_reader(paths):
     rewrite(file, table.slice(1))
     commit(paths, row(5))
     for word in set(refusals(paths)):
-        assert word == f"{file} does not hold the trials that the manifest beside it says"
+        assert word == f"{file} does not hold the trials that the listing beside it says"
 
 
 def test_a_file_is_checked_once_and_new_ones_when_they_come(paths, other, monkeypatch):

@@ -7,6 +7,7 @@ import pytest
 
 from orchestrator.results.records import checkpoint_files
 from orchestrator.results.records.study_snapshot import check_readable, read_study
+from orchestrator.results.storage.checksummed_text import read_checksummed
 from orchestrator.results.storage.files import put
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
@@ -16,10 +17,12 @@ from podium.errors import CorruptFileError, PodiumError, StoreError
 from tests.orchestrator.results.store_rows import (
     SCHEMA,
     change_json,
+    change_listing,
     commit,
     new_store,
     rewrite,
     row,
+    write_as_before_segments,
 )
 from tests.orchestrator.small_study import STUDY
 
@@ -73,12 +76,24 @@ def test_a_file_that_is_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path, 
 
 
 @pytest.mark.parametrize("name", OUTSIDE)
-@pytest.mark.parametrize("what", ["file", "trial"])
+@pytest.mark.parametrize("what", ["segment", "trial", "search", "old file", "old trial"])
 def test_a_manifest_that_names_what_is_outside_is_refused(tmp_path, name, what):
     paths = commit(new_store(tmp_path), row(0), row(1))
     compact(paths)
-    given = {"file": name} if what == "file" else {"trials": {name: "trials/search=s0/t.parquet"}}
-    change_json(paths.manifest, **given)
+    if what.startswith("old"):
+        write_as_before_segments(paths)
+    match what:
+        case "segment":
+            (entry,) = read_checksummed(paths.manifest)["segments"]
+            change_json(paths.manifest, segments=[{**entry, "file": name}])
+        case "trial":
+            change_listing(paths, {"s0": [name], "s1": ["t001"]})
+        case "search":
+            change_listing(paths, {name: ["t000"], "s1": ["t001"]})
+        case "old file":
+            change_json(paths.manifest, file=name)
+        case "old trial":
+            change_json(paths.manifest, trials={name: "trials/search=s0/t.parquet"})
     for use in (compact, check_store, lambda paths: Reader(paths.folder).trials().collect()):
         with pytest.raises(CorruptFileError, match="is not a file name"):
             use(paths)

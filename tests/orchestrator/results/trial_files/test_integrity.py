@@ -5,14 +5,19 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from orchestrator.results.storage.checksummed_text import write_checksummed
+from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.reader import Reader
+from orchestrator.results.trial_files.segment_trials import known_listing
+from orchestrator.results.trial_files.withdraw_trials import withdraw_trials
 from podium.errors import CorruptFileError
 from tests.orchestrator.results.store_rows import (
     SCHEMA,
     WIDER,
     change_json,
+    change_listing,
     commit,
     new_store,
     row,
@@ -159,11 +164,112 @@ def test_a_compacted_file_that_is_missing_or_damaged_is_named(store_of_four):
             read(store_of_four)
 
 
-def test_a_compacted_file_with_other_trials_than_its_manifest_is_named(store_of_four):
+def test_a_segment_with_other_trials_than_its_listing_is_named(store_of_four):
     compact(store_of_four)
-    trials = json.loads(store_of_four.manifest.read_text())["trials"]
-    change_json(store_of_four.manifest, trials={**trials, "t007": trials.pop("t003")})
-    with pytest.raises(CorruptFileError, match="does not hold the trials that the manifest"):
+    change_listing(store_of_four, {"s0": ["t000", "t002"], "s1": ["t001", "t007"]})
+    with pytest.raises(CorruptFileError, match="does not hold the trials that the listing"):
+        check_store(store_of_four)
+
+
+def missing_listing(listing):
+    listing.unlink()
+
+
+def truncated_listing(listing):
+    listing.write_bytes(listing.read_bytes()[:-20])
+
+
+def changed_listing(listing):
+    listing.write_bytes(listing.read_bytes().replace(b"t000", b"t009"))
+
+
+def listing_of_others(listing):
+    write_checksummed(listing, {"trials": {"s0": ["t000", "t002"], "s1": ["t001"]}})
+
+
+DAMAGED_LISTINGS = {
+    "missing": (missing_listing, r"trials\.json is missing, and the manifest beside it names it"),
+    "truncated": (truncated_listing, r"trials\.json is not valid JSON"),
+    "changed": (changed_listing, r"trials\.json was changed after it was written"),
+    "of others": (listing_of_others, r"trials\.json is not the listing that the manifest"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED_LISTINGS)
+def test_a_damaged_listing_is_named_by_all_who_need_it_and_costs_no_trial(store_of_four, name):
+    compact(store_of_four)
+    (listing,) = store_of_four.compacted.glob("*.trials.json")
+    whole = listing.read_bytes()
+    damage, message = DAMAGED_LISTINGS[name]
+    damage(listing)
+    with pytest.raises(CorruptFileError, match=message):
+        check_store(store_of_four)  # also where the process has read the listing before
+    known_listing.cache_clear()
+    for use in (
+        compact,
+        lambda paths: Reader(paths.folder).trials().collect(),
+        lambda paths: commit_trial(paths, SCHEMA, row(0)),
+        lambda paths: withdraw_trials(paths, {"t000": "s0"}),
+    ):
+        with pytest.raises(CorruptFileError, match=message):
+            use(store_of_four)
+    listing.write_bytes(whole)
+    assert check_store(store_of_four) == 4
+
+
+@pytest.mark.parametrize(
+    ("searches", "message"),
+    [
+        ({"s0": ["t000", "t000"]}, "lists trial t000 twice"),
+        ({"s0": ["t000"], "s1": ["t000"]}, "lists trial t000 twice"),
+        ({"s0": "t000"}, "is not a listing: it must hold the trials of searches"),
+        (["t000"], "is not a listing"),
+        ({"s0": [7]}, "names 7, which is not a file name"),
+    ],
+)
+def test_a_listing_that_podium_cannot_have_written_is_named(store_of_four, searches, message):
+    compact(store_of_four)
+    change_listing(store_of_four, searches)
+    with pytest.raises(CorruptFileError, match=message):
+        check_store(store_of_four)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"segments": {}}, "is not a manifest: each of its segments must hold file, level"),
+        ({"segments": [{}]}, "is not a manifest"),
+        ({"version": 3}, "is of version 3; this podium reads version 2"),
+    ],
+)
+def test_a_manifest_that_podium_cannot_have_written_is_named(store_of_four, values, message):
+    compact(store_of_four)
+    change_json(store_of_four.manifest, **values)
+    with pytest.raises(CorruptFileError, match=message):
+        check_store(store_of_four)
+
+
+def test_a_manifest_that_counts_other_trials_than_the_listing_is_named(store_of_four):
+    compact(store_of_four)
+    (entry,) = json.loads(store_of_four.manifest.read_text())["segments"]
+    change_json(store_of_four.manifest, segments=[{**entry, "trials": 5}])
+    with pytest.raises(CorruptFileError, match="lists 4 trials; the manifest beside it says 5"):
+        check_store(store_of_four)
+
+
+def test_a_trial_in_two_segments_is_named_by_all_who_count(store_of_four):
+    compact(store_of_four)
+    (file,) = store_of_four.compacted.glob("*.parquet")
+    (entry,) = json.loads(store_of_four.manifest.read_text())["segments"]
+    for name in (file.name, file.with_suffix(".trials.json").name):
+        shutil.copy(store_of_four.compacted / name, store_of_four.compacted / f"again{name}")
+    again = {**entry, "file": f"again{file.name}"}
+    change_json(store_of_four.manifest, segments=[entry, again])
+    for count in (check_store, lambda paths: Reader(paths.folder).trials().collect()):
+        with pytest.raises(CorruptFileError, match="hold trial t000 twice: restore the manifest"):
+            count(store_of_four)
+    change_json(store_of_four.manifest, segments=[entry, entry])
+    with pytest.raises(CorruptFileError, match="names a segment twice"):
         check_store(store_of_four)
 
 

@@ -1,0 +1,86 @@
+"""Compacts the trials that a run commits, while it goes on."""
+
+import threading
+from collections.abc import Callable
+from types import TracebackType
+from typing import Self
+
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.locations import Place
+from orchestrator.results.trial_files.compaction import compact_loose
+from orchestrator.results.trial_files.compaction_manifest import (
+    TRIALS_PER_SEGMENT,
+    take_inventory,
+)
+
+
+class CompactionDuringRun:
+    """Gathers loose trials as soon as they fill a segment, in a thread, so that no trial waits.
+
+    Use as a context manager around the time in which trials are committed; whoever enters it holds
+    the study's lock. Its end waits for a compaction that is under way; if an exception ended the
+    block, that is left as it is, for the next run to finish.
+
+    Args:
+        paths: paths of the results folder, without what a killed compaction leaves.
+        check_ownership: raises if another process owns the study by now; called in the thread.
+    """
+
+    def __init__(self, paths: StudyPaths, check_ownership: Callable[[], object]) -> None:
+        self._paths = paths
+        self._check_ownership = check_ownership
+        self._loose: dict[str, Place] = {}
+        self._thread: threading.Thread | None = None
+        self._abandoned = threading.Event()
+        self._error: Exception | None = None
+
+    def __enter__(self) -> Self:
+        self._loose = dict(take_inventory(self._paths).loose)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if error is not None:
+            self._abandoned.set()
+        if self._thread is not None:
+            self._thread.join()
+        if error is None:
+            self.raise_if_failed()
+
+    def committed(self, search: str, trial_id: str) -> None:
+        """A trial has a row: where it fills a segment with others, they are compacted."""
+        self._loose[trial_id] = self._paths.trial(search, trial_id)
+        is_busy = self._thread is not None and self._thread.is_alive()
+        if len(self._loose) < TRIALS_PER_SEGMENT or is_busy or self._error is not None:
+            return
+        gathered, self._loose = self._loose, {}
+        self._thread = threading.Thread(
+            target=self._compact, args=(gathered,), name="compaction", daemon=True
+        )
+        self._thread.start()
+
+    def raise_if_failed(self) -> None:
+        """Raise the error that ended a compaction: it must end the run too."""
+        if self._error is not None:
+            raise self._error
+
+    def _compact(self, gathered: dict[str, Place]) -> None:
+        try:
+            compact_loose(self._paths, gathered, self._check)
+        except _Abandoned:
+            pass
+        except Exception as error:  # of any kind: it ends the run, in the run's own thread
+            self._error = error
+
+    def _check(self) -> None:
+        if self._abandoned.is_set():
+            raise _Abandoned
+        self._check_ownership()
+
+
+class _Abandoned(Exception):
+    """The run ended by an error: the next one finishes the compaction."""

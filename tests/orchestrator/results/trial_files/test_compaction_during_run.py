@@ -1,0 +1,113 @@
+"""A compaction in a thread beside commits: its end, its errors, and another owner of the study."""
+
+import threading
+import time
+
+import polars as pl
+import pytest
+
+from orchestrator.results.trial_files import compaction_during_run
+from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.compaction_during_run import CompactionDuringRun
+from orchestrator.results.trial_files.compaction_manifest import read_manifest
+from orchestrator.results.trial_files.integrity import check_store
+from podium.errors import StoreError
+from tests.orchestrator.results.small_segments import make_segments_small
+from tests.orchestrator.results.store_rows import commit, new_store, row
+
+
+@pytest.fixture(autouse=True)
+def small_segments(monkeypatch):
+    make_segments_small(monkeypatch.setattr)
+
+
+def committed(store, compaction, *indices):
+    for index in indices:
+        commit(store, row(index))
+        compaction.committed(f"s{index % 2}", f"t{index:03d}")
+
+
+def test_the_end_waits_for_a_compaction_that_is_under_way(tmp_path, monkeypatch):
+    store, real = new_store(tmp_path), compaction_during_run.compact_loose
+
+    def slowly(*arguments):
+        time.sleep(0.2)
+        real(*arguments)
+
+    monkeypatch.setattr(compaction_during_run, "compact_loose", slowly)
+    with CompactionDuringRun(store, lambda: None) as compaction:
+        committed(store, compaction, 0, 1, 2)
+        assert read_manifest(store).num_trials == 0, "no trial waits"
+    assert read_manifest(store).num_trials == 2
+    assert check_store(store) == 3
+
+
+def test_what_an_earlier_run_left_loose_is_gathered_with_the_first_commit(tmp_path):
+    store = commit(new_store(tmp_path), *(row(index) for index in range(5)))
+    with CompactionDuringRun(store, lambda: None) as compaction:
+        committed(store, compaction, 5)
+    assert read_manifest(store).num_trials == 6
+
+
+def test_a_run_that_lost_its_study_replaces_no_manifest(tmp_path):
+    store = commit(new_store(tmp_path), row(0))
+    compact(store)
+    before = store.manifest.read_bytes()
+
+    def lost():
+        raise StoreError("another run has it")
+
+    with (
+        pytest.raises(StoreError, match="another run has it"),
+        CompactionDuringRun(store, lost) as compaction,
+    ):
+        committed(store, compaction, 1, 2)
+    assert store.manifest.read_bytes() == before
+    assert check_store(store) == 3
+
+
+def test_a_manifest_that_another_process_replaced_is_not_replaced(tmp_path):
+    store = commit(new_store(tmp_path), row(0))
+    calls = []
+
+    def another_compacts():
+        calls.append(None)
+        if len(calls) == 2:  # the segment is written
+            compact(store)
+
+    with (
+        pytest.raises(StoreError, match="was replaced by another process, while this one"),
+        CompactionDuringRun(store, another_compacts) as compaction,
+    ):
+        committed(store, compaction, 1)
+    assert len(calls) >= 2
+    assert check_store(store) == 2
+
+
+def test_an_exception_abandons_the_compaction_and_the_next_run_finishes_it(tmp_path, monkeypatch):
+    store, entered = new_store(tmp_path), threading.Event()
+
+    def wait_then_check(check):
+        entered.set()
+        time.sleep(0.1)
+        check()
+
+    compact_loose = compaction_during_run.compact_loose
+    monkeypatch.setattr(
+        compaction_during_run,
+        "compact_loose",
+        lambda paths, loose, check: compact_loose(paths, loose, lambda: wait_then_check(check)),
+    )
+
+    def interrupted():
+        with CompactionDuringRun(store, lambda: None) as compaction:
+            committed(store, compaction, 0, 1)
+            entered.wait(10)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert read_manifest(store).num_trials == 0
+    compact(store)
+    assert check_store(store) == 2
+    assert pl.read_parquet(f"{store.folder}/**/*.parquet").height == 2
