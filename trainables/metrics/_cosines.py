@@ -6,6 +6,8 @@ N = rows, R = a range or selection of rows, P = pairs of rows, D = embedding dim
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor
@@ -19,6 +21,19 @@ _CONVERTED_ROWS = {"cpu": 256, "cuda": 16384}
 
 # Pairs of which both rows are float64 at the same time.
 _EXACT_PAIRS = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShortRows:
+    """Embeddings of length 1 in few bits.
+
+    Attributes:
+        rows_ND: bfloat16.
+        errors_N: float32, distance of each from what it was rounded from.
+    """
+
+    rows_ND: Tensor
+    errors_N: Tensor
 
 
 class SortedRows:
@@ -51,6 +66,15 @@ class SortedRows:
 
     def __len__(self) -> int:
         return len(self.labels_N)
+
+    @cached_property
+    def short(self) -> ShortRows:
+        """The embeddings of length 1, rounded to bfloat16."""
+        rows_ND = self.unit_ND.bfloat16()
+        errors_N = torch.empty_like(self.labels_N, dtype=torch.float32)
+        for rows in slices(0, len(self), _CONVERTED_ROWS[rows_ND.device.type]):
+            errors_N[rows] = torch.linalg.vector_norm(self.unit_ND[rows] - rows_ND[rows], dim=1)
+        return ShortRows(rows_ND=rows_ND, errors_N=errors_N)
 
     def given(self, rows: slice | Tensor) -> Tensor:
         """Sorted rows as float64, as long as they were given, shape (R, D)."""

@@ -12,7 +12,7 @@ from tests.trainables.metrics.ranking_oracle import (
     oracle_ranks,
     oracle_ranks_between,
 )
-from trainables.metrics import _positives, first_positive_rank
+from trainables.metrics import _negatives, _positives
 from trainables.metrics._cosines import float32_slack
 from trainables.metrics.first_positive_rank import (
     first_positive_ranks,
@@ -23,8 +23,8 @@ COORDINATES = st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0])
 
 
 def cut_into_small_blocks(monkeypatch):
-    monkeypatch.setitem(first_positive_rank._MAX_ROWS, "cpu", 7)
-    monkeypatch.setitem(first_positive_rank._MAX_COLUMNS, "cpu", 5)
+    monkeypatch.setitem(_negatives._MAX_ROWS, "cpu", 7)
+    monkeypatch.setitem(_negatives._MAX_COLUMNS, "cpu", 5)
     monkeypatch.setitem(_positives._RUN_ROWS, "cpu", 2)
     monkeypatch.setitem(_positives._MAX_ROWS, "cpu", 3)
 
