@@ -4,13 +4,17 @@ N = rows, R = a range or selection of rows, P = pairs of rows, D = embedding dim
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import torch
 from torch import Tensor
+
+_Item = TypeVar("_Item")
 
 # Cosines closer than this are equal: far above the rounding of float64, far below that of the
 # float32 numbers an embedding is made of.
@@ -59,10 +63,16 @@ class SortedRows:
         self._class_ends: list[int] = ends_N.tolist()
         self.unit_ND = embeddings_ND.new_empty(embeddings_ND.shape, dtype=torch.float32)
         self.lengths_N = torch.empty_like(self.labels_N, dtype=torch.float64)
-        for rows in slices(0, len(self.order_N), _CONVERTED_ROWS[embeddings_ND.device.type]):
-            given_RD = self.given(rows)
-            self.lengths_N[rows] = _lengths(given_RD)
-            self.unit_ND[rows] = given_RD / self.lengths_N[rows, None]
+        self._deal_rows(self._convert)
+
+    def _convert(self, rows: slice) -> None:
+        given_RD = self.given(rows)
+        self.lengths_N[rows] = _lengths(given_RD)
+        self.unit_ND[rows] = given_RD / self.lengths_N[rows, None]
+
+    def _deal_rows(self, function: Callable[[slice], None]) -> None:
+        device = self.unit_ND.device.type
+        deal(function, slices(0, len(self), _CONVERTED_ROWS[device]), device)
 
     def __len__(self) -> int:
         return len(self.labels_N)
@@ -70,10 +80,14 @@ class SortedRows:
     @cached_property
     def short(self) -> ShortRows:
         """The embeddings of length 1, rounded to bfloat16."""
-        rows_ND = self.unit_ND.bfloat16()
+        rows_ND = torch.empty_like(self.unit_ND, dtype=torch.bfloat16)
         errors_N = torch.empty_like(self.labels_N, dtype=torch.float32)
-        for rows in slices(0, len(self), _CONVERTED_ROWS[rows_ND.device.type]):
+
+        def shorten(rows: slice) -> None:
+            rows_ND[rows] = self.unit_ND[rows]
             errors_N[rows] = torch.linalg.vector_norm(self.unit_ND[rows] - rows_ND[rows], dim=1)
+
+        self._deal_rows(shorten)
         return ShortRows(rows_ND=rows_ND, errors_N=errors_N)
 
     def given(self, rows: slice | Tensor) -> Tensor:
@@ -175,6 +189,46 @@ def full_precision() -> Iterator[None]:
             yield
     finally:
         torch.set_float32_matmul_precision(before)
+
+
+def deal(function: Callable[[_Item], object], items: Iterable[_Item], device: str) -> None:
+    """Call ``function`` of every item, on a CPU in as many threads as torch was given.
+
+    Each thread then does its operations alone, since to divide every small operation among
+    threads costs more than it brings: all wait for the slowest, hundreds of times.
+
+    Args:
+        function: what is safe to call from several threads.
+        items: arguments of the calls, in any order.
+        device: ``cpu`` or ``cuda``, where one thread gives all commands.
+    """
+    waiting = list(items)
+    num_threads = min(torch.get_num_threads(), len(waiting)) if device == "cpu" else 1
+    if num_threads < 2:
+        for item in waiting:
+            function(item)
+        return
+    left = iter(waiting)  # of a list, so that threads may share it
+
+    @torch.no_grad()
+    def work() -> None:
+        for item in left:
+            function(item)
+
+    with _one_thread_each(), ThreadPoolExecutor(num_threads) as pool:
+        for worker in [pool.submit(work) for _ in range(num_threads)]:
+            worker.result()
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Let an operation of torch use the thread that calls it."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def slices(start: int, stop: int, size: int) -> Iterator[slice]:

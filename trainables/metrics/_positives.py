@@ -3,13 +3,13 @@
 N = queries or gallery images, R and C = rows and columns of a block, D = embedding dimension.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import inf
 
 import torch
 from torch import Tensor
 
-from trainables.metrics._cosines import SortedRows, slices
+from trainables.metrics._cosines import SortedRows, deal, slices
 
 # Queries of few classes are compared at a time, so that few negatives are read; of one large class
 # no more than so many. A GPU does more at once in the time that it takes to be told.
@@ -51,14 +51,22 @@ class Positives:
         """Largest float32 cosine of every query with a positive; -inf without any."""
         best_N = torch.full_like(self._queries.labels_N, -inf, dtype=torch.float32)
         every_N = torch.arange(len(best_N), device=best_N.device)
-        gallery_ND = self._gallery.unit_ND
-        for run in self._queries.class_runs(self._run_rows):
-            for rows in slices(run.start, run.stop, self._max_rows):
-                columns = self.columns(rows.start, rows.stop - 1)
-                best_N[rows] = self._best(
-                    self._queries.unit_ND[rows], every_N[rows], columns, gallery_ND.__getitem__
-                )
+
+        def find(rows: slice) -> None:
+            best_N[rows] = self._best(
+                self._queries.unit_ND[rows],
+                every_N[rows],
+                self.columns(rows.start, rows.stop - 1),
+                self._gallery.unit_ND.__getitem__,
+            )
+
+        deal(find, self._runs(), best_N.device.type)
         return best_N
+
+    def _runs(self) -> Iterator[slice]:
+        """Queries that are compared at a time."""
+        for run in self._queries.class_runs(self._run_rows):
+            yield from slices(run.start, run.stop, self._max_rows)
 
     def exact_best(self, rows_R: Tensor) -> Tensor:
         """As `best`, in float64, of some queries in ascending order."""
