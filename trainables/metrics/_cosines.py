@@ -23,6 +23,9 @@ FLOAT64_SLACK = 1e-12
 # Rows that are float64 at the same time: they stay in a core's cache.
 _CONVERTED_ROWS = {"cpu": 256, "cuda": 16384}
 
+# Pairs of a block are computed one by one if they are less than this part of it.
+FEW_PAIRS = 1 / 16
+
 # Pairs of which both rows are float64 at the same time.
 _EXACT_PAIRS = 1024
 
@@ -146,6 +149,29 @@ def exact_cosines(
         # Dividing by lengths last is less work than unit vectors are.
         cosines_P[pairs] = products_P / left.lengths_N[left_P] / right.lengths_N[right_P]
     return cosines_P
+
+
+def exact_cosines_of_block(
+    left: SortedRows,
+    left_rows_R: Tensor,
+    right: SortedRows,
+    columns: slice,
+    pairs: tuple[Tensor, Tensor],
+) -> Tensor:
+    """Cosines of some pairs of a block, in float64, shape (P,).
+
+    Args:
+        left: where the rows of the block are.
+        left_rows_R: these rows.
+        right: where its columns are.
+        columns: these columns.
+        pairs: row and column of each pair, counted within the block.
+    """
+    rows_P, columns_P = pairs
+    num_pairs = len(left_rows_R) * (columns.stop - columns.start)
+    if len(rows_P) < FEW_PAIRS * num_pairs:
+        return exact_cosines(left, left_rows_R[rows_P], right, columns_P + columns.start)
+    return (left.exact(left_rows_R) @ right.exact(columns).T)[rows_P, columns_P]
 
 
 def unit_float32(embeddings_ND: Tensor) -> Tensor:

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from trainables.metrics._cosines import (
+    FEW_PAIRS,
     FLOAT64_SLACK,
     SortedRows,
     deal,
@@ -32,10 +33,7 @@ _MAX_ROWS = {"cpu": 1024, "cuda": 16384}
 _MAX_COLUMNS = {"cpu": 512, "cuda": 4096}
 _BLOCKS_PER_SIDE = 12
 
-# Doubtful pairs are computed one by one if they are less than this part of their rows' pairs.
-_FEW_PAIRS = 1 / 16
-
-# So many of these wait until they are computed together.
+# So many doubtful pairs wait until they are computed together.
 _MAX_WAITING = 2**15
 
 # Blocks are multiplied in bfloat16 where embeddings are at least this long and the block has as
@@ -147,7 +145,7 @@ class _Common:
             possible_Q=possible_Q,
             certain_Q=self.threshold_Q + self.slack,
         )
-        is_large = min(self.block_rows, self.block_columns) >= _MIN_SHORT_SIDE
+        is_large = min(self.block_rows, columns) >= _MIN_SHORT_SIDE
         is_short = is_large and dim >= _MIN_SHORT_DIM and _multiplies_bfloat16(device)
         self.bfloat16 = self._in_bfloat16() if is_short else None
 
@@ -243,7 +241,7 @@ class _Count:
     def _add_doubtful(self, is_doubtful_DC: Tensor, queries_D: Tensor, columns: slice) -> None:
         places_P, columns_P = is_doubtful_DC.nonzero(as_tuple=True)
         self._num_settled += len(places_P)
-        if len(places_P) < _FEW_PAIRS * is_doubtful_DC.numel():
+        if len(places_P) < FEW_PAIRS * is_doubtful_DC.numel():
             self._waiting.append((queries_D[places_P], columns_P + columns.start))
             self._num_waiting += len(places_P)
             if self._num_waiting >= _MAX_WAITING:

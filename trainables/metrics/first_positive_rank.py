@@ -11,7 +11,7 @@ from math import inf
 
 from torch import Tensor
 
-from trainables.metrics._cosines import SortedRows, full_precision, queries_and_gallery
+from trainables.metrics._cosines import full_precision, queries_and_gallery
 from trainables.metrics._negatives import count_negatives_above
 from trainables.metrics._positives import Positives
 
@@ -65,8 +65,13 @@ def first_positive_ranks(
         above_Q, num_doubtful = count_negatives_above(
             queries, gallery, positives, best_Q, positives.exact_best
         )
+    order_Q = queries.order_N.argsort()
     ranks = ranks_of_counts(
-        queries, best_Q > -inf, above_Q, num_gallery=len(gallery), num_doubtful=num_doubtful
+        queries.labels_N[order_Q].cpu(),
+        (best_Q > -inf)[order_Q].cpu(),
+        above_Q[order_Q].cpu(),
+        num_gallery=len(gallery),
+        num_doubtful=num_doubtful,
     )
     if is_gallery_N is None:
         return ranks
@@ -75,29 +80,28 @@ def first_positive_ranks(
 
 
 def ranks_of_counts(
-    queries: SortedRows,
+    labels_Q: Tensor,
     has_positive_Q: Tensor,
     above_Q: Tensor,
     *,
     num_gallery: int,
     num_doubtful: int,
 ) -> FirstPositiveRanks:
-    """The ranks, in the order of the input, of queries whose negatives are counted.
+    """The ranks of queries whose negatives are counted; everything on the CPU.
 
     Args:
-        queries: the queries, sorted by class.
-        has_positive_Q: bool, whether a sorted query has a positive.
-        above_Q: int64, negatives at least as similar to a sorted query as its best positive.
+        labels_Q: int64 class of each query.
+        has_positive_Q: bool, whether it has a positive.
+        above_Q: int64, negatives at least as similar to it as its best positive.
         num_gallery: see `FirstPositiveRanks`.
         num_doubtful: see `FirstPositiveRanks`.
     """
-    order_Q = queries.order_N.argsort()
-    indices_Q = has_positive_Q[order_Q].cpu().nonzero().squeeze(1)
+    indices_Q = has_positive_Q.nonzero().squeeze(1)
     return FirstPositiveRanks(
-        ranks_Q=1 + above_Q[order_Q].cpu()[indices_Q],
+        ranks_Q=1 + above_Q[indices_Q],
         indices_Q=indices_Q,
-        labels_Q=queries.labels_N[order_Q].cpu()[indices_Q],
-        num_singletons=len(order_Q) - len(indices_Q),
+        labels_Q=labels_Q[indices_Q],
+        num_singletons=len(labels_Q) - len(indices_Q),
         num_gallery=num_gallery,
         num_doubtful=num_doubtful,
     )
