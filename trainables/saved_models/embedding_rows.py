@@ -112,7 +112,13 @@ def open_rows(file: Path, labels_file: Path | None = None) -> EmbeddingRows:
             f"as its label, but the labels in {labels_file or file} are {labels}"
         )
     num_rows, dim = embeddings.shape
-    return EmbeddingRows(file=file, labels_file=labels_file, start=0, stop=num_rows, dim=dim)
+    return EmbeddingRows(
+        file=file.absolute(),  # workers may read it elsewhere
+        labels_file=None if labels_file is None else labels_file.absolute(),
+        start=0,
+        stop=num_rows,
+        dim=dim,
+    )
 
 
 class _Array:

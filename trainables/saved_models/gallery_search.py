@@ -1,4 +1,4 @@
-"""Recall@K of queries in a gallery that lies in files and need not fit into memory.
+"""Scores of embeddings in files; with a gallery, which need not fit into memory, Recall@K.
 
 Q = queries.
 """
@@ -10,11 +10,16 @@ import torch
 from torch import Tensor
 
 from trainables.device import trial_device
-from trainables.errors import TrialInputError
+from trainables.errors import TrialInputError, unknown_name
 from trainables.file_caches.build_progress import Progress
+from trainables.metrics import by_name
+from trainables.metrics.class_retrieval import ClassRetrieval
 from trainables.metrics.first_positive_rank import FirstPositiveRanks
+from trainables.metrics.recall_at_k import recall_scores
 from trainables.metrics.search_in_parts import NegativesAbove, SearchInParts, ranks_in_parts
 from trainables.saved_models.embedding_rows import EmbeddingRows
+from trainables.saved_models.stored_scores import AskedScores, check_ks
+from trainables.trial_reports import Score
 
 # Bytes of a part as float32: what is read, converted and sorted at a time.
 _PART_BYTES = 2**26
@@ -96,3 +101,54 @@ def ranks_in_gallery(
         progress.advance(num_rows)
     progress.end()
     return ranks_in_parts(queries.labels(), best_Q, above, num_gallery=num_gallery)
+
+
+def scores_of_rows(rows: EmbeddingRows, asked: AskedScores) -> tuple[Score, ...]:
+    """Scores of a file whose every row is a query against all others, which are in memory.
+
+    Args:
+        rows: files of the rows.
+        asked: metrics, among `trainables.metrics.by_name.METRIC_NAMES`, and how they are computed.
+
+    Raises:
+        TrialInputError: a metric is unknown or cannot be computed, a K is out of range, or an
+            embedding is not finite.
+    """
+    check_ks(asked.ks)
+    embeddings_ND, labels_N = rows.read()
+    found = ClassRetrieval(
+        embeddings_ND=embeddings_ND, labels_N=labels_N, strict=asked.strict, seed=asked.seed
+    )
+    try:
+        return by_name.compute(asked.names, found, asked.ks, asked.matched_size)
+    except ValueError as error:
+        raise TrialInputError(str(error)) from error
+
+
+def recall_in_gallery(
+    queries: EmbeddingRows,
+    gallery: Sequence[EmbeddingRows],
+    searcher: Searcher,
+    asked: AskedScores,
+) -> tuple[Score, ...]:
+    """Recall@K of the queries in a gallery of any size, for each K.
+
+    Args:
+        queries: files of the queries.
+        gallery: files of the gallery, in any order.
+        searcher: made for these queries.
+        asked: no metric but ``recall``, the K, and whether queries without a positive are misses.
+
+    Raises:
+        TrialInputError: another metric is asked for, a K is out of range, dimensions differ, a
+            file cannot be read, an embedding is not finite, or no query has a positive.
+    """
+    check_ks(asked.ks)
+    for name in asked.names:
+        if name != "recall":
+            raise unknown_name("metric of a gallery in files", name, ("recall",))
+    ranks = ranks_in_gallery(queries, gallery, searcher)
+    try:
+        return recall_scores(ranks, asked.ks, role="test", strict=asked.strict)
+    except ValueError as error:
+        raise TrialInputError(str(error)) from error
