@@ -98,13 +98,21 @@ def open_rows(file: Path, labels_file: Path | None = None) -> EmbeddingRows:
             not what they must be.
     """
     embeddings = _Array(file, "embeddings")
+    if "gallery" in embeddings.names:
+        raise TrialInputError(
+            f"{file} says itself which of its images are a gallery: evaluate the trial it is of, "
+            "or write queries and gallery to a file each"
+        )
     if len(embeddings.shape) != 2 or 0 in embeddings.shape or embeddings.dtype not in _FLOATS:
         raise TrialInputError(
             "embeddings must be floats of shape (rows, dimensions), but those in "
             f"{file} are {embeddings}"
         )
     if labels_file is None and file.suffix == ".npy":
-        raise TrialInputError(f"{file} holds no labels: name the .npy file that does")
+        raise TrialInputError(
+            f"{file} holds no labels: name the .npy file that does, by --labels or "
+            "--gallery-labels"
+        )
     labels = _Array(labels_file or file, "labels")
     if labels.dtype not in _WHOLE or labels.shape != embeddings.shape[:1]:
         raise TrialInputError(
@@ -131,6 +139,7 @@ class _Array:
     Attributes:
         shape: the shape.
         dtype: name of the type.
+        names: names of all arrays of a ``.safetensors`` file.
 
     Raises:
         TrialInputError: the file cannot be read, is of another kind, or lacks the array.
@@ -142,15 +151,17 @@ class _Array:
                 f"files of embeddings and labels must end in {' or '.join(SUFFIXES)}; got {file}"
             )
         self._array: Any
+        self.names: list[str] = []
         try:
             if file.suffix == ".npy":
                 self._array = np.load(file, mmap_mode="r", allow_pickle=False)
                 self.shape, self.dtype = self._array.shape, str(self._array.dtype.name)
             else:
                 opened = safe_open(file, framework="pt")
-                if name not in opened.keys():  # noqa: SIM118 - it is no mapping
+                self.names = sorted(opened.keys())
+                if name not in self.names:
                     raise TrialInputError(
-                        f"{file} must hold {name!r}; it holds {', '.join(sorted(opened.keys()))}"
+                        f"{file} must hold {name!r}; it holds {', '.join(self.names)}"
                     )
                 self._array = opened.get_slice(name)
                 self.shape, self.dtype = tuple(self._array.get_shape()), self._array.get_dtype()

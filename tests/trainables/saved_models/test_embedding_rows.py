@@ -77,6 +77,13 @@ def test_missing_labels_are_refused(tmp_path):
         open_rows(other)
 
 
+def test_a_file_with_roles_of_its_own_is_refused(tmp_path):
+    file = tmp_path / "rows.safetensors"
+    save_file({"embeddings": EMBEDDINGS, "labels": LABELS, "gallery": LABELS > 1}, file)
+    with pytest.raises(TrialInputError, match="says itself which of its images are a gallery"):
+        open_rows(file)
+
+
 @pytest.mark.parametrize("suffix", [".npy", ".safetensors"])
 def test_missing_and_damaged_files_are_refused(tmp_path, suffix):
     _, labels_file = written(tmp_path, "other", EMBEDDINGS, LABELS)
