@@ -181,12 +181,8 @@ class _Files:
             if self.workers is not None or self.address is not None:
                 raise PodiumError("--workers and --address go with --gallery")
             return gallery_search.scores_of_rows(queries, asked)
-        gallery = [
-            open_rows(part, part_labels)
-            for part, part_labels in zip(
-                self.gallery, self.gallery_labels or [None] * len(self.gallery), strict=True
-            )
-        ]
+        labels: Sequence[Path | None] = self.gallery_labels or [None] * len(self.gallery)
+        gallery = list(map(open_rows, self.gallery, labels))
         if self.workers is None and self.address is None:
             searcher = gallery_search.OwnSearcher(queries)
             return gallery_search.recall_in_gallery(queries, gallery, searcher, asked)

@@ -270,7 +270,7 @@ class _Count:
         self.above_Q.index_add_(0, queries_P, is_above_P.long())
 
     def _exact_best_of(self, queries_P: Tensor) -> Tensor:
-        unknown_D = queries_P[self._exact_best_Q[queries_P].isnan()].unique()
+        unknown_D = torch.unique(queries_P[self._exact_best_Q[queries_P].isnan()])
         if len(unknown_D):
             self._exact_best_Q[unknown_D] = self._common.exact_best(unknown_D)
         return self._exact_best_Q[queries_P]

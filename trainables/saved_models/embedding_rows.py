@@ -157,7 +157,7 @@ class _Array:
                 self._array = np.load(file, mmap_mode="r", allow_pickle=False)
                 self.shape, self.dtype = self._array.shape, str(self._array.dtype.name)
             else:
-                opened = safe_open(file, framework="pt")
+                opened: Any = safe_open(file, framework="pt")
                 self.names = sorted(opened.keys())
                 if name not in self.names:
                     raise TrialInputError(
