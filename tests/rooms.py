@@ -75,7 +75,7 @@ ROOMS: dict[str, set[str]] = {
     # 14
     "podium/commands": {
         "analysis", "analysis/audit", "analysis/report",
-        "analysis/scores", "analysis/typed_tables", "orchestrator",
+        "analysis/scores", "analysis/typed_tables", "orchestrator", "orchestrator/executors",
         "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/results_tools", "orchestrator/run", "orchestrator/scheduling",
@@ -155,7 +155,8 @@ ROOMS: dict[str, set[str]] = {
     "orchestrator/executors": {
         "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/scheduling", "orchestrator/study", "orchestrator/trials",
-        "orchestrator/worker", "podium/errors", "podium/own_packages",
+        "orchestrator/worker", "podium/errors", "podium/own_packages", "trainables/metrics",
+        "trainables/saved_models",
     },
     # 8
     "analysis/figures": {"analysis/hyperparameters"},

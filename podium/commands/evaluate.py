@@ -1,7 +1,9 @@
-"""``podium evaluate TRIAL``: any metric of the test images, without training."""
+"""``podium evaluate TRIAL``: any metric of the test images, without training; or of a file."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -11,7 +13,6 @@ from podium.arguments.study_argument import StorageFolder
 from podium.arguments.trial_argument import (
     InStudy,
     StoredTrial,
-    TrialId,
     embeddings_by_fold,
     models_by_fold,
     stored_trial,
@@ -23,16 +24,25 @@ from trainables.settings.trial_settings import VERIFICATION_PAIRS, TrialSettings
 if TYPE_CHECKING:
     from trainables.dataset_interface.dataset import Dataset
     from trainables.saved_models.embeddings_file import EmbeddingsFile
+    from trainables.saved_models.stored_scores import AskedScores
     from trainables.trial_reports import Score
 
 _Item = TypeVar("_Item")
 
 _MAX_SEED = 2**32 - 1
+_KS_OF_FILES = (1, 10, 100, 1000)
 _COLUMNS = ("fold", "metric", "k", "value", "queries", "gallery")
 
 
 def command(
-    trial: TrialId,
+    trial: Annotated[
+        str,
+        typer.Argument(
+            metavar="TRIAL",
+            help="As `podium trials` prints it, or how it starts; or a file of embeddings, .npy "
+            "or .safetensors.",
+        ),
+    ],
     metric: Annotated[
         str | None,
         typer.Option(help="Metrics, with commas between; default: the one searches maximise."),
@@ -58,6 +68,25 @@ def command(
     gallery_images: Annotated[
         int | None, typer.Option(help="Images of these galleries; default: all.", min=1)
     ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="Labels of a .npy file of embeddings: .npy, a whole number a row."),
+    ] = None,
+    gallery: Annotated[
+        list[Path] | None,
+        typer.Option(help="File in which those of a file are searched; once for each part."),
+    ] = None,
+    gallery_labels: Annotated[
+        list[Path] | None, typer.Option(help="Labels of each --gallery, in the same order.")
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes that search the gallery, by Ray; default: this one.", min=1),
+    ] = None,
+    address: Annotated[
+        str | None,
+        typer.Option(help="Ray cluster whose nodes search the gallery: auto, or HOST:PORT."),
+    ] = None,
     study: InStudy = None,
     storage: StorageFolder = None,
     as_json: AsJson = False,
@@ -67,12 +96,15 @@ def command(
 
     Takes the embeddings the trial left. If it left none, its weights embed the test images again,
     which needs the data set. The trial was tested already, so this reads nothing new.
+
+    Given a file of embeddings instead, computes metrics of its rows, each a query against all
+    others; with --gallery, exact Recall@K of its rows in those files, which are read in parts and
+    need not fit into memory.
     """
     if gallery_images is not None and gallery_classes is None:
         raise PodiumError("--gallery-images goes with --gallery-classes")
-    found = stored_trial(trial, study, storage)
-    ks = _whole_numbers(k) if k is not None else _settings(found).ks
     names = None if metric is None else _unique(name.strip() for name in metric.split(","))
+    ks = None if k is None else _whole_numbers(k)
     from trainables.metrics.matched_recall import GallerySize
     from trainables.saved_models.stored_scores import AskedScores, known_metrics, stored_scores
 
@@ -81,6 +113,26 @@ def command(
         if gallery_classes is not None
         else None
     )
+    files = _Files(labels, gallery or [], gallery_labels or [], workers, address)
+    if Path(trial).suffix:
+        if study is not None or storage is not None:
+            raise PodiumError("--study and --storage go with a trial, not with a file")
+        asked = AskedScores(
+            names=names or ("recall",),
+            ks=ks or _KS_OF_FILES,
+            strict=strict,
+            seed=seed,
+            matched_size=size,
+        )
+        of_file = [_row(0, score) for score in files.scores(Path(trial), asked)]
+        print_table(of_file, columns=_COLUMNS[1:], as_json=as_json, as_csv=as_csv)
+        return
+    if files != _Files():
+        raise PodiumError(
+            "--labels, --gallery, --gallery-labels, --workers and --address go with a file of "
+            f"embeddings, .npy or .safetensors, in place of the trial; got {trial}"
+        )
+    found = stored_trial(trial, study, storage)
     rows = [
         _row(file.fold, score)
         for file in _embeddings(found)
@@ -88,7 +140,7 @@ def command(
             file,
             AskedScores(
                 names=known_metrics(file)[:1] if names is None else names,
-                ks=ks,
+                ks=ks or _settings(found).ks,
                 strict=strict,
                 seed=seed,
                 matched_size=size,
@@ -98,6 +150,46 @@ def command(
         )
     ]
     print_table([*rows, *_means(rows)], columns=_COLUMNS, as_json=as_json, as_csv=as_csv)
+
+
+@dataclass(frozen=True, slots=True)
+class _Files:
+    """What goes with a file of embeddings, and who searches."""
+
+    labels: Path | None = None
+    gallery: Sequence[Path] = field(default_factory=list)
+    gallery_labels: Sequence[Path] = field(default_factory=list)
+    workers: int | None = None
+    address: str | None = None
+
+    def scores(self, file: Path, asked: "AskedScores") -> "tuple[Score, ...]":
+        """Scores of the rows of a file, among themselves or in the gallery.
+
+        Raises:
+            PodiumError: options do not go together, or a file is not what it must be.
+        """
+        from trainables.saved_models import gallery_search
+        from trainables.saved_models.embedding_rows import open_rows
+
+        if self.gallery_labels and len(self.gallery_labels) != len(self.gallery):
+            raise PodiumError(
+                "each --gallery needs its --gallery-labels, or none does; got "
+                f"{len(self.gallery)} and {len(self.gallery_labels)}"
+            )
+        queries = open_rows(file, self.labels)
+        if not self.gallery:
+            if self.workers is not None or self.address is not None:
+                raise PodiumError("--workers and --address go with --gallery")
+            return gallery_search.scores_of_rows(queries, asked)
+        labels: Sequence[Path | None] = self.gallery_labels or [None] * len(self.gallery)
+        gallery = list(map(open_rows, self.gallery, labels))
+        if self.workers is None and self.address is None:
+            searcher = gallery_search.OwnSearcher(queries)
+            return gallery_search.recall_in_gallery(queries, gallery, searcher, asked)
+        from orchestrator.executors.ray_searcher import RaySearcher
+
+        with RaySearcher(queries, self.workers, self.address) as workers:
+            return gallery_search.recall_in_gallery(queries, gallery, workers, asked)
 
 
 def _whole_numbers(text: str) -> tuple[int, ...]:

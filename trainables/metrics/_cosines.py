@@ -4,11 +4,17 @@ N = rows, R = a range or selection of rows, P = pairs of rows, D = embedding dim
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeVar
 
 import torch
 from torch import Tensor
+
+_Item = TypeVar("_Item")
 
 # Cosines closer than this are equal: far above the rounding of float64, far below that of the
 # float32 numbers an embedding is made of.
@@ -17,8 +23,24 @@ FLOAT64_SLACK = 1e-12
 # Rows that are float64 at the same time: they stay in a core's cache.
 _CONVERTED_ROWS = {"cpu": 256, "cuda": 16384}
 
+# Pairs of a block are computed one by one if they are less than this part of it.
+FEW_PAIRS = 1 / 16
+
 # Pairs of which both rows are float64 at the same time.
 _EXACT_PAIRS = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShortRows:
+    """Embeddings of length 1 in few bits.
+
+    Attributes:
+        rows_ND: bfloat16.
+        errors_N: float32, distance of each from what it was rounded from.
+    """
+
+    rows_ND: Tensor
+    errors_N: Tensor
 
 
 class SortedRows:
@@ -44,13 +66,32 @@ class SortedRows:
         self._class_ends: list[int] = ends_N.tolist()
         self.unit_ND = embeddings_ND.new_empty(embeddings_ND.shape, dtype=torch.float32)
         self.lengths_N = torch.empty_like(self.labels_N, dtype=torch.float64)
-        for rows in slices(0, len(self.order_N), _CONVERTED_ROWS[embeddings_ND.device.type]):
-            given_RD = self.given(rows)
-            self.lengths_N[rows] = _lengths(given_RD)
-            self.unit_ND[rows] = given_RD / self.lengths_N[rows, None]
+        self._deal_rows(self._convert)
+
+    def _convert(self, rows: slice) -> None:
+        given_RD = self.given(rows)
+        self.lengths_N[rows] = _lengths(given_RD)
+        self.unit_ND[rows] = given_RD / self.lengths_N[rows, None]
+
+    def _deal_rows(self, function: Callable[[slice], None]) -> None:
+        device = self.unit_ND.device.type
+        deal(function, slices(0, len(self), _CONVERTED_ROWS[device]), device)
 
     def __len__(self) -> int:
         return len(self.labels_N)
+
+    @cached_property
+    def short(self) -> ShortRows:
+        """The embeddings of length 1, rounded to bfloat16."""
+        rows_ND = torch.empty_like(self.unit_ND, dtype=torch.bfloat16)
+        errors_N = torch.empty_like(self.labels_N, dtype=torch.float32)
+
+        def shorten(rows: slice) -> None:
+            rows_ND[rows] = self.unit_ND[rows]
+            errors_N[rows] = torch.linalg.vector_norm(self.unit_ND[rows] - rows_ND[rows], dim=1)
+
+        self._deal_rows(shorten)
+        return ShortRows(rows_ND=rows_ND, errors_N=errors_N)
 
     def given(self, rows: slice | Tensor) -> Tensor:
         """Sorted rows as float64, as long as they were given, shape (R, D)."""
@@ -110,6 +151,29 @@ def exact_cosines(
     return cosines_P
 
 
+def exact_cosines_of_block(
+    left: SortedRows,
+    left_rows_R: Tensor,
+    right: SortedRows,
+    columns: slice,
+    pairs: tuple[Tensor, Tensor],
+) -> Tensor:
+    """Cosines of some pairs of a block, in float64, shape (P,).
+
+    Args:
+        left: where the rows of the block are.
+        left_rows_R: these rows.
+        right: where its columns are.
+        columns: these columns.
+        pairs: row and column of each pair, counted within the block.
+    """
+    rows_P, columns_P = pairs
+    num_pairs = len(left_rows_R) * (columns.stop - columns.start)
+    if len(rows_P) < FEW_PAIRS * num_pairs:
+        return exact_cosines(left, left_rows_R[rows_P], right, columns_P + columns.start)
+    return (left.exact(left_rows_R) @ right.exact(columns).T)[rows_P, columns_P]
+
+
 def unit_float32(embeddings_ND: Tensor) -> Tensor:
     """Embeddings with length 1, rounded to float32 only at the end: no length is too large."""
     unit_ND = torch.empty_like(embeddings_ND, dtype=torch.float32)
@@ -151,6 +215,46 @@ def full_precision() -> Iterator[None]:
             yield
     finally:
         torch.set_float32_matmul_precision(before)
+
+
+def deal(function: Callable[[_Item], object], items: Iterable[_Item], device: str) -> None:
+    """Call ``function`` of every item, on a CPU in as many threads as torch was given.
+
+    Each thread then does its operations alone, since to divide every small operation among
+    threads costs more than it brings: all wait for the slowest, hundreds of times.
+
+    Args:
+        function: what is safe to call from several threads.
+        items: arguments of the calls, in any order.
+        device: ``cpu`` or ``cuda``, where one thread gives all commands.
+    """
+    waiting = list(items)
+    num_threads = min(torch.get_num_threads(), len(waiting)) if device == "cpu" else 1
+    if num_threads < 2:
+        for item in waiting:
+            function(item)
+        return
+    left = iter(waiting)  # of a list, so that threads may share it
+
+    @torch.no_grad()
+    def work() -> None:
+        for item in left:
+            function(item)
+
+    with _one_thread_each(), ThreadPoolExecutor(num_threads) as pool:
+        for worker in [pool.submit(work) for _ in range(num_threads)]:
+            worker.result()
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Let an operation of torch use the thread that calls it."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def slices(start: int, stop: int, size: int) -> Iterator[slice]:

@@ -3,13 +3,19 @@
 N = queries or gallery images, R and C = rows and columns of a block, D = embedding dimension.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from math import inf
 
 import torch
 from torch import Tensor
 
-from trainables.metrics._cosines import SortedRows, slices
+from trainables.metrics._cosines import (
+    SortedRows,
+    deal,
+    exact_cosines_of_block,
+    float32_slack,
+    slices,
+)
 
 # Queries of few classes are compared at a time, so that few negatives are read; of one large class
 # no more than so many. A GPU does more at once in the time that it takes to be told.
@@ -51,14 +57,47 @@ class Positives:
         """Largest float32 cosine of every query with a positive; -inf without any."""
         best_N = torch.full_like(self._queries.labels_N, -inf, dtype=torch.float32)
         every_N = torch.arange(len(best_N), device=best_N.device)
-        gallery_ND = self._gallery.unit_ND
-        for run in self._queries.class_runs(self._run_rows):
-            for rows in slices(run.start, run.stop, self._max_rows):
-                columns = self.columns(rows.start, rows.stop - 1)
-                best_N[rows] = self._best(
-                    self._queries.unit_ND[rows], every_N[rows], columns, gallery_ND.__getitem__
-                )
+
+        def find(rows: slice) -> None:
+            best_N[rows] = self._best(
+                self._queries.unit_ND[rows],
+                every_N[rows],
+                self.columns(rows.start, rows.stop - 1),
+                self._gallery.unit_ND.__getitem__,
+            )
+
+        deal(find, self._runs(), best_N.device.type)
         return best_N
+
+    def _runs(self) -> Iterator[slice]:
+        """Queries that are compared at a time."""
+        for run in self._queries.class_runs(self._run_rows):
+            yield from slices(run.start, run.stop, self._max_rows)
+
+    def raise_exact_best(self, best_N: Tensor) -> None:
+        """Raise the float64 cosine of each query's best positive to what this gallery has.
+
+        Args:
+            best_N: float64, the best so far, of which only larger ones are taken; -inf without.
+        """
+        slack = 2.0 * float32_slack(self._queries.unit_ND.shape[1])  # both may be off
+        every_N = torch.arange(len(best_N), device=best_N.device)
+
+        def compare(rows: slice) -> None:
+            run = self.columns(rows.start, rows.stop - 1)
+            for columns in slices(run.start, run.stop, self._max_rows):
+                S_RC = self._queries.unit_ND[rows] @ self._gallery.unit_ND[columns].T
+                S_RC.masked_fill_(self.are_none(every_N[rows], columns), -inf)
+                # What is lower than this in float32 is not the largest in float64.
+                least_R = torch.maximum(S_RC.amax(1), best_N[rows].float()) - slack
+                is_near_RC = S_RC.ge(least_R[:, None]) & S_RC.isfinite()
+                places_P, columns_P = is_near_RC.nonzero(as_tuple=True)
+                exact_P = exact_cosines_of_block(
+                    self._queries, every_N[rows], self._gallery, columns, (places_P, columns_P)
+                )
+                best_N[rows] = best_N[rows].scatter_reduce(0, places_P, exact_P, "amax")
+
+        deal(compare, self._runs(), best_N.device.type)
 
     def exact_best(self, rows_R: Tensor) -> Tensor:
         """As `best`, in float64, of some queries in ascending order."""

@@ -66,8 +66,7 @@ def stored_scores(
     for name in asked.names:
         if name not in known_metrics(file):
             raise unknown_name("metric", name, known_metrics(file))
-    if bad := [k for k in asked.ks if not 1 <= k <= _MAX_K]:
-        raise TrialInputError(f"every K must be at least 1 and at most {_MAX_K}; got {bad[0]}")
+    check_ks(asked.ks)
     if file.task == "continuous":
         return _by_label_distance(file, asked, dataset())
     pairs = None
@@ -87,6 +86,16 @@ def stored_scores(
         return by_name.compute(asked.names, found, asked.ks, asked.matched_size)
     except ValueError as error:
         raise TrialInputError(str(error)) from error
+
+
+def check_ks(ks: Sequence[int]) -> None:
+    """Refuse a K that no ranking has.
+
+    Raises:
+        TrialInputError: a K is below 1, or too large for any gallery.
+    """
+    if bad := [k for k in ks if not 1 <= k <= _MAX_K]:
+        raise TrialInputError(f"every K must be at least 1 and at most {_MAX_K}; got {bad[0]}")
 
 
 def _by_label_distance(
