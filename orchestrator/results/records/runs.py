@@ -233,6 +233,7 @@ _KIND = RecordKind(
     title="run {0.number}",
     place=lambda paths, it: paths.run(it.number),
     may_lack_defaults=True,  # the cancelled searches, what runs, and the part
+    left_out=("part",),
 )
 
 

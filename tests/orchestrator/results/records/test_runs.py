@@ -197,6 +197,11 @@ def test_a_run_of_a_part_comes_back(paths):
     assert read_runs(paths) == [run]
 
 
+def test_a_run_of_the_whole_study_is_written_as_before_there_were_parts(paths):
+    write_run(paths, RUN)
+    assert "part" not in read_checksummed(paths.run(1))
+
+
 @pytest.mark.parametrize("part", [None, {}, {"number": 3, "of": 2}, {"number": 0, "of": 2}])
 def test_a_run_of_no_part_is_refused(paths, part):
     write_run(paths, RUN)
