@@ -14,7 +14,13 @@ from analysis.scores.gpu_shares import gpus_per_trial, has_gpus
 from analysis.scores.protocol_runs import attempt_table
 from analysis.study_results.study_results import StudyResults
 from analysis.wording import MISSING, MOST_NAMED, counted, duration, listed, percent
-from orchestrator.results.records.runs import ESTIMATE, RunSpent, Use
+from orchestrator.results.records.runs import (
+    ESTIMATE,
+    RunSpent,
+    Use,
+    latest_runs,
+    wall_seconds_of,
+)
 
 _STATES = ("COMPLETE", "PRUNED", "FAILED")
 _USES: tuple[Use, ...] = get_args(Use)
@@ -91,7 +97,7 @@ def _limits(results: StudyResults) -> Iterator[Paragraph]:
     limits = runs[-1].budget if runs else {}
     used = {
         "gpu_hours": sum(spent.gpu_seconds for run in runs for spent in run.spent),
-        "wall_hours": sum(run.seconds for run in runs),
+        "wall_hours": wall_seconds_of(runs),
     }
     texts = [
         f"{duration(seconds)} of budget.{name}: {limit:g}"
@@ -273,7 +279,8 @@ def _spending_note(results: StudyResults) -> str:
     )
     if any(run.number == ESTIMATE for run in results.recorded_runs):
         note += " Of runs from before this was recorded, the training time of rows is counted."
-    killed = [run.number for run in results.recorded_runs[:-1] if run.end is None]
+    runs = results.recorded_runs
+    killed = [run.number for run in runs if run.end is None and run not in latest_runs(runs)]
     if killed:
         note += (
             f" {len(killed)} of {len(results.recorded_runs)} runs were killed: the last seconds"

@@ -44,7 +44,12 @@ from orchestrator.results.records.metric_columns import (
     metric_word,
     score_column,
 )
-from orchestrator.results.records.runs import Run, ended_searches, read_runs
+from orchestrator.results.records.runs import (
+    Run,
+    cancelled_searches,
+    ended_searches,
+    read_runs,
+)
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.tournament_rules import rules_of
 from orchestrator.results.storage.locations import Place
@@ -316,8 +321,8 @@ class StudyResults:
 
     @property
     def cancelled(self) -> Mapping[str, int]:
-        """Search -> trials it had when the user cancelled it, as the last run had it."""
-        return self.recorded_runs[-1].cancelled_searches if self.recorded_runs else {}
+        """Search -> trials it had when the user cancelled it, as the latest runs have it."""
+        return cancelled_searches(self.recorded_runs)
 
     @cached_property
     def asks(self) -> Mapping[str, Sequence[Ask]]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from orchestrator.results.locks.study_lock import lock_places
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import (
     each,
@@ -98,7 +99,7 @@ def archive_study(folder: Place, file: Path) -> Archive:
 
 def _is_archived(folder: Place, path: str) -> bool:
     paths = StudyPaths(folder)
-    locks = {place.name for place in (paths.lock, paths.lock_guard, paths.lock_generations)}
+    locks = {place.name for place in lock_places(paths)}
     return path.partition("/")[0] not in locks and not path.endswith(TEMPORARY_SUFFIX)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from orchestrator.results.locks.study_lock import StudyLock
+from orchestrator.results.locks.study_lock import StudyLock, lock_places
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import mark_removed, name_of_any_version
 from orchestrator.results.storage.files import (
@@ -62,10 +62,10 @@ def remove_study(folder: Place, say: Callable[[str], object]) -> None:
     """
     check_removable(folder)
     paths = StudyPaths(folder)
-    locks = (paths.lock, paths.lock_guard, paths.lock_generations)
     with StudyLock(paths, say):
         mark_removed(paths)
-        remove_contents(folder, {place.name for place in (paths.store, *locks)})
+        remove_contents(folder, {place.name for place in (paths.store, *lock_places(paths))})
+    remove_folder(paths.parts)
     remove_folder(paths.lock_generations)
     remove(paths.lock_guard)
     remove(paths.store)

@@ -4,14 +4,14 @@ A study is known by one listing of its files and its few records: no trial is re
 data set of it is needed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from orchestrator.results.locks.lock_owner import LockOwner, is_dead, machine_id
-from orchestrator.results.locks.study_lock import lock_owner
-from orchestrator.results.records.runs import Run, read_runs
+from orchestrator.results.locks.study_lock import lock_owners
+from orchestrator.results.records.runs import Part, Run, latest_runs, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
     MERGED_FROM,
@@ -66,7 +66,8 @@ class StoredStudy:
         trial_hours: hours of all attempts at trials; None where they cannot be read.
         num_bytes: bytes of all files; None in a folder that is not podium's.
         changed_at: last change of a file; None without files, or where the folder is not podium's.
-        running_on: name of the machine on which the study is running; None if it is not.
+        running_on: name of the machine on which the study is running, or those on which parts of
+            it are; None if it is not.
         problem: why the folder cannot be read; None if it can.
     """
 
@@ -148,9 +149,10 @@ def _read(paths: StudyPaths, files: Sequence[StoredFile]) -> StoredStudy:
     runs = read_runs(paths)
     trials, planned = _num_trials(paths, files), _num_planned(paths)
     failed = _num_failed(runs, files)
-    changes = [file.changed_at for file in files if file.path.startswith(("lock.json", "lock/"))]
-    owner = running_owner(paths, changes)
-    state: State = "running" if owner else ended_state(paths, runs, trials, planned, failed)
+    locks = ("lock.json", "lock/", "parts/")
+    changes = [file.changed_at for file in files if file.path.startswith(locks)]
+    owners = running_owners(paths, changes)
+    state: State = "running" if owners else ended_state(paths, runs, trials, planned, failed)
     spent = [spent for run in runs for spent in run.spent]
     return StoredStudy(
         folder=paths.folder,
@@ -163,7 +165,7 @@ def _read(paths: StudyPaths, files: Sequence[StoredFile]) -> StoredStudy:
         trial_hours=sum(item.seconds for item in spent) / SECONDS_PER_HOUR,
         num_bytes=sum(file.num_bytes for file in files),
         changed_at=max((file.changed_at for file in files), default=None),
-        running_on=owner.host if owner else None,
+        running_on=hosts_text(owners),
     )
 
 
@@ -185,9 +187,11 @@ def ended_state(
         if MERGED_FROM in (read_provenance(paths) or {}):
             return "merged"
         return "complete" if trials >= planned else "stopped"
-    if runs[-1].end == "budget":
+    latest = latest_runs(runs)
+    ends = {run.end for run in latest}
+    if "budget" in ends and ends <= {"budget", "finished"}:
         return "out of budget"
-    if runs[-1].end != "finished":
+    if ends != {"finished"} or len(latest) < latest[-1].part.of:
         return "stopped"
     return "some failed" if failed else "complete"
 
@@ -222,15 +226,23 @@ def _num_failed(runs: Sequence[Run], files: Sequence[StoredFile]) -> int:
     return max(0, failed - withdrawn)
 
 
-def running_owner(paths: StudyPaths, changes: Sequence[datetime]) -> LockOwner | None:
-    """Who is running the study, as far as it can be seen from here without waiting.
+def running_owners(paths: StudyPaths, changes: Sequence[datetime]) -> dict[Part, LockOwner]:
+    """Who is running the study or parts of it, as far as it can be seen without waiting.
 
     Args:
         paths: results folder of the study.
-        changes: when files that its run keeps writing changed last.
+        changes: when files that its runs keep writing changed last.
     """
-    owner = lock_owner(paths) if changes else None
-    if owner is None or is_dead(owner):
-        return None
+    if not changes:
+        return {}
     is_silent = datetime.now(UTC) - max(changes) > _SILENT
-    return None if is_silent and owner.machine != machine_id() else owner
+    return {
+        part: owner
+        for part, owner in lock_owners(paths).items()
+        if not is_dead(owner) and not (is_silent and owner.machine != machine_id())
+    }
+
+
+def hosts_text(owners: Mapping[Part, LockOwner]) -> str | None:
+    """The machines on which a study is running, each once; None if it is not."""
+    return ", ".join(dict.fromkeys(owner.host for owner in owners.values())) or None

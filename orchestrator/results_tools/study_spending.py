@@ -4,12 +4,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import get_args
 
-from orchestrator.results.records.runs import ESTIMATE, Run, Use, ended_searches, read_runs
+from orchestrator.results.records.runs import (
+    ESTIMATE,
+    Run,
+    Use,
+    cancelled_searches,
+    ended_searches,
+    read_runs,
+    wall_seconds_of,
+)
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.scheduling.resource_usage import Spent
-from orchestrator.scheduling.run_accounting import estimated_run, spent_in, wall_seconds_of
+from orchestrator.scheduling.run_accounting import estimated_run, spent_in
 from orchestrator.scheduling.study_progress import BudgetUse
 from orchestrator.study.budget import SECONDS_PER_HOUR, trials_per_search
 from orchestrator.study.study import Study
@@ -23,11 +31,12 @@ class SpentStatus:
         uses: use -> ``tries`` (number of attempts), ``trial_hours`` and ``gpu_hours``.
         trial_hours: hours of all attempts, summed as if they ran one after the other.
         gpu_hours: GPU-hours of all attempts.
-        wall_hours: wall-clock hours of all runs; None where not all were recorded.
+        wall_hours: wall-clock hours of all runs, of parts that run side by side those of the part
+            that took longest; None where not all were recorded.
         num_runs: number of recorded runs.
         budget: what is used of each limit.
         cut_short: search id -> trials it had when its share of the budget was used up.
-        cancelled: search id -> trials it had when the user cancelled it, by the last run.
+        cancelled: search id -> trials it had when the user cancelled it, by the latest runs.
         trials_per_search: planned number of trials of each search.
         is_estimate: whether part of it is estimated by rows, which know training alone.
     """
@@ -68,7 +77,7 @@ def spent_status(study: Study, folder: Place, reader: Reader, num_trials: int) -
         num_runs=sum(run.number != ESTIMATE for run in runs),
         budget=budget_use(study, runs, num_trials),
         cut_short={search: had for search, had in sorted(ended.items()) if had < trials},
-        cancelled=runs[-1].cancelled_searches if runs else {},
+        cancelled=cancelled_searches(runs),
         trials_per_search=trials,
         is_estimate=is_estimate,
     )

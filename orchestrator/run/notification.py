@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from orchestrator.redaction import redacted
-from orchestrator.results.records.runs import RunEnding
+from orchestrator.results.records.runs import WHOLE, Part, RunEnding
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.study import Study
 
@@ -20,18 +20,23 @@ class Notification:
     """Entered for a run; when it is left, the command of the study runs, if it has one.
 
     The command is run without a shell, and has a minute. It gets the facts as the environment
-    variables ``PODIUM_EVENT``, ``PODIUM_STUDY``, ``PODIUM_FOLDER`` and ``PODIUM_MESSAGE``, beside
-    those of this process. Its failure is a warning. An exception is told as the event ``error``.
+    variables ``PODIUM_EVENT``, ``PODIUM_STUDY``, ``PODIUM_FOLDER``, ``PODIUM_PART`` (``1/1``: the
+    whole study) and ``PODIUM_MESSAGE``, beside those of this process. Its failure is a warning. An
+    exception is told as the event ``error``.
 
     Args:
         study: the study as its file has it; one from a results folder has no command.
         paths: its results folder.
         say: takes warnings.
+        part: which part of the study the run drives.
     """
 
-    def __init__(self, study: Study, paths: StudyPaths, say: Callable[[str], object]) -> None:
+    def __init__(
+        self, study: Study, paths: StudyPaths, say: Callable[[str], object], part: Part = WHOLE
+    ) -> None:
         self._command = study.notify
         self._facts = {"PODIUM_STUDY": study.name, "PODIUM_FOLDER": str(paths.folder)}
+        self._facts["PODIUM_PART"] = str(part)
         self._say = say
         self._end: tuple[RunEnding, str] | None = None
 

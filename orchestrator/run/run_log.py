@@ -13,13 +13,14 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from orchestrator.redaction import redacted
+from orchestrator.results.records.runs import WHOLE, Part
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import list_names, put, remove
 from orchestrator.results.storage.locations import RemotePath
 from orchestrator.results.storage.transient_errors import retrying_for
 from podium.errors import PodiumError
 
-_MAX_LOGS = 20  # of the latest runs
+_MAX_LOGS = 20  # of the latest runs of each part
 _KEPT_LINES = 2_000  # of the beginning, and as many of the end
 _LONGEST_LINE = 2_000  # characters
 _WRITE_SECONDS = 10.0
@@ -50,10 +51,16 @@ class _Lines(logging.Handler):
 
 
 @contextmanager
-def run_log(paths: StudyPaths) -> Iterator[None]:
-    """Log what happens within the block into a file of the results folder, which the run owns."""
+def run_log(paths: StudyPaths, part: Part = WHOLE) -> Iterator[None]:
+    """Log what happens within the block into a file of the results folder, which the run owns.
+
+    Args:
+        paths: the results folder.
+        part: which part of the study the run drives; others may begin in the same second.
+    """
     lines, ended = _Lines(), threading.Event()
-    place = paths.run_log(f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
+    of_part = "" if part.is_whole else f"-part-{part.name}"
+    place = paths.run_log(f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}{of_part}")
     is_remote = isinstance(paths.folder, RemotePath)
 
     def write() -> None:
@@ -87,11 +94,11 @@ def run_log(paths: StudyPaths) -> Iterator[None]:
         writer.join()
         if lines.count:
             write()
-            _remove_old(paths)
+            _remove_old(paths, _MAX_LOGS * part.of)
 
 
-def _remove_old(paths: StudyPaths) -> None:
+def _remove_old(paths: StudyPaths, num_kept: int) -> None:
     with contextlib.suppress(PodiumError), retrying_for(0):
         names = [name for name in list_names(paths.logs, ".log") if name.startswith("run-")]
-        for name in sorted(names)[:-_MAX_LOGS]:
+        for name in sorted(names)[:-num_kept]:
             remove(paths.logs / name)

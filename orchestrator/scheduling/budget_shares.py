@@ -170,7 +170,7 @@ class BudgetShares:
     @property
     def are_limited(self) -> bool:
         """Whether there is a limit of hours now."""
-        return has_time_limit(self._account.budget)
+        return has_time_limit(self._account.limits)
 
     def allowed(self, claims: Sequence[Claim], *, baselines_left: int, num_slots: int) -> set[str]:
         """Ids of the searches that may suggest another trial.
@@ -219,7 +219,7 @@ class BudgetShares:
 
     def _in_time(self, claims: Sequence[Claim], baselines_left: int, num_slots: int) -> set[str]:
         """Ids of searches that could end one trial more before the finals have to start."""
-        hours = self._account.budget.wall_hours
+        hours = self._account.limits.wall_hours
         if hours is None:
             return {claim.search.id for claim in claims}
         left = hours * SECONDS_PER_HOUR - self._account.wall_seconds()
@@ -265,7 +265,7 @@ class BudgetShares:
         return max(0.0, finals + baselines - limit.running_finals)
 
     def _limits(self, claims: Iterable[Claim], num_slots: int) -> list[_Limit]:
-        budget, account = self._account.budget, self._account
+        budget, account = self._account.limits, self._account
         searches = [claim.search for claim in claims]
         limits = []
         if budget.gpu_hours is not None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from orchestrator.ids_and_seeds import copy_id
 from orchestrator.scheduling.committed_outcomes import Committed
 from orchestrator.scheduling.running_search import SearchRun
-from orchestrator.study.blocks import most_finals, searches
+from orchestrator.study.blocks import most_finals
 from orchestrator.study.study import Search, Study
 from orchestrator.trials.specification import Finalist, TrialSpec
 from orchestrator.trials.specification_maker import TrialSpecMaker
@@ -49,8 +49,9 @@ class FinalStage:
 
     Args:
         study: the resolved study.
+        searches: those whose finals are trained here.
         maker: makes the specifications of finals.
-        baselines: specifications of the baseline trials of all blocks.
+        baselines: specifications of the baseline trials of their blocks.
         committed: trial id -> every final and baseline trial that has a row.
         refit_epochs: search id -> epoch to which its published default is trained on all classes,
             where that is not the one its search selected: finals of it have rows, and its trial of
@@ -58,12 +59,13 @@ class FinalStage:
 
     Attributes:
         of: search id -> its finals.
-        baselines: the baseline trials of all blocks.
+        baselines: the baseline trials of their blocks.
     """
 
     def __init__(
         self,
         study: Study,
+        searches: Sequence[Search],
         maker: TrialSpecMaker,
         baselines: Sequence[TrialSpec],
         committed: Mapping[str, Committed],
@@ -77,7 +79,7 @@ class FinalStage:
         self._to_train: deque[TrialSpec] = deque()
         self._waiting: dict[str, list[TrialSpec]] = {}  # by the id of their original
         self._due: list[TrialSpec] = []
-        self.of = {search.id: Finals(most_finals(study, search)) for search in searches(study)}
+        self.of = {search.id: Finals(most_finals(study, search)) for search in searches}
         self.baselines = Finals(len(baselines))
         self._set(self.baselines, baselines)
 

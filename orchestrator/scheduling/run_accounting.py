@@ -9,7 +9,7 @@ import platform
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from types import TracebackType
@@ -19,12 +19,18 @@ import polars as pl
 
 from orchestrator.results.records.runs import (
     ESTIMATE,
+    WHOLE,
+    Part,
     Run,
     RunEnding,
     RunSpent,
     StartedTrial,
+    cancelled_searches,
     is_larger,
+    latest_runs,
+    next_number,
     read_runs,
+    wall_seconds_of,
     write_run,
     write_run_count,
 )
@@ -33,7 +39,8 @@ from orchestrator.results.storage.locations import RemotePath
 from orchestrator.results.storage.transient_errors import retrying_for
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.scheduling.resource_usage import Spending, Spent, SpentOn, added, use_of
-from orchestrator.study.budget import trials_per_search
+from orchestrator.study.blocks import search_ids
+from orchestrator.study.budget import SECONDS_PER_HOUR, limits_of_part, trials_per_search
 from orchestrator.study.resource_demand import demand_of
 from orchestrator.study.study import Block, BudgetSettings, Study
 from orchestrator.trials.provenance import current_versions
@@ -67,10 +74,14 @@ class RunAccount:
         reader: reader of its trials.
         say: takes a message when the account cannot be written, from a thread of its own.
         clock: gives seconds of a monotonic clock.
+        part: which part of the study this run drives; what all runs spent is that of its searches.
+        turn: makes what keeps other runs of parts from beginning at the same moment.
 
     Attributes:
         spending: what this run spends.
-        budget: the limits now.
+        part: which part of the study this run drives.
+        budget: the limits of the whole study now.
+        limits: those of the part: its share.
         now: gives what runs now; called from another thread.
 
     Raises:
@@ -84,15 +95,25 @@ class RunAccount:
         reader: Reader,
         say: Callable[[str], object],
         clock: Callable[[], float] = time.monotonic,
+        part: Part = WHOLE,
+        turn: Callable[[], AbstractContextManager[object]] = nullcontext,
     ) -> None:
         self._study = study
         self._paths = paths
         self._say = say
         self._clock = clock
+        self._turn = turn
+        self.part = part
         self._earlier = read_runs(paths) or [*_estimate(study, reader)]
-        self._earlier_sums = spent_in(self._earlier)
-        self._earlier_wall = wall_seconds_of(self._earlier)
-        self._number = max((run.number for run in self._earlier), default=ESTIMATE) + 1
+        every = spent_in(self._earlier)
+        self._earlier_sums = every if part.is_whole else _of_searches(every, study, part)
+        self._earlier_wall = wall_seconds_of(self._earlier, part)
+        self._gpu_hours_of_parts = [
+            _gpu_seconds(_of_searches(every, study, it)) / SECONDS_PER_HOUR
+            for it in part.all
+            if not part.is_whole
+        ]
+        self._number: int | None = None  # until it starts
         self._started: float | None = None
         self._started_at = datetime.now(UTC)
         self._stopped: float | None = None
@@ -104,15 +125,18 @@ class RunAccount:
         self._thread = threading.Thread(target=self._keep_writing, name="run-account", daemon=True)
         self.spending = Spending(clock)
         self.budget = study.budget
+        self.limits = self._limits()
         self.now: Callable[[], RunNow] = RunNow
 
     def __enter__(self) -> Self:
         """Write that the run started, and an estimate of what older ones spent."""
         # Not earlier: a budget that is used up before trials start would leave no account of it.
         self._started = self._clock()
-        self.write_estimate()
-        self._write()
-        write_run_count(self._paths, self._number)
+        with self._turn():
+            self.write_estimate()
+            self._number = next_number(self._paths)
+            self._write()
+            write_run_count(self._paths, self._number)
         self._thread.start()
         return self
 
@@ -159,10 +183,16 @@ class RunAccount:
         self._cancelled_searches |= trials
 
     @property
-    def has_other_cancelled_searches(self) -> bool:
-        """Whether this run cancelled others than the one before."""
-        before = self._earlier[-1].cancelled_searches if self._earlier else {}
-        return self._cancelled_searches != before
+    def has_news(self) -> bool:
+        """Whether the accounts before say something else of how the study is than this one would.
+
+        That is so where this run cancelled other searches than the one before, and where no run
+        of this part says that it is over, as a run of the whole study left it nothing to do.
+        """
+        before = [run for run in latest_runs(self._earlier) if run.part == self.part]
+        if not self.part.is_whole and not any(run.end in ("finished", "budget") for run in before):
+            return True
+        return self._cancelled_searches != cancelled_searches(before or self._earlier)
 
     def set_budget(self, budget: BudgetSettings) -> None:
         """Set the limits from now on.
@@ -173,6 +203,7 @@ class RunAccount:
         if is_larger(asdict(budget), asdict(self.budget)):
             self._ended_searches.clear()
         self.budget = budget
+        self.limits = self._limits()
 
     def sums(self) -> dict[SpentOn, Spent]:
         """Spent by all runs so far; what runs now counts as unfinished."""
@@ -180,7 +211,7 @@ class RunAccount:
 
     def gpu_seconds(self) -> float:
         """GPU-seconds of all runs so far."""
-        return sum(spent.gpu_seconds for spent in self.sums().values())
+        return _gpu_seconds(self.sums())
 
     def gpus_at_a_time(self) -> float:
         """Mean number of GPUs occupied in this run; 0 before its start."""
@@ -191,6 +222,9 @@ class RunAccount:
     def wall_seconds(self) -> float:
         """Seconds from start to end of each run so far, summed."""
         return self._earlier_wall + self._seconds()
+
+    def _limits(self) -> BudgetSettings:
+        return limits_of_part(self._study, self.budget, self.part, self._gpu_hours_of_parts)
 
     def _seconds(self) -> float:
         """Seconds of this run until it ended, so that later answers equal what was written."""
@@ -220,6 +254,7 @@ class RunAccount:
             write_run(self._paths, self._run())
 
     def _run(self) -> Run:
+        assert self._number is not None, "an account is written once it has started"
         end = self._end
         if end is None and self._released.is_set():
             end = "interrupted"
@@ -239,6 +274,7 @@ class RunAccount:
             slots=now.slots,
             seconds_left=now.seconds_left,
             running=now.running,
+            part=self.part,
             spent=tuple(
                 RunSpent(**on._asdict(), **asdict(spent))
                 for on, spent in sorted(self.spending.now().items())
@@ -255,9 +291,13 @@ def spent_in(runs: Iterable[Run]) -> dict[SpentOn, Spent]:
     )
 
 
-def wall_seconds_of(runs: Iterable[Run]) -> float:
-    """Seconds that runs took together."""
-    return sum(run.seconds for run in runs)
+def _of_searches(sums: Mapping[SpentOn, Spent], study: Study, part: Part) -> dict[SpentOn, Spent]:
+    ids = search_ids(study, part)
+    return {on: spent for on, spent in sums.items() if on.search in ids}
+
+
+def _gpu_seconds(sums: Mapping[SpentOn, Spent]) -> float:
+    return sum(spent.gpu_seconds for spent in sums.values())
 
 
 def estimated_run(study: Study, reader: Reader) -> Run | None:

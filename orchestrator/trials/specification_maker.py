@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Literal
 
 from orchestrator.ids_and_seeds import draw_of_config, draw_of_seed, id_under, seed_for, trial_id
-from orchestrator.study.blocks import dataset_of, final_protocol_of, protocol_of
+from orchestrator.study.blocks import baseline_search, dataset_of, final_protocol_of, protocol_of
 from orchestrator.study.configs import training_of
 from orchestrator.study.foreign_code import code_of_trial
 from orchestrator.study.resource_demand import demand_of
@@ -15,7 +15,7 @@ from orchestrator.trials.specification import Config, Finalist, Fingerprints, Tr
 from trainables.dataset_interface.class_splits import assert_not_tested, make_split, protocol_hash
 from trainables.dataset_interface.dataset import Dataset
 from trainables.network.initial_weights import weights_fingerprint
-from trainables.settings.trial_settings import UNTRAINED, ProtocolSettings, TrialSettings
+from trainables.settings.trial_settings import ProtocolSettings, TrialSettings
 
 _REFIT = ProtocolSettings(kind="refit", val_fraction=None)
 
@@ -92,8 +92,7 @@ class TrialSpecMaker:
 
     def baseline_trials(self, block: Block) -> tuple[TrialSpec, ...]:
         """The untrained embedding of a block, over the seeds and folds of the final stage."""
-        first = self._study.protocols[0].label
-        search = Search(block=block, loss=UNTRAINED, protocol=first, repeat=0)
+        search = baseline_search(self._study, block)
         protocol = final_protocol_of(self._study, search)
         specs = []
         for index, (seed_index, fold) in enumerate(self._seeds_and_folds(protocol)):

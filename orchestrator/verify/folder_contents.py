@@ -11,14 +11,15 @@ from orchestrator.verify.findings import Findings, some_of
 
 _FOLDERS = {
     *("asks", "attempts", "checkpoints", "code", "compacted", "embeddings", "lock", "logs"),
-    *("models", "report-images", "retried", "runs", "trials"),
+    *("models", "parts", "report-images", "retried", "runs", "trials"),
 }
 # What podium reads or writes. Whether a file fits its name is for its reader to say.
 _FILES = re.compile(
     r"(store|provenance|lock|runs)\.json|(study|control)\.yaml|report\.html|\.lock-guard"
     r"|trials/[^/]+/[^/]+\.parquet"
     r"|(asks|attempts|retried)/[^/]+/[^/]+\.json"
-    r"|(runs|lock)/[^/]+\.json"
+    r"|(runs|lock|parts)/[^/]+\.json"
+    r"|parts/(\.[^/]+\.guard|[^/]+/[^/]+\.json)"
     r"|checkpoints/[^/]+/(state|unusable)\.pt"
     r"|(models|embeddings)/[^/]+\.safetensors"
     r"|compacted/([^/]+\.(parquet|trials\.json)|manifest\.json)"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from orchestrator.results.locks.lock_owner import is_dead
-from orchestrator.results.locks.study_lock import lock_owner
+from orchestrator.results.locks.study_lock import lock_file, lock_owners
 from orchestrator.results.records.provenance_record import check_versions
 from orchestrator.results.records.runs import Run, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
@@ -81,20 +81,19 @@ def check_leftovers(paths: StudyPaths, findings: Findings) -> None:
             findings.note(paths.trials, f"{superseded} files were compacted and remain", advice)
 
 
-def check_lock(paths: StudyPaths, findings: Findings) -> None:
-    """The process that holds the lock, if any."""
+def check_locks(paths: StudyPaths, findings: Findings) -> None:
+    """The processes that hold the lock of the study or of a part of it, if any."""
     with findings.reading(paths.lock):
-        owner = lock_owner(paths)
-        if owner is None:
-            return
-        if is_dead(owner):
-            advice = "the next run takes it over"
-            findings.note(paths.lock, f"left by {owner}, which is dead", advice)
-        else:
-            findings.note(
-                paths.lock,
-                f"held by {owner}: work in progress is shown as it was found",
-            )
+        for part, owner in lock_owners(paths).items():
+            place = lock_file(paths, part).place
+            if is_dead(owner):
+                advice = "the next run takes it over"
+                findings.note(place, f"left by {owner}, which is dead", advice)
+            else:
+                findings.note(
+                    place,
+                    f"held by {owner}: work in progress is shown as it was found",
+                )
 
 
 def _note_missing_checksums(paths: StudyPaths, findings: Findings) -> None:

@@ -32,7 +32,7 @@ from orchestrator.verify.recomputed_ids import (
 from orchestrator.verify.replayed_suggestions import check_replay
 from orchestrator.verify.store_files import (
     check_leftovers,
-    check_lock,
+    check_locks,
     known_runs,
     stored_provenance,
     stored_study,
@@ -68,7 +68,7 @@ def verify_store(
         findings.note(paths.folder, "nothing else was checked: no command reads such a folder")
         return findings
     name = study_name(paths)
-    check_lock(paths, findings)
+    check_locks(paths, findings)
     study = stored_study(paths, name, findings)
     provenance = stored_provenance(paths, name, findings)
     runs = known_runs(paths, findings)  # before the rows, which are committed before they count

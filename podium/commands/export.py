@@ -28,8 +28,9 @@ if TYPE_CHECKING:
 
 _POLL_SECONDS = 5.0
 
-# Options that chose the form before forms were commands -> what to say instead.
-_FORMER = {
+# Options that would choose the form, as some did before forms were commands -> what to say.
+_AS_OPTIONS = {
+    "--delta": "delta STUDY --output FOLDER",
     "--optuna-journal": "optuna STUDY --output FILE",
     "--tensorboard": "tensorboard STUDY --output FOLDER",
     "--parquet": "tables STUDY --output FOLDER",
@@ -39,13 +40,13 @@ _FORMER = {
 
 
 class _Forms(TyperGroup):
-    """The forms as commands; names the one that took the place of a former option."""
+    """The forms as commands; names the one that an option is taken for."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # its type is private to typer
         if args and args[0] not in self.commands:
             for word in (arg.partition("=")[0] for arg in args):
-                if word in _FORMER:
-                    ctx.fail(f"{word} is now: podium export {_FORMER[word]}")
+                if word in _AS_OPTIONS:
+                    ctx.fail(f"{word} is now: podium export {_AS_OPTIONS[word]}")
         return super().parse_args(ctx, args)
 
 
@@ -146,6 +147,21 @@ def tables(
     folder = _source_of_folder(study, storage, output)
     files = write_tables(Reader(folder), output, "csv" if as_csv else "parquet")
     say(f"Wrote {', '.join(file.name for file in files)} to {output}.")
+
+
+@command.command()
+def delta(study: StudyPath, output: _Folder, storage: StorageFolder = None) -> None:
+    """Write the long tables as tables of Delta Lake, each call a new version of them all.
+
+    Each version holds each trial once. It needs the package deltalake: pip install
+    'podium[delta]'.
+    """
+    from analysis.scores.delta_tables import write_delta_tables
+    from orchestrator.results.trial_files.reader import Reader
+
+    folder = _source_of_folder(study, storage, output)
+    paths = write_delta_tables(Reader(folder), output)
+    say(f"Wrote {', '.join(path.name for path in paths)} to {output}.")
 
 
 @command.command()

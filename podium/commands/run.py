@@ -51,6 +51,14 @@ def command(
             help="Train failed trials again from scratch, once what they failed for is fixed.",
         ),
     ] = False,
+    part: Annotated[
+        str,
+        typer.Option(
+            metavar="I/N",
+            help="Run the I-th of N parts of the blocks; other parts may run at the same time.",
+            show_default=False,
+        ),
+    ] = "1/1",
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print the result, warnings and errors alone.")
     ] = False,
@@ -83,6 +91,9 @@ def command(
 
     A trial that failed stays failed until --retry-failed: then it is trained again under its id,
     its failure stays on record, and trials that succeeded are not touched.
+
+    With --part several drivers, on one machine or many, run one study: part I/N has the I-th of
+    its blocks (data set x backbone x dimension x image size) and every N-th after that.
     """
     call = _Call(
         study=study,
@@ -92,6 +103,7 @@ def command(
         address=address,
         local=local,
         retry_failed=retry_failed,
+        part=part,
         quiet=quiet,
         verbose=verbose,
         no_report=no_report,
@@ -119,6 +131,7 @@ class _Call:
     address: str | None
     local: bool
     retry_failed: bool
+    part: str
     quiet: bool
     verbose: bool
     no_report: bool
@@ -149,6 +162,7 @@ class _Call:
         words += ["--address", self.address] if self.address else []
         for override in self.overrides:
             words += ["--set", override]
+        words += ["--part", self.part] if self.part != "1/1" else []
         words += ["--quiet"] if self.quiet else []
         words += ["--verbose"] if self.verbose else []
         words += ["--no-report"] if self.no_report else []
@@ -185,6 +199,7 @@ def _run_to_its_end(call: _Call, study: "Study") -> int:
         local=call.local,
         address=call.address,
         retry_failed=call.causes or call.retry_failed,
+        part=call.part,
         progress=not call.quiet,
         on_event=lambda event: events.append(event) if event.kind == "study ended" else None,
     )
@@ -192,9 +207,22 @@ def _run_to_its_end(call: _Call, study: "Study") -> int:
     assert end.progress is not None, "the end of a study comes with its counts"
     if end.out_of_budget is not None:
         return _INTERRUPTED
-    if not call.no_report:
+    left = _left(call, study.folder)
+    if left:
+        say(left)
+    elif not call.no_report:
         _answer(study.folder)
     return _SOME_FAILED if end.progress.failed else _DONE
+
+
+def _left(call: _Call, folder: "Place") -> str:
+    """What other parts of the study have to do yet; empty for nothing."""
+    from orchestrator.results.records.runs import parse_part
+    from orchestrator.results.records.store_paths import StudyPaths
+    from orchestrator.run.study_parts import parts_left
+
+    part = parse_part(call.part)
+    return "" if part.is_whole else parts_left(StudyPaths(folder), part)
 
 
 def _answer(folder: "Place") -> None:

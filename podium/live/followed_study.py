@@ -11,12 +11,23 @@ import polars as pl
 from orchestrator.results.locks.lock_owner import LockOwner
 from orchestrator.results.records.attempts import read_attempt
 from orchestrator.results.records.metric_columns import short_label
-from orchestrator.results.records.runs import Run, StartedTrial, read_runs
+from orchestrator.results.records.runs import (
+    Part,
+    Run,
+    StartedTrial,
+    latest_runs,
+    read_runs,
+)
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import file_size, read_record, stored_files
 from orchestrator.results.storage.locations import Place, StoredFile
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.results_tools.stored_studies import State, ended_state, running_owner
+from orchestrator.results_tools.stored_studies import (
+    State,
+    ended_state,
+    hosts_text,
+    running_owners,
+)
 from orchestrator.results_tools.study_spending import budget_use, estimated_runs
 from orchestrator.run.study_control import control_text, parsed_control, search_names
 from orchestrator.scheduling.study_progress import BudgetUse, SearchProgress, StudyProgress
@@ -80,7 +91,7 @@ class FollowedStudy:
         has_changed = self._trials.read()
         if has_changed:
             self._of_rows = _OfRows(self._plan, self._trials.rows)
-        owner = running_owner(self._paths, [file.changed_at for file in run_files])
+        owners = running_owners(self._paths, [file.changed_at for file in run_files])
         if have_run:
             self._runs = read_runs(self._paths)
         if has_changed or have_run:
@@ -89,7 +100,7 @@ class FollowedStudy:
             self._budget = budget_use(self._study, runs, self._of_rows.num_trained)
         self._run_files = run_files
         self._read_control()
-        return self._view(owner)
+        return self._view(owners)
 
     def _read_control(self) -> None:
         """Take in ``control.yaml`` as the run does: what is wrong with it changes nothing."""
@@ -105,21 +116,21 @@ class FollowedStudy:
         text = control_text(self._study, self._control)
         self._control_text = "" if self._control == Control() else text
 
-    def _view(self, owner: LockOwner | None) -> StudyView:
+    def _view(self, owners: Mapping[Part, LockOwner]) -> StudyView:
         found = self._of_rows
-        run = self._runs[-1] if self._runs and owner else None
-        running = () if run is None else run.running
-        running = tuple(it for it in running if it.trial_id not in self._trials)
-        state = self._state(owner)
+        runs = [run for run in latest_runs(self._runs) if run.part in owners]
+        started = (trial for run in runs for trial in run.running)
+        running = tuple(it for it in started if it.trial_id not in self._trials)
+        state = self._state(is_running=bool(owners))
         problems = (self._trials.problem, self._control_problem)
         return StudyView(
             name=self._study.name,
             folder=str(self._paths.folder),
             state=state,
-            running_on=owner.host if owner else None,
-            progress=self._progress(run, running, state),
+            running_on=hosts_text(owners),
+            progress=self._progress(runs, running, state),
             search_ids=tuple(self._plan.searches),
-            slots=run.slots if run else None,
+            slots=sum(run.slots or 0 for run in runs) or None,
             curves=(*self._present_curves(running), *self._last_curves()),
             failures=found.failures,
             spent=found.spent,
@@ -129,8 +140,8 @@ class FollowedStudy:
             problem="; ".join(filter(None, problems)) or None,
         )
 
-    def _state(self, owner: LockOwner | None) -> State:
-        if owner is not None:
+    def _state(self, *, is_running: bool) -> State:
+        if is_running:
             return "running"
         found = self._of_rows
         return ended_state(
@@ -148,7 +159,7 @@ class FollowedStudy:
         return report not in (0, self._old_report)
 
     def _progress(
-        self, run: Run | None, running: Sequence[StartedTrial], state: State
+        self, runs: Sequence[Run], running: Sequence[StartedTrial], state: State
     ) -> StudyProgress:
         found = self._of_rows
         is_over = state in ENDED
@@ -164,7 +175,7 @@ class FollowedStudy:
             trials_planned=found.num_trials if is_over else self._plan.num_trials,
             running=len(running),
             failed=found.num_failed,
-            seconds_left=run.seconds_left if run else None,
+            seconds_left=_seconds_left(runs),
             score=short_label(self._reader.objective, self._study.ks[0]),
             failures=found.failure_lines,
             budget=tuple(
@@ -220,6 +231,12 @@ class FollowedStudy:
             for row in last
         }
         return tuple(self._ended_curves.values())
+
+
+def _seconds_left(runs: Sequence[Run]) -> float | None:
+    """Seconds until the last of some runs ends; None while one of them does not know."""
+    known = [run.seconds_left for run in runs if run.seconds_left is not None]
+    return max(known) if known and len(known) == len(runs) else None
 
 
 class _RunningCurve:

@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from polars.testing import assert_frame_equal
 
 from analysis.scores.flat_tables import TABLES
 from orchestrator.results.trial_files.reader import Reader
@@ -34,6 +35,23 @@ def test_the_snippets_give_frames_of_optuna_pandas_and_arrow(snippets):
     )
     frame = snippets["search"].trials_dataframe()
     assert sorted(frame["user_attrs_trial_id"]) == sorted(in_search["trial_id"])
+
+
+def test_the_delta_table_holds_each_trial_once(snippets):
+    pytest.importorskip("deltalake", reason="deltalake is not installed")
+    expected = Reader(Path("podium-results/letters")).trials().collect()
+    assert_frame_equal(snippets["exported"], expected, check_row_order=False, check_exact=True)
+
+
+def test_duckdb_finds_in_the_folder_what_polars_does(snippets):
+    pytest.importorskip("duckdb", reason="duckdb is not installed")
+    reader = Reader(Path("podium-results/letters"))
+    searched = reader.trials().filter(stage="search")
+    best = searched.group_by("loss").agg(pl.len(), pl.col("objective").max().round(4))
+    assert snippets["best"].fetchall() == best.sort("loss").collect().rows()
+    of_epoch = reader.scores().filter(role="val", metric="recall", k=1).group_by("loss", "epoch")
+    expected = of_epoch.agg(recall_at_1=pl.col("value").mean()).sort("loss", "epoch").collect()
+    assert_frame_equal(snippets["recall_by_epoch"], expected)
 
 
 def test_the_page_names_every_table():

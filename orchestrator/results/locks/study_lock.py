@@ -1,66 +1,60 @@
-"""The lock of a study: one run at a time, and a dead run never blocks the next.
+"""The lock of a study: one run at a time, or one of each part; a dead run never blocks the next.
 
-A file names its owner and holds a counter that the owner raises every few seconds. No clock
-is compared between machines. A run that finds a lock
+A file names its owner and holds a counter that the owner raises every few seconds: see
+`held_lock`. `local_lock` and `remote_lock` store it, and make sure that of several simultaneous
+runs one gets it.
 
-- of a dead process on this machine takes it over at once;
-- of a living process on this machine, stopped or not, is refused;
-- of another machine watches the counter: it is refused when the counter moves, and takes over
-  when it has not moved for `watch_seconds`.
-
-`local_lock` and `remote_lock` store it, and make sure that of several simultaneous runs one gets
-it.
+Runs of parts hold a lock each. Whoever wants the whole study takes its lock and then looks for
+those of parts; who runs a part takes that lock and then looks for that of the study. So of two
+that want what overlaps at least one sees the other, and is refused.
 """
 
-import threading
-import time
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
+from orchestrator.results.locks.held_lock import HeldLock
 from orchestrator.results.locks.local_lock import LocalLock
-from orchestrator.results.locks.lock_owner import LockFile, LockOwner, this_process
+from orchestrator.results.locks.lock_owner import LockFile, LockOwner, is_dead
 from orchestrator.results.locks.remote_lock import RemoteLock
+from orchestrator.results.records.runs import WHOLE, Part
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.transient_errors import retrying_for
-from podium.errors import (
-    CorruptFileError,
-    FolderGoneError,
-    LockHeldError,
-    StoreError,
-)
-
-_POLLS_PER_WATCH = 50
+from orchestrator.results.storage.files import list_folders, list_names
+from orchestrator.results.storage.locations import Place
+from podium.errors import LockHeldError
 
 
-def lock_owner(paths: StudyPaths) -> LockOwner | None:
-    """The owner of a study's lock, alive or not; None if it is free.
+def lock_owners(paths: StudyPaths) -> dict[Part, LockOwner]:
+    """Who runs a study, alive or not: the owner of its lock, and those of the locks of parts.
 
     Raises:
-        CorruptFileError: the lock file is damaged or foreign.
+        CorruptFileError: a lock file is damaged or foreign.
     """
-    return _lock_file(paths).look()
+    files = {WHOLE: lock_file(paths), **dict(_part_files(paths))}
+    owners = {part: file.look() for part, file in files.items()}
+    return {part: owner for part, owner in owners.items() if owner is not None}
 
 
-class StudyLock:
-    """Context manager that holds the lock of one study.
+def lock_places(paths: StudyPaths) -> tuple[Place, ...]:
+    """The files and folders of all locks of a study."""
+    return (paths.lock, paths.lock_guard, paths.lock_generations, paths.parts)
 
-    The owner may lose the lock, by force or because another machine saw no heartbeat for too
-    long: `raise_if_lost` says so, and the run must then stop without writing.
+
+class StudyLock(HeldLock):
+    """Context manager that holds the lock of one study, or that of a part of it.
 
     Args:
         paths: paths of the results folder.
-        say: gets messages on what takes time or fails: waiting, heartbeats that cannot be written,
-            a lost lock. Called from the heartbeat's thread too.
-        heartbeat_seconds: time between two heartbeats.
-        watch_seconds: time for which another machine's counter must not move before the lock is
-            taken over.
+        say: see `HeldLock`.
+        part: what is locked: by default the whole study.
+        heartbeat_seconds: see `HeldLock`.
+        watch_seconds: see `HeldLock`.
+
+    Attributes:
+        part: what is locked.
 
     Raises:
-        LockHeldError: on entering; another run is alive, and is named.
+        LockHeldError: on entering; another run of the same blocks is alive, and is named.
         StoreError: on entering; the lock cannot be written.
     """
 
@@ -68,127 +62,107 @@ class StudyLock:
         self,
         paths: StudyPaths,
         say: Callable[[str], object],
+        part: Part = WHOLE,
         *,
         heartbeat_seconds: float = 5.0,
         watch_seconds: float = 60.0,
     ) -> None:
+        super().__init__(
+            paths.folder,
+            lock_file(paths, part),
+            _task(part),
+            say,
+            heartbeat_seconds=heartbeat_seconds,
+            watch_seconds=watch_seconds,
+        )
         self._paths = paths
-        self._file = _lock_file(paths)
-        self._say = say
-        self._heartbeat_seconds = heartbeat_seconds
-        self._watch_seconds = watch_seconds
-        self._owner = this_process()
-        self._lost: str | None = None
-        self._seen_at = _now()
-        self._beating = threading.Lock()
-        self._released = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name="study-lock", daemon=True)
+        self.part = part
 
     def __enter__(self) -> Self:
-        self._acquire()
-        self._seen_at = _now()
-        self._thread.start()
+        super().__enter__()
+        try:
+            self._refuse_overlap()
+        except BaseException as error:
+            self.__exit__(type(error), error, error.__traceback__)
+            raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._released.set()
-        self._thread.join()
-        if error is None:
-            self._file.release(self._owner)
-            return
-        # The error that ended the run must reach the user, without a delay by retries.
-        with suppress(StoreError, CorruptFileError), retrying_for(0):
-            self._file.release(self._owner)
+    def others(self) -> Mapping[Part, LockOwner]:
+        """Who runs other parts of the study now, as far as it can be seen without waiting."""
+        own = self.part
+        if own.is_whole:
+            return {}
+        owners = {
+            part: file.look()
+            for part, file in _part_files(self._paths)
+            if part.of == own.of and part != own
+        }
+        return {part: it for part, it in owners.items() if it is not None and not is_dead(it)}
 
-    def raise_if_lost(self) -> None:
-        """Raise LockHeldError if another run has the lock now, or it was deleted.
+    def _refuse_overlap(self) -> None:
+        """Refuse to run blocks that another run has; of dead ones take the locks away."""
+        held = {
+            file: (part, owner)
+            for part, file in self._overlapping()
+            if (owner := file.look()) is not None
+        }
+        alive = {file: owner for file, (_, owner) in held.items() if not is_dead(owner)}
+        for file, owner in alive.items():
+            if owner.machine == self._owner.machine:
+                raise LockHeldError(self._overlap(owner, held[file][0]))
+        if alive:
+            self._watch(alive)
+        for file, (part, owner) in held.items():
+            refused = file.take(self._owner, owner)
+            if refused is not None:
+                raise LockHeldError(self._overlap(refused, part))
+            file.release(self._owner)
 
-        If no heartbeat was written for long, as when this process was stopped or the store did
-        not answer, another run may hold the lock by now: then the store is read first.
+    def _overlapping(self) -> Iterator[tuple[Part, LockFile]]:
+        """Locks of runs that may have blocks which this one has: the parts of another number."""
+        if not self.part.is_whole:
+            yield WHOLE, lock_file(self._paths)
+        for part, file in _part_files(self._paths):
+            if part.of != self.part.of:
+                yield part, file
 
-        Raises:
-            StoreError: the store had to be read and does not answer.
-        """
-        if self._lost is None and _now() - self._seen_at > self._watch_seconds / 2:
-            self._raise_counter()
-        if self._lost is not None:
-            raise LockHeldError(self._lost)
-
-    def _acquire(self) -> None:
-        refused = self._file.take(self._owner, None)
-        if refused is None:
-            return
-        if refused.machine == self._owner.machine:
-            raise LockHeldError(self._held_by(refused))
-        self._watch(refused)
-        refused = self._file.take(self._owner, refused)
-        if refused is not None:
-            raise LockHeldError(self._held_by(refused))
-
-    def _watch(self, owner: LockOwner) -> None:
-        self._say(
-            f"{self._file.place} belongs to {owner}, which cannot be seen from here; checking for "
-            f"{self._watch_seconds:g} s whether it is alive ..."
-        )
-        pause = self._watch_seconds / _POLLS_PER_WATCH
-        # Polls are counted, not timed: during an outage each waits, and no heartbeat can be seen.
-        for _ in range(_POLLS_PER_WATCH):
-            time.sleep(pause)
-            if self._file.look() != owner:
-                return
-
-    def _beat(self) -> None:
-        is_failing = False
-        while not self._released.wait(self._heartbeat_seconds):
-            try:
-                with retrying_for(0):  # the next beat is soon enough
-                    self._raise_counter()
-            except FolderGoneError:
-                return  # which ends the run, and is said there
-            except (StoreError, CorruptFileError) as error:
-                if not is_failing:
-                    self._say(f"the heartbeat of the study's lock fails: {error}")
-                is_failing = True
-                continue
-            if is_failing:
-                self._say("the heartbeat of the study's lock is written again")
-            is_failing = False
-            if self._lost is not None:
-                self._say(self._lost)
-                return
-
-    def _raise_counter(self) -> None:
-        with self._beating:
-            started_at = _now()
-            self._owner = replace(self._owner, heartbeat=self._owner.heartbeat + 1)
-            is_ours, other = self._file.beat(self._owner)
-            if is_ours:
-                self._seen_at = started_at
-            elif other:
-                self._lost = f"this run lost the lock of {self._paths.folder} to {other}"
-            else:
-                self._lost = f"this run lost the lock of its study: {self._file.place} was deleted"
-
-    def _held_by(self, owner: LockOwner) -> str:
+    def _overlap(self, owner: LockOwner, part: Part) -> str:
+        text = self._held_by(owner, _task(part))
+        if part.is_whole or self.part.is_whole:
+            return text
         return (
-            f"{self._paths.folder} is locked: {owner} is running this study; wait until it ends, "
-            "or stop it"
+            f"{text}. Parts that run at the same time must be of the same number, or their blocks"
+            f" overlap: run a part i/{part.of}, not {self.part}"
         )
 
 
-def _lock_file(paths: StudyPaths) -> LockFile:
+def _task(part: Part) -> str:
+    return "running this study" if part.is_whole else f"running part {part} of this study"
+
+
+def _part_files(paths: StudyPaths) -> Iterator[tuple[Part, LockFile]]:
+    """The locks of parts that were taken before, in order."""
+    if isinstance(paths.folder, Path):
+        names = [name.removesuffix(".json") for name in list_names(paths.parts, ".json")]
+    else:
+        names = [folder.name for folder in list_folders(paths.parts)]
+    for part in sorted(part for name in names if (part := Part.named(name)) is not None):
+        yield part, lock_file(paths, part)
+
+
+def lock_file(paths: StudyPaths, part: Part = WHOLE) -> LockFile:
+    """The lock of a study, or of a part of it."""
+    if not part.is_whole:
+        return file_in_parts(paths, part.name)
     file, guard = paths.lock, paths.lock_guard
     if isinstance(file, Path) and isinstance(guard, Path):
         return LocalLock(file, guard)
     return RemoteLock(paths.lock_generations)
 
 
-def _now() -> float:
-    """Seconds that also pass while this machine sleeps, where the system counts them."""
-    clock = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-    return time.clock_gettime(clock)
+def file_in_parts(paths: StudyPaths, name: str) -> LockFile:
+    """The lock of that name among those of parts."""
+    folder = paths.parts
+    if isinstance(folder, Path):
+        return LocalLock(folder / f"{name}.json", folder / f".{name}.guard")
+    return RemoteLock(folder / name)

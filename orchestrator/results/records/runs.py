@@ -1,4 +1,4 @@
-"""Runs: each start of the study, with what it spent and how it ended.
+"""Runs: each start of the study or of a part of it, with what it spent and how it ended.
 
 Numbers count from 1. Number 0 is no run: it holds an estimate of what was spent before podium
 recorded runs, in folders of such versions. ``runs.json`` holds the last number, so that runs that
@@ -6,6 +6,8 @@ were lost are noticed: a budget must not be spent anew. Folders of older version
 """
 
 import math
+import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -26,7 +28,7 @@ from orchestrator.results.storage.checksummed_text import (
     write_checksummed,
 )
 from orchestrator.results.storage.files import list_names
-from podium.errors import CorruptFileError
+from podium.errors import CorruptFileError, PodiumError
 
 HOURS = ("gpu_hours", "wall_hours")
 """Limits of time in a budget."""
@@ -43,6 +45,66 @@ Use = Literal[
     "repeated",  # was lost with its worker or node, or made again for another reason
     "unfinished",  # was left when the run ended
 ]
+
+
+_PART = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
+_PART_NAME = re.compile(r"(\d+)-of-(\d+)")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Part:
+    """The part of a study's blocks that one run drives, the i-th of n: every n-th block.
+
+    Attributes:
+        number: which part, from 1.
+        of: number of parts; of a run that drives the whole study it is 1.
+    """
+
+    number: int
+    of: int
+
+    def __str__(self) -> str:
+        """``2/3``."""
+        return f"{self.number}/{self.of}"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is the whole study."""
+        return self.of == 1
+
+    @property
+    def name(self) -> str:
+        """The part in names of files: ``2-of-3``."""
+        return f"{self.number}-of-{self.of}"
+
+    @property
+    def all(self) -> "tuple[Part, ...]":
+        """The parts that it makes up the study with, itself included, in order."""
+        return tuple(Part(number, self.of) for number in range(1, self.of + 1))
+
+    @classmethod
+    def named(cls, name: str) -> "Part | None":
+        """The part whose files have a name; None if it is none of a part."""
+        found = _PART_NAME.fullmatch(name)
+        return cls(int(found[1]), int(found[2])) if found else None
+
+
+WHOLE = Part(1, 1)
+"""The whole study."""
+
+
+def parse_part(text: str) -> Part:
+    """The part that a text such as ``2/3`` names.
+
+    Raises:
+        PodiumError: it is no part.
+    """
+    found = _PART.fullmatch(text)
+    if found is None or int(found[1]) > int(found[2]):
+        raise PodiumError(
+            f"a part must be i/n with whole numbers and 1 <= i <= n, such as 2/3; got {text!r}"
+        )
+    return Part(int(found[1]), int(found[2]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +176,15 @@ def _running(name: str, rows: Any) -> tuple[StartedTrial, ...]:
     return tuple(checked_row(StartedTrial, name, row) for row in rows)
 
 
+def _part(name: str, values: Any) -> Part:
+    if not isinstance(values, dict) or values.keys() != {"number", "of"}:
+        raise ValueError(f"{name} must hold number and of")
+    part = Part(**checked(values, {"number": count, "of": count}))
+    if not 1 <= part.number <= part.of:
+        raise ValueError(f"{name} must be one of 1 to n; got {part}")
+    return part
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One run of a study.
@@ -134,6 +205,7 @@ class Run:
         slots: number of trials that fit at a time when this was written; None if not known.
         seconds_left: estimated time until the study or its budget ends; None if not known.
         running: trials that workers had when this was written; empty once the run ended.
+        part: which blocks it drives.
     """
 
     number: int
@@ -151,6 +223,7 @@ class Run:
     slots: int | None = None
     seconds_left: float | None = None
     running: Annotated[tuple[StartedTrial, ...], _running] = ()
+    part: Annotated[Part, _part] = WHOLE
 
 
 _KIND = RecordKind(
@@ -159,7 +232,8 @@ _KIND = RecordKind(
     plural="runs",
     title="run {0.number}",
     place=lambda paths, it: paths.run(it.number),
-    may_lack_defaults=True,  # the cancelled searches, and what runs
+    may_lack_defaults=True,  # the cancelled searches, what runs, and the part
+    left_out=("part",),
 )
 
 
@@ -188,6 +262,39 @@ def read_runs(paths: StudyPaths) -> list[Run]:
     return runs
 
 
+def next_number(paths: StudyPaths) -> int:
+    """The number of a run that begins now; nobody else begins one at this moment."""
+    names = list_names(paths.runs, ".json")
+    numbers = [int(stem) for name in names if (stem := name.removesuffix(".json")).isdecimal()]
+    return max(numbers, default=ESTIMATE) + 1
+
+
+def latest_runs(runs: Sequence[Run]) -> tuple[Run, ...]:
+    """The runs by which a study is as it is: the last one, or the last of each part.
+
+    Args:
+        runs: all runs of the study, in order.
+
+    Returns:
+        By part; of a part that did not begin since the study was last run otherwise, none.
+    """
+    latest: dict[Part, Run] = {}
+    for run in runs:
+        if any(part.of != run.part.of for part in latest):
+            latest.clear()
+        latest[run.part] = run
+    return tuple(latest[part] for part in sorted(latest))
+
+
+def cancelled_searches(runs: Sequence[Run]) -> dict[str, int]:
+    """Id of each search that the user cancelled -> its trials then, as the latest runs have it.
+
+    Args:
+        runs: all runs of the study, in order.
+    """
+    return {name: had for run in latest_runs(runs) for name, had in run.cancelled_searches.items()}
+
+
 def ended_searches(runs: Iterable[Run], budget: Mapping[str, float | None]) -> dict[str, int]:
     """Searches whose share was used up under at least this budget -> trials they had.
 
@@ -203,6 +310,25 @@ def ended_searches(runs: Iterable[Run], budget: Mapping[str, float | None]) -> d
         if not is_larger(budget, run.budget):
             ended |= run.ended_searches
     return ended
+
+
+def wall_seconds_of(runs: Iterable[Run], part: Part = WHOLE) -> float:
+    """Seconds that runs took one after the other.
+
+    Those of parts are side by side, so of each number of parts the seconds of one count: of the
+    part that is asked for, and otherwise of the one that took longest.
+
+    Args:
+        runs: runs of the study.
+        part: whose seconds are wanted; by default those of the whole study.
+    """
+    of_parts: defaultdict[int, defaultdict[Part, float]] = defaultdict(lambda: defaultdict(float))
+    for run in runs:
+        of_parts[run.part.of][run.part] += run.seconds
+    return sum(
+        seconds[part] if part.of == of and not part.is_whole else max(seconds.values())
+        for of, seconds in of_parts.items()
+    )
 
 
 def _run_count(paths: StudyPaths) -> int:

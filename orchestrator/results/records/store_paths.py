@@ -10,6 +10,8 @@
         code/<fingerprint>/<module>.py                copies of it, which are never imported
         control.yaml      what the user changes while it runs
         lock/             the same in a remote store, which has no lock.json
+        parts/<i>-of-<n>.json     who is running a part of it; in a remote store a folder each
+        parts/turn.json           which of those starts or ends just now; the same
         trials/search=<search>/<trial_id>.parquet     one trial = one file = one row
         asks/<search>/<index>.json                    what the index-th suggestion became
         attempts/<trial_id>/<number>.json
@@ -75,6 +77,7 @@ class StudyPaths:
     # Empty; held for the moment in which the lock is read and replaced.
     lock_guard = _Inside(".lock-guard")
     lock_generations = _Inside("lock")  # in remote stores
+    parts = _Inside("parts")  # locks of those who run a part each
 
     trials = _Inside("trials")
     asks = _Inside("asks")

@@ -2,12 +2,13 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Self
 
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.compaction import compact_loose
+from orchestrator.results.trial_files.compaction import compact_loose, finish_compaction
 from orchestrator.results.trial_files.compaction_manifest import (
     TRIALS_PER_SEGMENT,
     take_inventory,
@@ -24,11 +25,18 @@ class CompactionDuringRun:
     Args:
         paths: paths of the results folder, without what a killed compaction leaves.
         check_ownership: raises if another process owns the study by now; called in the thread.
+        turn: what is entered to compact: other processes that run parts of the study do too.
     """
 
-    def __init__(self, paths: StudyPaths, check_ownership: Callable[[], object]) -> None:
+    def __init__(
+        self,
+        paths: StudyPaths,
+        check_ownership: Callable[[], object],
+        turn: Callable[[], AbstractContextManager[object]] = nullcontext,
+    ) -> None:
         self._paths = paths
         self._check_ownership = check_ownership
+        self._turn = turn
         self._loose: dict[str, Place] = {}
         self._thread: threading.Thread | None = None
         self._abandoned = threading.Event()
@@ -70,7 +78,9 @@ class CompactionDuringRun:
 
     def _compact(self, gathered: dict[str, Place]) -> None:
         try:
-            compact_loose(self._paths, gathered, self._check)
+            with self._turn():
+                finish_compaction(self._paths)  # of a part that was killed meanwhile
+                compact_loose(self._paths, gathered, self._check)
         except _Abandoned:
             pass
         except Exception as error:  # of any kind: it ends the run, in the run's own thread

@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from orchestrator.results.locks.study_lock import lock_owner
+from orchestrator.results.locks.study_lock import lock_owners
 from orchestrator.results.records.code_copies import copy_all_code
 from orchestrator.results.records.metric_columns import StoredMetric, known_test_columns
 from orchestrator.results.records.store_paths import StudyPaths
@@ -100,7 +100,7 @@ def read_source(folder: Place) -> Source:
     """
     paths = StudyPaths(folder)
     reader = Reader(folder)
-    if lock_owner(paths) is not None:
+    if lock_owners(paths):
         raise PodiumError(
             f"{folder} is being run, or its run was killed: wait for the run to end before merging"
         )
@@ -205,8 +205,7 @@ def _unchanged(sources: Sequence[Source]) -> Iterator[None]:
 
 
 def _check_unchanged(source: Source) -> None:
-    is_run = lock_owner(source.paths) is not None
-    if is_run or take_inventory(source.paths) != source.inventory:
+    if lock_owners(source.paths) or take_inventory(source.paths) != source.inventory:
         raise PodiumError(
             f"{source.label} was changed while it was merged, by a run or a compaction: wait for"
             " that to end, then merge again"

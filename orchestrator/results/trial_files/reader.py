@@ -78,6 +78,7 @@ RUN_COLUMNS = pl.Schema(
         ("budget_trials", pl.Int64()),
         ("trials_per_search", pl.Int32()),
         ("num_ended_searches", pl.Int32()),
+        ("part", pl.String()),
     ]
 )
 SPENDING_COLUMNS = pl.Schema(
@@ -316,7 +317,7 @@ def runs_frame(runs: Sequence[Run]) -> pl.LazyFrame:
             *(run.number, run.started_at, run.host, run.pid, run.podium_version),
             *(run.seconds, run.end),
             *(run.budget.get(name) for name in ("gpu_hours", "wall_hours", "trials")),
-            *(run.trials_per_search, len(run.ended_searches)),
+            *(run.trials_per_search, len(run.ended_searches), str(run.part)),
         )
         for run in runs
     ]

@@ -46,7 +46,9 @@ def maker():
 @pytest.fixture
 def queues(maker):
     runs = [search_run(STUDY, search, maker) for search in searches(STUDY)]
-    final_stage = FinalStage(STUDY, maker, baselines=(), committed={}, refit_epochs={})
+    final_stage = FinalStage(
+        STUDY, searches(STUDY), maker, baselines=(), committed={}, refit_epochs={}
+    )
     return StudyQueues(STUDY, runs, final_stage, Quotas())
 
 

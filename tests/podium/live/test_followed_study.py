@@ -1,10 +1,14 @@
 """What is followed of a study, against what commands say of it; and that little is read again."""
 
 import os
+import platform
 import shutil
+from dataclasses import replace
 
 import pytest
 
+from orchestrator.results.locks.study_lock import StudyLock
+from orchestrator.results.records.runs import Part, read_runs, write_run, write_run_count
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.reader import Reader
@@ -186,3 +190,20 @@ def test_withdrawn_trials_vanish_and_compacted_ones_stay(folder):
     assert after.progress.trials_done == before.progress.trials_done - 1
     assert withdrawn not in {curve.trial_id for curve in after.curves}
     assert counts_of(after) == counts_of_status(folder)
+
+
+def test_what_drivers_of_parts_run_is_shown_together(folder):
+    """One was killed: what it left in its account runs no more."""
+    paths, before = StudyPaths(folder), read_runs(StudyPaths(folder))
+    for number, part in enumerate(Part(1, 3).all, start=len(before) + 1):
+        trial = replace(RUNNING, trial_id=f"running{number}")
+        run = replace(before[-1], number=number, end=None, part=part, slots=2, running=(trial,))
+        write_run(paths, replace(run, seconds_left=10.0 * number))
+        write_run_count(paths, number)
+    first, last = (StudyLock(paths, print, part) for part in (Part(1, 3), Part(3, 3)))
+    with first, last:
+        view = FollowedStudy(folder).view()
+    assert (view.state, view.running_on) == ("running", platform.node())
+    assert (view.progress.running, view.slots) == (2, 4)
+    assert view.progress.seconds_left == 10.0 * (len(before) + 3)
+    assert FollowedStudy(folder).view().state == "stopped"

@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.results.locks.lock_owner import process_start, this_process
 from orchestrator.results.locks.remote_lock import RemoteLock
-from orchestrator.results.locks.study_lock import StudyLock, lock_owner
+from orchestrator.results.locks.study_lock import StudyLock, lock_file
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import list_names, put, put_json, read_json, remove
 from orchestrator.results.storage.locations import parse_place
@@ -50,12 +50,12 @@ def write_foreign(paths, generation, **changes):
 
 def test_the_lock_names_its_owner_while_held_and_is_free_afterwards(remote_paths, messages):
     with new_lock(remote_paths, messages) as lock:
-        found = lock_owner(remote_paths)
+        found = lock_file(remote_paths).look()
         assert found.pid == os.getpid()
-        wait_until(lambda: lock_owner(remote_paths).heartbeat > found.heartbeat + 1)
-        assert lock_owner(remote_paths).token == found.token
+        wait_until(lambda: lock_file(remote_paths).look().heartbeat > found.heartbeat + 1)
+        assert lock_file(remote_paths).look().token == found.token
         lock.raise_if_lost()
-    assert lock_owner(remote_paths) is None
+    assert lock_file(remote_paths).look() is None
     assert messages == []
 
 
@@ -84,14 +84,14 @@ def test_a_killed_owner_on_this_machine_is_replaced_without_waiting(bucket, mess
     run_on_s3.kill()
     wait_until(lambda: process_start(run_on_s3.pid) is None)
     with new_lock(paths, messages):
-        assert lock_owner(paths).pid == os.getpid()
+        assert lock_file(paths).look().pid == os.getpid()
     assert messages == []  # nothing was watched
 
 
 def test_a_lock_of_another_machine_that_does_not_move_is_taken_over(remote_paths, messages):
     write_foreign(remote_paths, 7)
     with new_lock(remote_paths, messages) as lock:
-        assert lock_owner(remote_paths).host != "far"
+        assert lock_file(remote_paths).look().host != "far"
         assert [name for name in lock_files(remote_paths) if "owner" in name] == [
             "000008.owner.json"
         ]
@@ -123,7 +123,7 @@ def test_a_lock_of_another_machine_that_moves_is_refused(remote_paths, messages)
     finally:
         stop.set()
         thread.join()
-    assert lock_owner(remote_paths).token == "theirs"
+    assert lock_file(remote_paths).look().token == "theirs"
 
 
 def test_a_lock_of_another_machine_that_is_freed_while_watched_is_taken(remote_paths, messages):
@@ -131,7 +131,7 @@ def test_a_lock_of_another_machine_that_is_freed_while_watched_is_taken(remote_p
     released = remote_paths.lock_generations / "000007.released.json"
     threading.Timer(BEAT, lambda: put_json(released, {})).start()
     with new_lock(remote_paths, messages, watch=30.0):
-        assert lock_owner(remote_paths).pid == os.getpid()
+        assert lock_file(remote_paths).look().pid == os.getpid()
 
 
 def test_of_many_runs_that_find_a_dead_owner_one_gets_the_lock(bucket):
@@ -142,7 +142,7 @@ def test_of_many_runs_that_find_a_dead_owner_one_gets_the_lock(bucket):
 
 def lock_owner_here(paths):
     with new_lock(paths, []):
-        return lock_owner(paths)
+        return lock_file(paths).look()
 
 
 def test_an_owner_learns_that_another_run_took_its_lock_and_leaves_it_alone(
@@ -156,7 +156,7 @@ def test_an_owner_learns_that_another_run_took_its_lock_and_leaves_it_alone(
         wait_until(lambda: messages)
         with pytest.raises(LockHeldError, match=r"lost the lock of .*/study.* to process 7 on"):
             lock.raise_if_lost()
-    assert lock_owner(remote_paths).token == "x"
+    assert lock_file(remote_paths).look().token == "x"
     assert len(messages) == 1
 
 
@@ -173,7 +173,7 @@ def test_a_run_that_was_stopped_for_long_asks_the_store_before_it_writes(remote_
         stopped.raise_if_lost()  # young enough to be believed
         time.sleep(0.4)  # as SIGSTOP: no heartbeat meanwhile
         stopped.raise_if_lost()
-        assert lock_owner(remote_paths).heartbeat == 1  # it asked, and was seen to live
+        assert lock_file(remote_paths).look().heartbeat == 1  # it asked, and was seen to live
         time.sleep(0.4)
         write = read_json(remote_paths.lock_generations / "000001.owner.json")
         put_json(remote_paths.lock_generations / "000002.owner.json", {**write, "host": "far"})
@@ -217,7 +217,7 @@ def test_files_of_others_in_the_folder_of_the_lock_do_not_matter(remote_paths, m
     for name in ("notes.json", "1.owner.json.bak", "x.owner.json"):
         put(remote_paths.lock_generations / name, b"hello")
     with new_lock(remote_paths, messages):
-        assert lock_owner(remote_paths).pid == os.getpid()
+        assert lock_file(remote_paths).look().pid == os.getpid()
     assert "notes.json" in lock_files(remote_paths)
 
 
@@ -234,7 +234,7 @@ def test_a_heartbeat_that_cannot_be_written_is_reported_once_and_continues(s3_se
             wait_until(lambda: len(messages) == 2)
             assert messages[1] == "the heartbeat of the study's lock is written again"
             lock.raise_if_lost()
-        assert lock_owner(paths) is None
+        assert lock_file(paths).look() is None
 
 
 def test_a_store_that_cannot_be_reached_is_a_store_error(s3_service):
