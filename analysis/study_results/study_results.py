@@ -349,11 +349,10 @@ class StudyResults:
 
         Columns: ``block``, ``loss``, ``repeat``, ``seed_index``, ``fold``, ``epoch``, ``value``.
         """
+        is_objective = (pl.col("metric") == self.objective) & (pl.col("k") == self.k)
         return (
-            self.reader.validation_scores()
-            .filter(self.is_winner, pl.col("state") == "COMPLETE")
+            self._scores_of_winners.filter(pl.col("role") == "val", is_objective)
             .select(*_EPOCH, (pl.col("value").fill_nan(None) * PERCENT).alias("value"))
-            .collect()
             .sort(_EPOCH)
         )
 
@@ -361,10 +360,8 @@ class StudyResults:
     def training_scores(self) -> pl.DataFrame:
         """What training recorded of winners by epoch: columns of ``curves``, and ``metric``."""
         return (
-            self.reader.scores()
-            .filter(self.is_winner, pl.col("state") == "COMPLETE", pl.col("role") == "train")
+            self._scores_of_winners.filter(pl.col("role") == "train")
             .select(*_EPOCH, "metric", pl.col("value").fill_nan(None))
-            .collect()
             .sort(*_EPOCH, "metric")
         )
 
@@ -375,6 +372,20 @@ class StudyResults:
         From `analysis.scores.class_intervals.class_intervals`.
         """
         return class_intervals(self.finals, self.reader.test_hits(), self.k)
+
+    @cached_property
+    def _scores_of_winners(self) -> pl.DataFrame:
+        """What was scored of winners as they were trained, by epoch."""
+        entry = pl.element().struct
+        of_training = entry.field("role") == "train"
+        of_validation = (entry.field("metric") == self.objective) & (entry.field("k") == self.k)
+        scores = self.reader.entries_of(
+            "scores",
+            self.is_winner & (pl.col("state") == "COMPLETE"),
+            carried=("block", "loss", "repeat", "seed_index"),
+            entries=of_training | of_validation,
+        )
+        return scores.with_columns(pl.selectors.categorical().cast(pl.String))
 
     @property
     def is_winner(self) -> pl.Expr:
