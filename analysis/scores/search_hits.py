@@ -7,7 +7,9 @@ goes through the parts.
 
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import mkdtemp
+from weakref import finalize
 
 import polars as pl
 
@@ -54,7 +56,7 @@ class SearchHits:
         self._trials = _with_parts(trials, epochs_of_part)
         self._num_parts = int(self._trials["part"].max() or 0) + 1  # type: ignore[arg-type]
         self._whole: pl.DataFrame | None = None
-        self._folder: TemporaryDirectory[str] | None = None
+        self._folder: Path | None = None
 
     def __iter__(self) -> Iterator[pl.DataFrame]:
         if self._num_parts == 1:
@@ -65,7 +67,7 @@ class SearchHits:
         if self._folder is None:
             self._folder = self._sorted_into_parts()
         for part in range(self._num_parts):
-            yield pl.read_ipc(_file(self._folder, part), memory_map=False)
+            yield pl.read_ipc(_file(self._folder, part))
 
     def _query(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Rows of hits, with the number of their trial and that of its part."""
@@ -81,12 +83,11 @@ class SearchHits:
             .select("part", "number", "fold", "epoch", "class_id", "queries", "hits")
         )
 
-    def _sorted_into_parts(self) -> TemporaryDirectory[str]:
-        folder = TemporaryDirectory(prefix="podium-hits-")
-        raw = Path(folder.name) / "raw"
-        sink = pl.PartitionBy(
-            raw, key="part", include_key=False, approximate_bytes_per_file=None
-        )
+    def _sorted_into_parts(self) -> Path:
+        folder = Path(mkdtemp(prefix="podium-hits-"))
+        finalize(self, rmtree, folder, ignore_errors=True)
+        raw = folder / "raw"
+        sink = pl.PartitionBy(raw, key="part", include_key=False, approximate_bytes_per_file=None)
         self._reader.summarise(
             lambda rows: self._query(rows).sink_parquet(
                 sink, mkdir=True, compression="lz4", lazy=True
@@ -105,7 +106,6 @@ class SearchHits:
         return class_hits_of(names, hits)
 
 
-
 def _with_parts(trials: pl.DataFrame, epochs_of_part: int) -> pl.DataFrame:
     """The complete trials of searches, numbered, with the part that their search is in."""
     epochs = pl.col("epochs_run").fill_null(1).cast(pl.Int64).sum().alias("epochs")
@@ -121,8 +121,8 @@ def _with_parts(trials: pl.DataFrame, epochs_of_part: int) -> pl.DataFrame:
     return numbered.join(parts, on=SEARCH, nulls_equal=True, maintain_order="left")
 
 
-def _file(folder: "TemporaryDirectory[str]", part: int) -> Path:
-    return Path(folder.name) / f"{part}.ipc"
+def _file(folder: Path, part: int) -> Path:
+    return folder / f"{part}.ipc"
 
 
 def _read(file: Path) -> pl.DataFrame:

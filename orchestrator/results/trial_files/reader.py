@@ -193,7 +193,9 @@ class Reader:
         flat = flat_test_scores(self._schema)
 
         def whole(rows: pl.LazyFrame) -> pl.LazyFrame:
-            return query((rows.with_columns(**flat) if stored.lacks_columns else rows).drop("is_winner"))
+            return query(
+                (rows.with_columns(**flat) if stored.lacks_columns else rows).drop("is_winner")
+            )
 
         return stored.collect(whole, in_parts=True)
 

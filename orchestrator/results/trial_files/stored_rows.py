@@ -275,9 +275,7 @@ def _selected(
     return query(rows).sort(order).select(columns)
 
 
-def _collected(
-    rows: pl.LazyFrame, paths: StudyPaths, *, in_parts: bool = False
-) -> pl.DataFrame:
+def _collected(rows: pl.LazyFrame, paths: StudyPaths, *, in_parts: bool = False) -> pl.DataFrame:
     """The rows; a transient error is raised as UnreachableError."""
     try:
         return rows.collect(engine="streaming" if in_parts else "auto")
