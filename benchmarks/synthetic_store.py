@@ -1,6 +1,7 @@
 """Results of a study of any size, never trained, for measuring what reads results.
 
-Rows are written in the store's schema as its compactor writes them, a search a row group.
+Rows are written in the store's schema as its compactor writes them, in row groups of so many, one
+search after the other, so that a store may be larger than memory.
 
     python -m benchmarks.synthetic_store FOLDER [--trials 50] [--seeds 3] [--epochs 20]
 """
@@ -17,6 +18,8 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import write_snapshot_files
 from orchestrator.results.records.trial_schema import trial_schema
 from orchestrator.results.storage.files import writing
+from orchestrator.results.storage.locations import relative_path
+from orchestrator.results.trial_files.compaction import TRIALS_PER_ROW_GROUP
 from orchestrator.results.trial_files.compaction_manifest import Manifest, write_manifest
 from orchestrator.results.trial_files.parquet_file import parquet_writer
 from orchestrator.study.resolved_study import resolved_dict
@@ -47,8 +50,12 @@ def write_synthetic_store(folder: Path, size: Size, *, seed: int = 0, asks: bool
     with writing(paths.compacted / name) as file, parquet_writer(file, schema) as writer:
         for number, search in enumerate(searches_of(size)):
             rows = search_rows(size, search, np.random.default_rng([seed, number]))
-            writer.write_table(trial_table(rows, schema, size))
-            trials |= {row.trial_id: str(paths.trial(search.id, row.trial_id)) for row in rows}
+            table = trial_table(rows, schema, size)
+            writer.write_table(table, row_group_size=TRIALS_PER_ROW_GROUP)
+            trials |= {
+                row.trial_id: relative_path(folder, paths.trial(search.id, row.trial_id))
+                for row in rows
+            }
             if asks:
                 _write_asks(paths, search, rows)
     write_manifest(paths, Manifest(file=name, trials=trials))

@@ -125,11 +125,14 @@ def retrieved_by_pictures(
 
     They are those that every tuned loss of the block stored, of its first seed and fold.
     """
+    of_block = results.winners.filter(pl.col("block") == block)["trial_id"].unique()
     frame = (
-        results.reader.test_retrievals()
-        .filter(results.is_winner, pl.col("block") == block)
-        .select("loss", "seed_index", "fold", "class_name", "png", "neighbours")
-        .collect()
+        results.reader.entries_of(
+            "test_retrievals",
+            pl.col("trial_id").is_in(of_block.implode()),
+            carried=("loss", "seed_index"),
+        )
+        .with_columns(pl.col("loss").cast(pl.String))
         .sort("loss", "seed_index", "fold", maintain_order=True)
     )
     runs = {

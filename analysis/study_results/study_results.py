@@ -446,11 +446,16 @@ def read_results(
     """
     study = Reader(folder).study()
     reader = CachedReader(folder, k=study["ks"][0])
+    # Settings are a kilobyte of each trial, and their training is the same text in most.
+    training = pl.col("settings").str.json_path_match("$.training").cast(pl.Categorical)
+    trainings = reader.summarise(
+        lambda rows: rows.select("trial_id", "search", training.alias("training"))
+    )
     trials = (
         reader.trials()
-        .with_columns(pl.col("settings").str.json_path_match("$.training").alias("training"))
         .drop(_HEAVY, strict=False)
         .collect()
+        .join(trainings, on=["trial_id", "search"], how="left")
         .sort("trial_id")
     )
     compared = compared_protocol(protocols_of(study), protocol)
