@@ -74,7 +74,7 @@ class CachedReader(Reader):
         Args:
             column: name of the column.
             trials: filter of trials.
-            carried: columns of trials that each of their nested rows gets; texts become categories.
+            carried: columns of trials that each of their nested rows gets; texts are categories.
             entries: filter of nested rows, by ``pl.element()``; None means all.
         """
         nested = pl.col(column) if entries is None else pl.col(column).list.filter(entries)

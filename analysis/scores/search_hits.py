@@ -76,7 +76,9 @@ class SearchHits:
         return (
             rows.filter(pl.col("stage") == "search", pl.col("state") == "COMPLETE")
             .select("trial_id", "search", "class_hits")
-            .join(numbers.lazy(), on=["trial_id", "search"])
+            # An inner join would keep all hits in memory to see which side is smaller.
+            .join(numbers.lazy(), on=["trial_id", "search"], how="left", maintain_order="left")
+            .drop_nulls("number")
             .explode("class_hits", empty_as_null=False, keep_nulls=False)
             .unnest("class_hits")
             .filter(*is_kept)
