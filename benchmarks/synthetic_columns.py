@@ -4,6 +4,7 @@ Suffixes of arrays: E epochs, K the study's K, C classes.
 """
 
 import io
+import json
 from datetime import UTC, datetime, timedelta
 from functools import cache
 
@@ -12,8 +13,16 @@ import pyarrow as pa
 from PIL import Image
 
 from benchmarks.synthetic_rows import HYPERPARAMETERS, KS, Row, Size
+from trainables.settings.training_settings import TrainingSettings
+from trainables.settings.trial_settings import (
+    BackboneSettings,
+    DatasetSettings,
+    ProtocolSettings,
+    TrialSettings,
+)
 
 _QUERIES = 40  # a class
+_TRAINING = TrainingSettings()
 _STARTED_AT = datetime(2026, 1, 5, 8, tzinfo=UTC)
 
 
@@ -61,7 +70,7 @@ def _flat(row: Row, size: Size) -> dict[str, object]:
         "seed_index": row.seed_index,
         "leaks": False,
         **{f"{name}_hash": f"{name}-{block.dataset}" for name in ("split", "protocol", "test")},
-        "settings": "{}",
+        "settings": _settings(row),
         **{f"hp.{name}": v for name, v in zip(HYPERPARAMETERS, row.values, strict=False)},
         "state": row.state,
         "cause": None if row.has_scores else "diverged",
@@ -91,6 +100,25 @@ def _flat(row: Row, size: Size) -> dict[str, object]:
         "python_version": "3.11.7",
         "git_commit": "0123abc",
     }
+
+
+def _settings(row: Row) -> str:
+    """All that defines the trial, as a worker writes it."""
+    block = row.search.block
+    hyperparameters = dict(zip(HYPERPARAMETERS, row.values, strict=False))
+    settings = TrialSettings(
+        dataset=DatasetSettings(name=block.dataset),
+        protocol=ProtocolSettings(),
+        folds=(0,),
+        backbone=BackboneSettings(name=block.backbone),
+        embedding_dim=block.embedding_dim,
+        loss=row.search.loss,
+        hyperparameters=hyperparameters,
+        training=_TRAINING,
+        seed=row.seed_index,
+        ks=KS,
+    )
+    return json.dumps(settings.to_dict())
 
 
 def _validation(row: Row, epoch: int) -> float:

@@ -6,6 +6,8 @@ Test recall = level of the block + strength of the loss + what the config adds +
 seed.
 """
 
+import hashlib
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -50,6 +52,27 @@ class Size:
     val_classes: int = 10
     test_classes: int = 100
     thumbnails: bool = True
+
+    @classmethod
+    def of_trials(cls, num_trials: int, *, per_search: int | None = None) -> "Size":
+        """A study with about so many trials of searches.
+
+        Args:
+            num_trials: number of trials of all searches.
+            per_search: number of trials of each search, of as many blocks as it takes; None means
+                the grid's 28 blocks, with as many trials a search as it takes.
+        """
+        usual = cls()
+        if per_search is None:
+            return cls(trials=math.ceil(num_trials / len(usual.blocks) / len(usual.losses)))
+        networks = len(usual.datasets) * len(usual.backbones)
+        dims = math.ceil(num_trials / per_search / len(usual.losses) / networks)
+        return cls(trials=per_search, embedding_dims=tuple(range(16, 16 + 4 * dims, 4)))
+
+    @property
+    def num_search_trials(self) -> int:
+        """Number of trials of all searches."""
+        return len(self.blocks) * len(self.losses) * self.trials
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -97,7 +120,8 @@ class Row:
 
     @property
     def trial_id(self) -> str:
-        return f"{self.search.id}.{self.stage}.{self.config}.{self.seed_index}"
+        text = f"{self.search.id}.{self.stage}.{self.config}.{self.seed_index}"
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @property
     def is_tested(self) -> bool:

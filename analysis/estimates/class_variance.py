@@ -9,7 +9,7 @@ the mean over pairs of half the variance of their difference.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,13 +50,14 @@ class ClassVariance:
 
 
 def class_variance(
-    hits: pl.DataFrame, *, group: Sequence[str], member: Sequence[str]
+    hits: Iterable[pl.DataFrame], *, group: Sequence[str], member: Sequence[str]
 ) -> ClassVariance | None:
     """Variance of recall over classes.
 
     Args:
-        hits: one row per class of each member, or several, which are summed: ``class_id``,
-            ``queries`` (1 or more) and ``hits``, and the columns of ``group`` and ``member``.
+        hits: tables with one row per class of each member, or several, which are summed:
+            ``class_id``, ``queries`` (1 or more) and ``hits``, and the columns of ``group`` and
+            ``member``. A group is in one of them, and they are in the order of groups.
         group: columns that name a group, whose members share one set of classes. Members that
             lack a class which others of their group have are left out.
         member: columns that name a member within its group.
@@ -64,15 +65,7 @@ def class_variance(
     Returns:
         None if no group has two classes.
     """
-    keys = [*group, *member]
-    summed = (
-        hits.group_by(*keys, "class_id")
-        .agg(pl.col("queries", "hits").sum())
-        .with_columns(pl.col("class_id").n_unique().over(group).alias("num_classes"))
-        .filter(pl.len().over(keys) == pl.col("num_classes"), pl.col("num_classes") > 1)
-        .sort(*keys, "class_id")
-    )
-    groups = [_of_group(part, keys) for part in summed.partition_by(group, maintain_order=True)]
+    groups = [found for table in hits for found in _groups(table, group, member)]
     if not groups:
         return None
     pairs = [found for found in groups if found.own is not None]
@@ -101,6 +94,18 @@ class _Group:
     binomial: float
     excess: float  # of the binomial variance for a class correlation of 1
     num_classes: int
+
+
+def _groups(hits: pl.DataFrame, group: Sequence[str], member: Sequence[str]) -> list[_Group]:
+    keys = [*group, *member]
+    summed = (
+        hits.group_by(*keys, "class_id")
+        .agg(pl.col("queries", "hits").sum())
+        .with_columns(pl.col("class_id").n_unique().over(group).alias("num_classes"))
+        .filter(pl.len().over(keys) == pl.col("num_classes"), pl.col("num_classes") > 1)
+        .sort(*keys, "class_id")
+    )
+    return [_of_group(part, keys) for part in summed.partition_by(group, maintain_order=True)]
 
 
 def _of_group(rows: pl.DataFrame, keys: list[str]) -> _Group:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.estimates.reml_design import Covariance, Design, Pattern, design_of
+from analysis.estimates.reml_design import Contrasts, Covariance, Design, Pattern, design_of
 
 RESIDUAL = "residual"
 _CUT_95 = 3.841458820694124  # the 95 % quantile of chi-square with one degree of freedom
@@ -250,7 +250,20 @@ def _deviance(design: Design, components_T: _Floats) -> tuple[float, _Floats]:
     gradient_T[-1] = design.within_df / residual - design.within / residual**2
     for part in parts:
         value += part.add(effects_P, covariance_PP, gradient_T)
+    for contrasts in design.contrasts:
+        value += _add_contrasts(contrasts, components_T, gradient_T)
     return value, gradient_T
+
+
+def _add_contrasts(contrasts: Contrasts, components_T: _Floats, gradient_T: _Floats) -> float:
+    """Adds df log|V| + tr(V^-1 S) to the deviance: the gradient in place, the value returned."""
+    inverse = _Inverse(contrasts.covariance, components_T)
+    pulled_CC = inverse.inverse_CC @ contrasts.squares_CC
+    pairs_CC = contrasts.df * inverse.inverse_CC - pulled_CC @ inverse.inverse_CC
+    same_TCC = contrasts.covariance.same_TCC
+    gradient_T[:-1] += same_TCC.reshape(-1, pairs_CC.size) @ pairs_CC.ravel()
+    gradient_T[-1] += float(np.diag(pairs_CC) @ contrasts.covariance.shares_C)
+    return contrasts.df * inverse.log_determinant + float(np.trace(pulled_CC))
 
 
 class _Inverse:

@@ -1,14 +1,17 @@
 """Optimism (selection bias) of the validation scores of picks, over the searches of a protocol."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import polars as pl
 
 from analysis.hypothesis_tests.group_means import Cells, group_means, independent_cells
 from analysis.protocols.study_frames import StudyFrames
-from analysis.scores.protocol_runs import search_class_hits
-from analysis.selection.optimism import class_optimism, fresh_run_optimism
+from analysis.selection.optimism import (
+    class_optimism,
+    fresh_run_optimism,
+    of_several_classes,
+)
 from orchestrator.results.records.metric_columns import RECALL
 
 _SEARCH = ["block", "loss", "protocol", "repeat"]
@@ -46,10 +49,10 @@ def study_optimism(
         runs: search runs, from ``checked_runs``.
         parts: final runs on a part of the classes, from ``checked_runs``.
     """
-    hits = search_class_hits(trials, frames.class_hits, k=frames.k)
     is_primary = frames.k == frames.study["ks"][0]
+    hits = frames.class_hits(trials) if is_primary else ()
     one_split = _one_split(trials)
-    over_classes = optimism_over_classes(hits if is_primary else hits.clear(), one_split=one_split)
+    over_classes = optimism_over_classes(hits, one_split=one_split)
     over_runs = optimism_over_runs(runs, fresh_runs(trials, parts), one_split=one_split)
     if len(over_classes):
         no_halves = ""
@@ -77,22 +80,21 @@ def _one_split(trials: pl.DataFrame) -> list[str]:
 
 
 def optimism_over_classes(
-    class_hits: pl.DataFrame, *, one_split: Collection[str] = ()
+    class_hits: Iterable[pl.DataFrame], *, one_split: Collection[str] = ()
 ) -> pl.DataFrame:
     """Means of ``class_optimism`` over searches: in all, of choosing epochs and of configs.
 
     Args:
-        class_hits: hits of each network, epoch and class, from ``checked_class_hits``; networks
-            validated on a single class, which has no halves, are left out.
+        class_hits: hits of each network, epoch and class: tables from ``checked_class_hits`` of
+            whole searches, in the order of these; networks validated on a single class, which has
+            no halves, are left out.
         one_split: protocols all of whose repeats have the same validation classes. They are one
             draw of classes, so repeats give no interval over classes.
 
     Returns:
         As ``group_means``, of ``optimism``, ``epoch`` and ``config``.
     """
-    network = [*_SEARCH, "config", "seed", "fold"]
-    several = class_hits.filter(pl.col("class_id").n_unique().over(network) > 1)
-    found = class_optimism(several, replicates=0)
+    found = class_optimism(map(of_several_classes, class_hits), replicates=0)
     means = group_means(independent_cells(found), ("optimism", "epoch", "config"))
     has_draws = ~pl.col("protocol").is_in(list(one_split))
     return means.with_columns(

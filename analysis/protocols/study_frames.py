@@ -1,13 +1,15 @@
 """The frames of a results store that statistics of protocols are computed from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import polars as pl
 
 from analysis.scores.cached_reader import CachedReader
 from analysis.scores.protocol_runs import chosen_k, final_runs, search_runs
+from analysis.scores.search_hits import SearchHits
 from orchestrator.results.records.asks import Ask, read_asks
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
@@ -25,8 +27,9 @@ class StudyFrames:
         trials: one row a trial, flat columns.
         drawn: ``search`` and ``trial_id`` of the trials that samplers drew, so neither the
             published default nor a config that was given.
-        scores: long frame of validation scores.
-        class_hits: long frame of hits of the validation classes.
+        scores: long frame of validation scores, at least the best of each fold's.
+        class_hits: trials -> hits of the searches among them, tables from `checked_class_hits` of
+            whole searches in the order of those.
         test_scores: long frame of test scores.
         attempts: one row an attempt.
         metric: name of the objective.
@@ -37,7 +40,7 @@ class StudyFrames:
     trials: pl.DataFrame
     drawn: pl.DataFrame
     scores: pl.LazyFrame
-    class_hits: pl.LazyFrame
+    class_hits: Callable[[pl.DataFrame], Iterable[pl.DataFrame]]
     test_scores: pl.LazyFrame
     attempts: pl.LazyFrame
     metric: str
@@ -98,8 +101,8 @@ def frames_of(
         study=study,
         trials=trials,
         drawn=drawn,
-        scores=reader.validation_scores(),
-        class_hits=reader.validation_hits(),
+        scores=reader.best_validation(),
+        class_hits=partial(SearchHits, reader=reader, k=k),
         test_scores=reader.test_scores(),
         attempts=reader.attempts(),
         metric=reader.objective,

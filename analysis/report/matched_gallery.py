@@ -92,7 +92,7 @@ def _networks(results: StudyResults) -> pl.DataFrame:
         .select("trial_id", "value", "gallery")
     )
     sizes = (
-        results.reader.validation_hits()
+        results.reader.final_hits()
         .join(first.lazy().select("trial_id"), on="trial_id", how="semi")
         .group_by("trial_id")
         .agg(pl.col("class_id").n_unique().alias("num_classes"))

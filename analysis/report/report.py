@@ -21,6 +21,7 @@ from analysis.page.html_page import (
     Section,
     render_page,
 )
+from analysis.page.page_limits import within_limits
 from analysis.report.compute_cost import compute_cost
 from analysis.report.cross_validation import cross_validation
 from analysis.report.embedding_maps import embedding_maps
@@ -206,7 +207,8 @@ def study_page(folder: Place, *, links: Sequence[Link] = (), protocol: str | Non
         PodiumError: it is no results folder, a file of it is corrupt, competitors were scored on
             different data, or there is no such protocol.
     """
-    return render_page(study_report(read_results(folder, protocol), links=links))
+    report = study_report(read_results(folder, protocol), links=links)
+    return render_page(within_limits(report))
 
 
 def study_report(results: StudyResults, *, links: Sequence[Link] = ()) -> Page:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import polars as pl
 from PIL import Image
@@ -15,6 +16,7 @@ from analysis.study_results.retrieved_images import (
     confused_pairs,
     retrieved_by_embeddings,
     retrieved_by_pictures,
+    stored_pictures,
 )
 from analysis.study_results.study_results import StudyResults
 
@@ -66,7 +68,8 @@ def retrieved_blocks(results: StudyResults) -> Iterator[RetrievedBlock]:
     """
     names = spread_blocks(results, set(results.winners["block"]), _BLOCKS)
     most_products = _MOST_PRODUCTS / max(1, len(names) * len(results.losses))
-    found = [(name, _source(results, name, most_products)) for name in names]
+    pictures = cache(lambda: stored_pictures(results, names))  # read only where they are needed
+    found = [(name, _source(results, name, most_products, pictures)) for name in names]
     sources = {name: source for name, source in found if source is not None}
     fitted = _all_fitted(sources, beside=results.images_beside)
     for place, (name, source) in enumerate(sources.items()):
@@ -94,7 +97,12 @@ class _Source:
     has_images: bool
 
 
-def _source(results: StudyResults, block: str, most_products: float) -> _Source | None:
+def _source(
+    results: StudyResults,
+    block: str,
+    most_products: float,
+    pictures: Callable[[], pl.DataFrame],
+) -> _Source | None:
     """None where no query of the block has an image."""
     found = retrieved_by_embeddings(results, block, most_products=most_products)
     pairs = confused_pairs(found[0], _PAIRS) if found else ()
@@ -110,7 +118,7 @@ def _source(results: StudyResults, block: str, most_products: float) -> _Source 
                 pairs=pairs,
                 has_images=True,
             )
-    pictured = retrieved_by_pictures(results, block)
+    pictured = retrieved_by_pictures(results, pictures(), block)
     if pictured is None:
         return None
     few, pngs = pictured

@@ -4,6 +4,7 @@ from collections.abc import Collection
 
 import polars as pl
 
+from analysis.page.page_limits import spread
 from analysis.study_results.study_results import StudyResults
 
 _MOST_POINTS = 8_000  # of the lines of one figure, so that a page stays small
@@ -32,12 +33,7 @@ def spread_blocks(results: StudyResults, having: set[str], most: int) -> list[st
         .sort("score", "block", nulls_last=True)
     )
     blocks: list[str] = levels["block"].to_list()
-    if len(blocks) <= most:
-        return blocks
-    if most == 1:
-        return [blocks[len(blocks) // 2]]
-    step = (len(blocks) - 1) / (most - 1)
-    return [blocks[int(step * position + 0.5)] for position in range(most)]
+    return spread(blocks, most)
 
 
 def ranked_losses(results: StudyResults, having: Collection[str]) -> list[str]:

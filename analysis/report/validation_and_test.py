@@ -114,9 +114,7 @@ def _errors(results: StudyResults) -> str:
 
 def _validation_classes(results: StudyResults) -> pl.DataFrame:
     """Intervals over validation classes, at the epoch that each final run selected."""
-    is_selected = (pl.col("stage") == "final") & (pl.col("epoch") == pl.col("epoch_selected"))
-    hits = results.reader.validation_hits().filter(is_selected)
-    return class_intervals(results.finals, hits, results.k)
+    return class_intervals(results.finals, results.reader.final_hits(), results.k)
 
 
 def _table(finalists: pl.DataFrame, series: Mapping[str, Series], word: str) -> Table:

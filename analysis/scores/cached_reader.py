@@ -1,5 +1,11 @@
-"""A results store whose frames that many sections of a report need are read once."""
+"""A results store whose frames that many sections of a report need are read once.
 
+What is kept is small beside the store: a number for each trial, a row for each epoch of a winner
+and for each class of a tested trial. Rows of every epoch and class of searches are not among them:
+`analysis.scores.search_hits` reads those a part at a time.
+"""
+
+from collections.abc import Sequence
 from functools import cached_property
 
 import polars as pl
@@ -7,15 +13,12 @@ import polars as pl
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
 
-_NETWORK = ("trial_id", "search", "stage", "block", "loss", "repeat", "seed_index", "state")
+_ORDER = ("stage", "search", "index", "fold", "seed_index", "trial_id")
 _TRIAL = ("trial_id", "search", "stage")
 
 
 class CachedReader(Reader):
-    """A reader that keeps what it has read of test scores, and of validation at one K.
-
-    It keeps a few numbers for each epoch of a trial, and at most one row for each class: far less
-    than all metrics, roles and K of a store.
+    """A reader that keeps what it has read of tests, and of validation at one K.
 
     Args:
         folder: results folder of the study.
@@ -30,31 +33,65 @@ class CachedReader(Reader):
         self._k = k
 
     def test_scores(self) -> pl.LazyFrame:
-        """Rows of test scores, as `Reader` has them, read at the first call."""
-        return self._test_scores.lazy()
+        """Rows of test scores, in the order of `Reader`, with fewer columns of trials."""
+        return _with_names(self._test_scores)
 
-    def validation_scores(self) -> pl.LazyFrame:
-        """Rows of `scores` on validation, of the objective at the kept K, with fewer columns."""
-        return self._validation_scores.lazy()
+    def best_validation(self) -> pl.LazyFrame:
+        """Rows of `scores`: of the epochs of a trial's fold the one with the best value, as known.
 
-    def validation_hits(self) -> pl.LazyFrame:
-        """Rows of `class_hits` at the kept K, with fewer columns.
-
-        Classes without queries are left out, and trials of searches that did not complete.
+        Of the objective on validation at the kept K: ``trial_id``, ``search``, ``fold``, ``role``,
+        ``metric``, ``k`` and ``value``, null where every epoch's is null or NaN. In no order.
         """
-        return (
-            self._validation_hits.lazy()
-            .with_columns(pl.col(_TRIAL).cast(pl.String))
-            .with_columns(pl.lit("val").alias("role"), pl.lit(self._k, pl.Int32).alias("k"))
-        )
+        return self._best_validation.lazy()
+
+    def final_hits(self) -> pl.LazyFrame:
+        """Rows of `class_hits` of finals, at the kept K and the selected epoch.
+
+        With fewer columns of trials; classes without queries are left out.
+        """
+        return _with_names(self._final_hits)
 
     def test_hits(self) -> pl.LazyFrame:
         """Rows of `test_class_hits` at the kept K, with fewer columns."""
-        return self._test_hits.lazy().with_columns(pl.lit(self._k, pl.Int32).alias("k"))
+        return _with_names(self._test_hits)
 
     def attempts(self) -> pl.LazyFrame:
         """One row per attempt, as `Reader` has them, read at the first call."""
         return self._attempts.lazy()
+
+    def entries_of(
+        self,
+        column: str,
+        trials: pl.Expr,
+        *,
+        carried: Sequence[str],
+        entries: pl.Expr | None = None,
+    ) -> pl.DataFrame:
+        """One row per nested row of a column, in the order of `details`, whose names are numbers.
+
+        Each file is read once, and what is not asked for is dropped as it is read.
+
+        Args:
+            column: name of the column.
+            trials: filter of trials.
+            carried: columns of trials that each of their nested rows gets; texts are categories.
+            entries: filter of nested rows, by ``pl.element()``; None means all.
+        """
+        nested = pl.col(column) if entries is None else pl.col(column).list.filter(entries)
+        found = self.summarise(
+            lambda rows: (
+                rows.filter(trials)
+                .select(*dict.fromkeys((*_ORDER, *carried)), nested)
+                .filter(pl.col(column).list.len() > 0)
+            )
+        )
+        return (
+            found.sort(_ORDER)
+            .select(pl.col(carried), column)
+            .with_columns(pl.selectors.string().cast(pl.Categorical))
+            .explode(column)
+            .unnest(column)
+        )
 
     @cached_property
     def _attempts(self) -> pl.DataFrame:
@@ -62,40 +99,50 @@ class CachedReader(Reader):
 
     @cached_property
     def _test_scores(self) -> pl.DataFrame:
-        return super().test_scores().collect()
+        return self.entries_of("test_scores", pl.lit(True), carried=_TRIAL)
 
     @cached_property
-    def _validation_scores(self) -> pl.DataFrame:
+    def _best_validation(self) -> pl.DataFrame:
         is_kept = (
             pl.col("role") == "val",
             pl.col("metric") == self.objective,
             pl.col("k") == self._k,
         )
-        columns = ("fold", "epoch", "role", "metric", "k", "value")
-        scores = self.details("scores", carried=_NETWORK, in_all=True)
-        return scores.filter(*is_kept).select(*_NETWORK, *columns).collect(engine="streaming")
+        keys = ("trial_id", "search", "fold", "role", "metric", "k")
+        return self.summarise(
+            lambda rows: (
+                rows.select("trial_id", "search", "scores")
+                .explode("scores", empty_as_null=False, keep_nulls=False)
+                .unnest("scores")
+                .filter(*is_kept)
+                .group_by(keys)
+                .agg(pl.col("value").fill_nan(None).max())
+            )
+        )
 
     @cached_property
-    def _validation_hits(self) -> pl.DataFrame:
-        """Trials as numbers, since there is a row for each epoch and class."""
-        is_kept = (pl.col("role") == "val", pl.col("k") == self._k, pl.col("queries") > 0)
-        is_whole = (pl.col("stage") != "search") | (pl.col("state") == "COMPLETE")
-        names = [pl.col(name).cast(pl.Categorical) for name in _TRIAL]
-        hits = self.details(
-            "class_hits", carried=(*names, "epoch_selected"), where=[is_whole], in_all=True
+    def _final_hits(self) -> pl.DataFrame:
+        entry = pl.element().struct
+        hits = self.entries_of(
+            "class_hits",
+            pl.col("stage") == "final",
+            carried=(*_TRIAL, "epoch_selected"),
+            entries=(entry.field("role") == "val")
+            & (entry.field("k") == self._k)
+            & (entry.field("queries") > 0),
         )
-        columns = ("fold", "epoch", "class_id", "queries", "hits")
-        return (
-            hits.filter(*is_kept)
-            .select(*_TRIAL, "epoch_selected", *columns)
-            .collect(engine="streaming")
-        )
+        return hits.filter(pl.col("epoch") == pl.col("epoch_selected"))
 
     @cached_property
     def _test_hits(self) -> pl.DataFrame:
-        columns = ("class_id", "queries", "hits")
-        hits = self.details("test_class_hits", carried=("trial_id", "search"))
-        is_kept = pl.col("k") == self._k
-        return (
-            hits.filter(is_kept).select("trial_id", "search", *columns).collect(engine="streaming")
+        hits = self.entries_of(
+            "test_class_hits",
+            pl.lit(True),
+            carried=("trial_id", "search"),
+            entries=pl.element().struct.field("k") == self._k,
         )
+        return hits.select("trial_id", "search", "class_id", "k", "queries", "hits")
+
+
+def _with_names(frame: pl.DataFrame) -> pl.LazyFrame:
+    return frame.lazy().with_columns(pl.selectors.categorical().cast(pl.String))

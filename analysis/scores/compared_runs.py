@@ -6,7 +6,8 @@ from functools import cached_property
 import polars as pl
 
 from analysis.scores.cached_reader import CachedReader
-from analysis.scores.protocol_runs import Protocol, final_runs, search_class_hits, search_runs
+from analysis.scores.protocol_runs import Protocol, final_runs, search_runs
+from analysis.scores.search_hits import SearchHits
 from podium.errors import PodiumError
 
 
@@ -34,7 +35,7 @@ class ComparedRuns:
         reader = self._reader
         return search_runs(
             trials,
-            reader.validation_scores(),
+            reader.best_validation(),
             reader.test_scores(),
             metric=reader.objective,
             k=self._k,
@@ -49,7 +50,7 @@ class ComparedRuns:
         reader = self._reader
         return final_runs(
             self._trials,
-            reader.validation_scores(),
+            reader.best_validation(),
             reader.test_scores(),
             metric=reader.objective,
             k=self._k,
@@ -57,9 +58,9 @@ class ComparedRuns:
         )
 
     @cached_property
-    def class_hits(self) -> pl.DataFrame:
-        """Class hits of the searches, from `analysis.scores.protocol_runs.search_class_hits`."""
-        return search_class_hits(self._trials, self._reader.validation_hits(), k=self._k)
+    def class_hits(self) -> SearchHits:
+        """Class hits of the searches."""
+        return SearchHits(self._trials, self._reader, k=self._k)
 
 
 def compared_protocol(protocols: Sequence[Protocol], label: str | None = None) -> Protocol:

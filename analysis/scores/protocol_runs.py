@@ -119,31 +119,27 @@ def final_runs(
     return _runs(finals, scores, test_scores, metric, k)
 
 
-def search_class_hits(trials: pl.DataFrame, class_hits: pl.LazyFrame, *, k: int) -> pl.DataFrame:
-    """Validation hits of the complete trials of all searches, of every epoch, at one K.
+def complete_trials(trials: pl.DataFrame) -> pl.DataFrame:
+    """The trials of searches that ran to their end."""
+    return trials.filter(pl.col("stage") == "search", pl.col("state") == "COMPLETE")
+
+
+def class_hits_of(trials: pl.DataFrame, hits: pl.DataFrame) -> pl.DataFrame:
+    """The table of class hits of these trials, at one K.
 
     Args:
-        trials: trials of the store, one row each.
-        class_hits: long frame of validation hits.
-        k: K of Recall@K; all epochs are stored for the primary K only.
+        trials: trials from ``complete_trials``, each with a ``number``.
+        hits: their hits on validation: ``number``, ``fold``, ``epoch``, ``class_id``, ``queries``
+            (at least 1) and ``hits``.
     """
-    complete = trials.filter(pl.col("stage") == "search", pl.col("state") == "COMPLETE")
-    trial = ["trial_id", "search"]
-    names = complete.select(
+    names = trials.select(
         *("block", "loss", "protocol", "repeat", "num_folds"),
         pl.col("config_hash").alias("config"),
         pl.col("seed_index").alias("seed"),
     )
-    runs = pl.concat([complete.select(trial), with_enums(names)], how="horizontal")
-    hits = (
-        class_hits.filter(pl.col("trial_id").is_in(complete["trial_id"].unique().implode()))
-        .filter(pl.col("role") == "val", pl.col("k") == k, pl.col("queries") > 0)
-        .select(*trial, "fold", "epoch", "class_id", "queries", "hits")
-        .join(runs.lazy(), on=trial)
-        .drop(trial)
-        .collect(engine="streaming")
-    )
-    return checked_class_hits(_without_single_fold(hits))
+    runs = pl.concat([trials.select("number"), with_enums(names)], how="horizontal")
+    named = hits.join(runs, on="number").drop("number")
+    return checked_class_hits(_without_single_fold(named))
 
 
 def attempt_table(

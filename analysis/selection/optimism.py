@@ -12,9 +12,10 @@ test does not measure it: their classes and galleries differ. Two ways that do:
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from typing import cast
 
 import numpy as np
@@ -33,7 +34,12 @@ _RESAMPLED_HALVES = 40  # of each resample; their scatter over halves only widen
 
 
 def class_optimism(
-    class_hits: pl.DataFrame, *, most_halves: int = 200, replicates: int = 200, seed: int = 0
+    class_hits: Iterable[pl.DataFrame],
+    *,
+    most_halves: int = 200,
+    replicates: int = 200,
+    seed: int = 0,
+    numbered_within: Sequence[str] = (),
 ) -> pl.DataFrame:
     """Optimism of choosing by half of the validation classes, of each search.
 
@@ -50,10 +56,13 @@ def class_optimism(
     classes are drawn alike and independently; the networks are given.
 
     Args:
-        class_hits: table from ``checked_class_hits``, of completed runs, at one K of Recall@K.
+        class_hits: tables from ``checked_class_hits``, of completed runs, at one K of Recall@K,
+            each of whole searches and in the order of these.
         most_halves: largest number of halves H.
         replicates: number of resamples R; 0 leaves the intervals out.
         seed: seed of halves and resamples.
+        numbered_within: columns of a search; those with equal values there are numbered together,
+            and halves are drawn by these numbers. () numbers all together.
 
     Returns:
         ``block``, ``loss``, ``protocol``, ``repeat``; ``optimism`` = ``epoch`` + ``config``, each
@@ -67,11 +76,17 @@ def class_optimism(
             at each epoch.
     """
     rows: list[dict[str, object]] = []
-    for number, (search, found) in enumerate(groupby(_networks(class_hits), key=_search_of)):
+    counts: Counter[tuple[object, ...]] = Counter()
+    every = chain.from_iterable(map(_networks, class_hits))
+    for search, found in groupby(every, key=_search_of):
         networks = [network for _, network in found]
+        named = dict(zip(SEARCH, search, strict=True))
+        alike = tuple(named[name] for name in numbered_within)
+        number = counts[alike]
+        counts[alike] += 1
         rows.append(
             {
-                **dict(zip(SEARCH, search, strict=True)),
+                **named,
                 # Halves of its own, so that their effect averages out over searches.
                 **_with_intervals(networks, most_halves, replicates, seed + number),
                 "num_configs": len({network.config for network in networks}),
@@ -86,6 +101,16 @@ def class_optimism(
         **dict.fromkeys(("num_configs", "num_classes"), pl.Int64),
     }
     return pl.DataFrame(rows, schema=schema)
+
+
+def of_several_classes(class_hits: pl.DataFrame) -> pl.DataFrame:
+    """The hits of networks that were validated on two classes or more: a single one has no halves.
+
+    Args:
+        class_hits: table from ``checked_class_hits``.
+    """
+    network = (*SEARCH, "config", "seed", "fold")
+    return class_hits.filter(pl.col("class_id").n_unique().over(network) > 1)
 
 
 def fresh_run_optimism(runs: pl.DataFrame, *, across_repeats: bool = False) -> pl.DataFrame:

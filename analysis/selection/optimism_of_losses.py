@@ -5,13 +5,18 @@ Means over the searches of a loss under one protocol, of the two kinds in
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import polars as pl
 
 from analysis.estimates.confidence_intervals import t_interval
 from analysis.hypothesis_tests.group_means import NO_WIDTH
-from analysis.selection.optimism import class_optimism, fresh_run_optimism
+from analysis.selection.optimism import (
+    class_optimism,
+    fresh_run_optimism,
+    of_several_classes,
+)
 
 _PARTS = ("optimism", "epoch", "config")
 _SCHEMA = {
@@ -23,13 +28,14 @@ _SCHEMA = {
 
 
 def optimism_over_classes_by_loss(
-    class_hits: pl.DataFrame, *, has_one_split: bool
+    class_hits: Iterable[pl.DataFrame], *, has_one_split: bool
 ) -> pl.DataFrame:
     """Optimism of choosing by half of the validation classes, and its parts.
 
     Args:
-        class_hits: table from ``checked_class_hits``, of one protocol; networks validated on a
-            single class, which has no halves, are left out.
+        class_hits: tables from ``checked_class_hits``, of one protocol, each of whole searches and
+            in the order of these; networks validated on a single class, which has no halves, are
+            left out.
         has_one_split: whether all repeats have the same validation classes, so that they are one
             draw of classes.
 
@@ -39,19 +45,26 @@ def optimism_over_classes_by_loss(
         their own where these are more; ``classes``, the bootstrap of a single search; null, and
         empty, without any of them), ``num_searches``.
     """
-    network = ["block", "loss", "protocol", "repeat", "config", "seed", "fold"]
-    several = class_hits.filter(pl.col("class_id").n_unique().over(network) > 1)
+    found = class_optimism(
+        map(of_several_classes, class_hits), replicates=0, numbered_within=["loss"]
+    )
     rows: list[dict[str, object]] = []
-    for (loss,), hits in several.group_by("loss", maintain_order=True):
-        is_single = hits.select("block", "repeat").n_unique() == 1
-        found = class_optimism(hits, replicates=200 if is_single else 0)
+    for (loss,), of_loss in found.group_by("loss", maintain_order=True):
+        is_single = of_loss.select("block", "repeat").n_unique() == 1
+        ends = _ends_over_classes(class_hits, loss) if is_single else None
         for part in _PARTS:
-            row = {"loss": loss, "part": part, **_mean(found, part, has_one_split)}
-            if is_single:
-                low, high = found[f"{part}_low"][0], found[f"{part}_high"][0]
+            row = {"loss": loss, "part": part, **_mean(of_loss, part, has_one_split)}
+            if ends is not None:
+                low, high = ends[f"{part}_low"], ends[f"{part}_high"]
                 row |= {"low": low, "high": high, "over": "" if low is None else "classes"}
             rows.append(row)
     return pl.DataFrame(rows, schema=_SCHEMA).sort("loss", maintain_order=True)
+
+
+def _ends_over_classes(class_hits: Iterable[pl.DataFrame], loss: object) -> dict[str, Any]:
+    """The bootstrap over classes of the one search of a loss."""
+    of_loss = (of_several_classes(hits.filter(pl.col("loss") == loss)) for hits in class_hits)
+    return class_optimism(of_loss).row(0, named=True)
 
 
 def optimism_over_runs_by_loss(

@@ -4,10 +4,10 @@ R resamples, K classes, N config-epochs, C configs. Scores are shares of 1.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from operator import itemgetter
 
 import numpy as np
@@ -188,7 +188,9 @@ def reselected_by_repeats(runs: pl.DataFrame) -> pl.DataFrame:
     return _by_loss(rows)
 
 
-def reselected_by_classes(class_hits: pl.DataFrame, *, replicates: int = 200) -> pl.DataFrame:
+def reselected_by_classes(
+    class_hits: Iterable[pl.DataFrame], *, replicates: int = 200
+) -> pl.DataFrame:
     """How often a search picks its config again when its validation classes are resampled.
 
     In each resample (the bootstrap over classes, all configs alike) the best epoch of each network
@@ -196,8 +198,9 @@ def reselected_by_classes(class_hits: pl.DataFrame, *, replicates: int = 200) ->
     are shakier in it than with new classes of the same number.
 
     Args:
-        class_hits: table from ``checked_class_hits``, of one protocol. Searches whose configs have
-            classes of their own, or one class, are left out.
+        class_hits: tables from ``checked_class_hits``, of one protocol, each of whole searches and
+            in the order of these. Searches whose configs have classes of their own, or one class,
+            are left out.
         replicates: number of resamples.
 
     Returns:
@@ -205,7 +208,8 @@ def reselected_by_classes(class_hits: pl.DataFrame, *, replicates: int = 200) ->
         ``num_searches``.
     """
     rows = []
-    for (_, loss, _), found in groupby(_folds(class_hits), key=itemgetter(0)):
+    folds = chain.from_iterable(map(_folds, class_hits))
+    for (_, loss, _), found in groupby(folds, key=itemgetter(0)):
         scores = _resampled([fold for _, fold in found], replicates)
         if scores is None:
             continue

@@ -54,7 +54,7 @@ def final_test_classes(results: StudyResults) -> ClassVariance | None:
         .collect()
     )
     # Losses of which runs failed have fewer queries, on the same classes.
-    return class_variance(hits, group=["block"], member=["loss"])
+    return class_variance([hits], group=["block"], member=["loss"])
 
 
 def search_component_scores(results: StudyResults) -> pl.DataFrame:
@@ -98,9 +98,15 @@ def search_validation_classes(results: StudyResults) -> ClassVariance | None:
     """Variance over validation classes of the complete trials of searches, at their best epoch."""
     if not results.is_by_class:
         return None
-    hits = results.runs.class_hits
-    if hits.is_empty():
-        return None
+    return class_variance(
+        map(_at_best_epoch, results.runs.class_hits),
+        group=["block", "loss", "repeat", "fold"],
+        member=["config", "seed"],
+    )
+
+
+def _at_best_epoch(hits: pl.DataFrame) -> pl.DataFrame:
+    """The hits of each network at its best epoch."""
     numbered = hits.with_columns(pl.struct(_NETWORK).rle_id().alias("network"))  # they are sorted
     epochs = (
         numbered.group_by("network", "epoch")
@@ -108,10 +114,7 @@ def search_validation_classes(results: StudyResults) -> ClassVariance | None:
         .group_by("network")
         .agg(best_epoch("recall"))
     )
-    best = numbered.join(epochs, on=["network", "epoch"], how="semi")
-    return class_variance(
-        best, group=["block", "loss", "repeat", "fold"], member=["config", "seed"]
-    )
+    return numbered.join(epochs, on=["network", "epoch"], how="semi")
 
 
 def spent_hours(results: StudyResults) -> Hours:

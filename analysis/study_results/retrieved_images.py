@@ -4,7 +4,7 @@ N = images, Q = queries, L = losses, K = neighbours, C = classes.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -118,20 +118,42 @@ def retrieved_by_embeddings(
     return retrieved, first
 
 
+def stored_pictures(results: StudyResults, blocks: Collection[str]) -> pl.DataFrame:
+    """Queries that the tuned losses of some blocks stored with pictures.
+
+    ``block``, ``loss``, ``seed_index``, ``fold``, ``class_name``, ``png`` and ``neighbours``, in
+    the order of the first four.
+
+    Args:
+        results: results of the study.
+        blocks: labels of the blocks, which are read together.
+    """
+    names = ("block", "loss")
+    trial_ids = results.winners.filter(pl.col("block").is_in(blocks))["trial_id"].unique()
+    return (
+        results.reader.entries_of(
+            "test_retrievals",
+            pl.col("trial_id").is_in(trial_ids.implode()),
+            carried=(*names, "seed_index"),
+        )
+        .with_columns(pl.col(names).cast(pl.String))
+        .sort(*names, "seed_index", "fold", maintain_order=True)
+    )
+
+
 def retrieved_by_pictures(
-    results: StudyResults, block: str
+    results: StudyResults, pictures: pl.DataFrame, block: str
 ) -> tuple[Retrieved, tuple[bytes, ...]] | None:
     """The few queries that trials stored with pictures, and a PNG of each image; None without any.
 
     They are those that every tuned loss of the block stored, of its first seed and fold.
+
+    Args:
+        results: results of the study.
+        pictures: what the losses of some blocks stored, from `stored_pictures`.
+        block: label of the block.
     """
-    frame = (
-        results.reader.test_retrievals()
-        .filter(results.is_winner, pl.col("block") == block)
-        .select("loss", "seed_index", "fold", "class_name", "png", "neighbours")
-        .collect()
-        .sort("loss", "seed_index", "fold", maintain_order=True)
-    )
+    frame = pictures.filter(pl.col("block") == block)
     runs = {
         str(loss): _first_run(part)
         for (loss,), part in frame.partition_by("loss", as_dict=True, maintain_order=True).items()

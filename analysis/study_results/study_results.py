@@ -354,11 +354,10 @@ class StudyResults:
 
         Columns: ``block``, ``loss``, ``repeat``, ``seed_index``, ``fold``, ``epoch``, ``value``.
         """
+        is_objective = (pl.col("metric") == self.objective) & (pl.col("k") == self.k)
         return (
-            self.reader.validation_scores()
-            .filter(self.is_winner, pl.col("state") == "COMPLETE")
+            self._scores_of_winners.filter(pl.col("role") == "val", is_objective)
             .select(*_EPOCH, (pl.col("value").fill_nan(None) * PERCENT).alias("value"))
-            .collect()
             .sort(_EPOCH)
         )
 
@@ -366,10 +365,8 @@ class StudyResults:
     def training_scores(self) -> pl.DataFrame:
         """What training recorded of winners by epoch: columns of ``curves``, and ``metric``."""
         return (
-            self.reader.scores()
-            .filter(self.is_winner, pl.col("state") == "COMPLETE", pl.col("role") == "train")
+            self._scores_of_winners.filter(pl.col("role") == "train")
             .select(*_EPOCH, "metric", pl.col("value").fill_nan(None))
-            .collect()
             .sort(*_EPOCH, "metric")
         )
 
@@ -380,6 +377,20 @@ class StudyResults:
         From `analysis.scores.class_intervals.class_intervals`.
         """
         return class_intervals(self.finals, self.reader.test_hits(), self.k)
+
+    @cached_property
+    def _scores_of_winners(self) -> pl.DataFrame:
+        """What was scored of winners as they were trained, by epoch."""
+        entry = pl.element().struct
+        of_training = entry.field("role") == "train"
+        of_validation = (entry.field("metric") == self.objective) & (entry.field("k") == self.k)
+        scores = self.reader.entries_of(
+            "scores",
+            self.is_winner & (pl.col("state") == "COMPLETE"),
+            carried=("block", "loss", "repeat", "seed_index"),
+            entries=of_training | of_validation,
+        )
+        return scores.with_columns(pl.selectors.categorical().cast(pl.String))
 
     @property
     def is_winner(self) -> pl.Expr:
@@ -440,11 +451,16 @@ def read_results(
     """
     study = Reader(folder).study()
     reader = CachedReader(folder, k=study["ks"][0])
+    # Settings are a kilobyte of each trial, and their training is the same text in most.
+    training = pl.col("settings").str.json_path_match("$.training").cast(pl.Categorical)
+    trainings = reader.summarise(
+        lambda rows: rows.select("trial_id", "search", training.alias("training"))
+    )
     trials = (
         reader.trials()
-        .with_columns(pl.col("settings").str.json_path_match("$.training").alias("training"))
         .drop(_HEAVY, strict=False)
         .collect()
+        .join(trainings, on=["trial_id", "search"], how="left")
         .sort("trial_id")
     )
     compared = compared_protocol(protocols_of(study), protocol)

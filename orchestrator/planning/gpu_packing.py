@@ -112,14 +112,16 @@ def packing_advice(study: Study, reader: Reader) -> list[PackingAdvice]:
 
 
 def _memory(shares: dict[str, float], reader: Reader) -> Iterable[BlockMemory]:
+    attempts = reader.attempts().select("trial_id", "cause", "device_memory_mb").collect()
+    if attempts["device_memory_mb"].is_null().all():
+        return
     trials = (
         reader.trials()
         .filter(pl.col("device") != "cpu")
         .select("trial_id", "block", "state", "peak_memory_mb")
         .collect()
     )
-    attempts = reader.attempts().select("trial_id", "cause", "device_memory_mb")
-    known = attempts.collect().join(trials.select("trial_id", "block"), on="trial_id", how="inner")
+    known = attempts.join(trials.select("trial_id", "block"), on="trial_id", how="inner")
     device_mb = known["device_memory_mb"].min()
     if device_mb is None:
         return

@@ -46,13 +46,12 @@ def study_status(folder: Place) -> StudyStatus:
     reader = Reader(folder)
     study = study_from_resolved(reader.study())
     asks = read_asks(StudyPaths(folder))
-    counts = _counts(reader.trials())
+    counts, trained = _counts(reader)
     rows = [_row(study, search, asks.get(search.id, []), counts) for search in searches(study)]
     numbers = ("trials", "planned", "open", "pruned", "failed", "duplicates", "finals")
     total: dict[str, object] = {name: sum(int(str(row[name])) for row in rows) for name in numbers}
     baselines = sum(count for (_, stage, _), count in counts.items() if stage == "baseline")
     kept_mb = round(kept_bytes(StudyPaths(folder)) / 1e6, 1)  # weights and embeddings
-    trained = reader.trials().filter(pl.col("same_as").is_null()).select(pl.len()).collect().item()
     return StudyStatus(
         searches=rows,
         total={**total, "baselines": baselines, "kept_mb": kept_mb},
@@ -61,9 +60,17 @@ def study_status(folder: Place) -> StudyStatus:
     )
 
 
-def _counts(trials: pl.LazyFrame) -> dict[tuple[str, str, str], int]:
-    grouped = trials.group_by("search", "stage", "state").len().collect()
-    return {(search, stage, state): n for search, stage, state, n in grouped.iter_rows()}
+def _counts(reader: Reader) -> tuple[dict[tuple[str, str, str], int], int]:
+    """Trials by search, stage and state, and how many of all are no copies."""
+    grouped = reader.summarise(
+        lambda rows: (
+            rows.select("search", "stage", "state", "same_as")
+            .group_by("search", "stage", "state")
+            .agg(pl.len(), pl.col("same_as").is_null().sum().alias("trained"))
+        )
+    )
+    counts = {(search, stage, state): n for search, stage, state, n, _ in grouped.iter_rows()}
+    return counts, int(grouped["trained"].sum())
 
 
 def _row(

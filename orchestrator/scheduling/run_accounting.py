@@ -48,6 +48,7 @@ from podium.errors import FolderGoneError, StoreError
 
 _WRITE_SECONDS = 5.0
 _REMOTE_WRITE_SECONDS = 30.0  # every write is a request there
+_BLOCK = ("dataset", "backbone", "embedding_dim", "image_size")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -320,21 +321,10 @@ def _estimate(study: Study, reader: Reader) -> Iterable[Run]:
         )
         .collect()
     )
-    sums: dict[SpentOn, Spent] = {}
-    for row in rows.iter_rows(named=True):
-        demand = demand_of(study, _block(row))
-        use, seconds = use_of(row["state"]), row["seconds"] or 0.0
-        is_whole = use == "complete" and row["attempts"] == 1
-        sums.setdefault(SpentOn(row["search"], row["stage"], use), Spent()).add(
-            Spent(
-                tries=row["attempts"],
-                seconds=seconds,
-                cpu_seconds=seconds * demand.cpus,
-                gpu_seconds=seconds * demand.gpus,
-                whole_tries=int(is_whole),
-                whole_seconds=seconds if is_whole else 0.0,
-            )
-        )
+    sums = {
+        SpentOn(search, stage, use): Spent(*values)
+        for search, stage, use, *values in _sums(study, rows).iter_rows()
+    }
     if sums:
         yield Run(
             number=ESTIMATE,
@@ -352,6 +342,34 @@ def _estimate(study: Study, reader: Reader) -> Iterable[Run]:
         )
 
 
-def _block(row: Mapping[str, object]) -> Block:
-    names = ("dataset", "backbone", "embedding_dim", "image_size")
-    return Block(**{name: row[name] for name in names})  # type: ignore[arg-type]
+def _sums(study: Study, rows: pl.DataFrame) -> pl.DataFrame:
+    """The fields of `Spent`, of the rows of each search, stage and use."""
+    of_block = rows.select(_BLOCK).unique()
+    demands = [demand_of(study, Block(**row)) for row in of_block.to_dicts()]
+    shares = of_block.with_columns(
+        pl.Series("cpus", [demand.cpus for demand in demands], pl.Float64),
+        pl.Series("gpus", [demand.gpus for demand in demands], pl.Float64),
+    )
+    uses = {state: use_of(state) for state in rows["state"].unique()}
+    seconds = pl.col("seconds").fill_null(0.0)
+    is_whole = (pl.col("use") == "complete") & (pl.col("attempts") == 1)
+
+    def summed(values: pl.Expr) -> pl.Expr:
+        """The sum one after the other, so that last bits do not depend on how it is computed."""
+        return values.cum_sum().last()
+
+    return (
+        rows.join(shares, on=_BLOCK, nulls_equal=True, maintain_order="left")
+        .with_columns(
+            pl.col("state").replace_strict(uses, return_dtype=pl.String).alias("use"), seconds
+        )
+        .group_by("search", "stage", "use", maintain_order=True)
+        .agg(
+            pl.col("attempts").cast(pl.Int64).sum().alias("tries"),
+            summed(seconds),
+            summed(seconds * pl.col("cpus")).alias("cpu_seconds"),
+            summed(seconds * pl.col("gpus")).alias("gpu_seconds"),
+            is_whole.cast(pl.Int64).sum().alias("whole_tries"),
+            summed(pl.when(is_whole).then(seconds).otherwise(0.0)).alias("whole_seconds"),
+        )
+    )

@@ -98,11 +98,12 @@ class Report:
     def write(self, targets: ReportTargets) -> Place:
         """Write the page and what else is asked for; return where the page is."""
         from analysis.page.html_page import render_page
+        from analysis.page.page_limits import within_limits
         from analysis.page.table_files import csv_files, latex_files
         from orchestrator.results.storage.files import put
 
         target = targets.page or self.target
-        put(target, render_page(self.page).encode())
+        put(target, render_page(within_limits(self.page)).encode())
         for name, content in self.page.files.items():
             put(target.parent / name, content)
         for folder, files in ((targets.csv, csv_files), (targets.latex, latex_files)):

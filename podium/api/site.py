@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from analysis.page.html_page import Link, Page, render_page
+from analysis.page.page_limits import within_limits
 from analysis.report.site_index import (
     Leaderboard,
     ListedStudy,
@@ -244,7 +245,7 @@ def _write(kind: str, name: str, report: _Report, folder: SiteFolder) -> tuple[s
         Link(href=f"../{quote(data)}", label="Trials (Parquet)"),
     )
     digest = folder.add(data, report.trials)
-    folder.add(page, render_page(replace(report.page, links=links)).encode())
+    folder.add(page, render_page(within_limits(replace(report.page, links=links))).encode())
     file = TrialsFile(href=quote(data), num_bytes=len(report.trials), sha256=digest)
     return quote(page), file
 

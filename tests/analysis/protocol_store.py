@@ -63,7 +63,7 @@ def write_protocol_store(folder, truth, seed=0):
     frames = study_frames(truth, seed)
     nested = {
         "scores": _by_trial(frames.scores, _score),
-        "class_hits": _by_trial(frames.class_hits, _hit),
+        "class_hits": _by_trial(frames.class_hits.rows, _hit),
         "test_scores": _by_trial(frames.test_scores, _score),
     }
     for trial in frames.trials.to_dicts():

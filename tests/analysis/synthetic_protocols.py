@@ -1,6 +1,6 @@
 """The frames that a reader gives of a synthetic study that crosses protocols."""
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from datetime import timedelta
 
 import numpy as np
@@ -8,6 +8,7 @@ import polars as pl
 
 from analysis.protocols.read_protocols import protocol_study
 from analysis.protocols.study_frames import StudyFrames
+from analysis.scores.protocol_runs import class_hits_of, complete_trials
 from tests.analysis.protocol_schemas import (
     ATTEMPT_SCHEMA,
     HIT_SCHEMA,
@@ -31,12 +32,27 @@ def study_frames(truth, seed):
         trials=trials,
         drawn=trials.filter(is_drawn).select("search", "trial_id"),
         scores=pl.LazyFrame(rows.scores, schema=SCORE_SCHEMA),
-        class_hits=pl.LazyFrame(rows.class_hits, schema=HIT_SCHEMA),
+        class_hits=HitRows(pl.LazyFrame(rows.class_hits, schema=HIT_SCHEMA)),
         test_scores=pl.LazyFrame(rows.test_scores, schema=SCORE_SCHEMA),
         attempts=pl.LazyFrame(rows.attempts, schema=ATTEMPT_SCHEMA),
         metric=METRIC,
         k=K,
     )
+
+
+@dataclass(frozen=True)
+class HitRows:
+    """Hits of all trials; called, the table of those of searches, in one part."""
+
+    rows: pl.LazyFrame
+
+    def __call__(self, trials):
+        complete = complete_trials(trials).with_row_index("number")
+        numbers = complete.lazy().select("trial_id", "search", "number")
+        hits = self.rows.filter(pl.col("role") == "val", pl.col("k") == K, pl.col("queries") > 0)
+        columns = ("number", "fold", "epoch", "class_id", "queries", "hits")
+        found = hits.join(numbers, on=["trial_id", "search"]).select(columns).collect()
+        return [class_hits_of(complete, found)]
 
 
 def statistics(truth, seed=0):
@@ -50,6 +66,8 @@ def shuffled(frames, seed):
         if isinstance(value, pl.LazyFrame | pl.DataFrame):
             mixed = value.lazy().collect().sample(fraction=1, shuffle=True, seed=seed)
             values[name] = mixed if isinstance(value, pl.DataFrame) else mixed.lazy()
+    hits = frames.class_hits.rows.collect().sample(fraction=1, shuffle=True, seed=seed)
+    values["class_hits"] = HitRows(hits.lazy())
     return StudyFrames(**values)
 
 

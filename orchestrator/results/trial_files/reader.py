@@ -12,7 +12,7 @@ flat test columns that earlier versions did not write are derived when they are 
 """
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -178,6 +178,27 @@ class Reader:
             lambda rows: rows.filter(pl.col("trial_id").is_in(trial_ids)).select(columns),
             trial_ids,
         )
+
+    def summarise(self, query: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
+        """The result of a query on all trials with all columns but ``is_winner``, in no order.
+
+        Each file is read once, a few row groups at a time: memory holds little more than the
+        result, however large the store. So it is the way to what is small beside the rows that it
+        follows from; `details` gives rows in order.
+
+        Args:
+            query: what to make of the rows. It is run again where files were compacted meanwhile,
+                and what it writes is overwritten then.
+        """
+        stored = self._stored()
+        flat = flat_test_scores(self._schema)
+
+        def whole(rows: pl.LazyFrame) -> pl.LazyFrame:
+            return query(
+                (rows.with_columns(**flat) if stored.lacks_columns else rows).drop("is_winner")
+            )
+
+        return stored.collect(whole, in_parts=True)
 
     def scores(self) -> pl.LazyFrame:
         """One row per trial, fold, epoch, role, metric and k, of training and validation."""

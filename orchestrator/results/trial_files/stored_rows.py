@@ -79,8 +79,16 @@ class StoredRows:
         self,
         query: Callable[[pl.LazyFrame], pl.LazyFrame],
         trial_ids: Collection[str] | None = None,
+        *,
+        in_parts: bool = False,
     ) -> pl.DataFrame:
         """The result of a query on all rows, or on those of some trials.
+
+        Args:
+            query: what to make of the rows.
+            trial_ids: ids of the trials whose rows are asked for; None means all.
+            in_parts: whether files are read a few row groups at a time, each once, so that memory
+                holds little more than the result; rows come in no order then.
 
         Raises:
             CorruptFileError: a file is truncated, foreign or damaged, or holds names that podium
@@ -90,7 +98,7 @@ class StoredRows:
         while True:
             try:
                 rows = query(self._scan(trial_ids))
-                found = with_retries(partial(_collected, rows, self._paths))
+                found = with_retries(partial(_collected, rows, self._paths, in_parts=in_parts))
             except (OSError, CorruptFileError, pl.exceptions.PolarsError) as error:
                 self._inventory = self._inventory_after(error)
                 continue
@@ -274,10 +282,10 @@ def _selected(
     return query(rows).sort(order).select(columns)
 
 
-def _collected(rows: pl.LazyFrame, paths: StudyPaths) -> pl.DataFrame:
+def _collected(rows: pl.LazyFrame, paths: StudyPaths, *, in_parts: bool = False) -> pl.DataFrame:
     """The rows; a transient error is raised as UnreachableError."""
     try:
-        return rows.collect()
+        return rows.collect(engine="streaming" if in_parts else "auto")
     except OSError as error:
         number = _NUMBER.search(str(error))
         if number is None or not is_transient(OSError(int(number[1]), "")):

@@ -22,7 +22,7 @@ def hits_table(hits_GMK, queries_GMK):
 
 
 def found(hits_GMK, queries_GMK):
-    return class_variance(hits_table(hits_GMK, queries_GMK), group=["block"], member=["loss"])
+    return class_variance([hits_table(hits_GMK, queries_GMK)], group=["block"], member=["loss"])
 
 
 def drawn(rng, classes, members, common=0.12, own=0.06, queries=40):
@@ -90,11 +90,11 @@ def test_members_without_all_classes_and_groups_of_one_class_are_left_out():
     hits = drawn(np.random.default_rng(5), 6, 3)[None]
     whole = hits_table(hits, 40)
     lacking = whole.filter(~((pl.col("loss") == "l2") & (pl.col("class_id") == 5)))
-    two = class_variance(lacking, group=["block"], member=["loss"])
+    two = class_variance([lacking], group=["block"], member=["loss"])
 
     assert two == found(hits[:, :2], 40)
     assert found(hits[:, :, :1], 40) is None
-    assert class_variance(whole.clear(), group=["block"], member=["loss"]) is None
+    assert class_variance([whole.clear()], group=["block"], member=["loss"]) is None
 
 
 def test_classes_that_are_all_right_have_no_correlation():
@@ -116,7 +116,7 @@ def test_rows_of_one_class_are_summed_in_any_order():
         how="vertical_relaxed",
     ).sample(fraction=1, shuffle=True, seed=1)
 
-    assert class_variance(halves, group=["block"], member=["loss"]) == found(hits, 40)
+    assert class_variance([halves], group=["block"], member=["loss"]) == found(hits, 40)
 
 
 def test_intervals_hold_the_variance_over_classes_about_as_often_as_they_say():

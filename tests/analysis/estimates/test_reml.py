@@ -3,6 +3,7 @@ import warnings
 import numpy as np
 import pytest
 
+from analysis.estimates import reml_design
 from analysis.estimates.reml import fit_reml
 
 # Rows of a crossed study: block, loss, repeat of the search, seed, score.
@@ -214,3 +215,47 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say():
             component = fit.components[name]
             held[name] += component.low <= spread**2 <= component.high
     assert min(held.values()) >= 17, held
+
+
+def searched(configs, rng):
+    """Scores of configs of each block on two splits, some of them trained again or on one."""
+    rows = []
+    for block in range(3):
+        of_block = 2 * rng.standard_normal()
+        of_split = rng.standard_normal(2)
+        for config in range(configs):
+            of_config = 0.8 * rng.standard_normal()
+            for split in range(1 if config % 5 == 1 else 2):
+                for _ in range(3 if config % 7 == 2 else 1):
+                    noise = 0.5 * rng.standard_normal()
+                    score = 60 + of_block + of_split[split] + of_config + noise
+                    rows.append((block, config, split, score))
+    return rows
+
+
+@pytest.mark.parametrize("with_splits", [True, False])
+def test_exchangeable_cells_of_large_clusters_lose_nothing(monkeypatch, with_splits):
+    rows = searched(40, np.random.default_rng(11))
+    block, config, split, score = zip(*rows, strict=True)
+    terms = {"block": [""] * len(rows), "config": config}
+    terms |= {"split": split} if with_splits else {}
+
+    def fit(many_cells):
+        monkeypatch.setattr(reml_design, "MANY_CELLS", many_cells)
+        fixed = [0] * len(rows)
+        return fit_reml(score, fixed_N=fixed, clusters_N=block, terms=terms)
+
+    def largest(many_cells):
+        monkeypatch.setattr(reml_design, "MANY_CELLS", many_cells)
+        columns = np.array(score), [0] * len(rows), block, terms
+        design = reml_design.design_of(*columns)
+        return max(len(pattern.means_CM) for pattern in design.patterns)
+
+    whole, together = fit(1000), fit(0)
+    assert largest(0) < largest(1000) / 4
+    assert whole.components.keys() == together.components.keys()
+    for name, component in whole.components.items():
+        other = together.components[name]
+        assert other.num_levels == component.num_levels
+        for end in ("variance", "low", "high"):
+            assert getattr(other, end) == pytest.approx(getattr(component, end), rel=2e-3), name

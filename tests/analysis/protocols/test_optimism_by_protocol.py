@@ -66,7 +66,7 @@ def slow_optimism_over_halves(hits_CEK):
 
 
 def optimism_of_hits(hits, **options):
-    found = optimism_over_classes(class_hits_table(hits), **options)
+    found = optimism_over_classes([class_hits_table(hits)], **options)
     return found.filter(pl.col("measure") == "optimism").row(0, named=True)
 
 

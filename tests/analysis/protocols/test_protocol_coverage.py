@@ -17,11 +17,10 @@ from analysis.protocols.optimism_by_protocol import (
 )
 from analysis.protocols.scoring_runs import common_tests
 from analysis.protocols.selection_quality import same_run_means, selection_quality
-from analysis.scores.protocol_runs import search_class_hits
 from analysis.selection.selection_candidates import config_candidates
 from analysis.selection.selection_measures import choice_cells
 from analysis.selection.selection_regret import RegretSettings
-from tests.analysis.protocol_truth import POINT, QUERIES, Judge, K, ProtocolTruth
+from tests.analysis.protocol_truth import POINT, QUERIES, Judge, ProtocolTruth
 from tests.analysis.synthetic_protocols import study_frames
 
 TRUTH = ProtocolTruth(
@@ -225,9 +224,7 @@ def test_the_interval_covers_the_planted_optimism_over_classes():
     found = []
     for seed in range(STUDIES):
         frames = study_frames(HITS, seed)
-        rows = optimism_over_classes(
-            search_class_hits(frames.trials, frames.class_hits, k=K)
-        ).to_dicts()
+        rows = optimism_over_classes(frames.class_hits(frames.trials)).to_dicts()
         found.append({(row["measure"], "fixed"): (row["low"], row["high"]) for row in rows})
     assert num_covered(found, "optimism", "fixed", whole) >= LEAST
     assert num_covered(found, "epoch", "fixed", epoch) >= LEAST

@@ -10,7 +10,6 @@ from analysis.scores.protocol_runs import (
     attempt_table,
     final_runs,
     protocols_of,
-    search_class_hits,
     search_runs,
     test_readings,
 )
@@ -96,16 +95,6 @@ def test_finals_on_a_part_and_on_all_classes_are_not_mixed(kfold_frames):
     assert tables["all"]["fold"].unique().to_list() == [None]
     assert tables["all"]["val"].null_count() == len(tables["all"])
     assert set(tables["part"]["stage"]) == {"final"}
-
-
-def test_class_hits_are_of_complete_trials_with_queries(kfold_frames):
-    empty = kfold_frames.class_hits.with_columns(
-        pl.when(pl.col("class_id") == 1).then(0).otherwise(pl.col("queries")).alias("queries")
-    )
-    hits = search_class_hits(kfold_frames.trials, empty, k=K)
-    assert set(hits["config"]) == {"c0", "c1"}
-    assert 1 not in hits["class_id"]
-    assert set(hits["epoch"]) == {1, 2}
 
 
 def attempt(trial_id, number, seconds, *, lasted=None):

@@ -16,7 +16,7 @@ from tests.analysis.selection.class_hit_tables import class_hits_of
 
 def optimism_of_frames(*frames, **settings):
     stacked = pl.concat(frames, how="vertical_relaxed")
-    return class_optimism(checked_class_hits(stacked), **settings).row(0, named=True)
+    return class_optimism([checked_class_hits(stacked)], **settings).row(0, named=True)
 
 
 def slow_optimism_over_sides(networks_of, queries, sides):
@@ -109,7 +109,7 @@ def test_easier_classes_are_no_optimism():
 def test_searches_are_not_mixed():
     hits = np.random.default_rng(2).integers(0, 9, (2, 3, 4, 6))
     frames = [class_hits_of(hits[q], [9] * 6, repeat=q) for q in range(2)]
-    both = class_optimism(checked_class_hits(pl.concat(frames)))
+    both = class_optimism([checked_class_hits(pl.concat(frames))])
     alone = [optimism_of_frames(frame)["optimism"] for frame in frames]
     assert both["repeat"].to_list() == [0, 1]
     assert both["optimism"].to_list() == pytest.approx(alone)
@@ -121,10 +121,10 @@ def test_the_effect_of_the_halves_averages_out_over_searches():
         pl.concat([class_hits_of(hits, [20] * 12, repeat=q) for q in range(6)])
     )
     means = [
-        class_optimism(class_hits, replicates=0, seed=100 * seed)["optimism"].mean()
+        class_optimism([class_hits], replicates=0, seed=100 * seed)["optimism"].mean()
         for seed in range(12)
     ]
-    every = class_optimism(class_hits, replicates=0, most_halves=924)["optimism"].mean()
+    every = class_optimism([class_hits], replicates=0, most_halves=924)["optimism"].mean()
     assert np.mean(means) == pytest.approx(every, abs=0.001)
     assert np.std(means) < 0.002  # 40 halves, the same in all searches, scatter by 0.004
 
@@ -147,7 +147,7 @@ def test_one_class_and_uneven_tables_are_refused():
 
 
 def test_no_search_has_no_optimism():
-    assert class_optimism(checked_class_hits(class_hits_of([[[1, 2]]], 3)).clear()).is_empty()
+    assert class_optimism([checked_class_hits(class_hits_of([[[1, 2]]], 3)).clear()]).is_empty()
 
 
 def test_equal_seeds_give_equal_intervals():

@@ -40,8 +40,8 @@ def part_of(found, part):
 def test_over_blocks_it_is_the_mean_of_the_searches_with_students_interval():
     rng = np.random.default_rng(0)
     hits = stacked_hits(*(search_hits(rng, block=f"b{n}") for n in range(3)))
-    found = optimism_over_classes_by_loss(hits, has_one_split=True)
-    alone = class_optimism(hits, replicates=0)
+    found = optimism_over_classes_by_loss([hits], has_one_split=True)
+    alone = class_optimism([hits], replicates=0)
 
     for part in ("optimism", "epoch", "config"):
         row = part_of(found, part)
@@ -59,17 +59,17 @@ def test_repeats_count_where_they_have_splits_of_their_own_and_are_more_than_blo
     hits = stacked_hits(*(search_hits(rng, repeat=q) for q in range(3)))
 
     assert (
-        part_of(optimism_over_classes_by_loss(hits, has_one_split=False), "epoch")["over"]
+        part_of(optimism_over_classes_by_loss([hits], has_one_split=False), "epoch")["over"]
         == "repeats"
     )
-    one_split = part_of(optimism_over_classes_by_loss(hits, has_one_split=True), "epoch")
+    one_split = part_of(optimism_over_classes_by_loss([hits], has_one_split=True), "epoch")
     assert (one_split["over"], one_split["low"], one_split["num_searches"]) == ("", None, 3)
 
 
 def test_a_single_search_has_the_bootstrap_over_its_classes():
     hits = stacked_hits(search_hits(np.random.default_rng(2)))
-    row = part_of(optimism_over_classes_by_loss(hits, has_one_split=True), "config")
-    alone = class_optimism(hits).row(0, named=True)
+    row = part_of(optimism_over_classes_by_loss([hits], has_one_split=True), "config")
+    alone = class_optimism([hits]).row(0, named=True)
 
     assert row["over"] == "classes"
     assert (row["low"], row["high"]) == (alone["config_low"], alone["config_high"])
@@ -77,7 +77,7 @@ def test_a_single_search_has_the_bootstrap_over_its_classes():
 
 def test_networks_with_one_class_are_left_out():
     assert optimism_over_classes_by_loss(
-        stacked_hits(search_hits(np.random.default_rng(3), classes=1)), has_one_split=True
+        [stacked_hits(search_hits(np.random.default_rng(3), classes=1))], has_one_split=True
     ).is_empty()
 
 

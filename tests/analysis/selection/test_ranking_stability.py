@@ -131,7 +131,7 @@ def test_picks_that_tie_share_and_configs_of_no_other_repeat_say_nothing():
 
 def test_a_config_that_is_best_in_every_class_is_picked_whatever_the_classes():
     hits = np.tile([[[5], [6]], [[9], [4]], [[3], [8]]], 7)
-    row = only(reselected_by_classes(checked_class_hits(class_hits_of(hits, 20))))
+    row = only(reselected_by_classes([checked_class_hits(class_hits_of(hits, 20))]))
 
     assert row["reselected"] == 1
     assert row["chance"] == pytest.approx(1 / 3)
@@ -149,7 +149,7 @@ def test_reselection_over_classes_is_that_of_drawing_classes_and_choosing_again(
         top = score == score.max()
         again.append((first / first.sum() * top / top.sum()).sum())
     row = only(
-        reselected_by_classes(checked_class_hits(class_hits_of(hits_CEK, 20)), replicates=3000)
+        reselected_by_classes([checked_class_hits(class_hits_of(hits_CEK, 20))], replicates=3000)
     )
 
     assert row["reselected"] == pytest.approx(np.mean(again), abs=0.03)
@@ -161,6 +161,6 @@ def test_searches_whose_configs_have_classes_of_their_own_are_left_out():
         pl.when(pl.col("config") == "c1").then(pl.col("class_id") + 10).otherwise("class_id")
     )
 
-    assert reselected_by_classes(checked_class_hits(own)).is_empty()
-    assert reselected_by_classes(hits.filter(pl.col("class_id") == 0)).is_empty()
-    assert reselected_by_classes(hits.clear()).is_empty()
+    assert reselected_by_classes([checked_class_hits(own)]).is_empty()
+    assert reselected_by_classes([hits.filter(pl.col("class_id") == 0)]).is_empty()
+    assert reselected_by_classes([hits.clear()]).is_empty()

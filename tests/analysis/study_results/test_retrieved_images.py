@@ -10,6 +10,7 @@ from analysis.study_results.retrieved_images import (
     query_orders,
     retrieved_by_embeddings,
     retrieved_by_pictures,
+    stored_pictures,
 )
 from tests.analysis.browsed_store import CLASSES, OF_CLASS, read_browsed, write_browsed_store
 from tests.analysis.changed_results import with_views
@@ -109,7 +110,8 @@ def test_continuous_labels_have_neither_errors_nor_confusions(results):
 
 
 def test_without_embeddings_there_are_the_queries_that_trials_stored(results):
-    retrieved, pngs = retrieved_by_pictures(results, BLOCK)
+    pictures = stored_pictures(results, [BLOCK])
+    retrieved, pngs = retrieved_by_pictures(results, pictures, BLOCK)
 
     assert retrieved.losses == ("contrastive", "margin")
     assert retrieved.neighbours_LQK.shape == (2, 4, 5)
@@ -121,7 +123,8 @@ def test_without_embeddings_there_are_the_queries_that_trials_stored(results):
 
 def test_a_block_without_embeddings_or_pictures_has_nothing(results):
     assert retrieved_by_embeddings(results, "no such block", most_products=ENOUGH) is None
-    assert retrieved_by_pictures(results, "no such block") is None
+    pictures = stored_pictures(results, ["no such block"])
+    assert retrieved_by_pictures(results, pictures, "no such block") is None
 
 
 def test_no_query_finds_itself(retrieved):
