@@ -33,9 +33,9 @@ class CompactionDuringRun:
         self._thread: threading.Thread | None = None
         self._abandoned = threading.Event()
         self._error: Exception | None = None
+        self._knows_earlier = False
 
     def __enter__(self) -> Self:
-        self._loose = dict(take_inventory(self._paths).loose)
         return self
 
     def __exit__(
@@ -70,6 +70,9 @@ class CompactionDuringRun:
 
     def _compact(self, gathered: dict[str, Place]) -> None:
         try:
+            if not self._knows_earlier:  # listed once, and only where trials fill a segment
+                gathered |= take_inventory(self._paths).loose
+                self._knows_earlier = True
             compact_loose(self._paths, gathered, self._check)
         except _Abandoned:
             pass
