@@ -44,6 +44,7 @@ from orchestrator.results.storage.locations import Place
 from orchestrator.results.storage.transient_errors import with_retries
 from orchestrator.results.trial_files.compaction_manifest import (
     Inventory,
+    Manifest,
     Segment,
     hash_of_names,
     level_of,
@@ -90,8 +91,8 @@ def compact(paths: StudyPaths) -> int:
     refuse_links(paths.folder, deep=True)
     inventory = take_inventory(paths)
     _clean(paths, inventory)
-    compact_loose(paths, inventory.loose)
-    _write_lacking_columns(paths)
+    compaction = _compaction(paths, lambda: None)
+    compaction.write_lacking_columns(compaction.gather(inventory.manifest, inventory.loose))
     return len(inventory.loose)
 
 
@@ -113,18 +114,7 @@ def compact_loose(
         CorruptFileError: a file is damaged or not where it belongs; no trial is lost.
         StoreError: the store cannot be written, or another process compacts it; no trial is lost.
     """
-    step = _Step(paths=paths, schema=read_schema(paths), study=study_name(paths), check=check)
-    segments = read_manifest(paths).segments
-    if any(segment.listed is not None for segment in segments):
-        segments = tuple(map(with_listing, segments))
-        check()
-        write_manifest(paths, segments)
-    manifest = read_manifest(paths)
-    gathered = {trial_id: path for trial_id, path in loose.items() if trial_id not in manifest}
-    if gathered:
-        step.put(gathered, [it for it in manifest.segments if it.has_room], least_level=0)
-    while full := read_manifest(paths).full_level:
-        step.put({}, full, least_level=full[0].level + 1)
+    _compaction(paths, check).gather(read_manifest(paths), loose)
 
 
 def finish_compaction(paths: StudyPaths) -> None:
@@ -272,7 +262,7 @@ def with_listing(segment: Segment) -> Segment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Step:
+class _Compaction:
     """Replaces files by segments, in a results folder whose rows have one schema."""
 
     paths: StudyPaths
@@ -280,11 +270,33 @@ class _Step:
     study: str
     check: Callable[[], object]
 
-    def put(
-        self, loose: Mapping[str, Place], segments: Sequence[Segment], *, least_level: int
-    ) -> None:
+    def gather(self, manifest: Manifest, loose: Mapping[str, Place]) -> Manifest:
+        """Gather trial files, then merge the levels that are full; gives the manifest by then."""
+        if any(segment.listed is not None for segment in manifest.segments):
+            manifest = self._put_in_force(manifest, list(map(with_listing, manifest.segments)))
+        new = {trial_id: path for trial_id, path in loose.items() if trial_id not in manifest}
+        if new:
+            with_room = [segment for segment in manifest.segments if segment.has_room]
+            manifest = self._replace(manifest, new, with_room, least_level=0)
+        while full := manifest.full_level:
+            manifest = self._replace(manifest, {}, full, least_level=full[0].level + 1)
+        return manifest
+
+    def write_lacking_columns(self, manifest: Manifest) -> None:
+        """Rewrite the segments from before the study gained columns."""
+        for segment in manifest.segments:
+            if segment.columns != hash_of_names(self.schema.names):
+                manifest = self._replace(manifest, {}, [segment], least_level=segment.level)
+
+    def _replace(
+        self,
+        manifest: Manifest,
+        loose: Mapping[str, Place],
+        segments: Sequence[Segment],
+        *,
+        least_level: int,
+    ) -> Manifest:
         """Put one segment in the place of trial files and other segments."""
-        before = read_manifest(self.paths)
         own = SegmentTrials.of({it: StudyPaths.search_of(path) for it, path in loose.items()})
         trials = joined([own, *(segment.trials for segment in segments)])
 
@@ -299,19 +311,25 @@ class _Step:
             )
 
         new = with_retries(write)  # a partly written file cannot be continued: it is written anew
-        self.check()
-        if read_manifest(self.paths) != before:
-            raise StoreError(
-                f"{self.paths.manifest} was replaced by another process, while this one compacted;"
-                f" two runs seem to use {self.paths.folder}"
-            )
-        kept = [segment for segment in before.segments if segment not in segments]
-        write_manifest(self.paths, [*kept, new])
+        kept = [segment for segment in manifest.segments if segment not in segments]
+        manifest = self._put_in_force(manifest, [*kept, new])
         gone = [place for it in segments for place in (it.path, it.listing)]
         replaced = [*loose.values(), *(it for it in gone if it not in (new.path, new.listing))]
         remove_all(replaced)
         forget(replaced)
         remove(self.paths.unfinished_compaction)
+        return manifest
+
+    def _put_in_force(self, manifest: Manifest, segments: Sequence[Segment]) -> Manifest:
+        """Replace a manifest, unless the study or the manifest is another process's by now."""
+        self.check()
+        if read_manifest(self.paths) != manifest:
+            raise StoreError(
+                f"{self.paths.manifest} was replaced by another process, while this one compacted;"
+                f" two runs seem to use {self.paths.folder}"
+            )
+        write_manifest(self.paths, segments)
+        return Manifest(segments=tuple(segments))
 
     def _rows(self, loose: Mapping[str, Place], segments: Sequence[Segment]) -> Iterator[pa.Table]:
         for segment in segments:
@@ -323,13 +341,10 @@ class _Step:
             yield group
 
 
-def _write_lacking_columns(paths: StudyPaths) -> None:
-    """Rewrite the segments from before the study gained columns."""
-    schema = read_schema(paths)
-    step = _Step(paths=paths, schema=schema, study=study_name(paths), check=lambda: None)
-    for segment in read_manifest(paths).segments:
-        if segment.columns != hash_of_names(schema.names):
-            step.put({}, [segment], least_level=segment.level)
+def _compaction(paths: StudyPaths, check: Callable[[], object]) -> _Compaction:
+    return _Compaction(
+        paths=paths, schema=read_schema(paths), study=study_name(paths), check=check
+    )
 
 
 def _clean(paths: StudyPaths, inventory: Inventory) -> None:

@@ -41,9 +41,9 @@ class CompactionDuringRun:
         self._thread: threading.Thread | None = None
         self._abandoned = threading.Event()
         self._error: Exception | None = None
+        self._knows_earlier = False
 
     def __enter__(self) -> Self:
-        self._loose = dict(take_inventory(self._paths).loose)
         return self
 
     def __exit__(
@@ -80,6 +80,9 @@ class CompactionDuringRun:
         try:
             with self._turn():
                 finish_compaction(self._paths)  # of a part that was killed meanwhile
+                if not self._knows_earlier:  # listed once, and only where trials fill a segment
+                    gathered |= take_inventory(self._paths).loose
+                    self._knows_earlier = True
                 compact_loose(self._paths, gathered, self._check)
         except _Abandoned:
             pass

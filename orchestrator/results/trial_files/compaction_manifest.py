@@ -83,7 +83,9 @@ class Segment:
         Raises:
             CorruptFileError: the listing is missing or damaged.
         """
-        return self.listed or known_listing(self.path, self.checksum)
+        if self.listed is not None:
+            return self.listed
+        return known_listing(self.path, self.checksum)
 
     def check_listing(self) -> None:
         """Read the listing anew.
@@ -92,7 +94,9 @@ class Segment:
             CorruptFileError: it is missing, damaged, or lists another number of trials than the
                 manifest says.
         """
-        trials = self.listed or read_listing(self.listing, self.checksum)
+        if self.listed is not None:
+            return
+        trials = read_listing(self.listing, self.checksum)
         if len(trials) != self.num_trials:
             raise CorruptFileError(
                 f"{self.listing} lists {len(trials)} trials; the manifest beside it says"

@@ -42,11 +42,11 @@ def test_the_end_waits_for_a_compaction_that_is_under_way(tmp_path, monkeypatch)
     assert check_store(store) == 3
 
 
-def test_what_an_earlier_run_left_loose_is_gathered_with_the_first_commit(tmp_path):
+def test_what_an_earlier_run_left_loose_is_gathered_with_the_first_segment(tmp_path):
     store = commit(new_store(tmp_path), *(row(index) for index in range(5)))
     with CompactionDuringRun(store, lambda: None) as compaction:
-        committed(store, compaction, 5)
-    assert read_manifest(store).num_trials == 6
+        committed(store, compaction, 5, 6)
+    assert read_manifest(store).num_trials == 7
 
 
 def test_a_run_that_lost_its_study_replaces_no_manifest(tmp_path):
@@ -79,9 +79,9 @@ def test_a_manifest_that_another_process_replaced_is_not_replaced(tmp_path):
         pytest.raises(StoreError, match="was replaced by another process, while this one"),
         CompactionDuringRun(store, another_compacts) as compaction,
     ):
-        committed(store, compaction, 1)
+        committed(store, compaction, 1, 2)
     assert len(calls) >= 2
-    assert check_store(store) == 2
+    assert check_store(store) == 3
 
 
 def test_an_exception_abandons_the_compaction_and_the_next_run_finishes_it(tmp_path, monkeypatch):
