@@ -31,7 +31,7 @@ def cut_into_small_blocks(monkeypatch):
 
 def multiply_in(monkeypatch, precision):
     """Blocks in float32, or as many as may be in bfloat16, whatever the processor and size."""
-    monkeypatch.setattr(_negatives, "_multiplies_bfloat16", lambda _: precision == "bfloat16")
+    monkeypatch.setattr(_negatives, "multiplies_bfloat16", lambda _: precision == "bfloat16")
     monkeypatch.setattr(_negatives, "_MIN_SHORT_DIM", 1)
     monkeypatch.setattr(_negatives, "_MIN_SHORT_SIDE", 1)
 
