@@ -4,7 +4,8 @@ Half a product is the least a method without an index can do, since cosines are 
 rows of pytorch-metric-learning, which gives the hit rate at K = 1 alone, are skipped where it, or
 faiss, is not installed. faiss's lists of the nearest K + 1 rows, the query itself included, are
 timed alone: ranks, ties and what float32 cannot decide would come on top. ``--reference`` compares
-every rank with plain float64 and counts; ``--processor`` counts seconds of the processor.
+every rank with plain float64 and counts; ``--processor`` counts seconds of the processor;
+``--float32`` is as on processors that do not multiply bfloat16.
 
     python -m benchmarks.recall_at_k --size cub --threads 2 --reference
 """
@@ -27,7 +28,7 @@ from benchmarks.synthetic_embeddings import (
     full_product,
     with_peak_memory,
 )
-from trainables.metrics import _faiss
+from trainables.metrics import _faiss, _negatives
 from trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
 from trainables.metrics.recall_at_k import recall_scores
 
@@ -97,9 +98,12 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--reference", action="store_true")
     parser.add_argument("--processor", action="store_true")
+    parser.add_argument("--float32", action="store_true")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
+    if arguments.float32:
+        _negatives.multiplies_bfloat16 = lambda _: False
     print_header("benchmarks.recall_at_k", arguments.device)
 
     embeddings, labels = clustered_embeddings(arguments.size, arguments.dim, arguments.device)

@@ -242,8 +242,13 @@ def deal(function: Callable[[_Item], object], items: Iterable[_Item], device: st
             function(item)
 
     with _one_thread_each(), ThreadPoolExecutor(num_threads) as pool:
-        for worker in [pool.submit(work) for _ in range(num_threads)]:
-            worker.result()
+        workers = [pool.submit(work) for _ in range(num_threads)]
+        try:
+            for worker in workers:
+                worker.result()
+        finally:
+            for _ in left:  # after an error or an interrupt none is begun any more
+                pass
 
 
 @contextmanager

@@ -87,7 +87,7 @@ def count_negatives_above(
 
 
 @cache
-def _multiplies_bfloat16(device: str) -> bool:
+def multiplies_bfloat16(device: str) -> bool:
     """Whether bfloat16 is several times faster than float32; of GPUs this was not measured."""
     return device == "cpu" and (
         torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
@@ -146,7 +146,7 @@ class _Common:
             certain_Q=self.threshold_Q + self.slack,
         )
         is_large = min(self.block_rows, columns) >= _MIN_SHORT_SIDE
-        is_short = is_large and dim >= _MIN_SHORT_DIM and _multiplies_bfloat16(device)
+        is_short = is_large and dim >= _MIN_SHORT_DIM and multiplies_bfloat16(device)
         self.bfloat16 = self._in_bfloat16() if is_short else None
 
     def _in_bfloat16(self) -> _Products:

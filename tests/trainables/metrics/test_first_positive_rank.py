@@ -1,5 +1,7 @@
 """Ranks against the slow oracle, on data with and without ties."""
 
+import time
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -13,7 +15,7 @@ from tests.trainables.metrics.ranking_oracle import (
     oracle_ranks_between,
 )
 from trainables.metrics import _negatives, _positives
-from trainables.metrics._cosines import float32_slack
+from trainables.metrics._cosines import deal, float32_slack
 from trainables.metrics.first_positive_rank import (
     first_positive_ranks,
 )
@@ -31,7 +33,7 @@ def cut_into_small_blocks(monkeypatch):
 
 def multiply_in(monkeypatch, precision):
     """Blocks in float32, or as many as may be in bfloat16, whatever the processor and size."""
-    monkeypatch.setattr(_negatives, "_multiplies_bfloat16", lambda _: precision == "bfloat16")
+    monkeypatch.setattr(_negatives, "multiplies_bfloat16", lambda _: precision == "bfloat16")
     monkeypatch.setattr(_negatives, "_MIN_SHORT_DIM", 1)
     monkeypatch.setattr(_negatives, "_MIN_SHORT_SIDE", 1)
 
@@ -240,6 +242,26 @@ def test_the_number_of_threads_changes_nothing_and_is_left_as_it_was(blocks, num
         torch.set_num_threads(before)
     assert torch.equal(together.ranks_Q, alone.ranks_Q)
     assert together.num_doubtful == alone.num_doubtful
+
+
+def test_an_error_in_one_thread_is_raised_and_ends_the_others():
+    begun = []
+
+    def fail_at_first(item):
+        begun.append(item)
+        if item == 0:
+            raise RuntimeError("the first fails")
+        time.sleep(0.01)
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with pytest.raises(RuntimeError, match="the first fails"):
+            deal(fail_at_first, range(1000), "cpu")
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+    assert len(begun) < 1000
 
 
 @pytest.mark.gpu
