@@ -17,6 +17,7 @@ from orchestrator.results.records.study_snapshot import (
     read_schema,
     write_snapshot_files,
 )
+from orchestrator.results.trial_files.reader import Reader
 from orchestrator.study.resolved_study import resolved_dict
 from tests.analysis.page_text import page_of, rows_of, text_of
 from tests.analysis.synthetic_study import write_store
@@ -57,7 +58,8 @@ def reproduced_results(reproduced_store):
 def our_seeds(store_results, loss="proxy_anchor", k=1):
     """Test recalls in percent of the winner's seeds, straight from the store."""
     rows = (
-        store_results.reader.test_scores()
+        Reader(store_results.folder)
+        .test_scores()
         .filter(
             pl.col("block") == BLOCK,
             pl.col("loss") == loss,

@@ -10,6 +10,7 @@ from analysis.study_results.reproduction import compare_values
 from analysis.study_results.study_results import read_results
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.expected_values import Expected, expected_of
+from orchestrator.results.trial_files.reader import Reader
 from orchestrator.study_validation.load_study import load_study
 from tests.analysis.page_text import page_of, text_of
 from tests.orchestrator.small_study import run_here
@@ -48,7 +49,7 @@ def results(tmp_path_factory):
 
 def scores_of(results, *conditions):
     """Test scores in percent, straight from the store."""
-    rows = results.reader.test_scores().filter(*conditions).collect()
+    rows = Reader(results.folder).test_scores().filter(*conditions).collect()
     return [100 * value for value in rows["value"].to_list()]
 
 

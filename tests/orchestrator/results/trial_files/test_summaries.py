@@ -1,0 +1,73 @@
+"""What is made of all rows in parts is what follows from the frames of a reader."""
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from orchestrator.results.trial_files import stored_rows as stored_rows_module
+from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.reader import Reader
+from podium.errors import CorruptFileError
+from tests.orchestrator.results.store_rows import commit, new_store, row
+
+
+def columns(rows):
+    return rows.select("trial_id", "stage", "state", "hp.margin", "test_recall_at_1")
+
+
+def half_compacted(folder):
+    stages = ["search", "final", "baseline"] * 3
+    rows = [row(index, stage=stage) for index, stage in enumerate(stages)]
+    store = commit(new_store(folder), *rows[:5])
+    compact(store)
+    return commit(store, *rows[5:])
+
+
+def test_flat_columns_are_those_of_trials_in_any_order(tmp_path):
+    reader = Reader(half_compacted(tmp_path).folder)
+    found = reader.summarise(columns)
+
+    assert_frame_equal(found.sort("trial_id"), columns(reader.trials()).collect().sort("trial_id"))
+
+
+def test_nested_rows_are_counted_as_in_the_long_table(tmp_path):
+    reader = Reader(half_compacted(tmp_path).folder)
+    found = reader.summarise(lambda rows: rows.select(pl.col("scores").list.len().sum()))
+
+    assert found.item() == len(reader.scores().collect()) > 0
+
+
+def test_whether_a_config_won_is_not_among_them_since_rows_do_not_say_it(tmp_path):
+    reader = Reader(half_compacted(tmp_path).folder)
+    names = reader.summarise(lambda rows: rows.head(0)).columns
+
+    assert "is_winner" not in names
+    assert {"scores", "settings", "test_retrievals"} <= set(names)
+
+
+def test_files_that_are_compacted_meanwhile_are_found_again(tmp_path, monkeypatch):
+    store = half_compacted(tmp_path)
+    real, compacted = stored_rows_module.take_inventory, []
+
+    def then_compact(paths):
+        inventory = real(paths)
+        if not compacted:
+            compacted.append(compact(store))
+        return inventory
+
+    monkeypatch.setattr(stored_rows_module, "take_inventory", then_compact)
+    found = Reader(store.folder).summarise(columns)
+
+    assert compacted == [4]
+    assert found["trial_id"].n_unique() == len(found) == 9
+
+
+def test_a_damaged_file_is_refused_before_its_rows_count(tmp_path):
+    store = half_compacted(tmp_path)
+    file = next(store.trials.rglob("*.parquet"))
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+    with pytest.raises(CorruptFileError, match="does not match its SHA-256"):
+        Reader(store.folder).summarise(columns)
