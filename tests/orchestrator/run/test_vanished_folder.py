@@ -135,7 +135,8 @@ ON_RAY = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
 )
 def test_a_command_whose_folder_vanishes_ends_with_one_message(tmp_path, where, vanish):
     file, folder = tmp_path / "x.yaml", tmp_path / "storage" / "x"
-    file.write_text(MINIMAL + "training: {epochs: 500}\nsearch: {trials: 4}\n")
+    every_epoch = "resources: {checkpoint_minutes: 0}\n"
+    file.write_text(MINIMAL + "training: {epochs: 500}\nsearch: {trials: 4}\n" + every_epoch)
     command = [sys.executable, "-m", "podium", "run", file, "--storage", folder.parent, *where]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True) as process:
         deadline = time.monotonic() + 120
