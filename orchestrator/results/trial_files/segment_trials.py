@@ -7,10 +7,9 @@ so a process reads it once. A lookup costs microseconds and a trial some twenty 
 import functools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 
 from orchestrator.results.records.store_paths import is_file_name
 from orchestrator.results.storage.checksummed_text import (
@@ -20,6 +19,9 @@ from orchestrator.results.storage.checksummed_text import (
 )
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
+
+if TYPE_CHECKING:
+    import polars as pl
 
 LISTING_SUFFIX = ".trials.json"
 """How the name of a listing ends."""
@@ -90,8 +92,10 @@ class SegmentTrials:
             for search, (start, end) in zip(self._searches, bounds, strict=True)
         }
 
-    def frame(self) -> pl.DataFrame:
+    def frame(self) -> "pl.DataFrame":
         """One row a trial, sorted: ``search`` and ``trial_id``."""
+        import polars as pl  # takes long, and plans read no rows
+
         searches = pl.Series(self._searches, dtype=pl.String)
         return pl.DataFrame(
             {
