@@ -2,7 +2,8 @@
 
 python -m tests.orchestrator.drive_part STORAGE PART GATE
 
-After a few trials it waits until there is a file GATE. Ends as `podium run` does: 0 done, others
+After a few trials it waits until there is a file GATE. Segments are small, so that parts compact
+while they run. Ends as `podium run` does: 0 done, others
 with a message.
 """
 
@@ -17,12 +18,13 @@ from orchestrator.results.records.runs import parse_part
 from orchestrator.results.storage.locations import parse_place
 from orchestrator.study.study import FinalSettings, KeepSettings
 from podium.errors import PodiumError
+from tests.orchestrator.results.small_segments import make_segments_small
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, run_here
 from trainables.settings.trial_settings import TrialSettings
 from trainables.trial_reports import EpochReport, TestReport
 
-_NUM_FIRST = 3
+_NUM_FIRST, _TRIALS_PER_SEGMENT, _SEGMENTS_PER_LEVEL = 3, 4, 2
 FOUR_BLOCKS = replace(
     STUDY,
     name="four-blocks",
@@ -74,4 +76,5 @@ def drive(storage: str, part: str, gate: str) -> int:
 
 
 if __name__ == "__main__":
+    make_segments_small(trials=_TRIALS_PER_SEGMENT, segments=_SEGMENTS_PER_LEVEL)
     sys.exit(drive(*sys.argv[1:]))

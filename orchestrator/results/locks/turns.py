@@ -1,4 +1,4 @@
-"""Turns: of those who run parts of a study, one at a time starts or ends.
+"""Turns: of those who run parts of a study, one at a time starts, ends or compacts.
 
 Meanwhile it may write what all of them share: the snapshot, numbers of runs, the manifest.
 """
@@ -19,7 +19,7 @@ _PAUSE_SECONDS = 0.2
 def turn(
     paths: StudyPaths, say: Callable[[str], object], *, watch_seconds: float = 60.0
 ) -> Iterator[None]:
-    """Wait until no other part starts or ends, and keep others from it within the block.
+    """Wait until no other part starts, ends or compacts, and keep others from it in the block.
 
     Args:
         paths: paths of the results folder.
@@ -35,7 +35,7 @@ def turn(
             lock = HeldLock(
                 paths.folder,
                 file_in_parts(paths, "turn"),
-                "starting or ending a part of this study",
+                "starting, ending or compacting a part of this study",
                 _ignore if is_waiting else say,
                 watch_seconds=watch_seconds,
             )

@@ -263,7 +263,7 @@ def read_runs(paths: StudyPaths) -> list[Run]:
 
 
 def next_number(paths: StudyPaths) -> int:
-    """The number of a run that begins now; nobody else begins one at this moment."""
+    """The number of a run that begins now, while no other run begins."""
     names = list_names(paths.runs, ".json")
     numbers = [int(stem) for name in names if (stem := name.removesuffix(".json")).isdecimal()]
     return max(numbers, default=ESTIMATE) + 1

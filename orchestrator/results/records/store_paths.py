@@ -11,7 +11,7 @@
         control.yaml      what the user changes while it runs
         lock/             the same in a remote store, which has no lock.json
         parts/<i>-of-<n>.json     who is running a part of it; in a remote store a folder each
-        parts/turn.json           which of those starts or ends just now; the same
+        parts/turn.json           which of those starts, ends or compacts now; the same
         trials/search=<search>/<trial_id>.parquet     one trial = one file = one row
         asks/<search>/<index>.json                    what the index-th suggestion became
         attempts/<trial_id>/<number>.json

@@ -140,7 +140,7 @@ def test_turns_are_taken_one_after_the_other(study):
         order.append("first")
     thread.join()
     said, *order = order
-    assert "is starting or ending a part of this study" in said
+    assert "is starting, ending or compacting a part of this study" in said
     assert order == ["first", "second"]
 
 

@@ -225,7 +225,7 @@ def test_a_heartbeat_that_cannot_be_written_is_reported_once_and_continues(s3_se
     with proxied(s3_service) as (proxy, bucket):
         paths = StudyPaths(bucket / "study")
         with new_lock(paths, messages) as lock:
-            proxy.fault = lambda method, path: "reset"
+            proxy.fault = lambda method, path: "reset" if method == "PUT" else None
             wait_until(lambda: messages)
             time.sleep(5 * BEAT)
             (failing,) = messages
