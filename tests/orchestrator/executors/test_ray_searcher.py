@@ -1,6 +1,8 @@
 """Workers of a real Ray cluster find what one process finds, and what they cannot read is said."""
 
+import psutil
 import pytest
+from torch import Tensor
 
 from orchestrator.executors.ray_searcher import RaySearcher
 from podium.errors import PodiumError
@@ -9,6 +11,7 @@ from tests.trainables.metrics.ranking_oracle import as_list, clustered, oracle_r
 from trainables.errors import TrialInputError
 from trainables.saved_models import gallery_search
 from trainables.saved_models.embedding_rows import open_rows
+from trainables.saved_models.gallery_search import OwnSearcher
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
 
@@ -27,6 +30,25 @@ def test_two_workers_rank_as_the_slow_oracle_does(tmp_path, monkeypatch):
         with pytest.raises(TrialInputError, match=r"row 33 of .*broken.npy holds NaN"):
             gallery_search.ranks_in_gallery(queries, broken_gallery, searcher)
     assert as_list(ranks, 40) == oracle_ranks_between(*QUERIES, *GALLERY)
+
+
+def test_parts_of_a_worker_that_is_killed_are_searched_again(tmp_path):
+    queries = open_rows(*written(tmp_path, "queries", *QUERIES))
+    parts = list(open_rows(*written(tmp_path, "gallery", *GALLERY)).parts(5))
+    with RaySearcher(queries, num_workers=2) as searcher:
+        found = []
+        for count, (_, best_Q) in enumerate(searcher.best_positives(parts)):
+            found.append(best_Q)
+            if count in (1, 8):
+                kill_a_worker()
+    alone = [best_Q for part in parts for _, best_Q in OwnSearcher(queries).best_positives([part])]
+    assert sorted(map(Tensor.tolist, found)) == sorted(map(Tensor.tolist, alone))
+
+
+def kill_a_worker():
+    below = psutil.Process().children(recursive=True)
+    searching = [process for process in below if process.cmdline()[:1] == ["ray::Worker"]]
+    searching[0].kill()
 
 
 def test_queries_that_workers_cannot_read_are_an_error(tmp_path):
