@@ -1,7 +1,7 @@
 """Results of a study of any size, never trained, for measuring what reads results.
 
-Rows are written in the store's schema and in the segments into which a run gathers its trials: those
-of all searches in turn, finals last, in as many segments of each level as so many trials leave.
+Rows are written in the store's schema and in the segments into which a run gathers its trials:
+those of all searches in turn, finals last, in as many segments of each level as they leave.
 
     python -m benchmarks.synthetic_store FOLDER [--trials 50] [--seeds 3] [--epochs 20]
 """

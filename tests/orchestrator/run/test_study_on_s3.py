@@ -132,8 +132,11 @@ def saving_when_due(settings, *, resume, save, keep=None):
     yield from simulated_trial(settings, resume=resume, save=if_due)
 
 
-KINDS = {"logs": "log", "attempts": "attempt", "checkpoints": "checkpoint", "trials": "row"}
-SHARED = 3  # requests of a trial for objects that do not name it: its suggestion, the manifest
+KINDS = {
+    **{"logs": "log", "attempts": "attempt", "checkpoints": "checkpoint", "trials": "row"},
+    **{"asks": "ask", "lock": "lock", "compacted/manifest.json": "manifest"},
+}
+OTHERS = 3  # requests of a trial for objects that do not name it: its suggestion, the manifest
 COMPLETE = Counter({"PUT attempt": 2, "PUT log": 1, "PUT row": 1})
 PRUNED = COMPLETE + Counter({"GET attempt": 2, "DELETE checkpoint": 1})
 
@@ -154,12 +157,15 @@ def test_a_trial_costs_the_requests_that_the_docs_say(s3_service, trial):
         if stage != "search":  # no suggestion tells that it is new
             expected = expected | Counter({"LIST attempt": 1})
         assert own == expected
-        assert own.total() + SHARED <= 12
+        assert own.total() + OTHERS <= 12
     of_run = of_trial.pop("")
     assert not of_trial
     assert len(trials) == 16
     assert set(trials["state"]) == {"COMPLETE", "PRUNED"}
-    assert of_run.total() <= SHARED * len(trials) + 60  # the study, its lock, its searches
+    assert of_run["PUT ask"] == sum(trials["stage"] == "search")
+    assert of_run["GET manifest"] <= 2 * len(trials) + 12
+    once = of_run.total() - sum(of_run[kind] for kind in ("PUT ask", "GET manifest"))
+    assert once - sum(of_run[f"{method} lock"] for method in ("GET", "LIST", "PUT")) <= 60
 
 
 def requests_by_trial(asked, trial_ids):
@@ -167,7 +173,7 @@ def requests_by_trial(asked, trial_ids):
     found = defaultdict(Counter)
     for method, path in asked:
         named = next((trial_id for trial_id in trial_ids if trial_id in path), "")
-        kind = next((kind for folder, kind in KINDS.items() if f"/{folder}/" in path), "other")
+        kind = next((kind for folder, kind in KINDS.items() if f"/{folder}" in path), "other")
         found[named]["LIST " + kind if "list-type" in path else f"{method} {kind}"] += 1
     return found
 

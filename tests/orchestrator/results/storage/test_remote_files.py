@@ -322,7 +322,7 @@ def test_who_may_not_delete_many_objects_is_told_so(proxy_and_bucket):
     proxy, bucket = proxy_and_bucket
     places = filled(bucket, 5)
     proxy.fault = lambda method, path: "forbidden"
-    with pytest.raises(StoreError, match="cannot delete .*do not allow it"):
+    with pytest.raises(StoreError, match=r"cannot delete .*do not allow it"):
         files.remove_all(places)
 
 
