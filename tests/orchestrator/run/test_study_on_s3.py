@@ -133,8 +133,13 @@ def saving_when_due(settings, *, resume, save, keep=None):
 
 
 KINDS = {
-    **{"logs": "log", "attempts": "attempt", "checkpoints": "checkpoint", "trials": "row"},
-    **{"asks": "ask", "lock": "lock", "compacted/manifest.json": "manifest"},
+    "logs": "log",
+    "attempts": "attempt",
+    "checkpoints": "checkpoint",
+    "trials": "row",
+    "asks": "ask",
+    "lock": "lock",
+    "compacted/manifest.json": "manifest",
 }
 OTHERS = 3  # requests of a trial for objects that do not name it: its suggestion, the manifest
 COMPLETE = Counter({"PUT attempt": 2, "PUT log": 1, "PUT row": 1})
