@@ -281,8 +281,10 @@ class StudyScheduler:
             asked.append(ask.trial_id)
 
         spec = self._queues.next_spec(write, num_slots)
+        if spec is None:
+            return None
         # After a duplicate comes another suggestion, or a trial that is no suggestion.
-        return spec and NextTrial(spec, is_new=asked[-1:] == [spec.trial_id])
+        return NextTrial(spec, is_new=asked[-1:] == [spec.trial_id])
 
     def _write_ask(self, ask: Ask) -> None:
         if not write_ask(self._paths, ask):
