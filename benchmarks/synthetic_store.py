@@ -1,13 +1,14 @@
 """Results of a study of any size, never trained, for measuring what reads results.
 
-Rows are written in the store's schema as its compactor writes them, in row groups of so many, one
-search after the other, so that a store may be larger than memory.
+Rows are written in the store's schema and in the segments into which a run gathers its trials:
+those of all searches in turn, finals last, in as many segments of each level as they leave.
 
     python -m benchmarks.synthetic_store FOLDER [--trials 50] [--seeds 3] [--epochs 20]
 """
 
 import argparse
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -20,14 +21,14 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import write_snapshot_files
 from orchestrator.results.records.trial_schema import trial_schema
 from orchestrator.results.trial_files.compaction import TRIALS_PER_ROW_GROUP, write_segment
-from orchestrator.results.trial_files.compaction_manifest import write_manifest
+from orchestrator.results.trial_files.compaction_manifest import (
+    SEGMENTS_PER_LEVEL,
+    TRIALS_PER_SEGMENT,
+    level_of,
+    write_manifest,
+)
 from orchestrator.results.trial_files.segment_trials import SegmentTrials
 from orchestrator.study.resolved_study import resolved_dict
-from orchestrator.study.study import Search
-
-_Found = tuple[Search, list[Row]]
-
-_TRIALS_OF_SEGMENT = 20_000
 
 
 def write_synthetic_store(folder: Path, size: Size, *, seed: int = 0, asks: bool = True) -> Path:
@@ -48,48 +49,53 @@ def write_synthetic_store(folder: Path, size: Size, *, seed: int = 0, asks: bool
         provenance={"podium_version": "0.1.0", "git_dirty": False},
         schema=schema,
     )
+    rows = _rows(size, seed)
     segments = []
-    for found in _parts(size, seed):
-        trials = SegmentTrials({it.id: [row.trial_id for row in rows] for it, rows in found})
-        segments.append(write_segment(paths, schema, trials, _tables(found, schema, size)))
-        for search, rows in found if asks else ():
-            _write_asks(paths, search, rows)
+    for start, stop in pairwise(_bounds(len(rows))):
+        trials = SegmentTrials.of({row.trial_id: row.search.id for row in rows[start:stop]})
+        tables = _tables(rows[start:stop], schema, size)
+        segments.append(write_segment(paths, schema, trials, tables))
     write_manifest(paths, segments)
+    if asks:
+        _write_asks(paths, rows)
     return folder
 
 
-def _parts(size: Size, seed: int) -> Iterator[list[_Found]]:
-    """Searches with their rows, as many at a time as a segment holds."""
-    found: list[_Found] = []
-    num_rows = 0
-    for number, search in enumerate(searches_of(size)):
-        rows = search_rows(size, search, np.random.default_rng([seed, number]))
-        found.append((search, rows))
-        num_rows += len(rows)
-        if num_rows >= _TRIALS_OF_SEGMENT:
-            yield found
-            found, num_rows = [], 0
-    if found:
-        yield found
+def _rows(size: Size, seed: int) -> list[Row]:
+    """All trials in the order in which a run hands them out."""
+    rows = [
+        row
+        for number, search in enumerate(searches_of(size))
+        for row in search_rows(size, search, np.random.default_rng([seed, number]))
+    ]
+    return sorted(rows, key=lambda row: (row.stage != "search", row.index))
 
 
-def _tables(found: list[_Found], schema: pa.Schema, size: Size) -> Iterator[pa.Table]:
+def _bounds(num_rows: int) -> list[int]:
+    """Where the segments of so many trials begin, and the end of the last; the largest first."""
+    bounds = [0]
+    while (left := num_rows - bounds[-1]) > 0:
+        whole = TRIALS_PER_SEGMENT * SEGMENTS_PER_LEVEL ** level_of(left)
+        bounds.append(bounds[-1] + min(left, whole))
+    return bounds
+
+
+def _tables(rows: list[Row], schema: pa.Schema, size: Size) -> Iterator[pa.Table]:
     """A row group each."""
-    for _, rows in found:
-        for start in range(0, len(rows), TRIALS_PER_ROW_GROUP):
-            yield trial_table(rows[start : start + TRIALS_PER_ROW_GROUP], schema, size)
+    for start in range(0, len(rows), TRIALS_PER_ROW_GROUP):
+        yield trial_table(rows[start : start + TRIALS_PER_ROW_GROUP], schema, size)
 
 
-def _write_asks(paths: StudyPaths, search: Search, rows: list[Row]) -> None:
+def _write_asks(paths: StudyPaths, rows: list[Row]) -> None:
     for row in rows:
         if row.stage == "search":
             write_ask(
                 paths,
                 Ask(
-                    search=search.id,
+                    search=row.search.id,
                     index=row.index,
                     trial_id=row.trial_id,
-                    config_hash=f"{search.loss}.{row.config}",
+                    config_hash=f"{row.search.loss}.{row.config}",
                     hyperparameters=dict(zip(HYPERPARAMETERS, row.values, strict=True)),
                     source="default" if row.is_default else "sampler",
                 ),

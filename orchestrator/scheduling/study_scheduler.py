@@ -9,6 +9,7 @@ import math
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from orchestrator.results.records import checkpoint_files
 from orchestrator.results.records.artifact_files import remove_leftovers
@@ -32,7 +33,7 @@ from orchestrator.scheduling.systematic_failures import SystematicFailureDetecto
 from orchestrator.scheduling.time_left import TimeLeft
 from orchestrator.scheduling.timeouts import TimeoutWatch, timeout_of
 from orchestrator.scheduling.trial_queues import StudyQueues
-from orchestrator.scheduling.worker_slots import WorkerSlots
+from orchestrator.scheduling.worker_slots import NextTrial, WorkerSlots
 from orchestrator.search_samplers.suggester import Outcome
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import Control, Study
@@ -163,7 +164,7 @@ class StudyScheduler:
         self._time_left.set_slots(self._slots.num_in(capacity))
         self._commit_copies()
         running = self._slots.next(
-            lambda: self._queues.next_spec(self._write_ask, self._slots.num_in(capacity)),
+            partial(self._next_trial, self._slots.num_in(capacity)),
             capacity,
             tuple(self._running.values()),
         )
@@ -272,6 +273,19 @@ class StudyScheduler:
             retries=self._failures.tally.retries(),
         )
 
+    def _next_trial(self, num_slots: int) -> NextTrial | None:
+        asked: list[str] = []
+
+        def write(ask: Ask) -> None:
+            self._write_ask(ask)
+            asked.append(ask.trial_id)
+
+        spec = self._queues.next_spec(write, num_slots)
+        if spec is None:
+            return None
+        # After a duplicate comes another suggestion, or a trial that is no suggestion.
+        return NextTrial(spec, is_new=asked[-1:] == [spec.trial_id])
+
     def _write_ask(self, ask: Ask) -> None:
         if not write_ask(self._paths, ask):
             raise StoreError(
@@ -333,7 +347,10 @@ class StudyScheduler:
         self._store.recorder.commit(spec, history, ended, running.attempt)
         del self._running[spec.trial_id]
         self._spending.end(spec.trial_id, use_of(ended.state))
-        checkpoint_files.delete(self._paths, spec.trial_id)
+        if running.attempt > 1:
+            checkpoint_files.delete(self._paths, spec.trial_id)
+        elif ended.has_saved:
+            checkpoint_files.delete_of_first_attempt(self._paths, spec.trial_id)
         if spec.stage != "search":
             remove_leftovers(self._paths, spec.trial_id)
         objective = history.objective() if ended.state == "COMPLETE" else None

@@ -15,6 +15,18 @@ from orchestrator.trials.specification import TrialSpec
 from trainables.settings.population_agreement import why_alone
 
 
+class NextTrial(NamedTuple):
+    """The trial that is to be handed out next.
+
+    Attributes:
+        spec: its specification.
+        is_new: whether it was suggested just now: then there was no attempt at it.
+    """
+
+    spec: TrialSpec
+    is_new: bool
+
+
 class WorkerSlots:
     """The worker slots of a study, and the one trial that waits for a slot.
 
@@ -45,7 +57,7 @@ class WorkerSlots:
 
     def next(
         self,
-        next_spec: Callable[[], TrialSpec | None],
+        next_trial: Callable[[], NextTrial | None],
         capacity: Capacity,
         running: Sequence[RunningTrial],
     ) -> RunningTrial | None:
@@ -56,7 +68,7 @@ class WorkerSlots:
         GPUs or nodes, would be filled again and again before it is in one piece.
 
         Args:
-            next_spec: gives the next trial; called only if the smallest demand would fit.
+            next_trial: gives the next trial; called only if the smallest demand would fit.
             capacity: CPUs, GPUs and nodes there are now.
             running: trials that were handed out. The only trial always fits.
         """
@@ -64,9 +76,9 @@ class WorkerSlots:
             return None
         occupied = [entry.demand for entry in running]
         if self._waiting is None and _fits(self._least_free, capacity, occupied):
-            spec = next_spec()
-            if spec is not None:
-                self._waiting = _waiting(self._paths, spec)
+            trial = next_trial()
+            if trial is not None:
+                self._waiting = _waiting(self._paths, trial)
         if self._waiting is None:
             return None
         spec, attempt, earlier = self._waiting
@@ -101,7 +113,10 @@ class _Waiting(NamedTuple):
     earlier: tuple[Attempt, ...]
 
 
-def _waiting(paths: StudyPaths, spec: TrialSpec) -> _Waiting:
+def _waiting(paths: StudyPaths, trial: NextTrial) -> _Waiting:
+    spec = trial.spec
+    if trial.is_new:  # in a remote store to look for attempts is a request
+        return _Waiting(spec, 1, ())
     attempts = read_attempts_of_trial(paths, spec.trial_id)
     last = last_retried_attempt(paths, spec.trial_id) if attempts else 0
     earlier = tuple(attempt for attempt in attempts if attempt.number > last)

@@ -65,7 +65,7 @@ class TrialRecorder:
             **hyperparameter_columns(self._schema, spec.settings.hyperparameters),
             **_end_columns(ended),
             **self._score_columns(spec, history),
-            **self._cost_columns(spec, history, attempt, ended.peak_memory_mb),
+            **self._cost_columns(spec, history, ended, attempt),
             **self._versions.columns(),
         }
         commit_trial(self._paths, self._schema, row)
@@ -127,16 +127,16 @@ class TrialRecorder:
         }
 
     def _cost_columns(
-        self, spec: TrialSpec, history: TrialHistory, attempt: int, last_peak_mb: float | None
+        self, spec: TrialSpec, history: TrialHistory, ended: Ended, attempt: int
     ) -> dict[str, object]:
-        record = read_attempt(self._paths, spec.trial_id, attempt)
+        record = ended.attempt or read_attempt(self._paths, spec.trial_id, attempt)
         ended_at = datetime.now(UTC)
         started_at = ended_at - timedelta(seconds=history.seconds)
         return {
             "seconds": history.seconds,
             "test_seconds": history.test_seconds,
             "peak_memory_mb": max(
-                filter(None, (history.peak_memory_mb, last_peak_mb)), default=None
+                filter(None, (history.peak_memory_mb, ended.peak_memory_mb)), default=None
             ),
             "attempts": attempt,
             "node": record.node if record else platform.node(),

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from orchestrator.results.records.attempts import Attempt
 from orchestrator.search_samplers.suggester import TrialState
 from trainables.trial_reports import EpochReport, TestReport
 
@@ -20,6 +21,8 @@ class Ended:
         recycle: whether its process must not run another trial: what went wrong may stay in it.
         peak_memory_mb: largest memory that its process held, in MiB, if memory ran out.
         device_memory_mb: memory of its GPU in MiB, if it ended complete or out of memory.
+        attempt: its attempt as the worker writes it into the store; None if it is not known.
+        has_saved: whether the attempt may have left a checkpoint; True if it is not known.
     """
 
     state: TrialState
@@ -31,6 +34,8 @@ class Ended:
     recycle: bool = False
     peak_memory_mb: float | None = None
     device_memory_mb: float | None = None
+    attempt: Attempt | None = None
+    has_saved: bool = True
 
 
 Message = EpochReport | TestReport | Ended

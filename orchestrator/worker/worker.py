@@ -1,7 +1,6 @@
 """Runs one trial at a time, step by step, and never raises: failures become messages."""
 
 import logging
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -15,6 +14,7 @@ from orchestrator.results.records.artifact_files import save_embeddings, save_mo
 from orchestrator.trials.failure_causes import OUT_OF_HOST_MEMORY, OUT_OF_MEMORY
 from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended, Message
+from orchestrator.worker.checkpoint_saver import CheckpointSaver
 from orchestrator.worker.process_memory import clear_frames, limit_memory, release_memory
 from orchestrator.worker.worker_attempt import WorkerAttempt, captured
 from trainables.errors import CheckpointError
@@ -25,27 +25,6 @@ if TYPE_CHECKING:
     from trainables.trial.fold_artifacts import FoldArtifacts
 
 Keep: TypeAlias = "Callable[[FoldArtifacts], None] | None"
-
-
-class CheckpointSaver:
-    """Saves checkpoints of one attempt.
-
-    Args:
-        job: the job of which it is an attempt.
-    """
-
-    def __init__(self, job: TrialJob) -> None:
-        self._job = job
-        self._saved = time.monotonic()
-
-    def is_due(self) -> bool:
-        """Whether the last checkpoint, or the start, is as long ago as the study lets it be."""
-        return time.monotonic() - self._saved >= 60.0 * self._job.checkpoint_minutes
-
-    def __call__(self, state: bytes) -> None:
-        """Replace the checkpoint of the trial, whether or not that is due."""
-        checkpoint_files.save(self._job.paths, self._job.trial_id, state)
-        self._saved = time.monotonic()
 
 
 class TrialFunction(Protocol):
@@ -132,14 +111,13 @@ def _reports(attempt: WorkerAttempt, trial: TrialFunction) -> Iterator[Report]:
     attempt.begin()
     if trial is train:
         limit_memory(job.demand.whole.gpus)
-    start = partial(
-        trial,
-        job.settings,
-        save=CheckpointSaver(job),
-        keep=_artifact_saver(job),
-    )
+    start = partial(trial, job.settings, save=attempt.save, keep=_artifact_saver(job))
+    # An attempt is written before its first checkpoint: where there is one, this is not the first.
+    is_first = job.attempt == 1
     try:
-        yield from start(resume=checkpoint_files.load(job.paths, job.trial_id))
+        yield from start(
+            resume=None if is_first else checkpoint_files.load(job.paths, job.trial_id)
+        )
     except CheckpointError as error:
         checkpoint_files.set_aside(job.paths, job.trial_id)
         attempt.note = redacted(f"it started from scratch, its checkpoint was set aside: {error}")

@@ -28,6 +28,7 @@ from orchestrator.trials.failure_causes import (
 )
 from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended
+from orchestrator.worker.checkpoint_saver import CheckpointSaver
 from orchestrator.worker.process_memory import device_memory, devices, memory_at
 from orchestrator.worker.trial_log import TrialLog
 from podium.errors import CorruptFileError, StoreError
@@ -46,6 +47,7 @@ class WorkerAttempt:
     Attributes:
         job: as given.
         log: takes what the trial prints.
+        save: saves its checkpoints.
         note: remark on how it started, for people; None without one.
         num_reports: number of reports so far.
     """
@@ -53,6 +55,7 @@ class WorkerAttempt:
     def __init__(self, job: TrialJob) -> None:
         self.job = job
         self.log = TrialLog(job)
+        self.save = CheckpointSaver(job)
         self.note: str | None = None
         self.num_reports = 0
         self._began = time.monotonic()
@@ -100,7 +103,8 @@ class WorkerAttempt:
     def complete(self) -> Ended:
         """The last message of a trial that came to its end."""
         log = self.log.printed()
-        return Ended(state="COMPLETE", log=log, device_memory_mb=device_memory())
+        ended = Ended(state="COMPLETE", log=log, device_memory_mb=device_memory())
+        return self._with_attempt(ended)
 
     def failed(self, error: Exception) -> Ended:
         """The last message of a trial that an error ended."""
@@ -113,7 +117,7 @@ class WorkerAttempt:
         if cause in (DATA, STORE) and where not in text:
             text += f" (on the {where})"  # other nodes may see the files
         peak_mb, device_mb = memory_at(cause)
-        return Ended(
+        ended = Ended(
             state="FAILED",
             cause=cause,
             message=text,
@@ -123,6 +127,7 @@ class WorkerAttempt:
             peak_memory_mb=peak_mb,
             device_memory_mb=device_mb,
         )
+        return self._with_attempt(ended)
 
     def end(self, ended: Ended | None) -> None:
         """Write how it ended; nothing if it never began.
@@ -136,10 +141,18 @@ class WorkerAttempt:
             return
         # A store that fails here fails the commit of the trial's row too, which reports it. Of an
         # attempt that is stopped, the scheduler or the next run knows all that is lost here.
+        attempt = self._over(None) if ended is None else ended.attempt
+        assert attempt is not None, "it has begun"
         with contextlib.suppress(StoreError, CorruptFileError):
             if ended is not None or not self._has_cause():
-                write_attempt(self.job.paths, self._over(ended))
+                write_attempt(self.job.paths, attempt)
         self.log.end(ended)
+
+    def _with_attempt(self, ended: Ended) -> Ended:
+        """The last message with what the scheduler need not ask the store for then."""
+        has_saved = self.save.has_saved or self.job.attempt > 1
+        attempt = self._over(ended) if self._has_begun else None
+        return replace(ended, attempt=attempt, has_saved=has_saved)
 
     def _over(self, ended: Ended | None) -> Attempt:
         texts = [text for text in (self.note, ended and ended.message) if text]

@@ -1,7 +1,13 @@
 """Checkpoints: the state of a running trial, replaced whole."""
 
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import put, read_bytes, remove, remove_folder
+from orchestrator.results.storage.files import (
+    put,
+    read_bytes,
+    remove,
+    remove_folder,
+    remove_if_empty,
+)
 
 
 def save(paths: StudyPaths, trial_id: str, state: bytes) -> None:
@@ -25,3 +31,9 @@ def set_aside(paths: StudyPaths, trial_id: str) -> None:
 def delete(paths: StudyPaths, trial_id: str) -> None:
     """Delete a trial's checkpoint; nothing happens if it has none."""
     remove_folder(paths.checkpoint_folder(trial_id))
+
+
+def delete_of_first_attempt(paths: StudyPaths, trial_id: str) -> None:
+    """As `delete`, for a trial of one attempt, which set none aside: nothing is listed."""
+    remove(paths.checkpoint(trial_id))
+    remove_if_empty(paths.checkpoint_folder(trial_id))

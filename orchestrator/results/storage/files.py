@@ -13,7 +13,6 @@ are listed, so that no message shows one.
 import json
 import math
 import os
-from collections import deque
 from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, BinaryIO, Protocol, TypeVar
@@ -53,6 +52,7 @@ class _Files(Protocol):
     def change_of_names(self, folder: Any, /) -> int | None: ...
     def refuse_links(self, folder: Any, /, *, deep: bool) -> None: ...
     def remove(self, path: Any, /) -> None: ...
+    def remove_all(self, paths: Sequence[Any], /) -> None: ...
     def remove_folder(self, folder: Any, /) -> None: ...
     def remove_contents(self, folder: Any, kept: Container[str], /) -> None: ...
     def remove_if_empty(self, folder: Any, /) -> None: ...
@@ -285,8 +285,9 @@ def remove(path: Place) -> None:
 
 
 def remove_all(paths: Sequence[Place]) -> None:
-    """Delete files, remote ones several at once; nothing happens if there is none."""
-    deque(each(remove, paths), maxlen=0)
+    """Delete files of one store, remote ones many at once; nothing happens if there is none."""
+    if paths:
+        _of(paths[0]).remove_all(paths)
 
 
 def remove_folder(folder: Place) -> None:

@@ -20,6 +20,7 @@ from orchestrator.results.storage.files import read_bytes
 from orchestrator.results.storage.local_files import check_regular, retried, store_errors
 from orchestrator.results.storage.locations import Place, RemotePath, temporary_name
 from orchestrator.results.storage.remote_files import in_parallel
+from podium.errors import StoreError
 
 _NAME_LENGTH = 32
 _making = threading.Lock()  # so that threads that start together make one folder
@@ -67,6 +68,16 @@ def _fetched_if_there(place: RemotePath) -> None:
         _fetched(place)
 
 
+def keep_copy(place: Place, content: bytes) -> None:
+    """Keep what was just written to a remote file as its copy, so that it is not fetched.
+
+    Where this machine has no room for it, it is fetched by who needs it.
+    """
+    if isinstance(place, RemotePath):
+        with suppress(StoreError):
+            _write(_copy_of(place), place, content)
+
+
 def forget(places: Sequence[Place]) -> None:
     """Delete the copies of files that were deleted, since others may come under their names."""
     for place in places:
@@ -89,11 +100,15 @@ def _fetched(place: RemotePath) -> Path:
     content = read_bytes(place)
     if content is None:
         raise FileNotFoundError(f"{place} is missing")
+    _write(copy, place, content)
+    return copy
+
+
+def _write(copy: Path, place: Place, content: bytes) -> None:
     with store_errors("copy", place):
         unfinished = copy.with_name(temporary_name(copy.name))
         unfinished.write_bytes(content)
         unfinished.replace(copy)
-    return copy
 
 
 @functools.cache

@@ -17,7 +17,7 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Callable, Container, Hashable, Iterable, Iterator
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -379,6 +379,12 @@ def list_below(folder: Path, suffix: str) -> list[Path]:
 def remove(path: Path) -> None:
     """See `files`."""
     path.unlink(missing_ok=True)
+
+
+def remove_all(paths: Sequence[Path]) -> None:
+    """See `files`."""
+    for path in paths:
+        remove(path)
 
 
 @retried("delete")

@@ -47,6 +47,9 @@ class RequestError(Exception):
         reason: text for the user, without credentials, which a store's own message may hold.
         is_transient: whether a retry may succeed.
         is_wrong_uri: whether the URI names no store, so that none was contacted.
+
+    Attributes:
+        is_transient: as given.
     """
 
     def __init__(
@@ -54,13 +57,13 @@ class RequestError(Exception):
     ) -> None:
         super().__init__(reason)
         self._is_wrong_uri = is_wrong_uri
-        self._is_transient = is_transient
+        self.is_transient = is_transient
 
     def as_store_error(self, action: str, place: object) -> StoreError:
         """The error for the user: cannot ``action`` ``place``, and why."""
         if self._is_wrong_uri:
             return PlaceError(f"cannot {action} {place}: {self}")
-        kind = UnreachableError if self._is_transient else StoreError
+        kind = UnreachableError if self.is_transient else StoreError
         return kind(f"cannot {action} {place}: {self}")
 
 
@@ -87,12 +90,20 @@ class ObjectStore:
     Args:
         open_client: makes the store of obstore.
         no_credentials: what to say if this node has no credentials.
+        open_for_many: makes the same store, one that deletes many objects by one request; None
+            where there is no such request.
     """
 
-    def __init__(self, open_client: Callable[[], Any], no_credentials: str) -> None:
+    def __init__(
+        self,
+        open_client: Callable[[], Any],
+        no_credentials: str,
+        open_for_many: Callable[[], Any] | None = None,
+    ) -> None:
         import obstore
 
         self._obstore = obstore
+        self._open_for_many = open_for_many
         self._no_credentials = no_credentials
         self._has_worked = False
         self._client: Any = self._request(open_client, must_find=True)
@@ -172,6 +183,24 @@ class ObjectStore:
     def delete(self, key: str) -> None:
         """Delete an object; nothing happens if there is none."""
         self._request(lambda: self._obstore.delete(self._client, key))
+
+    def delete_many(self, keys: Sequence[str]) -> bool:
+        """Delete objects by one request; nothing happens to those that do not exist.
+
+        Returns:
+            False if the store refused it, and some may be there still: not every service has it.
+        """
+        open_client = self._open_for_many
+        if open_client is None:
+            return False
+        try:
+            self._request(lambda: self._obstore.delete(open_client(), keys))
+        except RequestError as error:
+            if error.is_transient:
+                raise
+            self._open_for_many = None
+            return False
+        return True
 
     def _put(self, key: str, content: bytes | Path, **options: Any) -> None:
         self._obstore.put(self._client, key, content, chunk_size=_PART_BYTES, **options)

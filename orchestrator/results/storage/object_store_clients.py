@@ -6,6 +6,7 @@ They find their credentials in the environment of each node, as `docs/how-to/sto
 import configparser
 import os
 from collections.abc import Callable, Mapping
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -49,17 +50,22 @@ def _open_s3(scheme: str, bucket: str, settings: Mapping[str, str]) -> ObjectSto
         raise _wrong_uri("an s3:// URI needs a bucket, as in s3://bucket/folder")
     profile = _profile()
     endpoint = endpoint or _aws_endpoint(profile)
-    # By DELETE: the request for many objects is not known to every such store.
-    config: dict[str, Any] = {"disable_bulk_delete": True}
-    config["region"] = settings.get("region") or _region(profile)
+    config: dict[str, Any] = {"region": settings.get("region") or _region(profile)}
     if not any(os.environ.get(name) for name in _OTHER_SOURCES):
         config |= _profile_keys(profile)
     if endpoint:
         config["endpoint"] = endpoint
+
+    def opened(*, deletes_many: bool) -> Any:
+        # One object by DELETE: the request for many is not known to every such store.
+        whole = {**config, "disable_bulk_delete": not deletes_many}
+        return S3Store(bucket, **whole, **_options(endpoint))
+
     return ObjectStore(
-        lambda: S3Store(bucket, **config, **_options(endpoint)),
+        partial(opened, deletes_many=False),
         "no credentials: this node has neither AWS_ACCESS_KEY_ID, a profile, nor the role"
         " of an instance (see docs/how-to/storage.md)",
+        open_for_many=cache(partial(opened, deletes_many=True)),
     )
 
 

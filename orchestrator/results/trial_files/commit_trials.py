@@ -11,6 +11,7 @@ from orchestrator.results.records.results_folder import is_present
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import study_name
 from orchestrator.results.storage.files import file_size, put_if_absent, remove
+from orchestrator.results.storage.local_copies import keep_copy
 from orchestrator.results.trial_files.compaction_manifest import (
     Manifest,
     is_compacted,
@@ -76,6 +77,7 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
     if is_compacted(paths, trial_id):
         remove(path)
         return False
+    keep_copy(path, data)  # which whoever compacts it need not fetch
     return True
 
 

@@ -18,6 +18,7 @@ from orchestrator.results.storage.checksummed_text import (
     text_without_checksum,
     write_checksummed,
 )
+from orchestrator.results.storage.local_copies import forget
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction_manifest import read_manifest
 from orchestrator.results.trial_files.parquet_file import encode
@@ -147,6 +148,8 @@ def write_as_before_segments(paths: StudyPaths) -> None:
 def commit(
     paths: StudyPaths, *rows: Mapping[str, object], schema: pa.Schema = SCHEMA
 ) -> StudyPaths:
+    """Commit rows, as another process does: this one has no copies of remote ones."""
     for values in rows:
         assert commit_trial(paths, schema, values)
+        forget([paths.trial(str(values["search"]), str(values["trial_id"]))])
     return paths

@@ -3,12 +3,14 @@ import random
 import subprocess
 import sys
 import time
+from collections import Counter, defaultdict
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
 from polars.testing import assert_frame_equal
 
+from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage import transient_errors
 from orchestrator.results.storage.files import (
@@ -21,10 +23,12 @@ from orchestrator.results.storage.files import (
 from orchestrator.results.storage.locations import RemotePath, relative_path
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
+from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results_tools.study_status import study_status
 from podium.errors import StoreError
 from tests.object_store import KEY, SECRET, proxied
 from tests.orchestrator.run_small_study import TINY
+from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import InterruptedAfter, run_here, tables
 
 
@@ -118,18 +122,65 @@ def test_a_study_outlives_a_store_that_is_slow_fails_and_goes_away(
     assert "trying again" in caplog.text
 
 
-def test_a_trial_costs_the_requests_that_the_docs_say(s3_service):
+def saving_when_due(settings, *, resume, save, keep=None):
+    """As a real trial: one that is over before its state is due saves none."""
+
+    def if_due(state):
+        if save.is_due():
+            save(state)
+
+    yield from simulated_trial(settings, resume=resume, save=if_due)
+
+
+KINDS = {
+    "logs": "log",
+    "attempts": "attempt",
+    "checkpoints": "checkpoint",
+    "trials": "row",
+    "asks": "ask",
+    "lock": "lock",
+    "compacted/manifest.json": "manifest",
+}
+OTHERS = 3  # requests of a trial for objects that do not name it: its suggestion, the manifest
+COMPLETE = Counter({"PUT attempt": 2, "PUT log": 1, "PUT row": 1})
+PRUNED = COMPLETE + Counter({"GET attempt": 2, "DELETE checkpoint": 1})
+
+
+@pytest.mark.parametrize("trial", [saving_when_due, simulated_trial])
+def test_a_trial_costs_the_requests_that_the_docs_say(s3_service, trial):
     with proxied(s3_service) as (proxy, bucket):
-        run_here(TINY, bucket)
+        run_here(TINY, bucket, InProcessExecutor(trial))
         asked = [(method, unquote(path)) for method, path in proxy.requests]
-        rows = [path for method, path in asked if method == "PUT" and "/trials/" in path]
-        trials = sum("/logs/" not in path for path in rows)
-        saves = sum(method == "PUT" and "/checkpoints/" in path for method, path in asked)
-        of_the_run = 60  # the study, its lock, its searches
-        assert trials == 16
-        assert len(asked) <= 15 * trials + saves + of_the_run
-        writes = sum(method == "PUT" for method, _ in asked)
-        assert writes <= 5 * trials + saves + 15
+        trials = Reader(bucket / TINY.name).trials().collect()
+    of_trial = requests_by_trial(asked, trials["trial_id"])
+    for trial_id, state, stage in trials.select("trial_id", "state", "stage").iter_rows():
+        own = of_trial.pop(trial_id)
+        saves = own.pop("PUT checkpoint", 0)
+        expected = PRUNED if state == "PRUNED" else COMPLETE
+        if saves:
+            expected = expected | Counter({"DELETE checkpoint": 1})
+        if stage != "search":  # no suggestion tells that it is new
+            expected = expected | Counter({"LIST attempt": 1})
+        assert own == expected
+        assert own.total() + OTHERS <= 12
+    of_run = of_trial.pop("")
+    assert not of_trial
+    assert len(trials) == 16
+    assert set(trials["state"]) == {"COMPLETE", "PRUNED"}
+    assert of_run["PUT ask"] == sum(trials["stage"] == "search")
+    assert of_run["GET manifest"] <= 2 * len(trials) + 12
+    once = of_run.total() - sum(of_run[kind] for kind in ("PUT ask", "GET manifest"))
+    assert once - sum(of_run[f"{method} lock"] for method in ("GET", "LIST", "PUT")) <= 60
+
+
+def requests_by_trial(asked, trial_ids):
+    """Trial id -> its requests, of each method and kind of object; those of no trial by ""."""
+    found = defaultdict(Counter)
+    for method, path in asked:
+        named = next((trial_id for trial_id in trial_ids if trial_id in path), "")
+        kind = next((kind for folder, kind in KINDS.items() if f"/{folder}" in path), "other")
+        found[named]["LIST " + kind if "list-type" in path else f"{method} {kind}"] += 1
+    return found
 
 
 def test_a_store_that_forbids_writing_ends_the_run_with_one_message(s3_service):

@@ -5,8 +5,11 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.results.records import checkpoint_files
-from orchestrator.worker.worker import CheckpointSaver, TrialWorker, train
+from orchestrator.results.records.attempts import read_attempt
+from orchestrator.worker.checkpoint_saver import CheckpointSaver
+from orchestrator.worker.worker import TrialWorker, train
 from tests.orchestrator.results.store_rows import new_store
+from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.worker.test_trial_worker import job_in, run
 
 
@@ -40,3 +43,36 @@ def test_a_trial_saves_its_state_only_when_that_is_due(paths, minutes, is_saved)
     *_, ended = run(TrialWorker(train), job)
     assert ended.state == "COMPLETE"
     assert (checkpoint_files.load(paths, "t0") is not None) == is_saved
+    assert ended.has_saved == is_saved
+
+
+def test_a_first_attempt_looks_for_no_checkpoint_and_a_later_one_resumes_from_it(paths):
+    resumed = []
+
+    def trial(settings, *, resume, save, keep):
+        resumed.append(resume)
+        yield from simulated_trial(settings, resume=None, save=save)
+
+    checkpoint_files.save(paths, "t0", b"of whom?")
+    run(TrialWorker(trial), job_in(paths))
+    saved = checkpoint_files.load(paths, "t0")
+    run(TrialWorker(trial), job_in(paths, attempt=2))
+    assert resumed == [None, saved]
+
+
+def test_a_checkpoint_comes_after_the_attempt_that_saves_it(paths, monkeypatch):
+    """So whoever finds none of an attempt need look for no checkpoint, whoever was killed."""
+    known, real = [], checkpoint_files.save
+
+    def save(paths, trial_id, state):
+        known.append(read_attempt(paths, trial_id, 1) is not None)
+        real(paths, trial_id, state)
+
+    monkeypatch.setattr(checkpoint_files, "save", save)
+    run(TrialWorker(simulated_trial), job_in(paths))
+    assert known == [True] * 3
+
+
+def test_a_later_attempt_may_have_left_a_checkpoint_of_an_earlier_one(paths):
+    *_, ended = run(TrialWorker(train), replace(job_in(paths, attempt=2), checkpoint_minutes=60.0))
+    assert ended.has_saved

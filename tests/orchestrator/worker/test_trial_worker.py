@@ -85,9 +85,10 @@ def test_an_attempt_says_where_it_ran_what_it_occupied_and_how_far_it_came(paths
     stopped = read_attempt(paths, "t0", 1)
     assert (stopped.cause, stopped.reports) == ("stopped", 2)
     assert stopped.seconds >= 0
-    run(worker, job_in(paths, attempt=2))
+    *_, ended = run(worker, job_in(paths, attempt=2))
     whole = read_attempt(paths, "t0", 2)
     assert (whole.cause, whole.reports) == ("complete", 3)
+    assert ended.attempt == whole
 
 
 def test_a_worker_that_is_stopped_leaves_what_the_scheduler_wrote_of_its_attempt(paths):

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import tempfile
 import threading
 import time
 from datetime import UTC, datetime
@@ -20,7 +21,7 @@ from orchestrator.results.records.artifact_files import (
 from orchestrator.results.records.asks import Ask, read_asks, write_ask
 from orchestrator.results.records.attempts import Attempt, read_attempts, write_attempt
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage import transient_errors
+from orchestrator.results.storage import local_copies, transient_errors
 from orchestrator.results.storage.files import exists, list_names, put, read_bytes
 from orchestrator.results.storage.object_store import ObjectStore
 from orchestrator.results.storage.whole_folders import new_folder
@@ -168,6 +169,32 @@ def test_what_was_read_once_is_not_fetched_again(s3_service):
         assert len(proxy.requests) < 20
 
 
+def test_a_process_compacts_what_it_committed_without_fetching_it(s3_service):
+    with proxied(s3_service) as (proxy, bucket):
+        store = new_store(bucket)
+        assert all(commit_trial(store, SCHEMA, row(index)) for index in range(6))
+        before = Reader(store.folder).trials().collect()
+        assert compact(store) == 6
+        assert fetched(proxy) == []
+        assert check_store(store) == 6
+        assert_frame_equal(Reader(store.folder).trials().collect(), before)
+
+
+def test_a_row_that_another_process_committed_first_is_not_kept_as_its_copy(bucket):
+    store = commit(new_store(bucket), row(0, objective=0.5))
+    assert not commit_trial(store, SCHEMA, row(0, objective=0.9))
+    assert Reader(store.folder).trials().collect()["objective"].to_list() == [0.5]
+
+
+def test_where_copies_have_no_room_a_row_is_committed_all_the_same(bucket, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(local_copies, "_folder", local_copies._folder.__wrapped__)
+        patch.setattr(tempfile, "tempdir", "/nonexistent/podium")
+        store = new_store(bucket)
+        assert commit_trial(store, SCHEMA, row(0))
+    assert len(Reader(store.folder).trials().collect()) == 1
+
+
 def fetched(proxy):
     return [path for method, path in proxy.requests if method == "GET" and ".parquet" in path]
 
@@ -297,7 +324,7 @@ def test_plain_polars_counts_once_or_says_why_between_any_two_requests(
     assert ids_by_polars(store, s3_service) == trials
 
 
-@pytest.mark.parametrize("every", [6, *soak(1)])
+@pytest.mark.parametrize("every", [4, *soak(1)])
 def test_plain_polars_counts_once_or_says_why_after_a_kill_at_any_request(
     bucket, s3_service, monkeypatch, every
 ):

@@ -289,3 +289,53 @@ def test_a_probe_is_deleted_whatever_the_store_says_to_the_second(proxy_and_buck
     with pytest.raises(StoreError, match="do not allow it"):
         files.check_writable(bucket / "study")
     assert remote_files.total_size(bucket / "study", "") == 0
+
+
+def filled(bucket, number):
+    places = [bucket / f"search=a+{index:04}" for index in range(number)]
+    remote_files.in_parallel(lambda place: files.put(place, b""), places)
+    return places
+
+
+def test_a_thousand_objects_are_deleted_by_one_request(proxy_and_bucket):
+    proxy, bucket = proxy_and_bucket
+    places = filled(bucket, 20)
+    proxy.requests.clear()
+    files.remove_all([*places, *(bucket / f"absent{index}" for index in range(1000))])
+    assert [method for method, _ in proxy.requests] == ["POST", "POST"]
+    assert files.list_names(bucket, "") == []
+    files.remove_all([])
+
+
+def test_where_a_service_has_no_request_for_many_objects_each_is_deleted(proxy_and_bucket):
+    proxy, bucket = proxy_and_bucket
+    proxy.fault = lambda method, path: "not implemented" if method == "POST" else None
+    for _ in range(2):
+        files.remove_all(filled(bucket, 5))
+        assert files.list_names(bucket, "") == []
+    methods = [method for method, _ in proxy.requests]
+    assert methods.count("POST") == 1  # it is not asked again
+    assert methods.count("DELETE") == 10
+
+
+def test_who_may_not_delete_many_objects_is_told_so(proxy_and_bucket):
+    proxy, bucket = proxy_and_bucket
+    places = filled(bucket, 5)
+    proxy.fault = lambda method, path: "forbidden"
+    with pytest.raises(StoreError, match=r"cannot delete .*do not allow it"):
+        files.remove_all(places)
+
+
+@pytest.mark.parametrize("fault", ["slow down", "reset", "lose answer"])
+def test_many_objects_are_deleted_by_a_store_that_fails_for_a_moment(
+    proxy_and_bucket, monkeypatch, fault
+):
+    monkeypatch.setattr(transient_errors, "_FIRST_PAUSE_SECONDS", 0.02)
+    proxy, bucket = proxy_and_bucket
+    places = filled(bucket, 5)
+    proxy.requests.clear()
+    faults = iter([fault])
+    proxy.fault = lambda method, path: next(faults, None)
+    files.remove_all(places)
+    assert [method for method, _ in proxy.requests] == ["POST", "POST"]
+    assert files.list_names(bucket, "") == []
