@@ -208,11 +208,12 @@ class History:
         self.queues = StudyQueues(study, runs, self.final_stage, None)
 
     def start(self):
+        retry = next(filter(self._may_start, self.retried()), None)
         spec = self.queues.next_spec(self._compare_ask, num_slots=3)
-        if spec is None or spec.stage != "search":
+        if retry is not None:
+            assert spec is retry
+        elif spec is None or spec.stage != "search":
             assert self._expected() is None
-            blocked = [one for one in self.retried() if one.stage == "search"]
-            assert not any(self._may_start(one) for one in blocked)
         if spec is not None:
             self.running.append(spec)
 
@@ -220,7 +221,7 @@ class History:
         return list(self.queues._retries)
 
     def _may_start(self, spec):
-        return self.plain[spec.search.id].may_start(spec.trial_id)
+        return spec.stage != "search" or self.plain[spec.search.id].may_start(spec.trial_id)
 
     def _compare_ask(self, ask):
         expected = self._expected()
@@ -315,23 +316,21 @@ class History:
             by_state[outcome.state] += 1
         for state in ("COMPLETE", "PRUNED", "FAILED"):
             assert run.count(state) == by_state[state]
-        for ask in plain.asks:
-            assert run.may_start(ask.trial_id) == plain.may_start(ask.trial_id)
+        for spec in self.running:
+            if spec.search == plain.search and spec.stage == "search":
+                assert run.may_start(spec.trial_id) == self._may_start(spec)
 
 
 STEPS = ("start",) * 6 + ("finish",) * 5 + ("lose", "copy", "cancel", "restart")
 
 
 @pytest.mark.parametrize("order", ["asynchronous", "deterministic"])
-@settings(max_examples=60, deadline=None)
-@given(
-    dice=st.randoms(use_true_random=False),
-    population=st.integers(1, 3),
-    num_steps=st.integers(1, 120),
-)
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**9), population=st.integers(1, 3), num_steps=st.integers(1, 100))
 def test_a_random_history_is_continued_as_a_walk_over_all_searches_would(
-    order, dice, population, num_steps
+    order, seed, population, num_steps
 ):
+    dice = random.Random(seed)
     history = History(order, population, dice)
     for _ in range(num_steps):
         getattr(history, dice.choice(STEPS))()
