@@ -30,10 +30,20 @@ def redacted(text: str, environment: Mapping[str, str] | None = None) -> str:
         text: any text.
         environment: environment variables; None means those of this process.
     """
-    if not text:
-        return text
-    known = os.environ if environment is None else environment
-    spans = [*secret_spans(text), *_spans_of(secret_values(known), text)]
+    return next(redacted_texts([text], environment))
+
+
+def redacted_texts(
+    texts: Iterable[str], environment: Mapping[str, str] | None = None
+) -> Iterator[str]:
+    """Each text as `redacted` gives it; the environment is looked through once for all of them."""
+    values = secret_values(os.environ if environment is None else environment)
+    return (_without(values, text) for text in texts)
+
+
+def _without(values: Iterable[str], text: str) -> str:
+    """The text with ``***`` in place of these values and of what looks like a secret."""
+    spans = [*secret_spans(text), *_spans_of(values, text)]
     parts, shown_from = [], 0
     for start, end in _merged(spans):
         parts += [text[shown_from:start], _HIDDEN]

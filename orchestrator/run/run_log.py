@@ -8,11 +8,11 @@ import contextlib
 import logging
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from orchestrator.redaction import redacted
+from orchestrator.redaction import redacted_texts
 from orchestrator.results.records.runs import WHOLE, Part
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import list_names, put, remove
@@ -23,6 +23,7 @@ from podium.errors import PodiumError
 _MAX_LOGS = 20  # of the latest runs of each part
 _KEPT_LINES = 2_000  # of the beginning, and as many of the end
 _LONGEST_LINE = 2_000  # characters
+_NUM_TOGETHER = 100  # messages; the environment is looked through for secrets once for them
 _WRITE_SECONDS = 10.0
 _REMOTE_WRITE_SECONDS = 60.0  # every write is a request there
 _LOGGERS = tuple(map(logging.getLogger, ("podium", "orchestrator")))
@@ -34,20 +35,41 @@ class _Lines(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__(logging.DEBUG)
+        self._messages: list[str] = []  # still with their secrets
         self._first: list[str] = []
         self._last: deque[str] = deque(maxlen=_KEPT_LINES)
         self.count = 0
 
     def emit(self, record: logging.LogRecord) -> None:
-        for line in redacted(_FORMAT.format(record)).splitlines():
-            lines = self._first if self.count < _KEPT_LINES else self._last
-            lines.append(line[:_LONGEST_LINE])
+        self._messages.append(_FORMAT.format(record))
+        if len(self._messages) >= _NUM_TOGETHER:
+            self.flush()
+
+    def flush(self) -> None:
+        with self._held():
+            messages, self._messages = self._messages, []
+            for message in redacted_texts(messages):
+                self._add(message.splitlines())
+
+    def _add(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            kept = self._first if self.count < _KEPT_LINES else self._last
+            kept.append(line[:_LONGEST_LINE])
             self.count += 1
 
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        self.acquire()
+        try:
+            yield
+        finally:
+            self.release()
+
     def text(self) -> str:
-        left_out = self.count - len(self._first) - len(self._last)
-        between = [f"[{left_out} lines left out]"] if left_out else []
-        return "".join(f"{line}\n" for line in [*self._first, *between, *tuple(self._last)])
+        with self._held():
+            left_out = self.count - len(self._first) - len(self._last)
+            between = [f"[{left_out} lines left out]"] if left_out else []
+            return "".join(f"{line}\n" for line in [*self._first, *between, *self._last])
 
 
 @contextmanager
@@ -71,6 +93,7 @@ def run_log(paths: StudyPaths, part: Part = WHOLE) -> Iterator[None]:
     def keep_writing() -> None:
         written = 0
         while not ended.wait(_REMOTE_WRITE_SECONDS if is_remote else _WRITE_SECONDS):
+            lines.flush()
             if lines.count > written:
                 written = lines.count
                 write()
@@ -92,6 +115,7 @@ def run_log(paths: StudyPaths, part: Part = WHOLE) -> Iterator[None]:
             logger.setLevel(level)
         ended.set()
         writer.join()
+        lines.flush()
         if lines.count:
             write()
             _remove_old(paths, _MAX_LOGS * part.of)

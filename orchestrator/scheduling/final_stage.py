@@ -18,30 +18,44 @@ from orchestrator.trials.specification_maker import TrialSpecMaker
 
 
 @dataclass(slots=True)
-class Finals:
-    """The finals of one search.
+class FinalCounts:
+    """Numbers of finals, or of baselines.
 
     Attributes:
         num_planned: number of them; as many as there may be until they are planned.
-        specs: their specifications; None until they are planned.
         num_done: number that have a row, copies included.
         num_failed: number of these that failed.
         num_copies: number that are copies of those of other searches.
         num_copies_done: number of copies that have a row.
     """
 
-    num_planned: int
-    specs: tuple[TrialSpec, ...] | None = None
+    num_planned: int = 0
     num_done: int = 0
     num_failed: int = 0
     num_copies: int = 0
     num_copies_done: int = 0
+
+    def plan(self, change: int, num_copies: int) -> None:
+        """They are planned: so many more, or fewer, than there might have been."""
+        self.num_planned += change
+        self.num_copies += num_copies
 
     def count(self, spec: TrialSpec, state: str) -> None:
         """One of them has a row."""
         self.num_done += 1
         self.num_failed += state == "FAILED"
         self.num_copies_done += spec.original is not None
+
+
+@dataclass(slots=True)
+class Finals(FinalCounts):
+    """The finals of one search.
+
+    Attributes:
+        specs: their specifications; None until they are planned.
+    """
+
+    specs: tuple[TrialSpec, ...] | None = None
 
 
 class FinalStage:
@@ -60,6 +74,7 @@ class FinalStage:
     Attributes:
         of: search id -> its finals.
         baselines: the baseline trials of their blocks.
+        counts: numbers of all finals and baselines together.
     """
 
     def __init__(
@@ -80,12 +95,9 @@ class FinalStage:
         self._waiting: dict[str, list[TrialSpec]] = {}  # by the id of their original
         self._due: list[TrialSpec] = []
         self.of = {search.id: Finals(most_finals(study, search)) for search in searches}
-        self.baselines = Finals(len(baselines))
+        self.baselines = Finals()
+        self.counts = FinalCounts(sum(finals.num_planned for finals in self.of.values()))
         self._set(self.baselines, baselines)
-
-    def __iter__(self) -> Iterator[Finals]:
-        """The finals of each search, and the baselines."""
-        return iter((*self.of.values(), self.baselines))
 
     def are_planned(self, search: Search) -> bool:
         """Whether it is known which finals a search has."""
@@ -134,15 +146,22 @@ class FinalStage:
             state = self._states[spec.original.trial_id]
         self._states[spec.trial_id] = state
         self._due += self._waiting.pop(spec.trial_id, [])
-        self.of.get(spec.search.id, self.baselines).count(spec, state)
+        self._count(self.of.get(spec.search.id, self.baselines), spec, state)
+
+    def _count(self, finals: Finals, spec: TrialSpec, state: str) -> None:
+        finals.count(spec, state)
+        self.counts.count(spec, state)
 
     def _set(self, finals: Finals, specs: Sequence[TrialSpec]) -> None:
-        finals.specs, finals.num_planned = tuple(specs), len(specs)
-        finals.num_copies = sum(spec.original is not None for spec in specs)
+        assert finals.specs is None, "finals are planned once"
+        finals.specs, change = tuple(specs), len(specs) - finals.num_planned
+        num_copies = sum(spec.original is not None for spec in specs)
+        for counts in (finals, self.counts):
+            counts.plan(change, num_copies)
         for spec in specs:
             state = self._states.get(spec.trial_id)
             if state is not None:
-                finals.count(spec, state)
+                self._count(finals, spec, state)
             elif spec.original is None:
                 self._to_train.append(spec)
             elif spec.original.trial_id in self._states:

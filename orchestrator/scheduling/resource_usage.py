@@ -6,7 +6,8 @@ slot: at any time its members have equal parts of them, and who is left has all.
 """
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -70,10 +71,42 @@ class _SlotTime:
         seconds, since, num_in_it = self._state
         return seconds + (self._clock() - since) / num_in_it
 
-    def leave(self) -> None:
-        """One is no longer in it."""
-        if self._state[2] > 1:
-            self._state = (self.part(), self._clock(), self._state[2] - 1)
+    def leave(self) -> bool:
+        """One is no longer in it; whether none is."""
+        num_left = self._state[2] - 1
+        if num_left:
+            self._state = (self.part(), self._clock(), num_left)
+        return not num_left
+
+
+class _GpuTime:
+    """GPU-seconds of all worker slots together, without a look at each attempt."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._in_use: Counter[float] = Counter()  # GPUs of a slot -> number of such slots
+        self._state = (0.0, clock(), 0.0)  # replaced at once: another thread reads it
+
+    def seconds(self) -> float:
+        """GPU-seconds by now."""
+        seconds, since, gpus = self._state
+        return seconds + (self._clock() - since) * gpus
+
+    def occupy(self, gpus: float, since: float) -> None:
+        """A slot of so many GPUs is in use, since a time that may be past."""
+        self._count(gpus, 1, since)
+
+    def release(self, gpus: float) -> None:
+        """A slot of so many GPUs is no longer in use."""
+        self._count(gpus, -1, self._clock())
+
+    def _count(self, gpus: float, change: int, since: float) -> None:
+        now, (seconds, before, rate) = self._clock(), self._state
+        self._in_use[gpus] += change
+        # Summed anew, since there are few kinds of slots: added up, differences would drift.
+        new_rate = sum(each * number for each, number in self._in_use.items())
+        seconds += (now - before) * rate + (now - since) * gpus * change
+        self._state = (seconds, now, new_rate)
 
 
 @dataclass(slots=True)
@@ -97,6 +130,7 @@ class Spending:
         self._clock = clock
         self._open: dict[str, _OpenAttempt] = {}
         self._closed: dict[SpentOn, Spent] = {}
+        self._gpu_time = _GpuTime(clock)
 
     def start(
         self, trial_id: str, search: str, stage: str, demand: Demand, *, is_first: bool
@@ -116,23 +150,33 @@ class Spending:
         """A worker has them now, in one slot; later calls change nothing."""
         opened = (self._open.get(trial_id) for trial_id in trial_ids)
         found = [one for one in opened if one is not None and one.slot is None]
-        slot = _SlotTime(self._clock, self._clock(), len(found))
-        for one in found:
-            one.slot = slot
+        self._begin(found, self._clock())
 
     def note_message(self, trial_id: str) -> None:
         """A message of it came; without an earlier `begin` it counts from its handing out."""
         found = self._open.get(trial_id)
         if found is not None and found.slot is None:
-            found.slot = _SlotTime(self._clock, found.handed_out, 1)
+            self._begin([found], found.handed_out)
+
+    def _begin(self, attempts: Sequence[_OpenAttempt], since: float) -> None:
+        """They have a slot now; members of a population are parts of one slot."""
+        slot = _SlotTime(self._clock, since, len(attempts))
+        for one in attempts:
+            one.slot = slot
+        for one in attempts[:1]:
+            self._gpu_time.occupy(one.demand.gpus, since)
 
     def end(self, trial_id: str, use: Use) -> None:
         """It is over; a second call does nothing."""
         closed = self._open.pop(trial_id, None)
         if closed is not None:
             self._add(self._closed, closed, use)
-            if closed.slot is not None:
-                closed.slot.leave()
+            if closed.slot is not None and closed.slot.leave():
+                self._gpu_time.release(closed.demand.gpus)
+
+    def gpu_seconds(self) -> float:
+        """GPU-seconds of all attempts by now. May be called from another thread."""
+        return self._gpu_time.seconds()
 
     def now(self) -> dict[SpentOn, Spent]:
         """The sums; what runs counts as unfinished. May be called from another thread."""

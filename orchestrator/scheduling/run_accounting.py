@@ -1,7 +1,8 @@
 """The account of what a run spends, added to earlier runs, and how it gets into the store.
 
-It is written when the run starts, every few seconds while it lasts, and when it ends. A run that
-is killed loses what it spent since it was written last.
+It is written when the run starts, every few seconds while it lasts, and when it ends: less often
+where it is so long, in a study of very many searches, that writing takes a while. A run that is
+killed loses what it spent since it was written last.
 """
 
 import os
@@ -48,6 +49,7 @@ from podium.errors import FolderGoneError, StoreError
 
 _WRITE_SECONDS = 5.0
 _REMOTE_WRITE_SECONDS = 30.0  # every write is a request there
+_MOST_OF_TIME = 0.02  # spent on writing: what is written grows with the number of searches
 _BLOCK = ("dataset", "backbone", "embedding_dim", "image_size")
 
 
@@ -108,6 +110,7 @@ class RunAccount:
         self._earlier = read_runs(paths) or [*_estimate(study, reader)]
         every = spent_in(self._earlier)
         self._earlier_sums = every if part.is_whole else _of_searches(every, study, part)
+        self._earlier_gpu_seconds = _gpu_seconds(self._earlier_sums)
         self._earlier_wall = wall_seconds_of(self._earlier, part)
         self._gpu_hours_of_parts = [
             _gpu_seconds(_of_searches(every, study, it)) / SECONDS_PER_HOUR
@@ -212,13 +215,12 @@ class RunAccount:
 
     def gpu_seconds(self) -> float:
         """GPU-seconds of all runs so far."""
-        return _gpu_seconds(self.sums())
+        return self._earlier_gpu_seconds + self.spending.gpu_seconds()
 
     def gpus_at_a_time(self) -> float:
         """Mean number of GPUs occupied in this run; 0 before its start."""
         seconds = self._seconds()
-        spent = sum(spent.gpu_seconds for spent in self.spending.now().values())
-        return spent / seconds if seconds else 0.0
+        return self.spending.gpu_seconds() / seconds if seconds else 0.0
 
     def wall_seconds(self) -> float:
         """Seconds from start to end of each run so far, summed."""
@@ -235,9 +237,10 @@ class RunAccount:
 
     def _keep_writing(self) -> None:
         is_remote = isinstance(self._paths.folder, RemotePath)
-        pause = _REMOTE_WRITE_SECONDS if is_remote else _WRITE_SECONDS
-        is_failing = False
+        least_pause = _REMOTE_WRITE_SECONDS if is_remote else _WRITE_SECONDS
+        pause, is_failing = least_pause, False
         while not self._released.wait(pause):
+            began = time.monotonic()
             try:
                 with retrying_for(0):  # the next time is soon enough, and others wait for this one
                     self._write()
@@ -249,6 +252,7 @@ class RunAccount:
                 is_failing = True
             else:
                 is_failing = False
+            pause = max(least_pause, (time.monotonic() - began) / _MOST_OF_TIME)
 
     def _write(self) -> None:
         with self._lock:

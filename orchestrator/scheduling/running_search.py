@@ -1,6 +1,8 @@
 """One running search: its suggestions in order, their outcomes, early stopping and winner."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from heapq import heappop, heappush
 
 from orchestrator.ids_and_seeds import config_hash
 from orchestrator.results.records.asks import Ask, AskSource
@@ -26,6 +28,10 @@ class SearchRun:
         first: configs that are trained before it draws any, the published default first.
         spec: makes the specification of a suggestion's trial from its index and config.
         early_stopper: decides which trials are stopped early.
+
+    Attributes:
+        search: the search.
+        on_change: called after whatever may change what it has left to do; set by its queue.
     """
 
     def __init__(
@@ -46,9 +52,16 @@ class SearchRun:
         self._asks: list[Ask] = []
         self._first_index: dict[str, int] = {}  # trial id -> its first suggestion
         self._outcomes: dict[str, Outcome] = {}
-        self._unreported: dict[int, Ask] = {}
+        # Kept where they change: looking through all suggestions takes longer with each of them.
+        self._states: Counter[TrialState] = Counter()
+        self._best: tuple[float, int] | None = None  # objective, and minus the index
+        self._open: dict[str, list[int]] = {}  # trial id -> its suggestions, until it has ended
+        self._to_tell: list[int] = []  # heap of those that have ended, not known to the suggester
+        self._num_known_ended = 0  # so many first suggestions have ended; there may be more
+        self._num_repeated = 0  # duplicates since the last new trial
         self._is_ended = False
         self._is_cancelled = False
+        self.on_change: Callable[[], object] = lambda: None
 
     # What it is now.
 
@@ -68,11 +81,6 @@ class SearchRun:
         return len(self._outcomes)
 
     @property
-    def share_used(self) -> float:
-        """Share of its trials that was handed out, in [0, 1]."""
-        return self.num_distinct / self._settings.trials
-
-    @property
     def num_planned(self) -> int:
         """Distinct trials of the whole search; exact once it is over."""
         return self.num_distinct if self.is_over else self._settings.trials
@@ -90,10 +98,7 @@ class SearchRun:
     @property
     def is_exhausted(self) -> bool:
         """Whether the space has nothing new to offer."""
-        if self._suggester.is_exhausted:
-            return True
-        tail = self._asks[-_MAX_DUPLICATES_IN_A_ROW:]
-        return len(tail) == _MAX_DUPLICATES_IN_A_ROW and all(map(self._is_duplicate, tail))
+        return self._num_repeated >= _MAX_DUPLICATES_IN_A_ROW or self._suggester.is_exhausted
 
     @property
     def is_over(self) -> bool:
@@ -107,7 +112,7 @@ class SearchRun:
             return False
         if self._settings.order == "asynchronous" and not self._suggester.wants_all_outcomes:
             return True
-        return all(ask.trial_id in self._outcomes for ask in self._unreported_visible())
+        return self._have_ended(self._num_visible)
 
     def may_start(self, trial_id: str) -> bool:
         """Whether a trial that was suggested before may run now.
@@ -117,11 +122,7 @@ class SearchRun:
         """
         if self._settings.order == "asynchronous":
             return True
-        last_rival = self._first_index[trial_id] - self._settings.lag
-        return all(
-            index > last_rival or other in self._outcomes
-            for other, index in self._first_index.items()
-        )
+        return self._have_ended(self._first_index[trial_id] - self._settings.lag + 1)
 
     @property
     def wants_more(self) -> bool:
@@ -132,13 +133,13 @@ class SearchRun:
 
     def count(self, state: TrialState) -> int:
         """Number of distinct trials that ended in ``state``; may be called from another thread."""
-        return sum(outcome.state == state for outcome in tuple(self._outcomes.values()))
+        return self._states[state]
 
     @property
     def best(self) -> float | None:
         """Best objective among complete trials; None without any."""
-        winner = self.winner
-        return None if winner is None else self._outcomes[winner.trial_id].objective
+        best = self._best
+        return None if best is None else best[0]
 
     @property
     def winner_epoch(self) -> int | None:
@@ -149,14 +150,8 @@ class SearchRun:
     @property
     def winner(self) -> Ask | None:
         """The complete trial with the best objective, the earliest on ties; None without any."""
-        complete = [
-            (ask, outcome.objective)
-            for ask in self._asks
-            if (outcome := self._outcomes.get(ask.trial_id)) is not None
-            and outcome.state == "COMPLETE"
-            and outcome.objective is not None
-        ]
-        return max(complete, key=lambda pair: pair[1])[0] if complete else None
+        best = self._best
+        return None if best is None else self._asks[-best[1]]
 
     def finalists(self) -> tuple[Finalist, ...]:
         """The published default and the winner: one entry if they are the same config."""
@@ -197,6 +192,7 @@ class SearchRun:
             source=self._source(index),
         )
         is_new = self._note(ask)
+        self.on_change()
         return ask, spec if is_new else None
 
     def _source(self, index: int) -> AskSource:
@@ -207,16 +203,19 @@ class SearchRun:
     def end_early(self) -> None:
         """Suggest no more, because its share of the study's budget is used up."""
         self._is_ended = True
+        self.on_change()
 
     def cancel(self) -> None:
         """Suggest no more, because the user does not want its trials."""
         self._is_cancelled = True
+        self.on_change()
 
     def finish(self, trial_id: str, outcome: Outcome) -> None:
         """Take in how a trial ended."""
-        self._outcomes[trial_id] = outcome
+        self._note_outcome(trial_id, outcome)
         if self._settings.order == "asynchronous":
             self._tell_visible()
+        self.on_change()
 
     def continues(self, trial_id: str, step: int, best_so_far: float) -> bool:
         """Whether the trial may train past ``step``."""
@@ -251,9 +250,10 @@ class SearchRun:
             if is_new and outcome is None:
                 unresolved.append(self._spec(ask.index, ask.hyperparameters))
             elif is_new and outcome is not None:
-                self._outcomes[ask.trial_id] = outcome
+                self._note_outcome(ask.trial_id, outcome)
                 self._restore_rungs(ask.index, outcome)
         self._tell_visible()
+        self.on_change()
         return unresolved
 
     def _restore_rungs(self, index: int, outcome: Outcome) -> None:
@@ -261,23 +261,43 @@ class SearchRun:
             self._early_stopper.continues(index, step, score)
 
     def _note(self, ask: Ask) -> bool:
+        """Take in a suggestion; whether its trial is new."""
         self._asks.append(ask)
-        self._unreported[ask.index] = ask
-        return self._first_index.setdefault(ask.trial_id, ask.index) == ask.index
+        is_new = self._first_index.setdefault(ask.trial_id, ask.index) == ask.index
+        self._num_repeated = 0 if is_new else self._num_repeated + 1
+        if ask.trial_id in self._outcomes:
+            heappush(self._to_tell, ask.index)
+        else:
+            self._open.setdefault(ask.trial_id, []).append(ask.index)
+        return is_new
 
-    def _is_duplicate(self, ask: Ask) -> bool:
-        return self._first_index[ask.trial_id] != ask.index
+    def _note_outcome(self, trial_id: str, outcome: Outcome) -> None:
+        self._outcomes[trial_id] = outcome
+        self._states[outcome.state] += 1
+        for index in self._open.pop(trial_id, ()):
+            heappush(self._to_tell, index)
+        if outcome.state == "COMPLETE" and outcome.objective is not None:
+            complete = outcome.objective, -self._first_index[trial_id]
+            self._best = complete if self._best is None else max(self._best, complete)
 
-    def _unreported_visible(self) -> list[Ask]:
-        """Suggestions the next one is to see, of which the suggester has no outcome yet."""
-        visible = len(self._asks)
+    def _have_ended(self, number: int) -> bool:
+        """Whether the trials of so many first suggestions have ended, which they do for good."""
+        while self._num_known_ended < min(number, len(self._asks)):
+            if self._asks[self._num_known_ended].trial_id not in self._outcomes:
+                return False
+            self._num_known_ended += 1
+        return True
+
+    @property
+    def _num_visible(self) -> int:
+        """So many first suggestions the next one is to see the outcomes of."""
         if self._settings.order == "deterministic" and not self._suggester.wants_all_outcomes:
-            visible -= self._settings.lag - 1
-        return [ask for ask in self._unreported.values() if ask.index < visible]
+            return len(self._asks) - self._settings.lag + 1
+        return len(self._asks)
 
     def _tell_visible(self) -> None:
-        for ask in self._unreported_visible():
-            outcome = self._outcomes.get(ask.trial_id)
-            if outcome is not None:
-                self._suggester.tell(ask.index, outcome)
-                del self._unreported[ask.index]
+        """Tell the suggester the outcomes it does not know, in the order of the suggestions."""
+        num_visible = self._num_visible
+        while self._to_tell and self._to_tell[0] < num_visible:
+            index = heappop(self._to_tell)
+            self._suggester.tell(index, self._outcomes[self._asks[index].trial_id])

@@ -1,6 +1,7 @@
 """A trial that was handed out, with everything that is known of it while it runs."""
 
 import time
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
@@ -84,6 +85,51 @@ class RunningTrial:
         """
         earlier = sum((it.seconds or 0.0) / (it.members or 1) for it in self.earlier)
         return self.seconds_of_attempt() * self.demand.share + earlier
+
+
+class RunningTrials:
+    """The attempts that were handed out and have not ended.
+
+    Attributes:
+        occupied: how many of them occupy what, by their demand.
+    """
+
+    def __init__(self) -> None:
+        self._by_id: dict[str, RunningTrial] = {}
+        self._last_alone: RunningTrial | None = None
+        self.occupied: Counter[Demand] = Counter()
+
+    def __len__(self) -> int:
+        return len(self._by_id)
+
+    def get(self, trial_id: str) -> RunningTrial | None:
+        """The attempt at a trial; None if there is none now."""
+        return self._by_id.get(trial_id)
+
+    def all(self) -> tuple[RunningTrial, ...]:
+        """All of them, as handed out; may be called from another thread."""
+        return tuple(self._by_id.values())
+
+    def add(self, running: RunningTrial) -> None:
+        """It was handed out."""
+        self._by_id[running.spec.trial_id] = running
+        self.occupied[running.demand] += 1
+        if running.is_alone:
+            self._last_alone = running
+
+    def remove(self, running: RunningTrial) -> None:
+        """It has ended."""
+        del self._by_id[running.spec.trial_id]
+        self.occupied[running.demand] -= 1
+        if not self.occupied[running.demand]:
+            del self.occupied[running.demand]
+        if running is self._last_alone:
+            self._last_alone = None
+
+    @property
+    def wait_for_one_alone(self) -> bool:
+        """Whether one that is to be alone has no worker yet; no other is handed out until then."""
+        return self._last_alone is not None and self._last_alone.begun is None
 
 
 class LongestHistories:

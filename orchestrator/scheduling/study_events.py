@@ -16,6 +16,7 @@ from trainables.trial_reports import Score
 EventKind = Literal["study started", "trial ended", "search ended", "progress", "study ended"]
 
 _PROGRESS_SECONDS = 1.0
+_MOST_OF_TIME = 0.02  # spent on progress: a snapshot grows with the number of searches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +27,9 @@ class Event:
         kind: ``study started``: what was done before is counted, and trials start now.
             ``trial ended``: its row is committed; copies of finals, which cost nothing, are not
             reported. ``search ended``: all its trials are over, and its finals may start.
-            ``progress``: trials reported epochs; at most once a second. ``study ended``: no trial
-            runs any more, because all are done, or the run was stopped, or its budget is used up.
+            ``progress``: trials reported epochs; at most once a second, and less often in a study
+            of very many searches. ``study ended``: no trial runs any more, because all are done,
+            or the run was stopped, or its budget is used up.
         study: name of the study.
         progress: counts of the whole study, of kinds that are about it.
         search: the search that ended, or the one that a trial belongs to, with its counts; None
@@ -81,8 +83,8 @@ class EventSource:
         self._queues = queues
         self._progress = progress
         self._tell = tell
-        self._ended = {run.search.id for run in queues.runs if run.is_over}
-        self._told = time.monotonic()
+        queues.take_newly_over()  # by earlier runs
+        self._next_progress = time.monotonic() + _PROGRESS_SECONDS
 
     def study_started(self) -> None:
         """Trials start now."""
@@ -103,10 +105,12 @@ class EventSource:
 
     def epochs_reported(self) -> None:
         """A trial reported an epoch."""
-        now = time.monotonic()
-        if self._tell is not None and now >= self._told + _PROGRESS_SECONDS:
-            self._told = now
-            self._tell(Event(kind="progress", study=self._study, progress=self._progress()))
+        began = time.monotonic()
+        if self._tell is not None and began >= self._next_progress:
+            progress = self._progress()
+            took = time.monotonic() - began
+            self._next_progress = began + max(_PROGRESS_SECONDS, took / _MOST_OF_TIME)
+            self._tell(Event(kind="progress", study=self._study, progress=progress))
 
     def trial_ended(self, spec: TrialSpec, history: TrialHistory, state: TrialState) -> None:
         """The row of a trial was committed, and with it its search may be over."""
@@ -132,11 +136,8 @@ class EventSource:
 
     def searches_ended(self) -> None:
         """Tell of every search that is over since the last time."""
-        if self._tell is None:
-            return
-        for run in self._queues.runs:
-            if run.is_over and run.search.id not in self._ended:
-                self._ended.add(run.search.id)
+        for run in self._queues.take_newly_over():
+            if self._tell is not None:
                 ended = self._queues.progress_of(run.search)
                 self._tell(Event(kind="search ended", study=self._study, search=ended))
 

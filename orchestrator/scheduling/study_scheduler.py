@@ -24,6 +24,7 @@ from orchestrator.scheduling.run_accounting import RunAccount, RunNow
 from orchestrator.scheduling.running_trial import (
     LongestHistories,
     RunningTrial,
+    RunningTrials,
     end_attempt,
     ended_by_loss,
 )
@@ -107,7 +108,7 @@ class StudyScheduler:
         self.events = EventSource(study.name, queues, self.progress, on_event)
         self._slots = WorkerSlots(study, store.paths, store.objective)
         self._capacity = Capacity(cpus=math.inf, gpus=math.inf, max_trials=1)  # until told
-        self._running: dict[str, RunningTrial] = {}
+        self._running = RunningTrials()
         self._timeouts = TimeoutWatch(study.resources)
         self._longest_histories = LongestHistories()
         self._stopping = threading.Event()
@@ -166,14 +167,14 @@ class StudyScheduler:
         running = self._slots.next(
             partial(self._next_trial, self._slots.num_in(capacity)),
             capacity,
-            tuple(self._running.values()),
+            self._running,
         )
         self._commit_copies()  # a search may have ended with its last suggestion
         self.events.searches_ended()
         if running is None:
             return NoJob.WAIT if self._running else NoJob.FINISHED
         spec = running.spec
-        self._running[spec.trial_id] = running
+        self._running.add(running)
         _log.debug("%s: attempt %d, %d running", _said(spec), running.attempt, len(self._running))
         self._spending.start(
             spec.trial_id,
@@ -236,7 +237,7 @@ class StudyScheduler:
         self._store.check_ownership()
         self.check_budget()
         capacity = self._capacity = self.bounded(capacity)
-        return self._timeouts.losses(self._running, capacity)
+        return self._timeouts.losses(self._running.all(), capacity)
 
     def _now(self) -> RunNow:
         estimate = self._time_left.estimate()
@@ -250,14 +251,14 @@ class StudyScheduler:
                     stage=entry.spec.stage,
                     attempt=entry.attempt,
                 )
-                for entry in tuple(self._running.values())
+                for entry in self._running.all()
                 if entry.begun is not None
             ),
         )
 
     def progress(self) -> StudyProgress:
         """A snapshot; may be taken from another thread."""
-        running = [entry.spec for entry in tuple(self._running.values())]
+        running = [entry.spec for entry in self._running.all()]
         estimate = self._time_left.estimate()
         return StudyProgress(
             searches=self._queues.progress(running),
@@ -333,7 +334,7 @@ class StudyScheduler:
     def _retry(self, running: RunningTrial, ended: Ended) -> None:
         trial_id = running.spec.trial_id
         self._longest_histories.keep(running)
-        del self._running[trial_id]
+        self._running.remove(running)
         self._time_left.attempt_ended(running.spec, is_over=False)
         self._spending.end(trial_id, "repeated")
         self._failures.tally.add_retry(str(ended.cause))
@@ -345,7 +346,7 @@ class StudyScheduler:
         self._store.check_ownership()
         self._time_left.attempt_ended(spec, is_over=True)
         self._store.recorder.commit(spec, history, ended, running.attempt)
-        del self._running[spec.trial_id]
+        self._running.remove(running)
         self._spending.end(spec.trial_id, use_of(ended.state))
         if running.attempt > 1:
             checkpoint_files.delete(self._paths, spec.trial_id)

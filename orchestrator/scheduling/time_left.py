@@ -67,6 +67,7 @@ class TimeLeft:
             for search_id, (epochs, folds) in self._epochs.items()
         }
         self._pruning = [_PRUNING_WEIGHT, _PRUNING_WEIGHT]  # trained and expected, in whole trials
+        self._num_pairs = len({(run.search.block, run.search.loss) for run in queues.runs})
         self._done_seconds = 0.0
         self._num_slots = 1
         self._num_started = 0
@@ -143,8 +144,7 @@ class TimeLeft:
         elapsed = sum(worked - one.begun for one in running)
         done, rest = self._done_seconds + elapsed, waiting + sum(left)
         part_done = done / (done + rest) if done else 0.0
-        num_pairs = len({(run.search.block, run.search.loss) for run in self._queues.runs})
-        has_seen_all = self._costs.num_rates >= num_pairs
+        has_seen_all = self._costs.num_rates >= self._num_pairs
         needed = _PART_SEEN_OF_ALL if has_seen_all else _PART_SEEN
         if not self._costs.num_rates or part_done < needed:
             return None

@@ -1,7 +1,7 @@
 """Timeouts: trials that take too long, send no message for too long, or wait for a lost node."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection
 
 from orchestrator.scheduling.executor_interface import Loss
 from orchestrator.scheduling.running_trial import RunningTrial
@@ -26,26 +26,27 @@ class TimeoutWatch:
         self._resources = resources
         self._last_call: float | None = None
 
-    def losses(self, trials: Mapping[str, RunningTrial], capacity: Capacity) -> dict[str, Loss]:
+    def losses(self, trials: Collection[RunningTrial], capacity: Capacity) -> dict[str, Loss]:
         """The trials that must be killed now, and why.
 
         Time in which the driver itself was stopped, or waited for the store, does not count: no
         message was read then.
 
         Args:
-            trials: handed-out trials by id.
+            trials: those that were handed out.
             capacity: CPUs, GPUs and nodes there are now.
         """
         now = time.monotonic()
         away = 0.0 if self._last_call is None else now - self._last_call - _AWAY_SECONDS
         self._last_call = now
         if away > 0:
-            for running in trials.values():
+            for running in trials:
                 running.discount(away)
-        found = {
-            name: _loss(running, self._resources, capacity) for name, running in trials.items()
+        return {
+            running.spec.trial_id: loss
+            for running in trials
+            if (loss := _loss(running, self._resources, capacity)) is not None
         }
-        return {name: loss for name, loss in found.items() if loss is not None}
 
 
 def _loss(running: RunningTrial, resources: ResourceSettings, capacity: Capacity) -> Loss | None:
@@ -56,8 +57,8 @@ def _loss(running: RunningTrial, resources: ResourceSettings, capacity: Capacity
 
 def timeout_of(running: RunningTrial, resources: ResourceSettings) -> Loss | None:
     """The timeout of a trial whose attempts together took too long; None if it has time left."""
-    hours, seconds = resources.trial_hours, running.seconds_of_trial()
-    if hours is None or seconds <= hours * SECONDS_PER_HOUR:
+    hours = resources.trial_hours
+    if hours is None or running.seconds_of_trial() <= hours * SECONDS_PER_HOUR:
         return None
     message = f"it ran for more than resources.trial_hours: {hours:g}"
     if running.earlier:
@@ -69,10 +70,13 @@ def _stuck(running: RunningTrial, resources: ResourceSettings) -> Loss | None:
     minutes, heard = resources.stuck_minutes, running.heard
     if minutes is None or heard is None:
         return None
+    silent = time.monotonic() - heard
+    if silent <= minutes * 60:  # as nearly all: what comes next takes longer
+        return None
     # An epoch of a population takes as long as those of all members.
     longest = running.history.longest_seconds * running.demand.num_members
     limit = max(minutes * 60, _TIMES_LONGEST * longest)
-    if time.monotonic() - heard <= limit:
+    if silent <= limit:
         return None
     return Loss(
         cause="stuck",

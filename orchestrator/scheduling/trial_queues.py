@@ -1,7 +1,10 @@
 """What is left to run: searches by fair share, then baselines and finals."""
 
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Hashable, Iterable, Mapping, Sequence
+from functools import partial
+from heapq import heappop, heappush
+from typing import NamedTuple
 
 from orchestrator.results.records.asks import Ask
 from orchestrator.scheduling.budget_shares import BudgetShares, Claim
@@ -11,6 +14,82 @@ from orchestrator.scheduling.study_progress import SearchProgress, search_name
 from orchestrator.search_samplers.suggester import Outcome
 from orchestrator.study.study import Search, Study
 from orchestrator.trials.specification import TrialSpec
+
+
+class _Counts(NamedTuple):
+    """What is counted of a search, and the sums over all searches of a study."""
+
+    planned: int = 0
+    distinct: int = 0
+    ended: int = 0
+    failed: int = 0
+    wanting: int = 0  # 1 if it has trials left to suggest
+    over: int = 0  # 1 if every trial of it has ended
+
+    @classmethod
+    def of(cls, run: SearchRun) -> "_Counts":
+        """Those of one search as it is now."""
+        return cls(
+            planned=run.num_planned,
+            distinct=run.num_distinct,
+            ended=run.num_ended,
+            failed=run.count("FAILED"),
+            wanting=run.wants_more,
+            over=run.is_over,
+        )
+
+    def changed(self, before: "_Counts", now: "_Counts") -> "_Counts":
+        """The sums, once one search has changed."""
+        return _Counts(*(a + c - b for a, b, c in zip(self, before, now, strict=True)))
+
+
+class _Standings:
+    """Which search is furthest behind of those that can suggest; of equals the first.
+
+    A heap of searches by the number of trials they were given. Whenever a search changes and can
+    suggest, its entry of that number is in the heap; other entries may be outdated, and are
+    dropped once they come to the top.
+
+    Args:
+        runs: all searches of the study, in its order.
+    """
+
+    def __init__(self, runs: Sequence[SearchRun]) -> None:
+        self._runs = runs
+        self._heap: list[tuple[int, int]] = []  # number of distinct trials, position
+        self._entered: dict[int, int] = {}  # position -> number of distinct trials in the heap
+
+    def note(self, position: int) -> None:
+        """The search at this position has changed."""
+        run = self._runs[position]
+        if run.can_suggest and self._entered.get(position) != run.num_distinct:
+            self._entered[position] = run.num_distinct
+            heappush(self._heap, (run.num_distinct, position))
+
+    def first(self, among: Container[str]) -> SearchRun | None:
+        """The search furthest behind that can suggest; None if there is none.
+
+        Args:
+            among: ids of searches that may.
+        """
+        passed, found = [], None
+        while self._heap and found is None:
+            number, position = self._heap[0]
+            run = self._runs[position]
+            if number != run.num_distinct or not run.can_suggest:
+                self._drop()
+            elif run.search.id in among:
+                found = run
+            else:
+                passed.append(heappop(self._heap))
+        for entry in passed:
+            heappush(self._heap, entry)
+        return found
+
+    def _drop(self) -> None:
+        number, position = heappop(self._heap)
+        if self._entered.get(position) == number:
+            del self._entered[position]
 
 
 class StudyQueues:
@@ -48,6 +127,22 @@ class StudyQueues:
         self._retries: deque[TrialSpec] = deque()
         self._filled: SearchRun | None = None  # which the last suggestions were of
         self._num_filled = 0
+        self._standings = _Standings(runs)
+        self._counts = [_Counts() for _ in runs]
+        self._sums = _Counts()
+        self._newly_over: list[int] = []
+        for position, run in enumerate(runs):
+            run.on_change = partial(self._note, position)
+            run.on_change()
+
+    def _note(self, position: int) -> None:
+        """Take in that a search has changed; all that is known of all searches is kept here."""
+        before, now = self._counts[position], _Counts.of(self.runs[position])
+        self._counts[position] = now
+        self._sums = self._sums.changed(before, now)
+        self._standings.note(position)
+        if now.over and not before.over:
+            self._newly_over.append(position)
 
     def restore(
         self,
@@ -90,8 +185,7 @@ class StudyQueues:
             self._retries.remove(retry)
             return retry
         allowed = self._allowed(num_slots)
-        while askable := [run for run in allowed if run.can_suggest]:
-            run = self._next_of(askable)
+        while (run := self._next_search(allowed)) is not None:
             ask, spec = run.suggest()
             write_ask(ask)
             if spec is not None:
@@ -99,13 +193,19 @@ class StudyQueues:
             self._plan_finals_of_group(run)  # the space may be exhausted now
         return self.final_stage.next()
 
-    def _next_of(self, askable: Sequence[SearchRun]) -> SearchRun:
-        """The search furthest behind; its trials come together where these make a population."""
+    def _next_search(self, allowed: Container[str]) -> SearchRun | None:
+        """The search furthest behind; its trials come together where these make a population.
+
+        Args:
+            allowed: ids of searches that may suggest.
+        """
         is_full = self._num_filled == self._study.search.population
         run = self._filled
-        if run is None or run not in askable or is_full:
-            run, self._num_filled = min(askable, key=lambda run: run.share_used), 0
-        self._filled = run
+        if run is None or is_full or not run.can_suggest or run.search.id not in allowed:
+            run = self._standings.first(allowed)
+            if run is None:
+                return None
+            self._filled, self._num_filled = run, 0
         self._num_filled += 1
         return run
 
@@ -152,30 +252,32 @@ class StudyQueues:
     @property
     def num_planned(self) -> int:
         """Trials of the whole study; exact once every search is over."""
-        searches = sum(run.num_planned for run in self.runs)
-        return searches + sum(finals.num_planned for finals in self.final_stage)
+        return self._sums.planned + self.final_stage.counts.num_planned
 
     @property
     def num_done(self) -> int:
         """Trials that have ended, in any stage."""
-        searches = sum(run.num_ended for run in self.runs)
-        return searches + sum(finals.num_done for finals in self.final_stage)
+        return self._sums.ended + self.final_stage.counts.num_done
 
     @property
     def num_trained(self) -> int:
         """Trials that have ended, without copies, which cost nothing."""
-        return self.num_done - sum(finals.num_copies_done for finals in self.final_stage)
+        return self.num_done - self.final_stage.counts.num_copies_done
 
     @property
     def num_to_train(self) -> int:
         """Trials of the whole study without copies, as far as these are known."""
-        return self.num_planned - sum(finals.num_copies for finals in self.final_stage)
+        return self.num_planned - self.final_stage.counts.num_copies
 
     @property
     def num_failed(self) -> int:
         """Trials that failed, in any stage."""
-        searches = sum(run.count("FAILED") for run in self.runs)
-        return searches + sum(finals.num_failed for finals in self.final_stage)
+        return self._sums.failed + self.final_stage.counts.num_failed
+
+    def take_newly_over(self) -> list[SearchRun]:
+        """Searches that are over since the last call, in the order of the study."""
+        positions, self._newly_over = sorted(self._newly_over), []
+        return [self.runs[position] for position in positions]
 
     def progress(self, running: Sequence[TrialSpec]) -> tuple[SearchProgress, ...]:
         """Progress of each search.
@@ -193,29 +295,29 @@ class StudyQueues:
     def _may_start(self, spec: TrialSpec) -> bool:
         return spec.stage != "search" or self.run_of(spec).may_start(spec.trial_id)
 
-    def _allowed(self, num_slots: int) -> list[SearchRun]:
-        """The searches whose share of the budget lets them train one trial more.
+    def _allowed(self, num_slots: int) -> Collection[str]:
+        """Ids of searches whose share of the budget lets them train one trial more.
 
         Once none has any left, and no trial runs that may leave budget over, all of them end.
         """
-        wanting = [run for run in self.runs if run.wants_more]
         shares = self._budget_shares
-        if shares is None or not shares.are_limited or not wanting:
-            return wanting
+        if shares is None or not shares.are_limited or not self._sums.wanting:
+            return self._by_id.keys()
         baselines = self.final_stage.baselines
         allowed = shares.allowed(
             [self._claim(run) for run in self.runs],
             baselines_left=baselines.num_planned - baselines.num_done,
             num_slots=num_slots,
         )
-        runs = [run for run in wanting if run.search.id in allowed]
-        if not runs and all(run.num_ended == run.num_distinct for run in self.runs):
+        wanting = [run for run in self.runs if run.wants_more]
+        no_share = not any(run.search.id in allowed for run in wanting)
+        if no_share and self._sums.ended == self._sums.distinct:
             ended = {run.search.id: run.num_distinct for run in wanting}
             shares.end(ended)
             self.end_early(ended)
             for run in wanting:
                 self._plan_finals_of_group(run)
-        return runs
+        return allowed
 
     def _claim(self, run: SearchRun) -> Claim:
         return Claim(

@@ -44,6 +44,7 @@ class TrialSeconds:
     """Estimates of what trials cost, learnt from epochs and trials as they end."""
 
     _rates: dict[tuple[Block, str], _Mean] = field(default_factory=dict)
+    _similar: dict[Block | None, _Mean] = field(default_factory=dict)  # of a block, and of all
     _factors: dict[str, _Mean] = field(default_factory=dict)
     _around: dict[str, _Mean] = field(default_factory=dict)
 
@@ -58,7 +59,7 @@ class TrialSeconds:
             return
         pair = (kind.block, kind.loss)
         if kind.stage == "search" or pair not in self._rates:
-            self._rates[pair] = _plus(self._rates.get(pair), seconds, number, _KEPT**number)
+            self._set_rate(pair, _plus(self._rates.get(pair), seconds, number, _KEPT**number))
         elif rate := self._rate(pair):
             stage = kind.stage
             self._factors[stage] = _plus(self._factors.get(stage), seconds, number * rate)
@@ -84,13 +85,15 @@ class TrialSeconds:
 
     def _rate(self, pair: tuple[Block, str]) -> float:
         """Seconds of an epoch: of the block and loss, or the mean of its block, or of all."""
-        if pair in self._rates:
-            return self._rates[pair].value
-        similar = [
-            mean.value for (block, _), mean in tuple(self._rates.items()) if block == pair[0]
-        ]
-        found = similar or [mean.value for mean in tuple(self._rates.values())]
-        return sum(found) / len(found) if found else 0.0
+        known = self._rates.get(pair) or self._similar.get(pair[0]) or self._similar.get(None)
+        return known.value if known else 0.0
+
+    def _set_rate(self, pair: tuple[Block, str], rate: _Mean) -> None:
+        before = self._rates.get(pair)
+        more, num_more = (rate.value, 1) if before is None else (rate.value - before.value, 0)
+        self._rates[pair] = rate
+        for key in (pair[0], None):
+            self._similar[key] = _plus(self._similar.get(key), more, num_more)
 
 
 def _plus(mean: _Mean | None, total: float, weight: float, kept: float = 1.0) -> _Mean:

@@ -1,12 +1,13 @@
 """Assigns worker slots to trials; a trial that was next and did not fit stays next."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable
 from typing import NamedTuple
 
 from orchestrator.results.records.attempts import Attempt, read_attempts_of_trial
 from orchestrator.results.records.retried import last_retried_attempt
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.scheduling.running_trial import RunningTrial
+from orchestrator.scheduling.running_trial import RunningTrial, RunningTrials
 from orchestrator.study.resource_demand import Capacity, Demand, demand_of, least_demand
 from orchestrator.study.study import Study
 from orchestrator.trials.history import TrialHistory
@@ -59,7 +60,7 @@ class WorkerSlots:
         self,
         next_trial: Callable[[], NextTrial | None],
         capacity: Capacity,
-        running: Sequence[RunningTrial],
+        running: RunningTrials,
     ) -> RunningTrial | None:
         """The next trial, if it fits; None if it has to wait or there is none.
 
@@ -72,10 +73,9 @@ class WorkerSlots:
             capacity: CPUs, GPUs and nodes there are now.
             running: trials that were handed out. The only trial always fits.
         """
-        if any(entry.begun is None and entry.is_alone for entry in running):
+        if running.wait_for_one_alone:
             return None
-        occupied = [entry.demand for entry in running]
-        if self._waiting is None and _fits(self._least_free, capacity, occupied):
+        if self._waiting is None and _fits(self._least_free, capacity, running.occupied):
             trial = next_trial()
             if trial is not None:
                 self._waiting = _waiting(self._paths, trial)
@@ -84,7 +84,7 @@ class WorkerSlots:
         spec, attempt, earlier = self._waiting
         usual = demand_of(self._study, spec.search.block)
         demand = demand_of_next_attempt(earlier, usual, capacity, self._members_of(spec))
-        if not _fits(demand, capacity, occupied):
+        if not _fits(demand, capacity, running.occupied):
             return None
         self._waiting = None
         self.num_handed_out += 1
@@ -123,5 +123,5 @@ def _waiting(paths: StudyPaths, trial: NextTrial) -> _Waiting:
     return _Waiting(spec, len(attempts) + 1, earlier)
 
 
-def _fits(demand: Demand, capacity: Capacity, running: Sequence[Demand]) -> bool:
-    return not running or capacity.fits([*running, demand])
+def _fits(demand: Demand, capacity: Capacity, occupied: Counter[Demand]) -> bool:
+    return not occupied or capacity.fits({**occupied, demand: occupied[demand] + 1})

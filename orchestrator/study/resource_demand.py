@@ -1,7 +1,7 @@
 """CPUs and GPUs that trials occupy and that executors have; fractions where trials share one."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from orchestrator.study.study import Block, ResourceShare, Study
@@ -77,15 +77,20 @@ class Capacity:
     max_trials: int | None = None
     nodes: tuple[Demand, ...] = ()
 
-    def fits(self, demands: Iterable[Demand]) -> bool:
-        """Whether all of them fit at the same time, with the nodes taken as one machine."""
-        given = tuple(demands)
+    def fits(self, counts: Mapping[Demand, int]) -> bool:
+        """Whether all of them fit at the same time, with the nodes taken as one machine.
+
+        Args:
+            counts: demand -> number of trials with it.
+        """
+        given = counts.items()
         return (
-            sum(demand.cpus for demand in given) <= self.cpus + _ROUNDING
-            and sum(demand.gpus for demand in given) <= self.gpus + _ROUNDING
+            sum(demand.cpus * count for demand, count in given) <= self.cpus + _ROUNDING
+            and sum(demand.gpus * count for demand, count in given) <= self.gpus + _ROUNDING
             and (
                 self.max_trials is None
-                or sum(demand.share for demand in given) <= self.max_trials + _ROUNDING
+                or sum(demand.share * count for demand, count in given)
+                <= self.max_trials + _ROUNDING
             )
         )
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, asdict, dataclass, field
+from functools import cache
 from typing import Literal
 
 from orchestrator.results.records.expected_values import Expected
@@ -343,6 +344,7 @@ class Search:
         return ".".join(map(_without_signs, parts))
 
 
+@cache  # of the few names that a study has; ids are asked for with every trial
 def _without_signs(part: str) -> str:
     """The name of a loss or network without signs that a folder name should not have."""
     for sign, word in (("+", "-and-"), (">", "-then-"), (":", "-"), ("/", "-")):

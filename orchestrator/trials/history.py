@@ -43,9 +43,11 @@ class TrialHistory:
         self._objective = objective
         self._epochs: dict[tuple[int, int], EpochReport] = {}
         self._tests: dict[int, TestReport] = {}
+        self._selected: tuple[EpochReport, ...] | None = None  # until another report comes
 
     def add(self, report: EpochReport | TestReport) -> None:
         """Add a report; one of the same fold and epoch is replaced."""
+        self._selected = None
         if isinstance(report, TestReport):
             self._tests[report.fold] = report
         else:
@@ -97,9 +99,11 @@ class TrialHistory:
 
         The last one where nothing is validated.
         """
-        last = {report.fold: report.epoch for report in self.epochs}
-        chosen = last | selected_epochs(self._validated())
-        return tuple(self._epochs[key] for key in sorted(chosen.items()))
+        if self._selected is None:
+            last = {report.fold: report.epoch for report in self.epochs}
+            chosen = last | selected_epochs(self._validated())
+            self._selected = tuple(self._epochs[key] for key in sorted(chosen.items()))
+        return self._selected
 
     def objective(self) -> float | None:
         """What the search maximises, the mean over folds; None before any validation."""

@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Literal
 
 from orchestrator.ids_and_seeds import draw_of_config, draw_of_seed, id_under, seed_for, trial_id
@@ -17,6 +18,7 @@ from trainables.dataset_interface.dataset import Dataset
 from trainables.network.initial_weights import weights_fingerprint
 from trainables.settings.trial_settings import ProtocolSettings, TrialSettings
 
+_SPLITS_KEPT = 1024
 _REFIT = ProtocolSettings(kind="refit", val_fraction=None)
 
 
@@ -55,6 +57,17 @@ class TrialSpecMaker:
         self._backbones = {settings.name: settings for settings in study.backbones}
         self._weights = {name: weights_fingerprint(it) for name, it in self._backbones.items()}
         self._cache_folder = cache_folder
+        # Most trials of a study share their splits, which take longer than the rest of them.
+        self._split_hash = lru_cache(_SPLITS_KEPT)(self._new_split_hash)
+        self._protocol_hash = lru_cache(_SPLITS_KEPT)(self._new_protocol_hash)
+
+    def _new_split_hash(
+        self, dataset: str, protocol: ProtocolSettings, fold: int, draw: str
+    ) -> str:
+        return make_split(self._datasets[dataset].train_class_names, protocol, fold, draw).hash
+
+    def _new_protocol_hash(self, dataset: str, protocol: ProtocolSettings) -> str:
+        return protocol_hash(self._datasets[dataset].train_class_names, protocol)
 
     def search_trial(self, search: Search, index: int, config: Config) -> TrialSpec:
         """The trial of suggestion ``index``, of which 0 is always the default.
@@ -183,10 +196,10 @@ class TrialSpecMaker:
         settings: TrialSettings,
     ) -> TrialSpec:
         """The trial with its id and the hashes of its data."""
-        dataset = self._datasets[search.block.dataset]
-        names, protocol = dataset.train_class_names, settings.protocol
+        dataset, protocol = self._datasets[search.block.dataset], settings.protocol
         splits = tuple(
-            make_split(names, protocol, fold, settings.draw).hash for fold in settings.folds
+            self._split_hash(search.block.dataset, protocol, fold, settings.draw)
+            for fold in settings.folds
         )
         weights = self._weights[search.block.backbone]
         return TrialSpec(
@@ -199,7 +212,7 @@ class TrialSpecMaker:
             settings=settings,
             fingerprints=Fingerprints(
                 splits=splits,
-                protocol=protocol_hash(names, protocol),
+                protocol=self._protocol_hash(search.block.dataset, protocol),
                 test=dataset.test_hash,
                 weights=weights,
             ),

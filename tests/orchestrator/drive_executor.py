@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -142,7 +143,7 @@ class ScriptedScheduler:
         for place, (trial_id, behaviour) in enumerate(self._waiting):
             cpus, gpus = self._plan.demands.get(trial_id, (1.0, 0.0))
             demand = Demand(cpus=cpus, gpus=gpus)
-            if not self._running or capacity.fits([*self._running.values(), demand]):
+            if not self._running or capacity.fits(Counter([*self._running.values(), demand])):
                 del self._waiting[place]
                 self._running[trial_id] = demand
                 tell("handed out", trial_id, places=capacity.num_fitting(demand))

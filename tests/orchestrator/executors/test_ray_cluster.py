@@ -42,5 +42,5 @@ def test_a_cluster_that_may_grow_is_asked_for_more_than_it_has_places(max_concur
     capacity = cluster_of("one:1", max_concurrent).capacity(TRIAL).at_most(max_concurrent)
     assert capacity.num_fitting(TRIAL) == places
     asked = 5 if max_concurrent is None else max_concurrent
-    assert capacity.fits([TRIAL] * asked)
-    assert not capacity.fits([TRIAL] * (asked + 1))
+    assert capacity.fits({TRIAL: asked})
+    assert not capacity.fits({TRIAL: asked + 1})

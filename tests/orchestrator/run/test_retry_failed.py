@@ -17,6 +17,7 @@ from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results_tools.study_status import study_status
 from orchestrator.run.resume_study import rebuilt_queues
 from orchestrator.run.retry_failed import record_retries, recorded_failures, withdraw
+from orchestrator.scheduling.running_trial import RunningTrials
 from orchestrator.scheduling.worker_slots import NextTrial, WorkerSlots
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import BudgetSettings, FinalSettings, StudyLoss
@@ -331,7 +332,9 @@ def test_how_far_and_how_long_attempts_before_the_failure_ran_does_not_count(tmp
     queues = rebuilt_queues(TINY, paths, Reader(paths.folder), datasets, None)
     slots = WorkerSlots(TINY, paths, "recall")
     (spec,) = filter(None, [queues.next_spec(lambda ask: None, 1)])
-    running = slots.next(lambda: NextTrial(spec, is_new=False), Capacity(cpus=1, gpus=0), ())
+    running = slots.next(
+        lambda: NextTrial(spec, is_new=False), Capacity(cpus=1, gpus=0), RunningTrials()
+    )
     assert (running.attempt, running.earlier, running.is_alone) == (5, (), False)
     assert running.may_be_pruned
     assert running.seconds_of_trial() == 0

@@ -5,6 +5,8 @@ import time
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from orchestrator.results.records.runs import read_runs
 from orchestrator.results.records.store_paths import StudyPaths
@@ -218,3 +220,32 @@ def test_a_population_costs_its_slot_and_who_is_left_in_it_all_of_that():
     }
     assert sum(it.gpu_seconds for it in spent.values()) == pytest.approx(57.0 * 0.5)
     assert sum(it.cpu_seconds for it in spent.values()) == pytest.approx(57.0 * 4.0)
+
+
+@given(dice=st.randoms(use_true_random=False), num_steps=st.integers(1, 60))
+def test_gpu_seconds_are_at_any_time_the_sum_over_all_attempts(dice, num_steps):
+    now = [0.0]
+    spending = Spending(lambda: now[0])
+    slots = (Demand(cpus=1.0, gpus=0.1), Demand(cpus=2.0, gpus=1.0), Demand(cpus=1.0, gpus=0.0))
+    waiting, begun = [], []
+    for number in range(num_steps):
+        now[0] += dice.random()
+        match dice.choice(["start", "begin", "message", "end"]):
+            case "start":
+                members, slot = dice.randint(1, 3), dice.choice(slots)
+                waiting.append([f"{number}.{member}" for member in range(members)])
+                for trial_id in waiting[-1]:
+                    part = slot.part(members)
+                    spending.start(trial_id, "s", "search", part, is_first=True)
+            case "begin" if waiting:
+                population = waiting.pop(dice.randrange(len(waiting)))
+                spending.begin(population)
+                begun += population
+            case "message" if waiting and len(waiting[-1]) == 1:
+                (trial_id,) = waiting.pop()
+                spending.note_message(trial_id)
+                begun.append(trial_id)
+            case "end" if begun:
+                spending.end(begun.pop(dice.randrange(len(begun))), "complete")
+        by_attempt = sum(spent.gpu_seconds for spent in spending.now().values())
+        assert spending.gpu_seconds() == pytest.approx(by_attempt)
