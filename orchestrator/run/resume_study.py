@@ -10,7 +10,7 @@ from functools import partial
 import polars as pl
 
 from orchestrator.ids_and_seeds import config_hash, seed_for
-from orchestrator.results.records.asks import Ask, read_asks
+from orchestrator.results.records.asks import Ask, file_of_ask, read_asks
 from orchestrator.results.records.retried import RetriedFailure, read_retried
 from orchestrator.results.records.runs import WHOLE, Part, ended_searches, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
@@ -161,8 +161,8 @@ def _check_suggestions(
         for ask in of_search:
             if ask.config_hash != config_hash(ask.hyperparameters):
                 raise CorruptFileError(
-                    f"{paths.ask(ask.search, ask.index)} holds a config that does not match its"
-                    " hash. Restore the original file"
+                    f"{file_of_ask(paths, ask.search, ask.index)} holds a config that does not"
+                    " match its hash. Restore the original file"
                 )
     suggested = {search: {ask.trial_id for ask in known} for search, known in asks.items()}
     ended: dict[str, set[str]] = {}
@@ -184,8 +184,8 @@ def _check_open(paths: StudyPaths, search: Search, ask: Ask, maker: TrialSpecMak
     spec = maker.search_trial(search, ask.index, ask.hyperparameters)
     if spec.trial_id != ask.trial_id:
         raise CorruptFileError(
-            f"{paths.ask(search.id, ask.index)} asks for trial {ask.trial_id}, but its config is"
-            f" trial {spec.trial_id} of this study. Restore the original file"
+            f"{file_of_ask(paths, search.id, ask.index)} asks for trial {ask.trial_id}, but its"
+            f" config is trial {spec.trial_id} of this study. Restore the original file"
         )
 
 

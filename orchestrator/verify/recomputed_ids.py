@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from orchestrator.ids_and_seeds import NUMERICS_VERSION, id_under, trial_id
+from orchestrator.results.records.asks import file_of_ask
 from orchestrator.study.blocks import searches
 from orchestrator.study.budget import with_trials_per_search
 from orchestrator.trials.specification_maker import TrialSpecMaker
@@ -124,7 +125,7 @@ def check_ask_ids(stored: StoredStudy, maker: TrialSpecMaker, findings: Findings
             findings.checked["ids recomputed"] += 1
             if spec.trial_id != ask.trial_id:
                 findings.problem(
-                    stored.paths.ask(search_id, ask.index),
+                    file_of_ask(stored.paths, search_id, ask.index),
                     f"its config is trial {spec.trial_id} of this study: the file is of another",
                     ask.trial_id,
                 )

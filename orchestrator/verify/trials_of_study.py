@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from orchestrator.results.records.asks import Ask
+from orchestrator.results.records.asks import Ask, file_of_ask
 from orchestrator.results.records.runs import ESTIMATE
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import MERGED_FROM
@@ -141,7 +141,7 @@ def _check_asks(
         found = first.get(trial_id)
         if found is None:
             findings.problem(
-                paths.ask(search, index),
+                file_of_ask(paths, search, index),
                 f"trial {trial_id} has a row and must have its ask",
                 "missing, or another's",
                 "Restore the file from a copy",
