@@ -105,8 +105,8 @@ def check_attempts(
     unknown = 0
     rowless: list[str] = []
     attempted: set[str] = set()
-    unread: set[str] = set()  # searches
-    for file, trial_id, attempts in _attempts_by_trial(paths, unread, findings):
+    is_read: dict[str, bool] = {}  # of searches with gathered attempts
+    for file, trial_id, attempts in _attempts_by_trial(paths, is_read, findings):
         attempted.add(trial_id)
         findings.checked["attempts"] += len(attempts)
         if attempts:  # else the gap was reported already
@@ -129,31 +129,34 @@ def check_attempts(
         )
     for trial_id, trial in trials.items():
         row = trial.row
-        if trial_id in attempted or row["search"] in unread:
+        if trial_id in attempted or not is_read.get(row["search"], True):
             continue
         if row["same_as"] is None and row["attempts"]:
-            rule = f"trial {trial_id} had {row['attempts']} attempts: there must be files"
-            findings.problem(paths.attempt_folder(trial_id), rule, "none")
+            rule = f"trial {trial_id} had {row['attempts']} attempts: there must be records"
+            are_gathered = row["search"] in is_read
+            own = paths.attempt_folder(trial_id)
+            place = paths.gathered_attempts(row["search"]) if are_gathered else own
+            findings.problem(place, rule, "none")
 
 
 def _attempts_by_trial(
-    paths: StudyPaths, unread: set[str], findings: Findings
+    paths: StudyPaths, is_read: dict[str, bool], findings: Findings
 ) -> Iterator[tuple[Place, str, list[Attempt]]]:
     """Place, trial id and attempts in order of each trial; none where not all could be read.
 
     Args:
         paths: the results folder.
-        unread: gets the searches whose gathered attempts cannot be read.
+        is_read: gets the searches with gathered attempts, and whether these can be read.
         findings: collects problems.
     """
     loose = _loose_attempts(paths, findings)  # first, as they go only after they were gathered
     for search in searches_with_attempts(paths):
         file = paths.gathered_attempts(search)
         gathered: list[Attempt] = []
-        unread.add(search)
+        is_read[search] = False
         with findings.reading(file):
             gathered = read_gathered_attempts(paths, search)
-            unread.remove(search)
+            is_read[search] = True
         for trial_id, attempts in attempts_by_trial(gathered).items():
             yield file, trial_id, merged_attempts(attempts, loose.pop(trial_id, ()))
     for trial_id, attempts in loose.items():
