@@ -1,8 +1,9 @@
 """Checks asks (stored suggestions), attempts, checkpoints, and failures that were retried."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
-from typing import Any
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from itertools import groupby, pairwise
+
+import polars as pl
 
 from orchestrator.ids_and_seeds import config_hash
 from orchestrator.results.records.asks import (
@@ -28,7 +29,7 @@ from orchestrator.results.storage.locations import Place
 from orchestrator.trials.failure_causes import FAILURE_CAUSES
 from orchestrator.verify.findings import Findings, some_of
 from orchestrator.verify.stored_study import StoredStudy
-from orchestrator.verify.trial_rows import StoredTrial
+from orchestrator.verify.stored_trials import Packed, StoredTrials
 from podium.errors import CorruptFileError
 from trainables.errors import CheckpointError
 from trainables.trial.checkpoint import verified_archive
@@ -36,7 +37,7 @@ from trainables.trial.checkpoint import verified_archive
 _STATE = "state.pt"
 
 
-def read_sound_asks(paths: StudyPaths, findings: Findings) -> dict[str, list[Ask]]:
+def read_sound_asks(paths: StudyPaths, findings: Findings) -> Packed[Ask]:
     """Search id -> its asks, by index; asks that cannot be read are left out and reported."""
     while True:
         files = list_below(paths.asks, ".json")
@@ -47,29 +48,34 @@ def read_sound_asks(paths: StudyPaths, findings: Findings) -> dict[str, list[Ask
             return found  # else they were gathered meanwhile
 
 
-def _sound_asks(
-    paths: StudyPaths, files: Sequence[Place], findings: Findings
-) -> dict[str, list[Ask]]:
-    found: dict[str, list[Ask]] = {}
+def _sound_asks(paths: StudyPaths, files: Sequence[Place], findings: Findings) -> Packed[Ask]:
+    found = Packed[Ask]()
     bad: set[str] = set()  # searches of which something cannot be read
     for search in gathered_searches(paths):
         findings.tell(f"reading the asks of search {search}")
         file = paths.gathered_asks(search)
         with findings.reading(file):
-            found[search] = read_gathered_asks(paths, search)
-            for ask in found[search]:
+            asks = read_gathered_asks(paths, search)
+            for ask in asks:
                 _check_ask(file, ask, findings)
+            found.put(search, asks)
             continue
         bad.add(search)
-    own = [path for path in files if not is_gathered(path, found)]
-    for number, path in enumerate(own, start=1):
-        findings.tell(f"reading ask {number} of {len(own)}")
-        with findings.reading(path):
-            ask = read_ask(paths, path)
-            found.setdefault(path.parent.name, []).append(ask)
-            _check_ask(path, ask, findings)
-            continue
-        bad.add(path.parent.name)
+    for search, own in groupby(files, key=lambda path: path.parent.name):
+        findings.tell(f"reading the asks of search {search}")
+        num_gathered = found.length(search)
+        asks = list(found.get(search, ()))
+        for path in own:
+            if is_gathered(path, num_gathered):
+                continue
+            with findings.reading(path):
+                ask = read_ask(paths, path)
+                asks.append(ask)
+                _check_ask(path, ask, findings)
+                continue
+            bad.add(search)
+        if asks:
+            found.put(search, asks)
     for search, asks in found.items():
         findings.checked["asks"] += len(asks)
         if search not in bad:  # else the gap is a file that was reported already
@@ -90,7 +96,7 @@ def _check_ask(file: Place, ask: Ask, findings: Findings) -> None:
 
 def check_attempts(
     paths: StudyPaths,
-    trials: Mapping[str, StoredTrial],
+    trials: StoredTrials,
     open_trials: Collection[str],
     findings: Findings,
 ) -> None:
@@ -110,8 +116,10 @@ def check_attempts(
         attempted.add(trial_id)
         findings.checked["attempts"] += len(attempts)
         if attempts:  # else the gap was reported already
-            _check_trial(file, attempts, trials.get(trial_id), findings)
-            if trial_id not in trials and attempts[-1].cause == "complete":
+            has_row = trial_id in trials
+            needed = trials.value(trial_id, "attempts") if has_row else 0
+            _check_trial(file, attempts, needed, findings)
+            if not has_row and attempts[-1].cause == "complete":
                 rowless.append(trial_id)
         unknown += trial_id not in trials and trial_id not in open_trials
     if unknown:
@@ -127,14 +135,16 @@ def check_attempts(
             " was killed at that moment, or their rows were lost",
             "podium run trains them again",
         )
-    for trial_id, trial in trials.items():
-        row = trial.row
-        if trial_id in attempted or not is_read.get(row["search"], True):
-            continue
-        if row["same_as"] is None and row["attempts"]:
-            rule = f"trial {trial_id} had {row['attempts']} attempts: there must be records"
+    without = trials.where(
+        pl.col("same_as").is_null(),
+        pl.col("attempts") > 0,
+        ~pl.col("trial_id").is_in(attempted),
+    )
+    for row in (trial.row for trial in without):
+        if is_read.get(row["search"], True):
+            rule = f"trial {row['trial_id']} had {row['attempts']} attempts: there must be records"
             are_gathered = row["search"] in is_read
-            own = paths.attempt_folder(trial_id)
+            own = paths.attempt_folder(row["trial_id"])
             place = paths.gathered_attempts(row["search"]) if are_gathered else own
             findings.problem(place, rule, "none")
 
@@ -179,20 +189,28 @@ def _loose_attempts(paths: StudyPaths, findings: Findings) -> dict[str, list[Att
 
 
 def _check_trial(
-    file: Place, attempts: Sequence[Attempt], trial: StoredTrial | None, findings: Findings
+    file: Place, attempts: Sequence[Attempt], needed: int, findings: Findings
 ) -> None:
+    """Attempts at one trial.
+
+    Args:
+        file: where they lie.
+        attempts: the attempts, in order.
+        needed: number of attempts by its row; 0 if it has none.
+        findings: collects problems.
+    """
     of = f" of trial {attempts[0].trial_id}"
     numbers = [attempt.number for attempt in attempts]
     if numbers != list(range(1, len(numbers) + 1)):
         rule = f"attempts{of} must be numbered from 1 without a gap"
         findings.problem(file, rule, numbers)
-    if trial is not None and trial.row["attempts"] > len(numbers):
-        rule = f"there must be {trial.row['attempts']} attempts{of}, as the trial's row says"
+    if needed > len(numbers):
+        rule = f"there must be {needed} attempts{of}, as the trial's row says"
         findings.problem(file, rule, len(numbers))
 
 
 def check_checkpoints(
-    paths: StudyPaths, trials: Mapping[str, Any], open_trials: Collection[str], findings: Findings
+    paths: StudyPaths, trials: Container[str], open_trials: Collection[str], findings: Findings
 ) -> None:
     """Checkpoints are whole, and of trials that are not over."""
     for folder in list_folders(paths.checkpoints):
@@ -240,7 +258,7 @@ def check_retried(stored: StoredStudy, findings: Findings) -> None:
     for trial_id, failures in stored.retried.items():
         _check_numbers(paths, trial_id, failures, findings)
         for failure in failures:
-            _check_failure(paths, failure, len(stored.asks.get(failure.search, ())), findings)
+            _check_failure(paths, failure, stored.asks.length(failure.search), findings)
         trial, last = stored.trials.get(trial_id), failures[-1]
         if trial is None or trial.row["attempts"] > last.attempts:
             continue

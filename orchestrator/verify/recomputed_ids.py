@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from functools import cache
 
+import polars as pl
+
 from orchestrator.ids_and_seeds import NUMERICS_VERSION, id_under, trial_id
 from orchestrator.results.records.asks import file_of_ask
 from orchestrator.study.blocks import searches
@@ -32,8 +34,8 @@ def readable_datasets(stored: StoredStudy, findings: Findings) -> dict[str, Data
                 f" {error}",
             )
             continue
-        rows = (trial.row for trial in stored.trials.values())
-        if {row["test_hash"] for row in rows if row["dataset"] == label} - {dataset.test_hash}:
+        of_dataset = stored.trials.frame.filter(pl.col("dataset") == label)
+        if set(of_dataset["test_hash"].unique()) - {dataset.test_hash}:
             findings.problem(
                 stored.paths.study,
                 f"data set {label} must have the test images of its trials",
@@ -87,9 +89,9 @@ def check_row_ids(
         return protocol_hash(datasets[label].train_class_names, protocol)
 
     first = stored.study.protocols[0].label
-    for own_id, trial in stored.trials.items():
-        row, settings = trial.row, settings_of(trial.row)
-        label = row["dataset"]
+    for trial, text in stored.trials.with_settings():
+        row, settings = trial.row, settings_of(text)
+        own_id, label = row["trial_id"], row["dataset"]
         if settings is None or label not in datasets:
             continue
         splits = [split(label, settings.protocol, fold, settings.draw) for fold in settings.folds]

@@ -221,7 +221,7 @@ def _read(
     """The asks; the gathered ones are read after ``loose`` was listed, as these go later."""
     wanted = gathered_searches(paths) if searches is None else sorted(searches)
     found = {search: asks for search, asks in _gathered(paths, wanted) if asks}
-    own = [path for path in loose if not is_gathered(path, found)]
+    own = [path for path in loose if not is_gathered(path, len(found.get(path.parent.name, ())))]
     for ask in _KIND.read_many(paths, own):
         found.setdefault(ask.search, []).append(ask)
     for search, asks in found.items():
@@ -229,15 +229,9 @@ def _read(
     return dict(sorted(found.items()))
 
 
-def is_gathered(path: Place, gathered: Mapping[str, Sequence[Ask]]) -> bool:
-    """Whether the file of a single ask is one that a gathered file holds too.
-
-    Args:
-        path: the file.
-        gathered: search id -> its gathered asks, by index.
-    """
-    asks = gathered.get(path.parent.name, ())
-    return path.stem.isdecimal() and int(path.stem) < len(asks)
+def is_gathered(path: Place, num_gathered: int) -> bool:
+    """Whether the file of a single ask is one of the first of its search that are gathered."""
+    return path.stem.isdecimal() and int(path.stem) < num_gathered
 
 
 def _gathered(paths: StudyPaths, searches: Sequence[str]) -> Iterator[tuple[str, list[Ask]]]:
