@@ -98,7 +98,7 @@ def write_store(paths: StudyPaths, trials: int) -> None:
     )
     whole = _one_search(schema)
     segments, start = [], 0
-    for level, count in _segments_of(trials):
+    for level, count in segments_of(trials):
         ids = SegmentTrials(dict(_searches(start, count)))
         rows = _rows(whole, start, count)
         segments.append(write_segment(paths, schema, ids, rows, least_level=level))
@@ -106,7 +106,7 @@ def write_store(paths: StudyPaths, trials: int) -> None:
     write_manifest(paths, segments)
 
 
-def _segments_of(trials: int) -> Iterator[tuple[int, int]]:
+def segments_of(trials: int) -> Iterator[tuple[int, int]]:
     """Level and number of trials of each segment, as runs would have left them."""
     level, size = 0, TRIALS_PER_SEGMENT
     while size * SEGMENTS_PER_LEVEL <= trials:

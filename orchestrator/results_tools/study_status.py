@@ -7,7 +7,7 @@ import polars as pl
 
 from orchestrator.planning.gpu_packing import PackingAdvice, packing_advice
 from orchestrator.results.records.artifact_files import kept_bytes
-from orchestrator.results.records.asks import Ask, read_asks
+from orchestrator.results.records.asks import read_asks
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
@@ -45,12 +45,23 @@ def study_status(folder: Place) -> StudyStatus:
     """
     reader = Reader(folder)
     study = study_from_resolved(reader.study())
-    asks = read_asks(StudyPaths(folder))
     counts, trained = _counts(reader)
-    rows = [_row(study, search, asks.get(search.id, []), counts) for search in searches(study)]
+    planned, trials = searches(study), trials_per_search(study)
+    # The last suggestion of a search that has all its trials is one of them: its row says how many
+    # suggestions there were.
+    others = [it.id for it in planned if counts.ended_of_search(it.id) != trials]
+    asks = read_asks(StudyPaths(folder), others)
+    rows = []
+    for search in planned:
+        ended = counts.ended_of_search(search.id)
+        own = asks.get(search.id, [])
+        is_whole = ended == trials
+        distinct = ended if is_whole else len({ask.trial_id for ask in own})
+        asked = counts.last_index.get(search.id, -1) + 1 if is_whole else len(own)
+        rows.append(_row(study, search, counts, asked=asked, distinct=distinct))
     numbers = ("trials", "planned", "open", "pruned", "failed", "duplicates", "finals")
     total: dict[str, object] = {name: sum(int(str(row[name])) for row in rows) for name in numbers}
-    baselines = sum(count for (_, stage, _), count in counts.items() if stage == "baseline")
+    baselines = sum(count for (_, stage, _), count in counts.of.items() if stage == "baseline")
     kept_mb = round(kept_bytes(StudyPaths(folder)) / 1e6, 1)  # weights and embeddings
     return StudyStatus(
         searches=rows,
@@ -60,35 +71,70 @@ def study_status(folder: Place) -> StudyStatus:
     )
 
 
-def _counts(reader: Reader) -> tuple[dict[tuple[str, str, str], int], int]:
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """Trials with rows.
+
+    Attributes:
+        of: search, stage and state -> number of trials.
+        last_index: search -> largest index of its search trials.
+    """
+
+    of: Mapping[tuple[str, str, str], int]
+    last_index: Mapping[str, int]
+
+    def ended(self, search: str, stage: str, states: Sequence[str] = _STATES) -> int:
+        """Number of trials of a search and stage in some states, by default in any."""
+        return sum(self.of.get((search, stage, state), 0) for state in states)
+
+    def ended_of_search(self, search: str) -> int:
+        """Number of search trials of a search."""
+        return self.ended(search, "search")
+
+
+def _counts(reader: Reader) -> tuple[_Counts, int]:
     """Trials by search, stage and state, and how many of all are no copies."""
     grouped = reader.summarise(
         lambda rows: (
-            rows.select("search", "stage", "state", "same_as")
+            rows.select("search", "stage", "state", "same_as", "index")
             .group_by("search", "stage", "state")
-            .agg(pl.len(), pl.col("same_as").is_null().sum().alias("trained"))
+            .agg(
+                pl.len(),
+                pl.col("same_as").is_null().sum().alias("trained"),
+                pl.col("index").max().alias("last"),
+            )
         )
     )
-    counts = {(search, stage, state): n for search, stage, state, n, _ in grouped.iter_rows()}
-    return counts, int(grouped["trained"].sum())
+    counts: dict[tuple[str, str, str], int] = {}
+    last_index: dict[str, int] = {}
+    for search, stage, state, number, _, last in grouped.iter_rows():
+        counts[search, stage, state] = number
+        if stage == "search":
+            last_index[search] = max(last, last_index.get(search, 0))
+    return _Counts(counts, last_index), int(grouped["trained"].sum())
 
 
 def _row(
-    study: Study, search: Search, asks: Sequence[Ask], counts: Mapping[tuple[str, str, str], int]
+    study: Study, search: Search, counts: _Counts, *, asked: int, distinct: int
 ) -> dict[str, object]:
-    def count(stage: str, *states: str) -> int:
-        return sum(counts.get((search.id, stage, state), 0) for state in states)
+    """One search.
 
-    distinct = len({ask.trial_id for ask in asks})
-    ended = count("search", *_STATES)
+    Args:
+        study: the resolved study.
+        search: the search.
+        counts: its trials with rows.
+        asked: number of its suggestions.
+        distinct: number of these that are trials of their own.
+    """
+    ended = counts.ended_of_search(search.id)
     return {
         "search": search.id,
         "name": search_name(study, search),
         "trials": ended,
         "planned": trials_per_search(study),
         "open": distinct - ended,
-        "pruned": count("search", "PRUNED"),
-        "failed": count("search", "FAILED") + count("final", "FAILED"),
-        "duplicates": len(asks) - distinct,
-        "finals": count("final", *_STATES),
+        "pruned": counts.ended(search.id, "search", ["PRUNED"]),
+        "failed": sum(counts.ended(search.id, stage, ["FAILED"]) for stage in ("search", "final")),
+        "duplicates": asked - distinct,
+        "finals": counts.ended(search.id, "final"),
     }

@@ -10,7 +10,7 @@ from functools import partial
 import polars as pl
 
 from orchestrator.ids_and_seeds import config_hash, seed_for
-from orchestrator.results.records.asks import Ask, read_asks
+from orchestrator.results.records.asks import Ask, file_of_ask, read_asks
 from orchestrator.results.records.retried import RetriedFailure, read_retried
 from orchestrator.results.records.runs import WHOLE, Part, ended_searches, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
@@ -20,13 +20,14 @@ from orchestrator.scheduling.committed_outcomes import (
     committed_finals,
     refit_epochs_of_defaults,
     search_outcomes,
+    whose_scores_count,
 )
 from orchestrator.scheduling.early_stopping import EarlyStopper, make_early_stopper
 from orchestrator.scheduling.final_stage import FinalStage
 from orchestrator.scheduling.running_search import SearchRun
 from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.search_samplers.make_sampler import make_suggester
-from orchestrator.search_samplers.suggester import Suggester
+from orchestrator.search_samplers.suggester import NoSuggester, Suggester
 from orchestrator.study.blocks import protocol_of, searches
 from orchestrator.study.budget import with_trials_per_search
 from orchestrator.study.configs import (
@@ -66,11 +67,13 @@ def rebuilt_queues(
     study = with_trials_per_search(study)
     maker = TrialSpecMaker(study, datasets)
     planned = searches(study, part)
-    decisions = reader.decisions()
+    decisions = reader.ended_trials()
     _check_unchanged(decisions, study, datasets)
     blocks = sorted({search.block for search in planned})
     asks, retried = read_asks(paths), read_retried(paths)
-    _check_suggestions(paths, asks, decisions, planned, maker)
+    open_asks = _check_suggestions(paths, asks, decisions, planned, maker)
+    ended_early = ended_searches(read_runs(paths), asdict(study.budget))
+    finished = _finished(asks, open_asks, study.search.trials, ended_early)
     committed = committed_finals(decisions)
     final_stage = FinalStage(
         study,
@@ -84,9 +87,12 @@ def rebuilt_queues(
             if search in asks and asks[search][0].trial_id in retried
         },
     )
-    runs = [search_run(study, search, maker) for search in planned]
+    runs = [search_run(study, it, maker, is_finished=it.id in finished) for it in planned]
     queues = StudyQueues(study, runs, final_stage, budget_shares)
-    queues.end_early(ended_searches(read_runs(paths), asdict(study.budget)))
+    queues.end_early(ended_early)
+    scored = whose_scores_count(decisions, finished, study.final.train_on)
+    scores = reader.decisive_scores(scored)
+    decisions = decisions.join(scores, on="trial_id", how="left", maintain_order="left")
     outcomes = search_outcomes(decisions, study.ks[0], reader.objective)
     queues.restore(asks, outcomes, had_trained=_trained_retried_finals(retried, committed))
     return queues
@@ -103,13 +109,44 @@ def _trained_retried_finals(
     }
 
 
-def search_run(study: Study, search: Search, maker: TrialSpecMaker) -> SearchRun:
-    """A search before its first suggestion."""
+def _finished(
+    asks: Mapping[str, Sequence[Ask]],
+    open_asks: Mapping[str, Sequence[Ask]],
+    trials: int,
+    ended_early: Collection[str],
+) -> set[str]:
+    """Ids of searches that have all their trials: none is suggested, runs or is pruned any more.
+
+    Args:
+        asks: search id -> stored suggestions, by index.
+        open_asks: those of trials without a row.
+        trials: number of trials of a search.
+        ended_early: ids of searches whose share of the budget is used up.
+    """
+    return {
+        search
+        for search, of_search in asks.items()
+        if search not in open_asks
+        and (search in ended_early or len({ask.trial_id for ask in of_search}) >= trials)
+    }
+
+
+def search_run(
+    study: Study, search: Search, maker: TrialSpecMaker, *, is_finished: bool = False
+) -> SearchRun:
+    """A search before its first suggestion, or before it is restored.
+
+    Args:
+        study: the resolved study.
+        search: the search.
+        maker: makes the specifications of the study's trials.
+        is_finished: whether it is known to have all its trials: nothing is learned from them then.
+    """
     return SearchRun(
         search=search,
         settings=study.search,
-        suggester=suggester_of(study, search),
-        first=first_configs(study, search.block, search.loss),
+        suggester=NoSuggester() if is_finished else suggester_of(study, search),
+        first=() if is_finished else first_configs(study, search.block, search.loss),
         spec=partial(maker.search_trial, search),
         early_stopper=_early_stopper(study, search),
     )
@@ -141,7 +178,7 @@ def _check_suggestions(
     decisions: pl.DataFrame,
     searches: Sequence[Search],
     maker: TrialSpecMaker,
-) -> None:
+) -> dict[str, list[Ask]]:
     """Every trial of a search must have its ask, and open asks must be of this study.
 
     Otherwise a search would be restored with other suggestions than those it has trials of.
@@ -149,9 +186,12 @@ def _check_suggestions(
     Args:
         paths: the results folder.
         asks: search id -> stored suggestions, by index.
-        decisions: one row for each committed trial, from `Reader.decisions`.
+        decisions: one row for each committed trial, from `Reader.ended_trials`.
         searches: all searches of the study.
         maker: makes the specifications of its trials.
+
+    Returns:
+        Search id -> its open asks: those of trials without a row, by index.
 
     Raises:
         CorruptFileError: an ask is missing, was changed or is of another study; the message names
@@ -161,31 +201,40 @@ def _check_suggestions(
         for ask in of_search:
             if ask.config_hash != config_hash(ask.hyperparameters):
                 raise CorruptFileError(
-                    f"{paths.ask(ask.search, ask.index)} holds a config that does not match its"
-                    " hash. Restore the original file"
+                    f"{file_of_ask(paths, ask.search, ask.index)} holds a config that does not"
+                    " match its hash. Restore the original file"
                 )
-    suggested = {search: {ask.trial_id for ask in known} for search, known in asks.items()}
-    ended: dict[str, set[str]] = {}
+    asked = pl.DataFrame(
+        {
+            "search": [search for search, known in asks.items() for _ in known],
+            "trial_id": [ask.trial_id for known in asks.values() for ask in known],
+            "index": [ask.index for known in asks.values() for ask in known],
+        },
+        schema={"search": pl.String, "trial_id": pl.String, "index": pl.Int64},
+    )
     rows = decisions.filter(pl.col("stage") == "search").select("search", "trial_id", "index")
-    for search, trial_id, index in rows.iter_rows():
-        ended.setdefault(search, set()).add(trial_id)
-        if trial_id not in suggested.get(search, ()):
-            raise CorruptFileError(
-                f"{paths.ask(search, index)} is missing or belongs to another trial: trial"
-                f" {trial_id} has a row, and no ask. Restore the file from a copy"
-            )
-    for search in searches:
-        for ask in asks.get(search.id, ()):
-            if ask.trial_id not in ended.get(search.id, ()):
-                _check_open(paths, search, ask, maker)
+    key = ["search", "trial_id"]
+    for search, trial_id, index in rows.join(asked, on=key, how="anti").sort(key).iter_rows():
+        raise CorruptFileError(
+            f"{paths.ask(search, index)} is missing or belongs to another trial: trial"
+            f" {trial_id} has a row, and no ask. Restore the file from a copy"
+        )
+    found: dict[str, list[Ask]] = {}
+    without_row = asked.join(rows, on=key, how="anti", maintain_order="left")
+    for search, index in without_row.select("search", "index").iter_rows():
+        found.setdefault(search, []).append(asks[search][index])
+    for planned in searches:
+        for ask in found.get(planned.id, ()):
+            _check_open(paths, planned, ask, maker)
+    return found
 
 
 def _check_open(paths: StudyPaths, search: Search, ask: Ask, maker: TrialSpecMaker) -> None:
     spec = maker.search_trial(search, ask.index, ask.hyperparameters)
     if spec.trial_id != ask.trial_id:
         raise CorruptFileError(
-            f"{paths.ask(search.id, ask.index)} asks for trial {ask.trial_id}, but its config is"
-            f" trial {spec.trial_id} of this study. Restore the original file"
+            f"{file_of_ask(paths, search.id, ask.index)} asks for trial {ask.trial_id}, but its"
+            f" config is trial {spec.trial_id} of this study. Restore the original file"
         )
 
 
@@ -195,7 +244,7 @@ def _check_unchanged(
     """Compare what committed trials were trained on with what is there now.
 
     Args:
-        decisions: one row for each committed trial, from `Reader.decisions`.
+        decisions: one row for each committed trial, from `Reader.ended_trials`.
         study: the study that is resumed.
         datasets: its data sets by label, loaded.
 

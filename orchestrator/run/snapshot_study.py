@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from orchestrator.results.records.asks import gathered_searches
 from orchestrator.results.records.metric_columns import StoredMetric
 from orchestrator.results.records.provenance_record import check_versions
 from orchestrator.results.records.store_paths import StudyPaths
@@ -74,7 +75,8 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
 
 def _check_fresh(paths: StudyPaths) -> None:
     """The snapshot is written before anything is suggested or trained."""
-    if list_folders(paths.asks) or list_folders(paths.trials) or exists(paths.manifest):
+    folders = (*list_folders(paths.asks), *list_folders(paths.trials))
+    if folders or gathered_searches(paths) or exists(paths.manifest):
         raise CorruptFileError(
             f"{paths.study} is missing, although the study has trials. Restore the file from"
             " a copy"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from orchestrator.results.records.asks import read_asks
+from orchestrator.results.records.asks import read_asks, remove_asks
 from orchestrator.results.records.code_copies import (
     CodeRecord,
     read_code_file,
@@ -121,7 +121,7 @@ def renew_unused_code(study: Study, paths: StudyPaths, say: Callable[[str], obje
         if changed & set(import_paths((search.loss,), (search.block.backbone,))):
             for ask in asks.get(search.id, ()):
                 remove_folder(paths.checkpoint_folder(ask.trial_id))
-            remove_folder(paths.ask_folder(search.id))
+            remove_asks(paths, search.id)
     names = join_names(sorted(changed))
     say(f"The code of {names} changed before any of its trials ended: its searches start over.")
     now = {path: code.fingerprint for path, code in code_now(changed).items()}

@@ -1,5 +1,6 @@
 """What the store knows of ended trials, as searches may know it: validation only."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import polars as pl
@@ -23,34 +24,68 @@ def search_outcomes(
 
     Args:
         decisions: one row for each trial, from `Reader.decisions`; it holds no test scores.
+            Where ``scores`` are null, outcomes have no path, and of several folds no epoch.
         primary_k: the K at which the objective is read.
         objective: name of the validation metric that searches maximise.
     """
     found: dict[str, dict[str, Outcome]] = {}
     rows = decisions.filter(pl.col("stage") == "search")
-    columns = ("search", "trial_id", "state", "objective", "training_seconds", "scores")
-    for row in rows.select(columns).iter_rows(named=True):
-        scores = [
-            (score["fold"], score["epoch"], score["value"])
-            for score in row["scores"]
-            if (score["role"], score["metric"], score["k"]) == ("val", objective, primary_k)
-        ]
+    columns = (
+        *("search", "trial_id", "state", "objective", "epoch_selected", "training_seconds"),
+        "scores",
+    )
+    for row in rows.select(columns).iter_rows():
+        search, trial_id, state, score, selected, seconds, curve = row
+        path: tuple[tuple[int, float], ...] = ()
+        if curve is not None:
+            scores = [
+                (score["fold"], score["epoch"], score["value"])
+                for score in curve
+                if (score["role"], score["metric"], score["k"]) == ("val", objective, primary_k)
+            ]
+            path = running_best(scores)
+            selected = mean_epoch(list(selected_epochs(scores).values()))
         outcome = Outcome(
-            state=row["state"],
-            objective=row["objective"] if row["state"] == "COMPLETE" else None,
-            path=running_best(scores),
-            selected_epoch=mean_epoch(list(selected_epochs(scores).values())),
-            seconds=row["training_seconds"],
+            state=state,
+            objective=score if state == "COMPLETE" else None,
+            path=path,
+            selected_epoch=selected,
+            seconds=seconds,
         )
-        found.setdefault(row["search"], {})[row["trial_id"]] = outcome
+        found.setdefault(search, {})[trial_id] = outcome
     return found
+
+
+def whose_scores_count(
+    decisions: pl.DataFrame, finished: Collection[str], train_on: Collection[str]
+) -> list[str]:
+    """Ids of the trials of searches whose scores by epoch something still follows from.
+
+    Samplers and early stopping learn from all trials of a search that is not finished. Of one that
+    is, finals on all classes need the epochs of the default and the winner, which only trials of
+    one fold have in a column.
+
+    Args:
+        decisions: one row for each trial, from `Reader.ended_trials`.
+        finished: ids of searches that have all their trials.
+        train_on: what finals are trained on.
+    """
+    rows = decisions.filter(pl.col("stage") == "search")
+    is_finished = pl.col("search").is_in(finished)
+    counts = ~is_finished
+    if "all" in train_on:
+        best = pl.col("objective").filter(pl.col("state") == "COMPLETE").max().over("search")
+        is_finalist = (pl.col("index") == 0) | (pl.col("objective") == best)
+        has_epoch = (pl.col("state") == "COMPLETE") & pl.col("epoch_selected").is_not_null()
+        counts |= is_finalist & ~has_epoch
+    return rows.filter(counts.fill_null(value=True))["trial_id"].to_list()
 
 
 def committed_finals(decisions: pl.DataFrame) -> dict[str, Committed]:
     """Trial id -> search and state, of every committed final and baseline trial.
 
     Args:
-        decisions: one row for each trial, from `Reader.decisions`.
+        decisions: one row for each trial, from `Reader.ended_trials`.
     """
     rows = decisions.filter(pl.col("stage") != "search").select("trial_id", "search", "state")
     return {
@@ -63,7 +98,7 @@ def refit_epochs_of_defaults(decisions: pl.DataFrame) -> dict[str, int]:
     """Search id -> epoch at which its published default was trained on all classes.
 
     Args:
-        decisions: one row for each committed trial, from `Reader.decisions`.
+        decisions: one row for each committed trial, from `Reader.ended_trials`.
     """
     rows = decisions.filter(
         pl.col("stage") == "final", pl.col("train_on") == "all", pl.col("is_default")

@@ -66,6 +66,11 @@ class SearchRun:
     # What it is now.
 
     @property
+    def asks(self) -> tuple[Ask, ...]:
+        """Its suggestions so far, by index."""
+        return tuple(self._asks)
+
+    @property
     def num_distinct(self) -> int:
         """Suggestions that are trials of their own; only these count."""
         return len(self._first_index)

@@ -61,12 +61,14 @@ class OwnStore:
         objective: name of the validation metric that searches maximise.
         recorder: commits the rows of trials.
         check_ownership: raises if another process owns the study by now.
+        search_ended: takes id and asks of a search of which every trial has a row.
     """
 
     paths: StudyPaths
     objective: str
     recorder: TrialRecorder
     check_ownership: Callable[[], object]
+    search_ended: Callable[[str, Sequence[Ask]], object]
 
 
 class StudyScheduler:
@@ -367,6 +369,8 @@ class StudyScheduler:
                 seconds=history.seconds - history.test_seconds,
             ),
         )
+        if spec.stage == "search" and (run := self._queues.run_of(spec)).is_over:
+            self._store.search_ended(spec.search.id, run.asks)
         self._commit_copies()
         self.events.trial_ended(spec, history, ended.state)
 

@@ -79,16 +79,20 @@ class TimeLeft:
     def learn_rows(self, trials: pl.LazyFrame) -> None:
         """Learn what the rows of earlier runs cost, from `Reader.trials`."""
         trained = (pl.col("seconds") - pl.col("test_seconds")).alias("trained")
-        names = (
-            *("stage", "train_on", "dataset", "backbone", "embedding_dim", "image_size", "loss"),
-            *("epochs_run", "seconds"),
-        )
-        rows = trials.filter(pl.col("same_as").is_null()).select(*names, trained).collect()
-        for row in rows.iter_rows(named=True):
-            self._done_seconds += row["seconds"] or 0.0
-            if row["stage"] != "baseline":
+        names = ("stage", "train_on", "dataset", "backbone", "embedding_dim", "image_size", "loss")
+        kinds: dict[tuple[Any, ...], TrialKind] = {}
+        taken = trials.filter(pl.col("same_as").is_null())
+        rows = taken.select(*names, "epochs_run", "seconds", trained).collect()
+        for *key, epochs, seconds, of_training in rows.iter_rows():
+            self._done_seconds += seconds or 0.0
+            if key[0] == "baseline":
+                continue
+            kind = kinds.get(tuple(key))
+            if kind is None:
+                row = dict(zip(names, key, strict=True))
                 kind = TrialKind(row["train_on"] or row["stage"], _block(row), row["loss"])
-                self._costs.learn_epochs(kind, row["epochs_run"] or 0, row["trained"] or 0.0)
+                kinds[tuple(key)] = kind
+            self._costs.learn_epochs(kind, epochs or 0, of_training or 0.0)
 
     def set_slots(self, number: int) -> None:
         """So many trials fit at a time from now on."""

@@ -88,3 +88,11 @@ class Suggester(ABC):
     def tell(self, index: int, outcome: Outcome) -> None:
         """Tell how suggestion ``index`` ended."""
         return
+
+
+class NoSuggester(Suggester):
+    """The sampler of a search that has all its trials: it learns nothing, and is asked nothing."""
+
+    def suggest(self, index: int) -> dict[str, Value]:
+        """Must not be called."""
+        raise AssertionError(f"suggestion {index} of a search that has all its trials")

@@ -1,20 +1,35 @@
 """Checks asks (stored suggestions), attempts, checkpoints, and failures that were retried."""
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
-from typing import Any
+
+import polars as pl
 
 from orchestrator.ids_and_seeds import config_hash
-from orchestrator.results.records.asks import Ask, check_indices, read_ask
-from orchestrator.results.records.attempts import Attempt, read_attempt_file
+from orchestrator.results.records.asks import (
+    Ask,
+    check_indices,
+    gathered_searches,
+    is_gathered,
+    read_ask,
+    read_gathered_asks,
+)
+from orchestrator.results.records.attempts import (
+    Attempt,
+    attempts_by_trial,
+    merged_attempts,
+    read_attempt_file,
+    read_gathered_attempts,
+    searches_with_attempts,
+)
 from orchestrator.results.records.retried import RetriedFailure, read_retried_file
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import list_below, list_folders, list_names, read_bytes
+from orchestrator.results.storage.locations import Place
 from orchestrator.trials.failure_causes import FAILURE_CAUSES
 from orchestrator.verify.findings import Findings, some_of
 from orchestrator.verify.stored_study import StoredStudy
-from orchestrator.verify.trial_rows import StoredTrial
+from orchestrator.verify.stored_trials import Packed, StoredTrials
 from podium.errors import CorruptFileError
 from trainables.errors import CheckpointError
 from trainables.trial.checkpoint import verified_archive
@@ -22,33 +37,66 @@ from trainables.trial.checkpoint import verified_archive
 _STATE = "state.pt"
 
 
-def read_sound_asks(paths: StudyPaths, findings: Findings) -> dict[str, list[Ask]]:
+def read_sound_asks(paths: StudyPaths, findings: Findings) -> Packed[Ask]:
     """Search id -> its asks, by index; asks that cannot be read are left out and reported."""
-    files = list_below(paths.asks, ".json")
-    found: dict[str, list[Ask]] = {}
-    for number, path in enumerate(files, start=1):
-        findings.tell(f"reading ask {number} of {len(files)}")
-        with findings.reading(path):
-            ask = read_ask(paths, path)
-            found.setdefault(path.parent.name, []).append(ask)
-            if ask.config_hash != config_hash(ask.hyperparameters):
-                findings.problem(path, "config_hash must be that of its config", ask.config_hash)
-            if (ask.index == 0) != (ask.source == "default"):
-                findings.problem(path, "ask 0, and no other, is the published default", ask.source)
-    unread = Counter(path.parent.name for path in files)
+    while True:
+        files = list_below(paths.asks, ".json")
+        own = Findings(tell=findings.tell)
+        found = _sound_asks(paths, files, own)
+        if not own.problems or list_below(paths.asks, ".json") == files:
+            findings.add(own)
+            return found  # else they were gathered meanwhile
+
+
+def _sound_asks(paths: StudyPaths, files: Sequence[Place], findings: Findings) -> Packed[Ask]:
+    found = Packed[Ask]()
+    bad: set[str] = set()  # searches of which something cannot be read
+    for search in gathered_searches(paths):
+        findings.tell(f"reading the asks of search {search}")
+        file = paths.gathered_asks(search)
+        with findings.reading(file):
+            asks = read_gathered_asks(paths, search)
+            for ask in asks:
+                _check_ask(file, ask, findings)
+            found.put(search, asks)
+            continue
+        bad.add(search)
+    for search, own in groupby(files, key=lambda path: path.parent.name):
+        findings.tell(f"reading the asks of search {search}")
+        num_gathered = found.length(search)
+        asks = list(found.get(search, ()))
+        for path in own:
+            if is_gathered(path, num_gathered):
+                continue
+            with findings.reading(path):
+                ask = read_ask(paths, path)
+                asks.append(ask)
+                _check_ask(path, ask, findings)
+                continue
+            bad.add(search)
+        if asks:
+            found.put(search, asks)
     for search, asks in found.items():
-        if len(asks) == unread[search]:  # else the gap is a file that was reported already
+        findings.checked["asks"] += len(asks)
+        if search not in bad:  # else the gap is a file that was reported already
             try:
                 check_indices(paths, search, asks)
             except CorruptFileError as error:
                 findings.problem(paths.asks / search, str(error))
-    findings.checked["asks"] += len(files)
     return found
+
+
+def _check_ask(file: Place, ask: Ask, findings: Findings) -> None:
+    of = f" of ask {ask.index}"
+    if ask.config_hash != config_hash(ask.hyperparameters):
+        findings.problem(file, "config_hash must be that of its config", ask.config_hash + of)
+    if (ask.index == 0) != (ask.source == "default"):
+        findings.problem(file, "ask 0, and no other, is the published default", ask.source + of)
 
 
 def check_attempts(
     paths: StudyPaths,
-    trials: Mapping[str, StoredTrial],
+    trials: StoredTrials,
     open_trials: Collection[str],
     findings: Findings,
 ) -> None:
@@ -60,21 +108,18 @@ def check_attempts(
         open_trials: ids of trials that were suggested and have no row.
         findings: collects problems and notes.
     """
-    files = list_below(paths.attempts, ".json")
     unknown = 0
     rowless: list[str] = []
-    for trial_id, group in groupby(files, key=lambda path: path.parent.name):
-        attempts: list[Attempt] = []
-        num_files = 0
-        for path in group:
-            num_files += 1
-            with findings.reading(path):
-                attempt = read_attempt_file(paths, path)
-                attempts += [attempt] if attempt else []
-            findings.checked["attempts"] += 1
-        if attempts and len(attempts) == num_files:  # else the gap was reported already
-            _check_trial(paths, trial_id, attempts, trials.get(trial_id), findings)
-            if trial_id not in trials and _last(attempts).cause == "complete":
+    attempted: set[str] = set()
+    is_read: dict[str, bool] = {}  # of searches with gathered attempts
+    for file, trial_id, attempts in _attempts_by_trial(paths, is_read, findings):
+        attempted.add(trial_id)
+        findings.checked["attempts"] += len(attempts)
+        if attempts:  # else the gap was reported already
+            has_row = trial_id in trials
+            needed = trials.value(trial_id, "attempts") if has_row else 0
+            _check_trial(file, attempts, needed, findings)
+            if not has_row and attempts[-1].cause == "complete":
                 rowless.append(trial_id)
         unknown += trial_id not in trials and trial_id not in open_trials
     if unknown:
@@ -90,35 +135,82 @@ def check_attempts(
             " was killed at that moment, or their rows were lost",
             "podium run trains them again",
         )
-    attempted = {path.parent.name for path in files}
-    for trial_id, trial in trials.items():
-        if trial_id not in attempted and trial.row["same_as"] is None and trial.row["attempts"]:
-            rule = f"trial {trial_id} had {trial.row['attempts']} attempts: there must be files"
-            findings.problem(paths.attempt_folder(trial_id), rule, "none")
+    without = trials.where(
+        pl.col("same_as").is_null(),
+        pl.col("attempts") > 0,
+        ~pl.col("trial_id").is_in(attempted),
+    )
+    for row in (trial.row for trial in without):
+        if is_read.get(row["search"], True):
+            rule = f"trial {row['trial_id']} had {row['attempts']} attempts: there must be records"
+            are_gathered = row["search"] in is_read
+            own = paths.attempt_folder(row["trial_id"])
+            place = paths.gathered_attempts(row["search"]) if are_gathered else own
+            findings.problem(place, rule, "none")
+
+
+def _attempts_by_trial(
+    paths: StudyPaths, is_read: dict[str, bool], findings: Findings
+) -> Iterator[tuple[Place, str, list[Attempt]]]:
+    """Place, trial id and attempts in order of each trial; none where not all could be read.
+
+    Args:
+        paths: the results folder.
+        is_read: gets the searches with gathered attempts, and whether these can be read.
+        findings: collects problems.
+    """
+    loose = _loose_attempts(paths, findings)  # first, as they go only after they were gathered
+    for search in searches_with_attempts(paths):
+        file = paths.gathered_attempts(search)
+        gathered: list[Attempt] = []
+        is_read[search] = False
+        with findings.reading(file):
+            gathered = read_gathered_attempts(paths, search)
+            is_read[search] = True
+        for trial_id, attempts in attempts_by_trial(gathered).items():
+            yield file, trial_id, merged_attempts(attempts, loose.pop(trial_id, ()))
+    for trial_id, attempts in loose.items():
+        yield paths.attempt_folder(trial_id), trial_id, merged_attempts(attempts)
+
+
+def _loose_attempts(paths: StudyPaths, findings: Findings) -> dict[str, list[Attempt]]:
+    """Trial id -> attempts in files of their own; none where one of them cannot be read."""
+    files = list_below(paths.attempts, ".json")
+    found: dict[str, list[Attempt]] = {path.parent.name: [] for path in files}
+    bad: set[str] = set()
+    for path in files:
+        trial_id = path.parent.name
+        with findings.reading(path):
+            attempt = read_attempt_file(paths, path)
+            found[trial_id] += [attempt] if attempt else []
+            continue
+        bad.add(trial_id)
+    return {trial_id: [] if trial_id in bad else them for trial_id, them in found.items()}
 
 
 def _check_trial(
-    paths: StudyPaths,
-    trial_id: str,
-    attempts: Sequence[Attempt],
-    trial: StoredTrial | None,
-    findings: Findings,
+    file: Place, attempts: Sequence[Attempt], needed: int, findings: Findings
 ) -> None:
-    folder = paths.attempt_folder(trial_id)
-    numbers = [attempt.number for attempt in sorted(attempts, key=lambda it: it.number)]
+    """Attempts at one trial.
+
+    Args:
+        file: where they lie.
+        attempts: the attempts, in order.
+        needed: number of attempts by its row; 0 if it has none.
+        findings: collects problems.
+    """
+    of = f" of trial {attempts[0].trial_id}"
+    numbers = [attempt.number for attempt in attempts]
     if numbers != list(range(1, len(numbers) + 1)):
-        findings.problem(folder, "attempts must be numbered from 1 without a gap", numbers)
-    if trial is not None and trial.row["attempts"] > len(numbers):
-        rule = f"there must be {trial.row['attempts']} attempts, as the trial's row says"
-        findings.problem(folder, rule, len(numbers))
-
-
-def _last(attempts: Sequence[Attempt]) -> Attempt:
-    return max(attempts, key=lambda attempt: attempt.number)
+        rule = f"attempts{of} must be numbered from 1 without a gap"
+        findings.problem(file, rule, numbers)
+    if needed > len(numbers):
+        rule = f"there must be {needed} attempts{of}, as the trial's row says"
+        findings.problem(file, rule, len(numbers))
 
 
 def check_checkpoints(
-    paths: StudyPaths, trials: Mapping[str, Any], open_trials: Collection[str], findings: Findings
+    paths: StudyPaths, trials: Container[str], open_trials: Collection[str], findings: Findings
 ) -> None:
     """Checkpoints are whole, and of trials that are not over."""
     for folder in list_folders(paths.checkpoints):
@@ -166,7 +258,7 @@ def check_retried(stored: StoredStudy, findings: Findings) -> None:
     for trial_id, failures in stored.retried.items():
         _check_numbers(paths, trial_id, failures, findings)
         for failure in failures:
-            _check_failure(paths, failure, len(stored.asks.get(failure.search, ())), findings)
+            _check_failure(paths, failure, stored.asks.length(failure.search), findings)
         trial, last = stored.trials.get(trial_id), failures[-1]
         if trial is None or trial.row["attempts"] > last.attempts:
             continue

@@ -72,6 +72,12 @@ class Findings:
         """Add a note: something that harms nothing."""
         self.notes.append(Finding(file=str(file), rule=rule, value=None, advice=advice))
 
+    def add(self, other: "Findings") -> None:
+        """Add what others found."""
+        self.problems += other.problems
+        self.notes += other.notes
+        self.checked += other.checked
+
     @contextmanager
     def reading(self, file: Place) -> Iterator[None]:
         """A file that cannot be read within the block is a problem, and the block ends there."""

@@ -18,7 +18,7 @@ _FILES = re.compile(
     r"(store|provenance|lock|runs)\.json|(study|control)\.yaml|report\.html|\.lock-guard"
     r"|trials/[^/]+/[^/]+\.parquet"
     r"|(asks|attempts|retried)/[^/]+/[^/]+\.json"
-    r"|(runs|lock|parts)/[^/]+\.json"
+    r"|(asks|attempts|runs|lock|parts)/[^/]+\.json"
     r"|parts/(\.[^/]+\.guard|[^/]+/[^/]+\.json)"
     r"|checkpoints/[^/]+/(state|unusable)\.pt"
     r"|(models|embeddings)/[^/]+\.safetensors"

@@ -15,8 +15,8 @@ from orchestrator.study.foreign_code import code_of_trial
 from orchestrator.study.study import Study
 from orchestrator.verify.findings import Findings
 from orchestrator.verify.stored_study import StoredStudy
+from orchestrator.verify.stored_trials import StoredTrial
 from orchestrator.verify.trial_row_rules import settings_of
-from orchestrator.verify.trial_rows import StoredTrial
 from trainables.foreign_code import fingerprint_of
 
 _BRING_BACK = "Restore the original file from a copy"
@@ -39,8 +39,8 @@ def check_code(stored: StoredStudy, findings: Findings) -> None:
                 findings.problem(path, rule, fingerprint_of(record.files, record.packages))
             else:
                 _check_files(paths, fingerprint, record, findings)
-    for trial_id, trial in stored.trials.items():
-        _check_trial(stored.study, trial_id, trial, findings)
+    for trial, settings in stored.trials.with_settings():
+        _check_trial(stored.study, trial, settings, findings)
 
 
 def _check_files(
@@ -57,11 +57,11 @@ def _check_files(
         findings.checked["copies of code"] += 1
 
 
-def _check_trial(study: Study, trial_id: str, trial: StoredTrial, findings: Findings) -> None:
-    settings = settings_of(trial.row)
+def _check_trial(study: Study, trial: StoredTrial, text: str, findings: Findings) -> None:
+    settings = settings_of(text)
     if settings is None:
         return  # reported where rows are checked
     expected = code_of_trial(study.code, settings.loss, settings.backbone.name)
     if dict(settings.code) != expected:
-        rule = f"trial {trial_id} must be of the study's code, {expected}"
+        rule = f"trial {trial.row['trial_id']} must be of the study's code, {expected}"
         findings.problem(trial.file, rule, dict(settings.code))

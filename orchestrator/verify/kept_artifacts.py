@@ -1,6 +1,6 @@
 """Checks what trials keep besides their rows: models and embeddings."""
 
-from collections.abc import Mapping
+import polars as pl
 
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.stored_embeddings import check_kept_file
@@ -8,14 +8,14 @@ from orchestrator.results.storage.files import list_names
 from orchestrator.results.storage.locations import Place
 from orchestrator.study.study import KeepSettings
 from orchestrator.verify.findings import Findings, some_of
-from orchestrator.verify.trial_rows import StoredTrial
+from orchestrator.verify.stored_trials import StoredTrials
 
 _SUFFIX = ".safetensors"
 
 
 def check_kept(
     paths: StudyPaths,
-    trials: Mapping[str, StoredTrial],
+    trials: StoredTrials,
     keep: KeepSettings | None,
     findings: Findings,
 ) -> None:
@@ -23,7 +23,7 @@ def check_kept(
 
     Args:
         paths: the results folder.
-        trials: trial id -> trial with a row.
+        trials: every trial with a row.
         keep: what the study keeps; None if that is not known.
         findings: collects problems and notes.
     """
@@ -71,15 +71,20 @@ def _all_there(
     folder: Place,
     setting: str,
     stages: tuple[str, ...],
-    trials: Mapping[str, StoredTrial],
+    trials: StoredTrials,
     names: set[str],
     findings: Findings,
 ) -> None:
-    for trial_id, trial in trials.items():
-        row = trial.row
-        is_due = row["stage"] in stages and row["state"] == "COMPLETE" and row["same_as"] is None
+    due = trials.where(
+        pl.col("stage").is_in(stages),
+        pl.col("state") == "COMPLETE",
+        pl.col("same_as").is_null(),
+        pl.col("fold").is_not_null(),
+    )
+    for row in (trial.row for trial in due):
+        trial_id = row["trial_id"]
         name = f"{trial_id}.{row['fold']}{_SUFFIX}"
-        if is_due and row["fold"] is not None and name not in names:
+        if name not in names:
             findings.problem(
                 folder / name,
                 f"trial {trial_id} is committed, and the study keeps {setting}",

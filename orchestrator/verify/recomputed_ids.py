@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 from functools import cache
 
+import polars as pl
+
 from orchestrator.ids_and_seeds import NUMERICS_VERSION, id_under, trial_id
+from orchestrator.results.records.asks import file_of_ask
 from orchestrator.study.blocks import searches
 from orchestrator.study.budget import with_trials_per_search
 from orchestrator.trials.specification_maker import TrialSpecMaker
@@ -31,8 +34,8 @@ def readable_datasets(stored: StoredStudy, findings: Findings) -> dict[str, Data
                 f" {error}",
             )
             continue
-        rows = (trial.row for trial in stored.trials.values())
-        if {row["test_hash"] for row in rows if row["dataset"] == label} - {dataset.test_hash}:
+        of_dataset = stored.trials.frame.filter(pl.col("dataset") == label)
+        if set(of_dataset["test_hash"].unique()) - {dataset.test_hash}:
             findings.problem(
                 stored.paths.study,
                 f"data set {label} must have the test images of its trials",
@@ -86,9 +89,9 @@ def check_row_ids(
         return protocol_hash(datasets[label].train_class_names, protocol)
 
     first = stored.study.protocols[0].label
-    for own_id, trial in stored.trials.items():
-        row, settings = trial.row, settings_of(trial.row)
-        label = row["dataset"]
+    for trial, text in stored.trials.with_settings():
+        row, settings = trial.row, settings_of(text)
+        own_id, label = row["trial_id"], row["dataset"]
         if settings is None or label not in datasets:
             continue
         splits = [split(label, settings.protocol, fold, settings.draw) for fold in settings.folds]
@@ -124,7 +127,7 @@ def check_ask_ids(stored: StoredStudy, maker: TrialSpecMaker, findings: Findings
             findings.checked["ids recomputed"] += 1
             if spec.trial_id != ask.trial_id:
                 findings.problem(
-                    stored.paths.ask(search_id, ask.index),
+                    file_of_ask(stored.paths, search_id, ask.index),
                     f"its config is trial {spec.trial_id} of this study: the file is of another",
                     ask.trial_id,
                 )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 
-from orchestrator.results.records.asks import Ask
+from orchestrator.results.records.asks import Ask, file_of_ask
 from orchestrator.results.records.retried import RetriedFailure
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.resume_study import search_run
@@ -54,7 +54,7 @@ def check_replay(stored: StoredStudy, maker: TrialSpecMaker, findings: Findings)
         findings.checked["searches replayed"] += bool(asks)
         if difference is not None:
             findings.problem(
-                stored.paths.ask(search.id, difference.ask.index),
+                file_of_ask(stored.paths, search.id, difference.ask.index),
                 "drawn again from the outcomes before it, the suggestion must be the same;"
                 f" now it is {dict(difference.drawn)}",
                 dict(difference.ask.hyperparameters),

@@ -9,7 +9,7 @@ from orchestrator.results.records.retried import RetriedFailure
 from orchestrator.results.records.runs import Run
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.study import Study
-from orchestrator.verify.trial_rows import StoredTrial
+from orchestrator.verify.stored_trials import Packed, StoredTrials
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class StoredStudy:
         study: the study as it is stored.
         provenance: versions, hardware and hashes; empty if it cannot be read.
         runs: the account of each run; empty if one cannot be read.
-        trials: trial id -> trial with a row.
+        trials: every trial with a row.
         asks: search id -> its stored suggestions, by index.
         retried: trial id -> its withdrawn failures, in order.
     """
@@ -30,6 +30,6 @@ class StoredStudy:
     study: Study
     provenance: Mapping[str, Any]
     runs: Sequence[Run]
-    trials: Mapping[str, StoredTrial]
-    asks: Mapping[str, Sequence[Ask]]
+    trials: StoredTrials
+    asks: Packed[Ask]
     retried: Mapping[str, Sequence[RetriedFailure]]

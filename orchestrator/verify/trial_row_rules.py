@@ -57,7 +57,7 @@ class RowRules:
         Args:
             row: all columns as plain values; hits by class and images may be missing.
         """
-        settings = settings_of(row)
+        settings = settings_of(row["settings"])
         if settings is None:
             yield "settings must be JSON of a trial", repr(row["settings"])[:80]
             return
@@ -116,10 +116,10 @@ class RowRules:
             )
 
 
-def settings_of(row: Mapping[str, Any]) -> TrialSettings | None:
-    """The settings that a row holds; None if they are invalid."""
+def settings_of(text: str) -> TrialSettings | None:
+    """The settings that a row holds in JSON; None if they are invalid."""
     try:
-        return TrialSettings.from_dict(json.loads(row["settings"]))
+        return TrialSettings.from_dict(json.loads(text))
     except (TypeError, ValueError, KeyError, AttributeError):
         return None
 

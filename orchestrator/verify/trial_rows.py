@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -19,33 +19,16 @@ from orchestrator.results.trial_files.integrity import check_segments_disjoint
 from orchestrator.results.trial_files.parquet_file import has_checksum, read_groups
 from orchestrator.results.trial_files.row_checks import check_row_fits_path
 from orchestrator.results.trial_files.segment_trials import SegmentTrials
+from orchestrator.results.trial_files.stored_rows import polars_schema
 from orchestrator.verify.findings import Findings
+from orchestrator.verify.stored_trials import StoredTrials, TrialsBeingRead
 from podium.errors import CorruptFileError
 
 _ROWS_AT_ONCE = 32  # as plain values in memory together
 _HEAVY = ("class_hits", "test_class_hits", "test_retrievals")
 # What a copy has of its own.
 _OF_COPIES = {name for name, _ in IDENTITY_COLUMNS} | {"attempts", "test_readings"}
-_KEPT = (
-    *(name for name, _ in IDENTITY_COLUMNS),
-    *("state", "objective", "attempts", "test_readings"),
-)
 _HIT_KEY = ("trial_id", "fold", "epoch", "role", "k")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoredTrial:
-    """What is kept of a row after reading it.
-
-    Attributes:
-        file: file that holds it.
-        row: identity columns, state, objective, attempts and test_readings.
-        results: hash of all columns that a copy of it must have too; None in searches.
-    """
-
-    file: Place
-    row: Mapping[str, Any]
-    results: str | None
 
 
 @dataclass(slots=True)
@@ -55,7 +38,7 @@ class _Reading:
     schema: pa.Schema
     check: Callable[[Mapping[str, Any]], Iterator[tuple[str, object]]]
     findings: Findings
-    trials: dict[str, StoredTrial] = field(default_factory=dict)
+    trials: TrialsBeingRead
     without_checksum: int = 0
 
     def take(self, path: Place, inventory: Inventory) -> None:
@@ -94,7 +77,7 @@ class _Reading:
         listed: SegmentTrials | None,
     ) -> None:
         trial_id = row["trial_id"]
-        if trial_id in self.trials:
+        if trial_id is None or trial_id in self.trials:
             return
         if row["study"] != self.study:
             self._violation(path, trial_id, f"study must be {self.study!r}", repr(row["study"]))
@@ -108,11 +91,7 @@ class _Reading:
         for rule, value in self.check(row):
             self._violation(path, trial_id, rule, value)
         self.findings.checked["trials"] += 1
-        self.trials[trial_id] = StoredTrial(
-            file=path,
-            row={name: row[name] for name in _KEPT},
-            results=None if row["stage"] == "search" else _results(whole),
-        )
+        self.trials.add(path, row, None if row["stage"] == "search" else _results(whole))
 
     def _hits(self, path: Place, group: pa.Table) -> None:
         """Hits of single classes must add up to those of their score."""
@@ -133,7 +112,7 @@ def read_trials(
     schema: pa.Schema,
     check: Callable[[Mapping[str, Any]], Iterator[tuple[str, object]]],
     findings: Findings,
-) -> Mapping[str, StoredTrial]:
+) -> StoredTrials:
     """Every committed trial by its id; what is wrong with files and rows goes to ``findings``.
 
     Args:
@@ -146,7 +125,8 @@ def read_trials(
     Raises:
         CorruptFileError: manifest, listings and names of files do not say which files count.
     """
-    reading = _Reading(paths, study, schema, check, findings)
+    collected = TrialsBeingRead(polars_schema(schema))
+    reading = _Reading(paths, study, schema, check, findings, collected)
     inventory = take_inventory(paths)
     bad: dict[Place, CorruptFileError] = {}
     done: set[Place] = set()
@@ -176,7 +156,7 @@ def read_trials(
             f"{reading.without_checksum} trial files are from before files held their own SHA-256;"
             " in their headers a flipped bit may go unnoticed",
         )
-    return reading.trials
+    return collected.trials()
 
 
 def _results(row: pa.Table) -> str:

@@ -4,7 +4,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from orchestrator.results.records.asks import Ask
+import polars as pl
+
+from orchestrator.results.records.asks import Ask, file_of_ask
 from orchestrator.results.records.runs import ESTIMATE
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import MERGED_FROM
@@ -12,9 +14,7 @@ from orchestrator.study.blocks import searches
 from orchestrator.study.budget import with_trials_per_search
 from orchestrator.verify.findings import Findings
 from orchestrator.verify.stored_study import StoredStudy
-from orchestrator.verify.trial_rows import StoredTrial
-
-Trials = Mapping[str, StoredTrial]
+from orchestrator.verify.stored_trials import StoredTrial, StoredTrials
 
 # (column, columns within whose groups it must be equal, message)
 _SAME_WITHIN: tuple[tuple[str, tuple[str, ...], str], ...] = (
@@ -28,11 +28,11 @@ _SAME_WITHIN: tuple[tuple[str, tuple[str, ...], str], ...] = (
 )
 
 
-def check_groups(trials: Trials, findings: Findings) -> None:
+def check_groups(trials: StoredTrials, findings: Findings) -> None:
     """What trials that are compared must have in common."""
     for column, within, rule in _SAME_WITHIN:
         groups: dict[tuple[Any, ...], dict[Any, StoredTrial]] = defaultdict(dict)
-        for trial in trials.values():
+        for trial in trials.first_of([*within, column]):
             group = tuple(trial.row[name] for name in within)
             groups[group].setdefault(trial.row[column], trial)
         for group, values in groups.items():
@@ -73,10 +73,8 @@ def check_lost_rows(stored: StoredStudy, findings: Findings) -> None:
 def check_copies(stored: StoredStudy, findings: Findings) -> None:
     """Copies must have the results of their original."""
     trials, is_merged = stored.trials, MERGED_FROM in stored.provenance
-    for trial_id, trial in trials.items():
-        same_as = trial.row["same_as"]
-        if same_as is None:
-            continue
+    for trial in trials.where(pl.col("same_as").is_not_null()):
+        trial_id, same_as = trial.row["trial_id"], trial.row["same_as"]
         original = trials.get(same_as)
         findings.checked["copies"] += 1
         if original is None and not is_merged:
@@ -95,11 +93,9 @@ def check_searches(stored: StoredStudy, findings: Findings) -> None:
     """Check every search against its asks, its budget and its finals."""
     trials, asks, paths = stored.trials, stored.asks, stored.paths
     planned, most = {search.id for search in searches(stored.study)}, _most_trials(stored)
-    by_search: dict[str, list[StoredTrial]] = defaultdict(list)
-    for trial in trials.values():
-        by_search[trial.row["search"]].append(trial)
-    for search in sorted(by_search.keys() | asks.keys()):
-        rows, of_search = by_search.get(search, []), asks.get(search, [])
+    without_rows = ((search, list[StoredTrial]()) for search in _searches_without(trials, asks))
+    for search, rows in (*trials.by_search(), *without_rows):
+        of_search = asks.get(search, [])
         stages = {trial.row["stage"] for trial in rows}
         if search not in planned:
             if stages != {"baseline"}:
@@ -111,10 +107,16 @@ def check_searches(stored: StoredStudy, findings: Findings) -> None:
         if len(distinct) > most:
             rule = f"no search may have more trials than its {most}"
             findings.problem(paths.asks / search, rule, len(distinct))
+        by_id = {trial.row["trial_id"]: trial for trial in rows}
         finals = [trial for trial in rows if trial.row["stage"] == "final"]
         for trial in finals:
-            for rule, value in _final(trial, of_search, distinct, trials, stored.retried):
+            for rule, value in _final(trial, of_search, distinct, by_id, stored.retried):
                 findings.problem(trial.file, f"trial {trial.row['trial_id']}: {rule}", value)
+
+
+def _searches_without(trials: StoredTrials, asks: Collection[str]) -> list[str]:
+    """Searches with asks and without rows."""
+    return sorted(set(asks) - set(trials.frame["search"].unique()))
 
 
 def _most_trials(stored: StoredStudy) -> int:
@@ -141,7 +143,7 @@ def _check_asks(
         found = first.get(trial_id)
         if found is None:
             findings.problem(
-                paths.ask(search, index),
+                file_of_ask(paths, search, index),
                 f"trial {trial_id} has a row and must have its ask",
                 "missing, or another's",
                 "Restore the file from a copy",
@@ -165,7 +167,7 @@ def _final(
     trial: StoredTrial,
     of_search: Sequence[Ask],
     distinct: Sequence[str],
-    trials: Trials,
+    trials: Mapping[str, StoredTrial],
     retried: Collection[str],
 ) -> Iterator[tuple[str, object]]:
     """Finals are of the default, or of the best of the trials that they were selected from.

@@ -5,7 +5,7 @@ before attempts and artifacts, since they are written in the opposite order: so 
 has what it refers to, even if it was written while others were read.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container
 
 from orchestrator.results.records.metric_columns import known_columns
 from orchestrator.results.records.store_paths import StudyPaths
@@ -38,8 +38,9 @@ from orchestrator.verify.store_files import (
     stored_study,
 )
 from orchestrator.verify.stored_study import StoredStudy
+from orchestrator.verify.stored_trials import StoredTrials
 from orchestrator.verify.trial_row_rules import RowRules
-from orchestrator.verify.trial_rows import StoredTrial, read_trials
+from orchestrator.verify.trial_rows import read_trials
 from orchestrator.verify.trials_of_study import (
     check_copies,
     check_groups,
@@ -92,8 +93,9 @@ def verify_store(
         check_searches(stored, findings)
         check_retried(stored, findings)
         _check_recomputed(stored, findings, replay=replay)
-    known = trials or {}
-    open_trials = {ask.trial_id for asked in asks.values() for ask in asked} - known.keys()
+    known: Container[str] = () if trials is None else trials
+    every = (ask.trial_id for asked in asks.values() for ask in asked)
+    open_trials = {trial_id for trial_id in every if trial_id not in known}
     if open_trials:
         findings.note(
             paths.asks,
@@ -102,8 +104,8 @@ def verify_store(
             "podium run continues with them",
         )
     if trials is not None:
-        check_attempts(paths, known, open_trials, findings)
-        check_kept(paths, known, study.keep if study else None, findings)
+        check_attempts(paths, trials, open_trials, findings)
+        check_kept(paths, trials, study.keep if study else None, findings)
     check_checkpoints(paths, known, open_trials, findings)
     check_leftovers(paths, findings)
     return findings
@@ -111,8 +113,8 @@ def verify_store(
 
 def _trials(
     paths: StudyPaths, name: str, study: Study | None, findings: Findings
-) -> Mapping[str, StoredTrial] | None:
-    """Trial id -> every row that can be read; None if it is not known which files count."""
+) -> StoredTrials | None:
+    """Every row that can be read; None if it is not known which files count."""
     schema = read_schema(paths)
     store = read_metrics(paths)
     rules = RowRules(

@@ -123,7 +123,7 @@ def main() -> int:
         )
     if end.interrupted:
         raise Stopped
-    digests = optuna_digests(directors[0]._queues) if directors else {}
+    digests = optuna_digests(directors[0]._queues.runs) if directors else {}
     print(json.dumps({"failed": end.progress.failed, "optuna": digests}), flush=True)
     return 0
 

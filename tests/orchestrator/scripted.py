@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.attempts import Attempt, read_attempts_of_trial
+from orchestrator.results.records.attempts import Attempt, read_attempts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.run.run_study import RunEnd
 from orchestrator.scheduling.executor_interface import Loss, NoJob, Scheduler
@@ -49,7 +49,8 @@ def failed(storage: Path) -> pl.DataFrame:
 
 
 def attempts_at(storage: Path, trial_id: str) -> tuple[Attempt, ...]:
-    return read_attempts_of_trial(StudyPaths(storage / TINY.name), trial_id)
+    found = read_attempts(StudyPaths(storage / TINY.name))
+    return tuple(attempt for attempt in found if attempt.trial_id == trial_id)
 
 
 def any_trial(job: TrialJob) -> bool:

@@ -2,16 +2,31 @@
 
 An ask is the lease on a trial, and what a search is rebuilt from after a restart. One JSON file
 per suggestion; the first to write an index has it.
+
+Asks of a search that is over are gathered in one file. It is written whole before the files of
+single asks are deleted, so whatever is killed in between, each is found; one that is found twice
+counts once, as it is in the gathered file. A search that is extended has files of single asks
+beside it again, until it is over again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
 from orchestrator.results.records.json_records import LARGEST, FileName, RecordKind
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import with_checksum
-from orchestrator.results.storage.files import list_below, put_if_absent, to_json
+from orchestrator.results.storage.files import (
+    exists,
+    list_below,
+    list_names,
+    put_if_absent,
+    remove,
+    remove_all,
+    remove_folder,
+    remove_if_empty,
+    to_json,
+)
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
@@ -76,31 +91,107 @@ def write_ask(paths: StudyPaths, ask: Ask) -> bool:
 
     Raises:
         ValueError: a hyperparameter is NaN or infinite.
+        CorruptFileError: the search has gathered asks that cannot be read.
     """
-    return put_if_absent(_KIND.place(paths, ask), to_json(with_checksum(_KIND.values(ask))))
+    path = _KIND.place(paths, ask)
+    if not put_if_absent(path, to_json(with_checksum(_KIND.values(ask)))):
+        return False
+    # Looked at last, as files of single asks are deleted once they are gathered: another process
+    # may have had the study while this one was stopped.
+    if ask.index < len(read_gathered_asks(paths, ask.search)):
+        remove(path)
+        return False
+    return True
 
 
-def read_asks(paths: StudyPaths) -> dict[str, list[Ask]]:
-    """All asks by search, in the order of their index.
+def read_asks(paths: StudyPaths, searches: Collection[str] | None = None) -> dict[str, list[Ask]]:
+    """Asks by search, in the order of their index.
+
+    Args:
+        paths: paths of the results folder.
+        searches: ids of the searches that are meant; None for all.
 
     Raises:
         CorruptFileError: a file is truncated, or is not the ask its name says, or one is missing.
     """
-    found: dict[str, list[Ask]] = {}
-    for ask in _KIND.read_many(paths, list_below(paths.asks, ".json")):
-        found.setdefault(ask.search, []).append(ask)
-    for search, asks in found.items():
-        check_indices(paths, search, asks)
-    return found
+    while True:
+        loose = _loose_files(paths, searches)
+        try:
+            return _read(paths, searches, loose)
+        except CorruptFileError:
+            if _loose_files(paths, searches) == loose:  # else they are being gathered
+                raise
 
 
 def read_ask(paths: StudyPaths, path: Place) -> Ask:
-    """The ask in a file.
+    """The ask in a file of its own.
 
     Raises:
         CorruptFileError: the file is missing, truncated, or is not the ask its name says.
     """
     return _KIND.read(paths, path)
+
+
+def read_gathered_asks(paths: StudyPaths, search: str) -> list[Ask]:
+    """The asks of a search that are gathered, in the order of their index; often none are.
+
+    Raises:
+        CorruptFileError: the file is truncated, or does not hold the first asks of the search.
+    """
+    ((_, asks),) = _gathered(paths, [search])
+    return asks
+
+
+def gathered_searches(paths: StudyPaths) -> list[str]:
+    """Sorted ids of searches with gathered asks."""
+    return [name.removesuffix(".json") for name in list_names(paths.asks, ".json")]
+
+
+def gather_asks(
+    paths: StudyPaths,
+    search: str,
+    asks: Sequence[Ask],
+    check: Callable[[], object] = lambda: None,
+) -> None:
+    """Put the asks of a search into one file; nothing happens if none has a file of its own.
+
+    Args:
+        paths: paths of the results folder, whose lock is held.
+        search: id of the search.
+        asks: all its asks, by index.
+        check: called right before anything is replaced or deleted; what it raises ends it, and
+            nothing is lost.
+    """
+    folder = paths.ask_folder(search)
+    names = set(list_names(folder, ".json"))
+    loose = [file for ask in asks if (file := _KIND.place(paths, ask)).name in names]
+    if loose:
+        check()
+        write_gathered_asks(paths, search, asks)
+        check()
+        remove_all(loose)
+    remove_if_empty(folder)
+
+
+def write_gathered_asks(paths: StudyPaths, search: str, asks: Sequence[Ask]) -> None:
+    """Write all asks of a search, by index, into its one file."""
+    _KIND.write_gathered(paths.gathered_asks(search), asks)
+
+
+def remove_asks(paths: StudyPaths, search: str) -> None:
+    """Delete the asks of a search, the last first: whatever is left by then is whole."""
+    folder = paths.ask_folder(search)
+    for name in reversed(list_names(folder, ".json")):
+        remove(folder / name)
+    remove_folder(folder)
+    remove(paths.gathered_asks(search))
+
+
+def file_of_ask(paths: StudyPaths, search: str, index: int) -> Place:
+    """The file that holds an ask, for messages; its own if there is none."""
+    gathered = paths.gathered_asks(search)
+    own = paths.ask(search, index)
+    return gathered if exists(gathered) and not exists(own) else own
 
 
 def check_indices(paths: StudyPaths, search: str, asks: Sequence[Ask]) -> None:
@@ -115,3 +206,41 @@ def check_indices(paths: StudyPaths, search: str, asks: Sequence[Ask]) -> None:
                 f"{paths.ask(search, index)} is missing, while there are later ones: asks are "
                 "never deleted. Restore the file from a copy"
             )
+
+
+def _loose_files(paths: StudyPaths, searches: Collection[str] | None) -> list[Place]:
+    if searches is None:
+        return list(list_below(paths.asks, ".json"))
+    folders = map(paths.ask_folder, sorted(searches))
+    return [folder / name for folder in folders for name in list_names(folder, ".json")]
+
+
+def _read(
+    paths: StudyPaths, searches: Collection[str] | None, loose: Sequence[Place]
+) -> dict[str, list[Ask]]:
+    """The asks; the gathered ones are read after ``loose`` was listed, as these go later."""
+    wanted = gathered_searches(paths) if searches is None else sorted(searches)
+    found = {search: asks for search, asks in _gathered(paths, wanted) if asks}
+    own = [path for path in loose if not is_gathered(path, len(found.get(path.parent.name, ())))]
+    for ask in _KIND.read_many(paths, own):
+        found.setdefault(ask.search, []).append(ask)
+    for search, asks in found.items():
+        check_indices(paths, search, asks)
+    return dict(sorted(found.items()))
+
+
+def is_gathered(path: Place, num_gathered: int) -> bool:
+    """Whether the file of a single ask is one of the first of its search that are gathered."""
+    return path.stem.isdecimal() and int(path.stem) < num_gathered
+
+
+def _gathered(paths: StudyPaths, searches: Sequence[str]) -> Iterator[tuple[str, list[Ask]]]:
+    files = [paths.gathered_asks(search) for search in searches]
+    for search, file, asks in zip(searches, files, _KIND.read_gathered(files), strict=True):
+        for index, ask in enumerate(asks):
+            if (ask.search, ask.index) != (search, index):
+                raise CorruptFileError(
+                    f"{file} holds ask {ask.index} of search {ask.search} where it must hold ask"
+                    f" {index} of the search that it is named after. Restore the original file"
+                )
+        yield search, asks

@@ -1,10 +1,15 @@
-"""Attempts at trials: where each ran and how it ended."""
+"""Attempts at trials: where each ran and how it ended.
 
-from collections.abc import Iterator
+One JSON file an attempt; those at committed trials of a search are gathered in one. It is written
+whole before the files of single attempts are deleted. A worker that was stopped meanwhile may
+write its file once more: of two records of one attempt the gathered one counts, unless only the
+other has an end.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from itertools import groupby
 from typing import Any
 
 from orchestrator.results.records.json_records import FileName, RecordKind
@@ -13,8 +18,16 @@ from orchestrator.results.storage.checksummed_text import (
     read_checksummed,
     read_checksummed_of_many,
 )
-from orchestrator.results.storage.files import list_below, list_names
+from orchestrator.results.storage.files import (
+    each,
+    exists,
+    list_below,
+    list_names,
+    remove_all,
+    remove_if_empty,
+)
 from orchestrator.results.storage.locations import Place
+from podium.errors import CorruptFileError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +104,10 @@ def read_attempt_file(paths: StudyPaths, path: Place) -> Attempt | None:
 
 
 def read_attempts_of_trial(paths: StudyPaths, trial_id: str) -> tuple[Attempt, ...]:
-    """Every attempt at one trial, in order.
+    """Every attempt at one trial that has no row, in order.
+
+    Those at a trial with a row may be gathered; they get files of their own again before its row
+    is withdrawn (`release_attempts`).
 
     Raises:
         CorruptFileError: a file is truncated, or is not the attempt its name says.
@@ -107,11 +123,127 @@ def read_attempts(paths: StudyPaths) -> Iterator[Attempt]:
     Raises:
         CorruptFileError: a file is truncated, or is not the attempt its name says.
     """
+    # Listed first: they are deleted only after they were gathered.
     files = list_below(paths.attempts, ".json")
-    values = read_checksummed_of_many(files)
-    found = filter(None, map(partial(_attempt, paths), files, values))
-    for _, attempts in groupby(found, key=lambda attempt: attempt.trial_id):
-        yield from sorted(attempts, key=lambda attempt: attempt.number)
+    loose = attempts_by_trial(_loose(paths, files))
+    for attempts in _KIND.read_gathered(_gathered_files(paths)):
+        for trial_id, them in attempts_by_trial(attempts).items():
+            yield from merged_attempts(them, loose.pop(trial_id, ()))
+    for them in loose.values():
+        yield from merged_attempts(them)
+
+
+def searches_with_attempts(paths: StudyPaths) -> list[str]:
+    """Sorted ids of searches with gathered attempts."""
+    return [file.stem for file in _gathered_files(paths)]
+
+
+def read_gathered_attempts(paths: StudyPaths, search: str) -> list[Attempt]:
+    """The attempts of a search that are gathered, each trial's in order; often none are.
+
+    Raises:
+        CorruptFileError: the file is truncated, was changed, or holds something else.
+    """
+    (attempts,) = _KIND.read_gathered([paths.gathered_attempts(search)])
+    return attempts
+
+
+def gather_attempts(
+    paths: StudyPaths,
+    search: str,
+    files: Sequence[Place],
+    *,
+    may_run: bool,
+    check: Callable[[], object] = lambda: None,
+) -> None:
+    """Put attempts at committed trials of a search into its one file.
+
+    Files that cannot be read stay as they are: no number of a study depends on them, and
+    ``podium verify`` names them.
+
+    Args:
+        paths: paths of the results folder, whose lock is held.
+        search: id of the search.
+        files: files of single attempts.
+        may_run: whether workers may still run, which write the end of an attempt after its trial
+            was committed, as when it was pruned. Attempts without an end stay as they are then.
+        check: called right before anything is replaced or deleted; what it raises ends it, and
+            nothing is lost.
+    """
+    found = each(partial(_sound_attempt, paths), files)
+    loose = [it for it in found if it and (it.ended_at is not None or not may_run)]
+    if not loose:
+        return
+    try:
+        before = read_gathered_attempts(paths, search)
+    except CorruptFileError:
+        return
+    check()
+    write_gathered_attempts(paths, search, merged_attempts(before, loose))
+    check()
+    remove_all([_KIND.place(paths, attempt) for attempt in loose])
+    for trial_id in dict.fromkeys(attempt.trial_id for attempt in loose):
+        remove_if_empty(paths.attempt_folder(trial_id))
+
+
+def write_gathered_attempts(paths: StudyPaths, search: str, attempts: Sequence[Attempt]) -> None:
+    """Write attempts at trials of a search, each trial's in order, into its one file."""
+    _KIND.write_gathered(paths.gathered_attempts(search), attempts)
+
+
+def release_attempts(paths: StudyPaths, search: str, trial_ids: Collection[str]) -> None:
+    """Give gathered attempts at some trials files of their own again; they stay gathered too.
+
+    Args:
+        paths: paths of the results folder, whose lock is held.
+        search: id of the search.
+        trial_ids: ids of trials of it, which are about to run again.
+
+    Raises:
+        CorruptFileError: the gathered attempts cannot be read.
+    """
+    for attempt in read_gathered_attempts(paths, search):
+        if attempt.trial_id in trial_ids and not exists(_KIND.place(paths, attempt)):
+            write_attempt(paths, attempt)
+
+
+def attempts_by_trial(attempts: Iterable[Attempt]) -> dict[str, list[Attempt]]:
+    """Trial id -> the attempts at it, as they come."""
+    found: dict[str, list[Attempt]] = {}
+    for attempt in attempts:
+        found.setdefault(attempt.trial_id, []).append(attempt)
+    return found
+
+
+def merged_attempts(gathered: Iterable[Attempt], loose: Iterable[Attempt] = ()) -> list[Attempt]:
+    """Each attempt once, by trial and number.
+
+    Args:
+        gathered: those of the file of a search.
+        loose: those in files of their own.
+    """
+    found = {(it.trial_id, it.number): it for it in gathered}
+    for attempt in loose:
+        known = found.setdefault((attempt.trial_id, attempt.number), attempt)
+        if known.ended_at is None and attempt.ended_at is not None:
+            found[attempt.trial_id, attempt.number] = attempt
+    return [found[key] for key in sorted(found)]
+
+
+def _gathered_files(paths: StudyPaths) -> list[Place]:
+    return [paths.attempts / name for name in list_names(paths.attempts, ".json")]
+
+
+def _loose(paths: StudyPaths, files: Sequence[Place]) -> Iterator[Attempt]:
+    """The attempts in files of their own, but for those that vanished."""
+    return filter(None, map(partial(_attempt, paths), files, read_checksummed_of_many(files)))
+
+
+def _sound_attempt(paths: StudyPaths, path: Place) -> Attempt | None:
+    try:
+        return read_attempt_file(paths, path)
+    except CorruptFileError:
+        return None
 
 
 def _attempt(paths: StudyPaths, path: Place, values: dict[str, Any] | None) -> Attempt | None:

@@ -4,8 +4,9 @@ How a field is annotated says which values are let in, since a file may come fro
 gives the value back, or raises ValueError with the name, the rule and the value.
 """
 
+import json
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
 from datetime import datetime
 from functools import cache, partial
@@ -26,8 +27,11 @@ from orchestrator.results.records.store_paths import StudyPaths, is_file_name
 from orchestrator.results.storage.checksummed_text import (
     read_checksummed,
     read_checksummed_of_many,
+    verified,
+    with_checksum,
     write_checksummed,
 )
+from orchestrator.results.storage.files import each, put, read_bytes
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
@@ -99,19 +103,44 @@ class RecordKind(Generic[T]):
             raise CorruptFileError(
                 f"{path} vanished while it was read; {self.plural} are never deleted"
             )
-        checks = _checks_of(self.make)
-        needed = checks.keys() - (_with_default(self.make) if self.may_lack_defaults else set())
-        if not needed <= values.keys() <= checks.keys():
-            names = ", ".join(sorted(needed))
-            raise CorruptFileError(f"{path} is no {self.name}: it must hold {names}")
-        try:
-            record = self.make(**checked(values, checks))
-        except ValueError as error:
-            raise CorruptFileError(f"{path} is no {self.name}: {error}") from error
+        record = self._made(path, values)
         if self.place(paths, record) != path:
             title = self.title.format(record)
             raise CorruptFileError(f"{path} holds {title}, which does not match its name")
         return record
+
+    def write_gathered(self, path: Place, records: Iterable[T]) -> None:
+        """Write many records into one file, over what it held."""
+        values = with_checksum({self.plural: [self.values(record) for record in records]})
+        put(path, json.dumps(values, allow_nan=False, ensure_ascii=False).encode())
+
+    def read_gathered(self, files: Sequence[Place]) -> Iterator[list[T]]:
+        """The records of each of some files of many; none of a file that is missing.
+
+        Raises:
+            CorruptFileError: a file is truncated, was changed, or holds something else.
+        """
+        return map(self._gathered, files, map(verified, files, each(read_bytes, files)))
+
+    def _gathered(self, path: Place, values: Mapping[str, Any] | None) -> list[T]:
+        if values is None:
+            return []
+        rows = values.get(self.plural)
+        if values.keys() != {self.plural} or not isinstance(rows, list):
+            raise CorruptFileError(f"{path} must hold {self.plural}, and nothing else")
+        return [self._made(path, row) for row in rows]
+
+    def _made(self, path: Place, values: Any) -> T:
+        """The record of values that a file holds."""
+        checks = _checks_of(self.make)
+        needed = checks.keys() - (_with_default(self.make) if self.may_lack_defaults else set())
+        if not isinstance(values, dict) or not needed <= values.keys() <= checks.keys():
+            names = ", ".join(sorted(needed))
+            raise CorruptFileError(f"{path} is no {self.name}: it must hold {names}")
+        try:
+            return self.make(**checked(values, checks))
+        except ValueError as error:
+            raise CorruptFileError(f"{path} is no {self.name}: {error}") from error
 
 
 def checked_row(make: Callable[..., T], name: str, row: Any) -> T:

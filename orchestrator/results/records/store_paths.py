@@ -14,7 +14,9 @@
         parts/turn.json           which of those starts, ends or compacts now; the same
         trials/search=<search>/<trial_id>.parquet     one trial = one file = one row
         asks/<search>/<index>.json                    what the index-th suggestion became
+        asks/<search>.json                            all of them, of a search that is over
         attempts/<trial_id>/<number>.json
+        attempts/<search>.json                        those of committed trials of a search
         retried/<trial_id>/<number>.json              a failure after which the trial was run again
         runs/<number>.json                            what each run spent, and how it ended
         runs.json         how many runs there were, so that a lost one is noticed
@@ -125,6 +127,10 @@ class StudyPaths:
         """What the index-th suggestion of a search became."""
         return self.ask_folder(search) / f"{index:06d}.json"
 
+    def gathered_asks(self, search: str) -> Place:
+        """The suggestions of one search in one file."""
+        return self.asks / f"{_safe('search', search)}.json"
+
     def attempt_folder(self, trial_id: str) -> Place:
         """Every attempt at one trial."""
         return self.attempts / _safe("trial_id", trial_id)
@@ -132,6 +138,10 @@ class StudyPaths:
     def attempt(self, trial_id: str, number: int) -> Place:
         """One attempt at a trial."""
         return self.attempt_folder(trial_id) / f"{number}.json"
+
+    def gathered_attempts(self, search: str) -> Place:
+        """Attempts at committed trials of one search in one file."""
+        return self.attempts / f"{_safe('search', search)}.json"
 
     def retried_folder(self, trial_id: str) -> Place:
         """Every failure of one trial after which it was run again."""

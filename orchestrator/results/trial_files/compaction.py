@@ -54,6 +54,7 @@ from orchestrator.results.trial_files.compaction_manifest import (
     write_manifest,
 )
 from orchestrator.results.trial_files.flat_test_scores import with_flat_test_scores
+from orchestrator.results.trial_files.gathered_records import gather_all
 from orchestrator.results.trial_files.integrity import (
     IDENTITY,
     check_segment_rows,
@@ -75,7 +76,7 @@ _ROWS_AT_ONCE = 8  # a table of one row takes a hundred times as much memory as 
 
 
 def compact(paths: StudyPaths) -> int:
-    """Gather every committed trial in segments of the study's schema.
+    """Gather every committed trial in segments of the study's schema, and asks and attempts too.
 
     A segment written before the study was extended is rewritten with the columns it lacks, so that
     plain polars reads the folder again, and a manifest of earlier versions becomes one of this.
@@ -93,6 +94,7 @@ def compact(paths: StudyPaths) -> int:
     _clean(paths, inventory)
     compaction = _compaction(paths, lambda: None)
     compaction.write_lacking_columns(compaction.gather(inventory.manifest, inventory.loose))
+    gather_all(paths, inventory)
     return len(inventory.loose)
 
 
@@ -140,7 +142,7 @@ def remove_all_leftovers(paths: StudyPaths) -> None:
     for parent in (paths.trials, paths.asks, paths.attempts, paths.retried):
         for folder in list_folders(parent):
             remove_temporaries(folder)
-    for folder in (paths.models, paths.embeddings, paths.runs):
+    for folder in (paths.asks, paths.attempts, paths.models, paths.embeddings, paths.runs):
         remove_temporaries(folder)
     for file in (paths.store, paths.study, paths.provenance, paths.report):
         remove_temporaries(paths.folder, file.name)

@@ -1,11 +1,12 @@
-"""Compacts the trials that a run commits, while it goes on."""
+"""Compacts the trials that a run commits, and what their searches leave, while it goes on."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Self
 
+from orchestrator.results.records.asks import Ask
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.compaction import compact_loose, finish_compaction
@@ -13,10 +14,13 @@ from orchestrator.results.trial_files.compaction_manifest import (
     TRIALS_PER_SEGMENT,
     take_inventory,
 )
+from orchestrator.results.trial_files.gathered_records import gather_ended
 
 
 class CompactionDuringRun:
     """Gathers loose trials as soon as they fill a segment, in a thread, so that no trial waits.
+
+    Asks and attempts of searches that are over by then are gathered with them.
 
     Use as a context manager around the time in which trials are committed; whoever enters it holds
     the study's lock. Its end waits for a compaction that is under way; if an exception ended the
@@ -38,6 +42,7 @@ class CompactionDuringRun:
         self._check_ownership = check_ownership
         self._turn = turn
         self._loose: dict[str, Place] = {}
+        self._ended: dict[str, Sequence[Ask]] = {}
         self._thread: threading.Thread | None = None
         self._abandoned = threading.Event()
         self._error: Exception | None = None
@@ -66,17 +71,27 @@ class CompactionDuringRun:
         if len(self._loose) < TRIALS_PER_SEGMENT or is_busy or self._error is not None:
             return
         gathered, self._loose = self._loose, {}
+        ended, self._ended = self._ended, {}
         self._thread = threading.Thread(
-            target=self._compact, args=(gathered,), name="compaction", daemon=True
+            target=self._compact, args=(gathered, ended), name="compaction", daemon=True
         )
         self._thread.start()
+
+    def search_ended(self, search: str, asks: Sequence[Ask]) -> None:
+        """Every trial of a search has a row.
+
+        Args:
+            search: id of the search.
+            asks: all its asks, by index.
+        """
+        self._ended[search] = asks
 
     def raise_if_failed(self) -> None:
         """Raise the error that ended a compaction: it must end the run too."""
         if self._error is not None:
             raise self._error
 
-    def _compact(self, gathered: dict[str, Place]) -> None:
+    def _compact(self, gathered: dict[str, Place], ended: Mapping[str, Sequence[Ask]]) -> None:
         try:
             with self._turn():
                 finish_compaction(self._paths)  # of a part that was killed meanwhile
@@ -84,6 +99,7 @@ class CompactionDuringRun:
                     gathered |= take_inventory(self._paths).loose
                     self._knows_earlier = True
                 compact_loose(self._paths, gathered, self._check)
+            gather_ended(self._paths, ended, self._check)
         except _Abandoned:
             pass
         except Exception as error:  # of any kind: it ends the run, in the run's own thread

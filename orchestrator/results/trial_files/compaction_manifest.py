@@ -151,6 +151,13 @@ class Inventory:
         """File -> the segment that it is."""
         return {segment.path: segment for segment in self.manifest.segments}
 
+    def search_of(self, trial_id: str) -> str | None:
+        """The search of a committed trial; None of any other."""
+        if trial_id in self.loose:
+            return StudyPaths.search_of(self.loose[trial_id])
+        found = (segment.trials.search_of(trial_id) for segment in self.manifest.segments)
+        return next(filter(None, found), None)
+
 
 _known: dict[Place, tuple[Hashable, Manifest]] = {}  # manifest -> mark of the version, content
 

@@ -48,7 +48,7 @@ def check_store(paths: StudyPaths) -> int:
 
 
 def check_file(path: Place, study: str, schema: pa.Schema, segment: Segment | None) -> None:
-    """Read one file of the store whole.
+    """Verify every byte of one file of the store, and that it holds the rows it should.
 
     Args:
         path: a trial file or the file of a segment.
@@ -59,7 +59,7 @@ def check_file(path: Place, study: str, schema: pa.Schema, segment: Segment | No
     Raises:
         CorruptFileError: anything is wrong with it, or with its listing.
     """
-    groups = [group.select(IDENTITY) for group in read_groups(path, schema)]
+    groups = [group.select(IDENTITY) for group in read_groups(path, schema, IDENTITY)]
     if not groups:
         raise CorruptFileError(f"{path} holds no rows")
     rows = pa.concat_tables(groups)

@@ -15,8 +15,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from orchestrator.results.locks.study_lock import lock_owners
+from orchestrator.results.records.asks import Ask, read_asks, write_gathered_asks
+from orchestrator.results.records.attempts import (
+    Attempt,
+    read_attempts,
+    write_attempt,
+    write_gathered_attempts,
+)
 from orchestrator.results.records.code_copies import copy_all_code
 from orchestrator.results.records.metric_columns import StoredMetric, known_test_columns
+from orchestrator.results.records.retried import read_retried, write_retried
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
     read_metrics,
@@ -25,7 +33,7 @@ from orchestrator.results.records.study_snapshot import (
     write_snapshot_files,
 )
 from orchestrator.results.records.trial_schema import COST_COLUMNS
-from orchestrator.results.storage.files import list_folders, list_names
+from orchestrator.results.storage.files import list_names
 from orchestrator.results.storage.locations import Place, relative_path
 from orchestrator.results.storage.whole_folders import copy_file, new_folder
 from orchestrator.results.trial_files.compaction import (
@@ -182,6 +190,8 @@ def write_merged(
         if len(trials):
             rows = _rows(sources, name, schema)
             write_manifest(paths, [write_segment(paths, schema, trials, rows)])
+        _write_asks(sources, paths)
+        _write_attempts(sources, paths, trials)
         for source in sources:
             _copy_files(source.paths, folder, with_weights=with_weights)
             copy_all_code(source.paths, paths)
@@ -232,18 +242,42 @@ def _renamed(rows: pa.Table, name: str, schema: pa.Schema) -> pa.Table:
     return with_missing_columns(typed, schema)
 
 
-def _copy_files(source: StudyPaths, target: Path, *, with_weights: bool) -> None:
-    """Asks, attempts, weights, embeddings and logs; what the target has already stays.
+def _write_asks(sources: Sequence[Source], target: StudyPaths) -> None:
+    """The asks of each search, of the first source that has it."""
+    found: dict[str, list[Ask]] = {}
+    for source in sources:
+        found = read_asks(source.paths) | found
+    for search, asks in found.items():
+        write_gathered_asks(target, search, asks)
+
+
+def _write_attempts(sources: Sequence[Source], target: StudyPaths, trials: SegmentTrials) -> None:
+    """The attempts at each trial, of the first source that has some.
 
     Failures after which a trial was retried go with its attempts, which are counted from the last.
     """
-    own = {folder.name for folder in list_folders(StudyPaths(target).attempts)}
-    retried = [folder for folder in list_folders(source.retried) if folder.name not in own]
-    for folder in (*list_folders(source.asks), *list_folders(source.attempts), *retried):
-        place = target / relative_path(source.folder, folder)
-        if not place.exists():
-            for name in list_names(folder, ".json"):
-                copy_file(folder / name, place / name)
+    gathered: dict[str, list[Attempt]] = {}
+    taken: set[str] = set()
+    for source in sources:
+        before = set(taken)
+        for attempt in read_attempts(source.paths):
+            if attempt.trial_id in before:
+                continue
+            taken.add(attempt.trial_id)
+            search = trials.search_of(attempt.trial_id)
+            if search is None:
+                write_attempt(target, attempt)
+            else:
+                gathered.setdefault(search, []).append(attempt)
+        for trial_id, failures in read_retried(source.paths).items():
+            for failure in failures if trial_id not in before else ():
+                write_retried(target, failure)
+    for search, attempts in gathered.items():
+        write_gathered_attempts(target, search, attempts)
+
+
+def _copy_files(source: StudyPaths, target: Path, *, with_weights: bool) -> None:
+    """Weights, embeddings and logs; what the target has already stays."""
     kept = [(source.embeddings, ".safetensors"), (source.trial_logs, ".log")]
     for folder, suffix in kept + [(source.models, ".safetensors")] * with_weights:
         for name in list_names(folder, suffix):

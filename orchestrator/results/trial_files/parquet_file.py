@@ -1,7 +1,7 @@
 """Parquet as the store writes and reads it: compressed, and a checksum on every page."""
 
 import io
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -96,19 +96,28 @@ def check_footer(path: Place, schema: pa.Schema) -> FileFooter:
     return with_retries(partial(_check_footer, path, _local(path), schema))
 
 
-def read_groups(path: Place, schema: pa.Schema) -> Iterator[pa.Table]:
+def read_groups(
+    path: Place, schema: pa.Schema, columns: Sequence[str] | None = None
+) -> Iterator[pa.Table]:
     """The row groups of a file of a study, one after the other, every byte of it verified.
+
+    Args:
+        path: the file.
+        schema: columns of the study.
+        columns: those that are wanted; None for all. Of a file of an old version, which only
+            decoding verifies, all are given.
 
     Raises:
         CorruptFileError: it is missing, truncated or damaged, or has other columns than
             ``schema`` allows.
         StoreError: it cannot be read.
     """
-    has_checksum(path)  # raises if it does not match its checksum
+    is_verified = has_checksum(path)  # raises if it does not match its checksum
+    names = list(columns) if columns is not None and is_verified else None
     with open_parquet(path) as file:
         check_columns(path, file.schema_arrow, schema)
         for group in range(file.num_row_groups):
-            yield _read(file, path, group)
+            yield _read(file, path, group, names)
 
 
 def read_trials(

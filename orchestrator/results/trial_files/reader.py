@@ -112,6 +112,11 @@ _DECISIVE = (
     *("epochs_planned", "epochs_run", "epoch_selected"),
 )
 _DECISIVE_ROLES = ("train", "val")
+_RESUMED = (
+    *("trial_id", "search", "stage", "index", "is_default", "train_on", "epochs_planned"),
+    *("state", "objective", "epoch_selected", "backbone", "weights", "dataset", "test_hash"),
+)
+_TRAINING_SECONDS = (pl.col("seconds") - pl.col("test_seconds")).alias("training_seconds")
 
 
 class Reader:
@@ -276,11 +281,22 @@ class Reader:
         """
         identity = [name for name, _ in IDENTITY_COLUMNS]
         hyperparameters = [name for name in self._schema if name.startswith("hp.")]
-        role = pl.element().struct.field("role")
-        known = pl.col("scores").list.filter(role.is_in(_DECISIVE_ROLES))
-        seconds = (pl.col("seconds") - pl.col("test_seconds")).alias("training_seconds")
         names = (*identity, *hyperparameters, *_DECISIVE)
-        return self._rows(with_present_winner=False).select(*names, seconds, known).collect()
+        rows = self._rows(with_present_winner=False)
+        return rows.select(*names, _TRAINING_SECONDS, _decisive_scores()).collect()
+
+    def ended_trials(self) -> pl.DataFrame:
+        """The few columns of `decisions` by which a study is resumed, in no order."""
+        return self.summarise(lambda rows: rows.select(*_RESUMED, _TRAINING_SECONDS))
+
+    def decisive_scores(self, trial_ids: Collection[str]) -> pl.DataFrame:
+        """``trial_id`` and the ``scores`` of `decisions` of some trials, in no order."""
+        return self._stored().collect(
+            lambda rows: rows.filter(pl.col("trial_id").is_in(trial_ids)).select(
+                "trial_id", _decisive_scores()
+            ),
+            trial_ids,
+        )
 
     def _rows(self, *, with_present_winner: bool) -> pl.LazyFrame:
         """Every trial with every column, in order.
@@ -329,6 +345,11 @@ class Reader:
         return StoredRows(
             self._paths, self._study_name, self._arrow_schema, self._whole, inventory
         )
+
+
+def _decisive_scores() -> pl.Expr:
+    role = pl.element().struct.field("role")
+    return pl.col("scores").list.filter(role.is_in(_DECISIVE_ROLES))
 
 
 def runs_frame(runs: Sequence[Run]) -> pl.LazyFrame:

@@ -1,8 +1,9 @@
 """Deletes rows of trials that are to run again. Safe to be killed at any line, and to be repeated.
 
-A row in a segment gets a file of its own first, as it had before it was compacted. Then it is left
-out of a new segment, which replaces the old one as in a compaction. What remains is to delete
-files of one trial each. Readers see every other row exactly once meanwhile, and one to be
+Gathered attempts at the trials get files of their own again first, as the next attempt is counted
+from these. A row in a segment gets a file of its own, as it had before it was compacted. Then it
+is left out of a new segment, which replaces the old one as in a compaction. What remains is to
+delete files of one trial each. Readers see every other row exactly once meanwhile, and one to be
 withdrawn at most once.
 
 Callers hold the study's lock and have recorded which rows are to go, so that the next run
@@ -16,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from orchestrator.results.records import checkpoint_files
+from orchestrator.results.records.attempts import release_attempts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
 from orchestrator.results.storage.files import put, refuse_links, remove, remove_all
@@ -51,6 +53,8 @@ def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
         return
     refuse_links(paths.folder, deep=True)
     finish_compaction(paths)
+    for search in sorted(set(trials.values())):
+        release_attempts(paths, search, trials)
     _take_out(paths, trials)
     files = [paths.trial(search, trial_id) for trial_id, search in trials.items()]
     for trial_id in trials:  # a run killed right after its commit may have left one

@@ -1,6 +1,6 @@
 """What may not be merged, each with its reason; and merges that die."""
 
-import shutil
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -155,10 +155,14 @@ def test_a_merge_that_dies_leaves_nothing_half_done_and_can_be_repeated(
 ):
     output = tmp_path / "both"
 
-    def full(source, target):
-        raise OSError(28, "No space left on device")
+    real = Path.replace
 
-    monkeypatch.setattr(shutil, "copyfile", full)
+    def full(path, target):
+        if "attempts" in path.parts or "asks" in path.parts:
+            raise OSError(28, "No space left on device")
+        return real(path, target)
+
+    monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(StoreError, match="No space left"):
         merge_studies(two, output)
     assert not output.exists()

@@ -9,7 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.attempts import read_attempts, read_attempts_of_trial
+from orchestrator.results.records.attempts import read_attempts
 from orchestrator.results.records.retried import read_retried
 from orchestrator.results.records.runs import read_runs
 from orchestrator.results.records.store_paths import StudyPaths
@@ -116,7 +116,8 @@ def test_the_failure_stays_on_record_and_so_does_the_attempt(copied):
         for name in ("search", "stage", "cause", "message", "traceback", "log", "ended_at"):
             assert getattr(failure, name) == row[name], name
         assert failure.attempts == row["attempts"] == 1
-    first, second = read_attempts_of_trial(paths, before[0]["trial_id"])
+    retried_id = before[0]["trial_id"]
+    first, second = (it for it in read_attempts(paths) if it.trial_id == retried_id)
     assert (first.cause, second.number) == ("diverged", 2)
 
 

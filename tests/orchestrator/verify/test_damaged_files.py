@@ -38,6 +38,8 @@ KINDS = {
     "trial": ("interrupted", "trials/*/*.parquet"),
     "ask": ("interrupted", "asks/*/000001.json"),
     "attempt": ("interrupted", "attempts/*/1.json"),
+    "gathered asks": ("finished", "asks/*.json"),
+    "gathered attempts": ("finished", "attempts/*.json"),
     "checkpoint": ("interrupted", "checkpoints/*/state.pt"),
     "compacted": ("finished", "compacted/*.parquet"),
     "manifest": ("finished", "compacted/manifest.json"),
@@ -48,7 +50,12 @@ KINDS = {
 DAMAGES = ("first byte", "half", "all but one byte", "empty", "flipped", "foreign", "deleted")
 EVERY = {(kind, damage) for kind in KINDS for damage in DAMAGES}
 # What a deleted file of that kind leaves: only its trial's attempts know of a trial file.
-TRACES = {"ask": "000001.json", "attempt": "attempts/"}
+TRACES = {
+    "ask": "000001.json",
+    "attempt": "attempts/",
+    "gathered asks": "000000.json",
+    "gathered attempts": "attempts/",
+}
 # Nobody can say that there was a checkpoint; whose it is stands within, where only torch looks.
 UNTRACEABLE = {("checkpoint", "deleted"), ("checkpoint", "foreign")}
 
@@ -148,7 +155,10 @@ def test_a_run_on_a_damaged_file_refuses_it_by_name_or_is_unharmed(
 
 
 # What no number of a study depends on, or what is made again to the same bits.
-UNHARMED = {"attempt", "checkpoint", "model", "embeddings", ("trial", "deleted")}
+UNHARMED = {
+    *("attempt", "gathered attempts", "checkpoint", "model", "embeddings"),
+    ("trial", "deleted"),
+}
 
 
 class Started(InProcessExecutor):

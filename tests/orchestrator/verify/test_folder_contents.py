@@ -156,7 +156,7 @@ def test_a_parquet_file_that_plain_readers_would_count_is_a_problem(interrupted,
 def test_what_a_user_keeps_there_is_a_note(interrupted, tmp_path):
     paths = copy_of(interrupted, tmp_path)
     (paths.folder / "report.html").write_text("ours")
-    for name in ("notes.txt", "asks/a.json", "checkpoints/x.pt", "lock.json.bak", "code/x.py"):
+    for name in ("notes.txt", "asks/a.txt", "checkpoints/x.pt", "lock.json.bak", "code/x.py"):
         (paths.folder / name).parent.mkdir(exist_ok=True)
         (paths.folder / name).write_text("mine")
         assert f"{name}: is not podium's" in notes(paths.folder)

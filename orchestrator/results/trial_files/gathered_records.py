@@ -1,0 +1,65 @@
+"""Gathers what is left in small files of searches that are over: their asks and attempts.
+
+A file for each search takes the place of one for each ask and each attempt. It is whole before
+these are deleted, and readers read both: so a process may be killed at any line, and nothing is
+lost or counted twice. Callers hold the study's lock; parts of a study have searches of their own.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from orchestrator.results.records.asks import Ask, gather_asks, read_asks
+from orchestrator.results.records.attempts import gather_attempts
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.files import list_below, list_folders, remove_if_empty
+from orchestrator.results.storage.locations import Place
+from orchestrator.results.trial_files.compaction_manifest import Inventory
+
+
+def gather_ended(
+    paths: StudyPaths, ended: Mapping[str, Sequence[Ask]], check: Callable[[], object]
+) -> None:
+    """Gather the asks of searches that are over, and the attempts at their trials.
+
+    Args:
+        paths: paths of the results folder.
+        ended: search id -> all its asks, by index; each of their trials has a row.
+        check: called again and again, and right before anything is replaced or deleted; what it
+            raises ends it, and nothing is lost.
+    """
+    for search, asks in ended.items():
+        gather_asks(paths, search, asks, check)
+    searches = {ask.trial_id: search for search, asks in ended.items() for ask in asks}
+    _gather_attempts(paths, searches.get, may_run=True, check=check)
+
+
+def gather_all(paths: StudyPaths, inventory: Inventory) -> None:
+    """Gather all asks, and the attempts at all trials that have rows, once no worker is left.
+
+    Args:
+        paths: paths of the results folder.
+        inventory: the trials that have rows.
+
+    Raises:
+        CorruptFileError: an ask or an attempt cannot be read, or an ask is missing.
+    """
+    for folder in list_folders(paths.asks):
+        for search, asks in read_asks(paths, [folder.name]).items():
+            gather_asks(paths, search, asks)
+        remove_if_empty(folder)
+    _gather_attempts(paths, inventory.search_of, may_run=False, check=lambda: None)
+
+
+def _gather_attempts(
+    paths: StudyPaths,
+    search_of: Callable[[str], str | None],
+    *,
+    may_run: bool,
+    check: Callable[[], object],
+) -> None:
+    by_search: dict[str, list[Place]] = {}
+    for file in list_below(paths.attempts, ".json"):
+        search = search_of(file.parent.name)
+        if search is not None:
+            by_search.setdefault(search, []).append(file)
+    for search, files in by_search.items():
+        gather_attempts(paths, search, files, may_run=may_run, check=check)
