@@ -295,6 +295,8 @@ class StudyScheduler:
                 f"suggestion {ask.index} of search {ask.search} was written by another process; "
                 f"two runs seem to use {self._paths.folder}"
             )
+        # Who was stopped meanwhile may have written an index that another run has gathered.
+        self._store.check_ownership()
 
     def _continues(self, running: RunningTrial) -> bool:
         spec = running.spec

@@ -89,19 +89,13 @@ _KIND = RecordKind(
 def write_ask(paths: StudyPaths, ask: Ask) -> bool:
     """Write an ask; False, and nothing changes, if that index of the search is taken.
 
+    A gathered ask is taken too, but is not looked for, which would be a request to a bucket each
+    time: the ask would not count. Callers hold the study's lock, and see that they still do.
+
     Raises:
         ValueError: a hyperparameter is NaN or infinite.
-        CorruptFileError: the search has gathered asks that cannot be read.
     """
-    path = _KIND.place(paths, ask)
-    if not put_if_absent(path, to_json(with_checksum(_KIND.values(ask)))):
-        return False
-    # Looked at last, as files of single asks are deleted once they are gathered: another process
-    # may have had the study while this one was stopped.
-    if ask.index < len(read_gathered_asks(paths, ask.search)):
-        remove(path)
-        return False
-    return True
+    return put_if_absent(_KIND.place(paths, ask), to_json(with_checksum(_KIND.values(ask))))
 
 
 def read_asks(paths: StudyPaths, searches: Collection[str] | None = None) -> dict[str, list[Ask]]:
