@@ -79,7 +79,8 @@ class SoftTriple(CentresLoss):
 
 def _mean_distance(proxies_KCD: Tensor) -> Tensor:
     """Mean distance of two centres of one class."""
-    proxies_CKD = proxies_KCD.transpose(0, 1)
+    # A copy: of a view, a product in a stack of members would add in another order than alone.
+    proxies_CKD = proxies_KCD.transpose(0, 1).contiguous()
     products_CKK = proxies_CKD @ proxies_CKD.mT
     reciprocals_CK = products_CKK.diagonal(dim1=1, dim2=2).clamp(min=1e-24).rsqrt()
     num_centres = proxies_KCD.shape[0]
