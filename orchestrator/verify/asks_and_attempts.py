@@ -32,7 +32,6 @@ from orchestrator.verify.stored_study import StoredStudy
 from orchestrator.verify.stored_trials import Packed, StoredTrials
 from podium.errors import CorruptFileError
 from trainables.errors import CheckpointError
-from trainables.trial.checkpoint import verified_archive
 
 _STATE = "state.pt"
 
@@ -228,6 +227,9 @@ def check_checkpoints(
             if name != _STATE:
                 findings.note(folder / name, "could not be used and was set aside")
                 continue
+            # Takes half a gigabyte of memory with it, and few folders that are verified need it.
+            from trainables.trial.checkpoint import verified_archive
+
             try:
                 verified_archive(content)
             except CheckpointError as error:

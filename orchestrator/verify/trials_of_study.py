@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -94,7 +95,7 @@ def check_searches(stored: StoredStudy, findings: Findings) -> None:
     trials, asks, paths = stored.trials, stored.asks, stored.paths
     planned, most = {search.id for search in searches(stored.study)}, _most_trials(stored)
     without_rows = ((search, list[StoredTrial]()) for search in _searches_without(trials, asks))
-    for search, rows in (*trials.by_search(), *without_rows):
+    for search, rows in chain(trials.by_search(), without_rows):  # one search at a time in memory
         of_search = asks.get(search, [])
         stages = {trial.row["stage"] for trial in rows}
         if search not in planned:

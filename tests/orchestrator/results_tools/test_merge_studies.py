@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from analysis.report.report import study_page
+from orchestrator.results.records.asks import read_asks
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import MERGED_FROM, read_provenance, read_study
 from orchestrator.results.trial_files.compaction import compact
@@ -61,7 +62,8 @@ def test_everything_reads_the_merged_folder(two, tmp_path):
     status = study_status(output)
     assert len(status.searches) == 3 * 2
     assert all(row["trials"] == row["planned"] for row in status.searches)
-    assert all(row["duplicates"] == 1 for row in status.searches)
+    asks = read_asks(paths)
+    assert all(len(asks[row["search"]]) == row["planned"] + 1 for row in status.searches)
     study = study_from_resolved(read_study(paths))
     assert (study.name, set(study.loss_names)) == ("both", set(LOSSES))
     assert set(Reader(output).trials().collect()["study"]) == {"both"}
