@@ -277,6 +277,8 @@ def _exchangeable(cluster: _Cluster, units_C: _Codes) -> list[NDArray[np.intp]]:
     )
     order = np.lexsort([*profile_CK.T[::-1], units_C])
     starts = np.flatnonzero(np.diff(units_C[order], prepend=-1))
+    if len(starts) == len(order):  # each cell is a unit: there may be thousands
+        return [order[units, None] for units in _equal_rows(profile_CK[order])]
     found: dict[tuple[bytes, ...], list[NDArray[np.intp]]] = {}
     for start, end in pairwise([*starts, len(order)]):
         cells = order[start:end]
@@ -287,6 +289,15 @@ def _exchangeable(cluster: _Cluster, units_C: _Codes) -> list[NDArray[np.intp]]:
         ]
         found.setdefault((profile_CK[cells].tobytes(), *own), []).append(cells)
     return [np.stack(found[key]) for key in sorted(found)]
+
+
+def _equal_rows(rows_CK: _Codes) -> list[NDArray[np.intp]]:
+    """Indices of the rows that are equal, in ascending order; groups by the bytes of their row."""
+    width = rows_CK.dtype.itemsize * rows_CK.shape[1]
+    bytes_C = np.ascontiguousarray(rows_CK).view(np.dtype((np.void, width)))[:, 0]
+    _, codes_C = np.unique(bytes_C, return_inverse=True)
+    order = np.argsort(codes_C, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(codes_C[order])) + 1)
 
 
 def _is_confined(levels_C: _Codes, units_C: _Codes) -> NDArray[np.bool_]:

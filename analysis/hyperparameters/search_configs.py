@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from analysis.hyperparameters.searched_ranges import SearchedRange, observed_range, searched_ranges
 
 _KEYS = ("loss", "block", "protocol", "repeat", "search")
+_READ = (*_KEYS, "stage", "index", "trial_id", "state", "is_default", "objective")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +93,10 @@ def search_configs(
         provenance: provenance of the results folder; older ones do not record the spaces.
         tested: test scores, from ``configs_on_test``; None if nothing was tested.
     """
-    searched = trials.filter(pl.col("stage") == "search").with_columns(
-        pl.col("objective").cast(pl.Float64).fill_nan(None).alias("_score")
+    searched = (
+        trials.select(*_READ, pl.col("^hp\\..*$"))
+        .filter(pl.col("stage") == "search")
+        .with_columns(pl.col("objective").cast(pl.Float64).fill_nan(None).alias("_score"))
     )
     if tested is None:
         tested = pl.DataFrame(schema={"trial_id": pl.String, "test": pl.Float64})

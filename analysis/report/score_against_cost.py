@@ -14,6 +14,8 @@ from analysis.scores.gpu_shares import gpus_per_trial, has_gpus
 from analysis.study_results.study_results import StudyResults
 from analysis.wording import duration, time_unit
 
+_READ = ("block", "loss", "search", "stage", "state", "is_winner", "same_as", "seconds")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Cost:
@@ -67,9 +69,11 @@ def _costs(results: StudyResults) -> list[_Cost]:
     if results.tournament is None:
         return []
     share = gpus_per_trial(results.study) if has_gpus(results.study) else 1.0
-    trials = results.compared_trials.filter(
-        pl.col("loss").is_in(results.tournament.names), pl.col("same_as").is_null()
-    ).with_columns((pl.col("seconds") * share).alias("cost"))
+    trials = (
+        results.compared_trials.select(*_READ)
+        .filter(pl.col("loss").is_in(results.tournament.names), pl.col("same_as").is_null())
+        .with_columns((pl.col("seconds") * share).alias("cost"))
+    )
     searches = trials.filter(stage="search").group_by("block", "loss", "search")
     search = searches.agg(pl.col("cost").sum()).group_by("block", "loss").agg(_mean("search"))
     trainings = trials.filter(pl.col("is_winner"), stage="final", state="COMPLETE")

@@ -89,7 +89,10 @@ def trials_of(trials: pl.DataFrame, label: str) -> pl.DataFrame:
     Baselines are stored under the study's first protocol; here they get this one.
     """
     is_baseline = pl.col("stage") == "baseline"
-    return trials.filter(is_baseline | (pl.col("protocol") == label)).with_columns(
+    is_its = is_baseline | (pl.col("protocol") == label)
+    # A filter copies all columns, also where it keeps every row.
+    are_all = trials.select(is_its.all()).item()
+    return (trials if are_all else trials.filter(is_its)).with_columns(
         pl.when(is_baseline).then(pl.lit(label)).otherwise(pl.col("protocol")).alias("protocol")
     )
 

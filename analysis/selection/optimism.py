@@ -204,13 +204,17 @@ def _network(
     queries: NDArray[np.int64],
     hits: NDArray[np.int64],
 ) -> _Network:
-    num_epochs, num_classes = len(np.unique(epochs)), len(np.unique(class_ids))
+    num_epochs = 1 + np.count_nonzero(epochs[1:] != epochs[:-1])
+    num_classes = len(epochs) // num_epochs  # of each epoch, if all have as many
     name = f"config {config}, fold {fold}, seed {run_seed}"
-    if num_classes < 2:
-        raise PodiumError(f"halves need two or more validation classes; {name} has 1")
-    # No row occurs twice, so a table of this many rows has every class at every epoch.
     shape = num_epochs, num_classes
-    if len(epochs) != math.prod(shape) or np.ptp(queries.reshape(shape), axis=0).any():
+    is_whole = len(epochs) == math.prod(shape) and all(
+        (rows_EK == rows_EK[0]).all()
+        for rows_EK in (class_ids.reshape(shape), queries.reshape(shape))
+    )
+    if num_classes < 2 and len(np.unique(class_ids)) < 2:
+        raise PodiumError(f"halves need two or more validation classes; {name} has 1")
+    if not is_whole:
         raise PodiumError(
             f"a network is validated on the same queries at each epoch; {name} is not"
         )

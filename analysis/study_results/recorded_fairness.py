@@ -34,6 +34,12 @@ CHECKED: Mapping[str, str] = {
 """Column -> name of what is compared."""
 
 _GROUP = ("block", "protocol", "repeat", "train_on")
+_READ = ("loss", "stage", "state", "is_winner", "is_default", "split_protocol")
+_STAGES = {
+    "search": pl.col("stage") == "search",
+    "winners": (pl.col("stage") == "final") & pl.col("is_winner"),
+    "defaults": (pl.col("stage") == "final") & pl.col("is_default"),
+}
 _HASHES = ("test_hash", "protocol_hash", "split_hash", "git_commit")
 _SHOWN_HASH = 8
 _MOST_SHOWN = 3
@@ -91,9 +97,9 @@ def fairness_checks(trials: pl.DataFrame) -> tuple[FairnessCheck, ...]:
             num_groups=_groups(rows, column).filter(pl.col("num_losses") > 1).height,
             disparities=tuple(_disparities(rows, column)),
         )
-        for stage, of_stage in _by_stage(trials)
+        for stage in _STAGES
         for column in CHECKED
-        if not (rows := _comparable(of_stage, stage, column)).is_empty()
+        if not (rows := _comparable(trials, stage, column)).is_empty()
     )
 
 
@@ -144,14 +150,10 @@ def used_budgets(trials: pl.DataFrame, planned_trials: int) -> pl.DataFrame:
     )
 
 
-def _by_stage(trials: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
-    is_final = pl.col("stage") == "final"
-    yield "search", trials.filter(pl.col("stage") == "search")
-    yield "winners", trials.filter(is_final & pl.col("is_winner"))
-    yield "defaults", trials.filter(is_final & pl.col("is_default"))
-
-
-def _comparable(rows: pl.DataFrame, stage: str, column: str) -> pl.DataFrame:
+def _comparable(trials: pl.DataFrame, stage: str, column: str) -> pl.DataFrame:
+    """The trials that are compared, with what the comparison reads: a filter copies all else."""
+    read = dict.fromkeys((*_GROUP, *_READ, column))
+    rows = trials.select(*read).filter(_STAGES[stage])
     if stage == "search" and column == "split_hash":
         rows = rows.filter(pl.col("split_protocol") != "random_splits")
     if stage != "search" and column == "epochs_planned":

@@ -453,16 +453,10 @@ def read_results(
     reader = CachedReader(folder, k=study["ks"][0])
     # Settings are a kilobyte of each trial, and their training is the same text in most.
     training = pl.col("settings").str.json_path_match("$.training").cast(pl.Categorical)
-    trainings = reader.summarise(
-        lambda rows: rows.select("trial_id", "search", training.alias("training"))
-    )
-    trials = (
-        reader.trials()
-        .drop(_HEAVY, strict=False)
-        .collect()
-        .join(trainings, on=["trial_id", "search"], how="left")
-        .sort("trial_id")
-    )
+    flat = [name for name in reader.trials().collect_schema() if name not in _HEAVY]
+    trials = reader.summarise(
+        lambda rows: rows.select(*flat, training.alias("training")), with_present_winner=True
+    ).sort("trial_id", "search")
     compared = compared_protocol(protocols_of(study), protocol)
     if groups is not None:
         check_groups(groups, study["losses"])

@@ -184,7 +184,9 @@ class Reader:
             trial_ids,
         )
 
-    def summarise(self, query: Callable[[pl.LazyFrame], pl.LazyFrame]) -> pl.DataFrame:
+    def summarise(
+        self, query: Callable[[pl.LazyFrame], pl.LazyFrame], *, with_present_winner: bool = False
+    ) -> pl.DataFrame:
         """The result of a query on all trials with all columns but ``is_winner``, in no order.
 
         Each file is read once, a few row groups at a time: memory holds little more than the
@@ -194,14 +196,17 @@ class Reader:
         Args:
             query: what to make of the rows. It is run again where files were compacted meanwhile,
                 and what it writes is overwritten then.
+            with_present_winner: whether rows have ``is_winner`` too, as `trials` has it.
         """
         stored = self._stored()
         flat = flat_test_scores(self._schema)
+        is_winner = _present_winner(stored) if with_present_winner else None
 
         def whole(rows: pl.LazyFrame) -> pl.LazyFrame:
-            return query(
-                (rows.with_columns(**flat) if stored.lacks_columns else rows).drop("is_winner")
-            )
+            derived = rows.with_columns(**flat) if stored.lacks_columns else rows
+            if is_winner is None:
+                return query(derived.drop("is_winner"))
+            return query(derived.with_columns(is_winner=is_winner))
 
         return stored.collect(whole, in_parts=True)
 

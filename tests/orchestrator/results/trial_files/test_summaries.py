@@ -45,6 +45,23 @@ def test_whether_a_config_won_is_not_among_them_since_rows_do_not_say_it(tmp_pat
     assert {"scores", "settings", "test_retrievals"} <= set(names)
 
 
+def test_which_config_won_is_what_trials_say_where_it_is_asked_for(tmp_path):
+    store = half_compacted(tmp_path)
+    for number, config in enumerate("ab", start=1):
+        final = {"stage": "final", "config_hash": config, "selected_from": number}
+        commit(store, row(20 + number, search="one", is_winner=True, **final))
+    reader = Reader(store.folder)
+    winners = reader.summarise(
+        lambda rows: rows.select("trial_id", "is_winner"), with_present_winner=True
+    )
+
+    assert_frame_equal(
+        winners.sort("trial_id"),
+        reader.trials().select("trial_id", "is_winner").collect().sort("trial_id"),
+    )
+    assert winners.filter("is_winner")["trial_id"].to_list() == ["t022"]
+
+
 def test_files_that_are_compacted_meanwhile_are_found_again(tmp_path, monkeypatch):
     store = half_compacted(tmp_path)
     real, compacted = stored_rows_module.take_inventory, []
