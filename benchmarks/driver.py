@@ -8,28 +8,37 @@ takes the processor time that it takes here, during which slots that wait for it
 attempts some lose their node, their process, or are slow by a factor, and what is lost is trained
 again from scratch. Without Ray: what its processes and messages cost comes on top
 (`benchmarks.orchestration`).
+
+With ``--decisions`` suggestions are random, and neither they nor rows are written: what is left is
+to decide what runs next, and to take in what happened.
 """
 
 import argparse
 import heapq
 import itertools
 import random
+import resource
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Self, TypeVar
+from unittest.mock import patch
 
 from benchmarks.interleaved import print_header
 from benchmarks.simulated_time import Costs, reports_of
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.run.run_study import Console, run_study
+from orchestrator.scheduling import study_scheduler
 from orchestrator.scheduling.executor_interface import Loss, LossCause, NoJob, Scheduler
+from orchestrator.search_samplers.sampler_names import SamplerName
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import Study
 from orchestrator.study_validation.load_study import load_study
+from orchestrator.trials.recorder import TrialRecorder
 from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended, Message
 
@@ -174,7 +183,7 @@ def _handle(scheduler: Scheduler, event: _Event) -> bool:
     return scheduler.receive(event.trial_id, [event.message])
 
 
-def study_of(num_trials: int, epochs: int) -> Study:
+def study_of(num_trials: int, epochs: int, sampler: SamplerName) -> Study:
     """Searches of 50 trials, at least so many trials in all."""
     num_dims = max(1, round(num_trials / (len(_LOSSES) * _TRIALS_OF_SEARCH)))
     return load_study(
@@ -184,16 +193,30 @@ def study_of(num_trials: int, epochs: int) -> Study:
             "embedding_dims": [4 + number for number in range(num_dims)],
             "losses": list(_LOSSES),
             "protocol": {"kind": "fixed", "val_fraction": 0.25},
-            "search": {"trials": _TRIALS_OF_SEARCH},
+            "search": {"trials": _TRIALS_OF_SEARCH, "sampler": sampler},
             "final": {"seeds": 3},
             "training": {"epochs": epochs},
         }
     )
 
 
-def simulate(num_slots: int, num_trials: int, epochs: int, epoch_seconds: float) -> None:
+@contextmanager
+def unwritten() -> Iterator[None]:
+    """Within the block, asks and rows are not written."""
+
+    def taken(*_: object) -> bool:
+        return True
+
+    with (
+        patch.object(study_scheduler, "write_ask", new=taken),
+        patch.object(TrialRecorder, "commit", new=taken),
+        patch.object(TrialRecorder, "copy", new=taken),
+    ):
+        yield
+
+
+def simulate(num_slots: int, study: Study, epoch_seconds: float) -> None:
     cluster = SimulatedCluster(num_slots, Costs(epoch=epoch_seconds))
-    study = study_of(num_trials, epochs)
     with tempfile.TemporaryDirectory() as storage:
         end = run_study(
             study,
@@ -211,7 +234,8 @@ def simulate(num_slots: int, num_trials: int, epochs: int, epoch_seconds: float)
     print(
         f"| {num_slots:,} | {len(spent.trials):,} | {spent.num_reports:,} "
         f"| {1e3 * sum(spent.trials) / len(spent.trials):.1f} | {growth:.2f} "
-        f"| {1e3 * per_report:.3f} | {1 / per_report:,.0f} | {cluster.occupancy:.1%} |",
+        f"| {1e3 * per_report:.3f} | {1 / per_report:,.0f} | {cluster.occupancy:.1%} "
+        f"| {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} |",
         flush=True,
     )
 
@@ -223,14 +247,18 @@ def main() -> None:
     parser.add_argument("--least-trials", type=int, default=1000)
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--epoch-seconds", type=float, default=30.0)
+    parser.add_argument("--decisions", action="store_true", help="neither draw nor write")
     options = parser.parse_args()
     print_header("benchmarks.driver", "cpu")
     print("| slots | trials | reports | ms a trial | last / first fifth", end=" ")
-    print("| ms a report | reports a second | occupancy |")
-    print("|" + "---|" * 8)
+    print("| ms a report | reports a second | occupancy | MB of memory at most |")
+    print("|" + "---|" * 9)
     for num_slots in options.slots:
         num_trials = max(options.least_trials, num_slots * options.trials_per_slot)
-        simulate(num_slots, num_trials, options.epochs, options.epoch_seconds)
+        sampler: SamplerName = "random" if options.decisions else "tpe"
+        study = study_of(num_trials, options.epochs, sampler)
+        with unwritten() if options.decisions else nullcontext():
+            simulate(num_slots, study, options.epoch_seconds)
 
 
 if __name__ == "__main__":

@@ -182,10 +182,11 @@ class BudgetShares:
             baselines_left: number of baseline trials without a row.
             num_slots: number of trials that run at a time.
         """
-        self.costs.learn(self._account.sums())
+        sums = self._account.sums()
+        self.costs.learn(sums)
         wanting = {claim.search.id for claim in claims if claim.wants_more}
         allowed = set(wanting)
-        for limit in self._limits(claims, num_slots):
+        for limit in self._limits(claims, num_slots, sums):
             allowed &= self._within(limit, claims, baselines_left)
         allowed &= self._in_time(claims, baselines_left, num_slots)
         return allowed | {claim.search.id for claim in claims if claim.trials == 0} & wanting
@@ -264,18 +265,22 @@ class BudgetShares:
         baselines = baselines_left * self.costs.baseline_seconds * weight
         return max(0.0, finals + baselines - limit.running_finals)
 
-    def _limits(self, claims: Iterable[Claim], num_slots: int) -> list[_Limit]:
+    def _limits(
+        self, claims: Iterable[Claim], num_slots: int, sums: Mapping[SpentOn, Spent]
+    ) -> list[_Limit]:
         budget, account = self._account.limits, self._account
         searches = [claim.search for claim in claims]
         limits = []
         if budget.gpu_hours is not None:
             whole = budget.gpu_hours * SECONDS_PER_HOUR
             weights = {item.id: demand_of(self._study, item.block).gpus for item in searches}
-            limits.append(self._limit(whole, whole - account.gpu_seconds(), weights, _GPUS))
+            left = whole - account.gpu_seconds()
+            limits.append(self._limit(whole, left, weights, sums, _GPUS))
         if budget.wall_hours is not None:
             whole = budget.wall_hours * SECONDS_PER_HOUR * num_slots
             left = whole - account.wall_seconds() * num_slots
-            limits.append(self._limit(whole, left, {item.id: 1.0 for item in searches}, _SLOTS))
+            weights = {item.id: 1.0 for item in searches}
+            limits.append(self._limit(whole, left, weights, sums, _SLOTS))
         return limits
 
     def _limit(
@@ -283,12 +288,13 @@ class BudgetShares:
         whole: float,
         left: float,
         weights: Mapping[str, float],
+        sums: Mapping[SpentOn, Spent],
         counted: Callable[[Spent], float],
     ) -> _Limit:
         used = dict.fromkeys(weights, 0.0)
         running: dict[str, list[float]] = {name: [] for name in weights}
         finals, most = 0.0, max(weights.values(), default=0.0)
-        for on, spent in self._account.sums().items():
+        for on, spent in sums.items():
             if on.stage == "search" and on.search in used:
                 used[on.search] += counted(spent)
         for one in self._account.spending.running():

@@ -47,6 +47,7 @@ class WorkerSlots:
         self._least = least_demand(study)
         self._least_free = self._least.part(study.search.population)
         self._waiting: _Waiting | None = None
+        self._counted: tuple[Capacity, int] | None = None
         self.num_handed_out = 0
 
     def num_in(self, capacity: Capacity) -> int:
@@ -54,7 +55,10 @@ class WorkerSlots:
 
         More may be requested, so that a cluster grows.
         """
-        return capacity.num_fitting(self._least)
+        counted = self._counted
+        if counted is None or counted[0] != capacity:  # to count takes long on thousands of nodes
+            counted = self._counted = capacity, capacity.num_fitting(self._least)
+        return counted[1]
 
     def next(
         self,

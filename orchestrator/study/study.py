@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, asdict, dataclass, field
-from functools import cache
 from typing import Literal
 
 from orchestrator.results.records.expected_values import Expected
@@ -330,21 +329,25 @@ class Block:
 
 @dataclass(frozen=True, slots=True, order=True, kw_only=True)
 class Search:
-    """One search: block x loss x protocol (its label) x repeat. ``id`` is its folder name too."""
+    """One search: block x loss x protocol (its label) x repeat.
+
+    Attributes:
+        id: a name safe in paths, such as ``glyphs-latin.conv_small.32.contrastive.fixed.0``; its
+            folder has it too. Made once: it is asked for many times with every trial.
+    """
 
     block: Block
     loss: str
     protocol: str
     repeat: int
+    id: str = field(init=False, compare=False, repr=False)
 
-    @property
-    def id(self) -> str:
-        """A name safe in paths: ``glyphs-latin.conv_small.32.contrastive.fixed.0``."""
+    def __post_init__(self) -> None:
+        """Make the id."""
         parts = (*self.block.factors, self.loss, self.protocol, str(self.repeat))
-        return ".".join(map(_without_signs, parts))
+        object.__setattr__(self, "id", ".".join(map(_without_signs, parts)))
 
 
-@cache  # of the few names that a study has; ids are asked for with every trial
 def _without_signs(part: str) -> str:
     """The name of a loss or network without signs that a folder name should not have."""
     for sign, word in (("+", "-and-"), (">", "-then-"), (":", "-"), ("/", "-")):

@@ -110,7 +110,7 @@ def test_searches_that_cost_alike_end_with_the_same_trials_and_leave_enough_for_
 def test_a_baseline_that_runs_is_weighed_as_those_that_are_kept_back_for():
     busy = [RunningAttempt("of the untrained network", "baseline", 10.0)]
     budget_shares = shares_of(Planted({}, 100.0, busy), gpu_hours=1.0)
-    (limit,) = budget_shares._limits(claims_of(dict.fromkeys(SEARCHES, 1)), num_slots=1)
+    (limit,) = budget_shares._limits(claims_of(dict.fromkeys(SEARCHES, 1)), num_slots=1, sums={})
     assert limit.running_finals == 0.5 * 10.0
 
 
