@@ -216,7 +216,7 @@ _RUNS_OPENING = """\
 ## Runs
 
 `runs/<number>.json` is written when a run starts, every 5 seconds while it lasts (30 on an object
-store) and when it ends, with its SHA-256 as checksum. `Reader.runs()`:
+store, and less often in a study of very many searches) and when it ends, with its SHA-256 as checksum. `Reader.runs()`:
 """
 _RUN_MEANINGS = {
     "run": "Counts from 1. 0 is no run: an estimate, by the rows of trials, of what was spent"
