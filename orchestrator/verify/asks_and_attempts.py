@@ -28,15 +28,16 @@ from orchestrator.results.storage.files import list_below, list_folders, list_na
 from orchestrator.results.storage.locations import Place
 from orchestrator.trials.failure_causes import FAILURE_CAUSES
 from orchestrator.verify.findings import Findings, some_of
+from orchestrator.verify.packed_asks import PackedAsks
 from orchestrator.verify.stored_study import StoredStudy
-from orchestrator.verify.stored_trials import Packed, StoredTrials
+from orchestrator.verify.stored_trials import StoredTrials
 from podium.errors import CorruptFileError
 from trainables.errors import CheckpointError
 
 _STATE = "state.pt"
 
 
-def read_sound_asks(paths: StudyPaths, findings: Findings) -> Packed[Ask]:
+def read_sound_asks(paths: StudyPaths, findings: Findings) -> PackedAsks:
     """Search id -> its asks, by index; asks that cannot be read are left out and reported."""
     while True:
         files = list_below(paths.asks, ".json")
@@ -47,8 +48,8 @@ def read_sound_asks(paths: StudyPaths, findings: Findings) -> Packed[Ask]:
             return found  # else they were gathered meanwhile
 
 
-def _sound_asks(paths: StudyPaths, files: Sequence[Place], findings: Findings) -> Packed[Ask]:
-    found = Packed[Ask]()
+def _sound_asks(paths: StudyPaths, files: Sequence[Place], findings: Findings) -> PackedAsks:
+    found = PackedAsks()
     bad: set[str] = set()  # searches of which something cannot be read
     for search in gathered_searches(paths):
         findings.tell(f"reading the asks of search {search}")

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.results.records.asks import Ask
 from orchestrator.results.records.retried import RetriedFailure
 from orchestrator.results.records.runs import Run
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.study import Study
-from orchestrator.verify.stored_trials import Packed, StoredTrials
+from orchestrator.verify.packed_asks import PackedAsks
+from orchestrator.verify.stored_trials import StoredTrials
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,5 +31,5 @@ class StoredStudy:
     provenance: Mapping[str, Any]
     runs: Sequence[Run]
     trials: StoredTrials
-    asks: Packed[Ask]
+    asks: PackedAsks
     retried: Mapping[str, Sequence[RetriedFailure]]

@@ -3,19 +3,17 @@
 There may be a million of them, and as plain values each would take several kilobytes of memory.
 """
 
-import pickle
+import json
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
 from orchestrator.results.storage.locations import Place
-
-T = TypeVar("T")
 
 KEPT = (
     *(name for name, _ in IDENTITY_COLUMNS if name != "settings"),
@@ -30,36 +28,6 @@ _SHARED = (
     *("split_protocol", "train_on", "split_hash", "protocol_hash", "test_hash", "state"),
 )
 _CHUNK_ROWS = 1024
-
-
-class Packed(Mapping[str, list[T]], Generic[T]):
-    """Lists by name, compressed: each is unpacked when it is looked at, and not kept."""
-
-    def __init__(self) -> None:
-        self._packed: dict[str, bytes] = {}
-        self._lengths: dict[str, int] = {}
-
-    def put(self, name: str, values: list[T]) -> None:
-        """Keep a list, in place of what had that name."""
-        self._packed[name] = _packed(values)
-        self._lengths[name] = len(values)
-
-    def length(self, name: str) -> int:
-        """Number of items of a list; 0 if there is none of that name."""
-        return self._lengths.get(name, 0)
-
-    def __getitem__(self, name: str) -> list[T]:
-        """A list."""
-        found: list[T] = _unpacked(self._packed[name])
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        """Names, in the order in which they were put."""
-        return iter(self._packed)
-
-    def __len__(self) -> int:
-        """Number of lists."""
-        return len(self._packed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -213,9 +181,10 @@ class TrialsBeingRead:
         return frame.with_columns(pl.col(_SHARED).cast(pl.Categorical))
 
 
-def _packed(values: object) -> bytes:
-    return zlib.compress(pickle.dumps(values, pickle.HIGHEST_PROTOCOL), level=1)
+def _packed(texts: Sequence[str]) -> bytes:
+    return zlib.compress(json.dumps(texts).encode(), level=1)
 
 
-def _unpacked(packed: bytes) -> Any:
-    return pickle.loads(zlib.decompress(packed))
+def _unpacked(packed: bytes) -> list[str]:
+    texts: list[str] = json.loads(zlib.decompress(packed))
+    return texts
