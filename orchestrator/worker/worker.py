@@ -1,7 +1,6 @@
 """Runs one trial at a time, step by step, and never raises: failures become messages."""
 
 import logging
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -24,8 +23,6 @@ from trainables.trial_reports import Report, TestReport
 
 if TYPE_CHECKING:
     from trainables.trial.fold_artifacts import FoldArtifacts
-
-_UNTOLD_SECONDS = 1.0  # a message costs the driver milliseconds, as much as some epochs take
 
 Keep: TypeAlias = "Callable[[FoldArtifacts], None] | None"
 
@@ -75,20 +72,16 @@ class TrialWorker:
         self._reports = _reports(self._attempt, self._trial)
 
     def step(self) -> list[Message]:
-        """Run until the scheduler has to decide; returns the messages until then.
-
-        Of a trial that is not judged it has to know that it runs: then messages are of a second.
-        """
+        """Run until the scheduler has to decide; returns the messages until then."""
         attempt = self._attempt
         assert attempt is not None, "start comes before step"
         messages: list[Message] = []
-        told_by = time.monotonic() + (0.0 if attempt.job.is_judged else _UNTOLD_SECONDS)
         try:
             with captured(attempt.log):
                 for report in self._reports:
                     messages.append(report)
                     attempt.take(report)
-                    if time.monotonic() >= told_by and _is_to_be_decided(report, attempt.job):
+                    if _is_to_be_decided(report, attempt.job):
                         return messages
             ended = attempt.complete()
         except Exception as error:  # the one place where a failure becomes a result

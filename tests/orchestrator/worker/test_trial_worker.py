@@ -15,7 +15,6 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.resource_demand import CONTEXT_MB, Demand
 from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended
-from orchestrator.worker import worker as worker_module
 from orchestrator.worker.process_memory import devices, limit_memory
 from orchestrator.worker.worker import TrialWorker
 from podium.errors import StoreError
@@ -90,19 +89,6 @@ def test_an_attempt_says_where_it_ran_what_it_occupied_and_how_far_it_came(paths
     whole = read_attempt(paths, "t0", 2)
     assert (whole.cause, whole.reports) == ("complete", 3)
     assert ended.attempt == whole
-
-
-def test_epochs_of_a_trial_that_is_not_judged_are_told_together(paths, monkeypatch):
-    told_at_once = run(TrialWorker(simulated_trial), job_in(paths))
-    unjudged = replace(job_in(paths), is_judged=False)
-    together = TrialWorker(simulated_trial)
-    together.start(unjudged)
-    assert together.step()[:-1] == told_at_once[:-1]
-    assert together.is_over
-    monkeypatch.setattr(worker_module, "_UNTOLD_SECONDS", 0.0)
-    together.start(unjudged)
-    assert together.step() == told_at_once[:1]  # as long has passed
-    together.stop()
 
 
 def test_a_worker_that_is_stopped_leaves_what_the_scheduler_wrote_of_its_attempt(paths):
