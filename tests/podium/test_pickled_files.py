@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from orchestrator.executors.in_process import InProcessExecutor
+from orchestrator.results.records.attempts import Attempt, write_attempt
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.study_validation.load_study import load_study
@@ -70,7 +71,12 @@ def test_a_pickled_checkpoint_in_its_true_place_is_set_aside_and_runs_nothing(
 ):
     whole, study = finished
     paths = StudyPaths(tmp_path / "tiny")
-    place = paths.checkpoint(trial_of(whole, "search"))
+    begun = trial_of(whole, "final")
+    attempts = Reader(whole / "tiny").attempts().filter(trial_id=begun).collect()
+    write_attempt(
+        paths, Attempt(**attempts.row(0, named=True) | {"ended_at": None, "cause": None})
+    )
+    place = paths.checkpoint(begun)
     place.parent.mkdir(parents=True)
     place.write_bytes(CHECKPOINTS[kind](Bomb(tmp_path / "mark")))
     run_here(study, tmp_path, InProcessExecutor())
@@ -78,6 +84,17 @@ def test_a_pickled_checkpoint_in_its_true_place_is_set_aside_and_runs_nothing(
     assert scores(tmp_path).sort("trial_id").equals(scores(whole).sort("trial_id"))
     said = Reader(paths.folder).attempts().filter(pl.col("message").str.contains("checkpoint"))
     assert len(said.collect()) == 1
+
+
+def test_a_checkpoint_of_a_trial_that_nothing_attempted_is_not_read(finished, tmp_path):
+    whole, study = finished
+    place = StudyPaths(tmp_path / "tiny").checkpoint(trial_of(whole, "search"))
+    place.parent.mkdir(parents=True)
+    place.write_bytes(CHECKPOINTS["pickle"](Bomb(tmp_path / "mark")))
+    run_here(study, tmp_path, InProcessExecutor())
+    assert not (tmp_path / "mark").exists()
+    assert not place.exists()
+    assert scores(tmp_path).sort("trial_id").equals(scores(whole).sort("trial_id"))
 
 
 @pytest.mark.parametrize("name", ["model", "embeddings"])

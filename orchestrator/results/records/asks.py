@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
 from orchestrator.results.records.json_records import LARGEST, FileName, RecordKind
-from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.store_paths import StudyPaths, is_file_name
 from orchestrator.results.storage.checksummed_text import with_checksum
 from orchestrator.results.storage.files import (
     exists,
@@ -103,17 +103,19 @@ def read_asks(paths: StudyPaths, searches: Collection[str] | None = None) -> dic
 
     Args:
         paths: paths of the results folder.
-        searches: ids of the searches that are meant; None for all.
+        searches: ids of the searches that are meant, of which any that cannot be the name of a
+            file has no asks; None for all.
 
     Raises:
         CorruptFileError: a file is truncated, or is not the ask its name says, or one is missing.
     """
+    wanted = None if searches is None else sorted(filter(is_file_name, searches))
     while True:
-        loose = _loose_files(paths, searches)
+        loose = _loose_files(paths, wanted)
         try:
-            return _read(paths, searches, loose)
+            return _read(paths, wanted, loose)
         except CorruptFileError:
-            if _loose_files(paths, searches) == loose:  # else they are being gathered
+            if _loose_files(paths, wanted) == loose:  # else they are being gathered
                 raise
 
 
@@ -202,18 +204,18 @@ def check_indices(paths: StudyPaths, search: str, asks: Sequence[Ask]) -> None:
             )
 
 
-def _loose_files(paths: StudyPaths, searches: Collection[str] | None) -> list[Place]:
+def _loose_files(paths: StudyPaths, searches: Sequence[str] | None) -> list[Place]:
     if searches is None:
         return list(list_below(paths.asks, ".json"))
-    folders = map(paths.ask_folder, sorted(searches))
+    folders = map(paths.ask_folder, searches)
     return [folder / name for folder in folders for name in list_names(folder, ".json")]
 
 
 def _read(
-    paths: StudyPaths, searches: Collection[str] | None, loose: Sequence[Place]
+    paths: StudyPaths, searches: Sequence[str] | None, loose: Sequence[Place]
 ) -> dict[str, list[Ask]]:
     """The asks; the gathered ones are read after ``loose`` was listed, as these go later."""
-    wanted = gathered_searches(paths) if searches is None else sorted(searches)
+    wanted = gathered_searches(paths) if searches is None else searches
     found = {search: asks for search, asks in _gathered(paths, wanted) if asks}
     own = [path for path in loose if not is_gathered(path, len(found.get(path.parent.name, ())))]
     for ask in _KIND.read_many(paths, own):

@@ -71,7 +71,7 @@ class LosesFinals(InProcessExecutor):
         receive = scheduler.receive
 
         def losing(trial_id, messages):
-            settings = scheduler._running[trial_id].spec
+            settings = scheduler._running.get(trial_id).spec
             if settings.stage == "final" and settings.is_default:
                 scheduler.trial_lost(trial_id, Loss(cause="lost_node", message="the node is gone"))
                 return False

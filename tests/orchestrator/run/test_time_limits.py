@@ -24,7 +24,7 @@ class Clock:
         self._moved = set()
 
     def __call__(self, scheduler, jobs):
-        for running in scheduler._running.values():
+        for running in scheduler._running.all():
             is_slow = running.spec.search.loss == "proxy_anchor"
             if is_slow and running.history.num_reports == 2 and running.serial not in self._moved:
                 running.begun -= self._seconds
@@ -64,7 +64,7 @@ def test_trials_are_not_to_blame_for_the_time_in_which_the_driver_was_stopped(tm
         if scheduler._timeouts._last_call is not None and len(stops) < 5:
             stops.append(7200)
             scheduler._timeouts._last_call -= 7200  # as if all that is known were so much older
-            for running in scheduler._running.values():
+            for running in scheduler._running.all():
                 running.begun = running.begun and running.begun - 7200
                 running.heard = running.heard and running.heard - 7200
 
@@ -77,7 +77,7 @@ def silent(minutes):
     """From then on every trial of one loss says nothing in its second step."""
 
     def look(scheduler, jobs):
-        for running in scheduler._running.values():
+        for running in scheduler._running.all():
             if running.spec.search.loss == "proxy_anchor" and running.history.num_reports == 1:
                 running.heard = time.monotonic() - minutes * 60
 
@@ -90,7 +90,8 @@ def test_a_trial_that_is_silent_for_too_long_is_killed_and_continues_from_its_ch
     hung = set()
 
     def look(scheduler, jobs):
-        for trial_id, running in scheduler._running.items():
+        for running in scheduler._running.all():
+            trial_id = running.spec.trial_id
             if running.history.num_reports == 2 and trial_id not in hung:
                 running.heard -= 61 * 60
                 hung.add(trial_id)
@@ -129,7 +130,7 @@ def test_time_in_a_queue_is_nobodys_time(tmp_path):
         return waited[job.trial_id] > 3
 
     def look(scheduler, jobs):
-        for running in scheduler._running.values():
+        for running in scheduler._running.all():
             if running.begun is None:
                 running.handed_out -= 1000 * 3600
 

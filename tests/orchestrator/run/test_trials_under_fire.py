@@ -157,7 +157,7 @@ def test_what_is_lost_while_the_run_stops_is_no_loss(tmp_path, undisturbed_tiny)
         return lost("lost_worker") if step == 2 else None
 
     def stop(scheduler, jobs):
-        if any(running.history.num_reports == 2 for running in scheduler._running.values()):
+        if any(running.history.num_reports == 2 for running in scheduler._running.all()):
             scheduler.stop()
 
     for _ in range(4):
