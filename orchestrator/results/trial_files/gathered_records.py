@@ -10,7 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from orchestrator.results.records.asks import Ask, gather_asks, read_asks
 from orchestrator.results.records.attempts import gather_attempts
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import list_below, list_folders, remove_if_empty
+from orchestrator.results.storage.files import (
+    each,
+    list_below,
+    list_folders,
+    list_names,
+    remove_if_empty,
+)
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.compaction_manifest import Inventory
 
@@ -28,8 +34,10 @@ def gather_ended(
     """
     for search, asks in ended.items():
         gather_asks(paths, search, asks, check)
-    searches = {ask.trial_id: search for search, asks in ended.items() for ask in asks}
-    _gather_attempts(paths, searches.get, may_run=True, check=check)
+        # The whole folder is not listed: as a rule most attempts there are of other searches.
+        folders = [paths.attempt_folder(it) for it in dict.fromkeys(ask.trial_id for ask in asks)]
+        files = [file for of_trial in each(_files_in, folders) for file in of_trial]
+        gather_attempts(paths, search, files, may_run=True, check=check)
 
 
 def gather_all(paths: StudyPaths, inventory: Inventory) -> None:
@@ -46,20 +54,14 @@ def gather_all(paths: StudyPaths, inventory: Inventory) -> None:
         for search, asks in read_asks(paths, [folder.name]).items():
             gather_asks(paths, search, asks)
         remove_if_empty(folder)
-    _gather_attempts(paths, inventory.search_of, may_run=False, check=lambda: None)
-
-
-def _gather_attempts(
-    paths: StudyPaths,
-    search_of: Callable[[str], str | None],
-    *,
-    may_run: bool,
-    check: Callable[[], object],
-) -> None:
     by_search: dict[str, list[Place]] = {}
     for file in list_below(paths.attempts, ".json"):
-        search = search_of(file.parent.name)
-        if search is not None:
-            by_search.setdefault(search, []).append(file)
+        search_of_file = inventory.search_of(file.parent.name)
+        if search_of_file is not None:
+            by_search.setdefault(search_of_file, []).append(file)
     for search, files in by_search.items():
-        gather_attempts(paths, search, files, may_run=may_run, check=check)
+        gather_attempts(paths, search, files, may_run=False)
+
+
+def _files_in(folder: Place) -> list[Place]:
+    return [folder / name for name in list_names(folder, ".json")]
