@@ -90,6 +90,9 @@ def test_a_page_opened_as_a_file_is_quiet_and_fits(site, chromium, name, width):
 def test_search_finds(site, chromium, sought, found):
     page = chromium.new_page(viewport={"width": 1280, "height": 800})
     page.goto((site / "index.html").as_uri())
-    page.get_by_role("textbox", name="Search").first.fill(sought)
+    box = page.get_by_role("textbox", name="Search").first
+    box.focus()  # which loads the index
+    page.get_by_text("Type to start searching").wait_for(state="attached", timeout=120_000)
+    box.press_sequentially(sought)  # the search hears keys, not a value that is set
     page.wait_for_selector(f".md-search-result__item a[href*='{found}']", state="attached")
     page.close()

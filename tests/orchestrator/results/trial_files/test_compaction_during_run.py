@@ -29,15 +29,20 @@ def committed(store, compaction, *indices):
 
 def test_the_end_waits_for_a_compaction_that_is_under_way(tmp_path, monkeypatch):
     store, real = new_store(tmp_path), compaction_during_run.compact_loose
+    entered, released = threading.Event(), threading.Event()
 
     def slowly(*arguments):
-        time.sleep(0.2)
+        entered.set()
+        assert released.wait(60)
         real(*arguments)
 
     monkeypatch.setattr(compaction_during_run, "compact_loose", slowly)
     with CompactionDuringRun(store, lambda: None) as compaction:
-        committed(store, compaction, 0, 1, 2)
+        committed(store, compaction, 0, 1)
+        assert entered.wait(60)
+        committed(store, compaction, 2)
         assert read_manifest(store).num_trials == 0, "no trial waits"
+        threading.Timer(0.2, released.set).start()
     assert read_manifest(store).num_trials == 2
     assert check_store(store) == 3
 
@@ -102,7 +107,7 @@ def test_an_exception_abandons_the_compaction_and_the_next_run_finishes_it(tmp_p
     def interrupted():
         with CompactionDuringRun(store, lambda: None) as compaction:
             committed(store, compaction, 0, 1)
-            entered.wait(10)
+            assert entered.wait(60)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
