@@ -28,6 +28,7 @@ class TrialJob:
         population: what it shares with the trials that it can be trained together with; None for a
             trial that runs alone.
         checkpoint_minutes: how old its checkpoint may become before it is replaced.
+        is_judged: whether it may be stopped early, so that each of its epochs is told at once.
         keeps_log: whether its log file is kept whatever becomes of it.
         loss_files: name -> bytes of the files that its loss is in (`trainables.loss_files`).
     """
@@ -39,6 +40,7 @@ class TrialJob:
     demand: Demand
     population: str | None = None
     checkpoint_minutes: float = 0.0
+    is_judged: bool = True
     keeps_model: bool = False
     keeps_embeddings: bool = False
     keeps_log: bool = True

@@ -8,10 +8,15 @@ from orchestrator.worker.worker import TrialFunction, TrialWorker, train
 
 
 class SlotWorker:
-    """`start` jobs, then `step` until no trial is left; `drop` those that the scheduler ends."""
+    """`start` jobs, then `step` until no trial is left; `drop` those that the scheduler ends.
 
-    def __init__(self, trial: TrialFunction = train) -> None:
-        self._single = TrialWorker(trial)
+    Args:
+        trial: runs a trial alone.
+        gather_seconds: of `TrialWorker`.
+    """
+
+    def __init__(self, trial: TrialFunction = train, gather_seconds: float = 0.0) -> None:
+        self._single = TrialWorker(trial, gather_seconds)
         self._population = PopulationWorker()
         self._alone: str | None = None  # id of a trial that is run alone
 

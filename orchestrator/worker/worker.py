@@ -1,6 +1,7 @@
 """Runs one trial at a time, step by step, and never raises: failures become messages."""
 
 import logging
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -54,10 +55,17 @@ def train(
 
 
 class TrialWorker:
-    """One trial slot. `start` a job, then `step` until an `Ended` comes or it is pruned."""
+    """One trial slot. `start` a job, then `step` until an `Ended` comes or it is pruned.
 
-    def __init__(self, trial: TrialFunction = train) -> None:
+    Args:
+        trial: runs a trial.
+        gather_seconds: how long to gather epochs of a trial that is not judged before they are
+            told: where a message costs the scheduler as much as some epochs take.
+    """
+
+    def __init__(self, trial: TrialFunction = train, gather_seconds: float = 0.0) -> None:
         self._trial = trial
+        self._gather_seconds = gather_seconds
         self._attempt: WorkerAttempt | None = None
 
     @property
@@ -76,12 +84,13 @@ class TrialWorker:
         attempt = self._attempt
         assert attempt is not None, "start comes before step"
         messages: list[Message] = []
+        told_from = time.monotonic() + (0.0 if attempt.job.is_judged else self._gather_seconds)
         try:
             with captured(attempt.log):
                 for report in self._reports:
                     messages.append(report)
                     attempt.take(report)
-                    if _is_to_be_decided(report, attempt.job):
+                    if time.monotonic() >= told_from and _is_to_be_decided(report, attempt.job):
                         return messages
             ended = attempt.complete()
         except Exception as error:  # the one place where a failure becomes a result
