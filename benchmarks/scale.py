@@ -174,9 +174,10 @@ def _commit(paths: StudyPaths, commits: int) -> dict[str, Any]:
     with CompactionDuringRun(paths, lambda: None) as compaction:
         for row in rows[1:]:
             began = time.thread_time()
-            assert commit_trial(paths, schema, row)
+            written = commit_trial(paths, schema, row)
             own.append(time.thread_time() - began)
-            compaction.committed("new", row["trial_id"])
+            assert written is not None
+            compaction.committed("new", row["trial_id"], written)
     compacting = time.process_time() - whole - sum(own)
     return {
         "first_ms": 1e3 * first,

@@ -84,6 +84,7 @@ def _file(package: str, name: str) -> Path:
     return Path(__file__).parent / package / f"{name}.py"
 
 
+@cache
 def _syntax_tree(file: Path) -> ast.Module:
     return ast.parse(file.read_bytes(), str(file))
 

@@ -21,6 +21,7 @@ from ray import tune
 from orchestrator.executors.job_groups import Group
 from orchestrator.results.storage.vanished_folders import never_made_again
 from orchestrator.trials.worker_messages import Ended, Message
+from orchestrator.worker.population_worker import Messages
 from orchestrator.worker.process_memory import process_bytes
 from orchestrator.worker.slot_worker import SlotWorker
 from orchestrator.worker.worker import TrialFunction
@@ -73,6 +74,13 @@ class ProcessWear:
         )
 
 
+class Told:
+    """The messages of a step, by trial; Tune would take a dict apart, and write it all out."""
+
+    def __init__(self, messages: Messages) -> None:
+        self.messages = messages
+
+
 def actor_class(trial: TrialFunction) -> type[tune.Trainable]:
     """A thin, reusable actor around a `SlotWorker`; ``trial`` travels with the class."""
 
@@ -97,7 +105,7 @@ def actor_class(trial: TrialFunction) -> type[tune.Trainable]:
             messages = self._worker.step()
             for of_trial in messages.values():
                 self._wear.receive(of_trial)
-            return {"messages": [*messages.items()]}  # Tune would take a dict apart
+            return {"told": Told(messages)}
 
         def drop(self, trial_ids: Sequence[str]) -> None:
             """End members of a population; the next step is without them."""

@@ -174,7 +174,7 @@ class TuneBridge:
             return False
         over = [
             trial_id
-            for trial_id, messages in result["messages"]
+            for trial_id, messages in result["told"].messages.items()
             if not self._scheduler.receive(trial_id, messages)
         ]
         entry.living.difference_update(over)

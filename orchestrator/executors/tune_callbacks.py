@@ -111,7 +111,7 @@ class BridgeCallback(tune.Callback):
         self, iteration: int, trials: list[Trial], trial: Trial, result: dict[str, Any], **_: Any
     ) -> None:
         """Drop the messages, which were read before: Tune keeps every trial's last result."""
-        result.pop("messages", None)
+        result.pop("told", None)
 
     def on_trial_complete(
         self, iteration: int, trials: list[Trial], trial: Trial, **_: Any

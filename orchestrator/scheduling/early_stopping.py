@@ -125,11 +125,15 @@ class EarlyStopper:
         rule: whether a trial continues past a rung.
         bracket: index of a suggestion -> its bracket, which is the first rung that concerns it.
             Only trials of one bracket are rivals.
+
+    Attributes:
+        steps: as given.
     """
 
     def __init__(
         self, steps: Sequence[int], rule: StoppingRule, bracket: Callable[[int], int] = lambda _: 0
     ) -> None:
+        self.steps = frozenset(steps)
         self._numbers = {step: number for number, step in enumerate(steps)}
         self._rule = rule
         self._bracket = bracket

@@ -232,6 +232,11 @@ class SearchRun:
             index, step, best_so_far, lambda other: other <= last_rival
         )
 
+    @property
+    def rungs(self) -> frozenset[int]:
+        """The steps at which its trials are compared."""
+        return self._early_stopper.steps
+
     def rung_at(self, step: int) -> int | None:
         """The rung that lies at ``step``, or None."""
         return self._early_stopper.rung_at(step)

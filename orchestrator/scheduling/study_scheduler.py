@@ -191,7 +191,7 @@ class StudyScheduler:
         return replace(
             job,
             checkpoint_minutes=self._study.resources.checkpoint_minutes,
-            is_judged=spec.stage == "search" and self._study.search.early_stopping.kind != "none",
+            rungs=self._queues.run_of(spec).rungs if spec.stage == "search" else frozenset(),
             keeps_log=self._queues.num_trained < _MAX_LOGS,
         )
 

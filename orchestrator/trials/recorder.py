@@ -34,7 +34,8 @@ class TrialRecorder:
         paths: its results folder.
         schema: schema of its trial files.
         versions: versions that rows hold.
-        committed: called with the ids of search and trial once a trial has a row.
+        committed: called with the ids of search and trial once a trial has a row, and with the row
+            if it was written now, and is no copy of another.
     """
 
     def __init__(
@@ -43,7 +44,9 @@ class TrialRecorder:
         paths: StudyPaths,
         schema: pa.Schema,
         versions: Versions,
-        committed: Callable[[str, str], object] = lambda search, trial_id: None,
+        committed: Callable[[str, str, pa.Table | None], object] = lambda search, trial_id, row: (
+            None
+        ),
     ) -> None:
         self._committed = committed
         self._study = study
@@ -68,8 +71,8 @@ class TrialRecorder:
             **self._cost_columns(spec, history, ended, attempt),
             **self._versions.columns(),
         }
-        commit_trial(self._paths, self._schema, row)
-        self._committed(spec.search.id, spec.trial_id)
+        written = commit_trial(self._paths, self._schema, row)
+        self._committed(spec.search.id, spec.trial_id, written)
 
     def copy(self, specs: Sequence[TrialSpec]) -> None:
         """Commit the rows of copies of trials that other searches have committed."""
@@ -83,7 +86,7 @@ class TrialRecorder:
             )
         copy_trials(self._paths, self._schema, copies)
         for spec in specs:
-            self._committed(spec.search.id, spec.trial_id)
+            self._committed(spec.search.id, spec.trial_id, None)
 
     def _score_columns(self, spec: TrialSpec, history: TrialHistory) -> dict[str, object]:
         epochs, selected, tests = history.epochs, history.selected(), history.tests

@@ -28,7 +28,7 @@ class TrialJob:
         population: what it shares with the trials that it can be trained together with; None for a
             trial that runs alone.
         checkpoint_minutes: how old its checkpoint may become before it is replaced.
-        is_judged: whether it may be stopped early, so that each of its epochs is told at once.
+        rungs: epochs trained, over all folds, after which the scheduler compares it with others.
         keeps_log: whether its log file is kept whatever becomes of it.
         loss_files: name -> bytes of the files that its loss is in (`trainables.loss_files`).
     """
@@ -40,7 +40,7 @@ class TrialJob:
     demand: Demand
     population: str | None = None
     checkpoint_minutes: float = 0.0
-    is_judged: bool = True
+    rungs: frozenset[int] = frozenset()
     keeps_model: bool = False
     keeps_embeddings: bool = False
     keeps_log: bool = True

@@ -1,6 +1,7 @@
 """Runs the trials of one population together, epoch by epoch; failures become messages."""
 
 import io
+import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -31,9 +32,13 @@ class PopulationWorker:
     Where memory runs out, or an error ends all of them that may be the fault of one, the members
     start again, one half of them after the other; what they reported before they do not report
     again.
+
+    Args:
+        gather_seconds: how long to gather epochs between two rungs before they are told.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, gather_seconds: float = 0.0) -> None:
+        self._gather_seconds = gather_seconds
         self._attempts: dict[str, WorkerAttempt] = {}
         self._turns: list[list[str]] = []
         self._population: Population | None = None
@@ -52,19 +57,35 @@ class PopulationWorker:
         self._to_skip = dict.fromkeys(self._attempts, 0)
 
     def step(self) -> Messages:
-        """Run for an epoch; returns the messages of each trial.
+        """Run until the scheduler has to decide, or hear; returns the messages of each trial.
 
         Of who waits for its turn, or repeats what it reported, there are none: an empty list, by
         which the scheduler knows that nothing is stuck.
         """
         messages: Messages = {trial_id: [] for trial_id in self._attempts}
+        told_from = time.monotonic() + self._gather_seconds
         turn = [trial_id for trial_id in self._turns[0] if trial_id in self._attempts]
-        if turn:
-            messages |= self._epoch(turn)
+        is_due = not turn
+        while not is_due:
+            of_epoch = self._epoch(turn)
+            for trial_id, reports in of_epoch.items():
+                messages[trial_id] += reports
+            is_due = (
+                self._population is None
+                or any(self._is_due(*last) for last in of_epoch.items())
+                or time.monotonic() >= told_from
+            )
         if not any(trial_id in self._attempts for trial_id in self._turns[0]):
             del self._turns[0]
             self._population = None
         return messages
+
+    def _is_due(self, trial_id: str, messages: Sequence[Message]) -> bool:
+        """Whether the scheduler has to know at once what a trial said."""
+        attempt = self._attempts.get(trial_id)  # None of a trial that is over
+        return attempt is None or any(
+            attempt.is_at_rung(message) for message in messages if not isinstance(message, Ended)
+        )
 
     def drop(self, trial_id: str) -> None:
         """Train a trial no further, as it was pruned; its attempt ends as "stopped"."""

@@ -12,12 +12,12 @@ class SlotWorker:
 
     Args:
         trial: runs a trial alone.
-        gather_seconds: of `TrialWorker`.
+        gather_seconds: how long to gather epochs between two rungs before they are told.
     """
 
     def __init__(self, trial: TrialFunction = train, gather_seconds: float = 0.0) -> None:
         self._single = TrialWorker(trial, gather_seconds)
-        self._population = PopulationWorker()
+        self._population = PopulationWorker(gather_seconds)
         self._alone: str | None = None  # id of a trial that is run alone
 
     @property

@@ -20,7 +20,7 @@ from orchestrator.worker.process_memory import clear_frames, limit_memory, relea
 from orchestrator.worker.worker_attempt import WorkerAttempt, captured
 from trainables.errors import CheckpointError
 from trainables.settings.trial_settings import TrialSettings
-from trainables.trial_reports import Report, TestReport
+from trainables.trial_reports import Report
 
 if TYPE_CHECKING:
     from trainables.trial.fold_artifacts import FoldArtifacts
@@ -59,8 +59,8 @@ class TrialWorker:
 
     Args:
         trial: runs a trial.
-        gather_seconds: how long to gather epochs of a trial that is not judged before they are
-            told: where a message costs the scheduler as much as some epochs take.
+        gather_seconds: how long to gather epochs between two rungs before they are told: where a
+            message costs the scheduler as much as some epochs take.
     """
 
     def __init__(self, trial: TrialFunction = train, gather_seconds: float = 0.0) -> None:
@@ -84,13 +84,14 @@ class TrialWorker:
         attempt = self._attempt
         assert attempt is not None, "start comes before step"
         messages: list[Message] = []
-        told_from = time.monotonic() + (0.0 if attempt.job.is_judged else self._gather_seconds)
+        told_from = time.monotonic() + self._gather_seconds
         try:
             with captured(attempt.log):
                 for report in self._reports:
                     messages.append(report)
                     attempt.take(report)
-                    if time.monotonic() >= told_from and _is_to_be_decided(report, attempt.job):
+                    is_due = attempt.is_at_rung(report) or time.monotonic() >= told_from
+                    if is_due and not attempt.is_at_end(report):
                         return messages
             ended = attempt.complete()
         except Exception as error:  # the one place where a failure becomes a result
@@ -132,15 +133,6 @@ def _reports(attempt: WorkerAttempt, trial: TrialFunction) -> Iterator[Report]:
         attempt.note = redacted(f"it started from scratch, its checkpoint was set aside: {error}")
         logging.getLogger(__name__).warning(attempt.note)
         yield from start(resume=None)
-
-
-def _is_to_be_decided(report: Report, job: TrialJob) -> bool:
-    """Whether the scheduler decides after a report if the trial continues."""
-    if isinstance(report, TestReport):
-        return False
-    settings = job.settings
-    epochs = int(settings.hyperparameters.get("epochs", settings.training.epochs))
-    return report.epoch < epochs or report.fold != settings.folds[-1]
 
 
 def _artifact_saver(job: TrialJob) -> Keep:

@@ -41,7 +41,9 @@ class TrialCopy:
     identity: Mapping[str, object]
 
 
-def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]) -> bool:
+def commit_trial(
+    paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
+) -> pa.Table | None:
     """Write the row of an ended trial, which is never changed again.
 
     Args:
@@ -51,7 +53,8 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
             columns may be missing: they are derived from ``test_scores`` in any case.
 
     Returns:
-        False if the trial was committed before, now in a segment or not; that row stays.
+        The row as it is written; None if the trial was committed before, now in a segment or not:
+        that row stays.
 
     Raises:
         ValueError: the row does not fit the schema, or holds NaN or infinities.
@@ -60,8 +63,9 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
     """
     flat = dict.fromkeys(known_test_columns(schema.names))
     table = to_table(schema, {**row, **flat})
-    # In searches flat test columns are null; to derive that would take a third of a commit.
-    data = encode(table if row["stage"] == "search" else with_flat_test_scores(table))
+    if row["stage"] != "search":  # there they are null; to derive that takes a third of a commit
+        table = with_flat_test_scores(table)
+    data = encode(table)
     if not is_present(paths):  # a folder made again in its place would hide what was there
         raise StoreError(
             f"{paths.folder} is gone: it no longer has a {paths.store.name}. Restore it, then"
@@ -72,13 +76,13 @@ def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
     # The file of a trial that was compacted is gone, so its name is free: a second row there would
     # be counted by programs that know nothing of the manifest.
     if is_compacted(paths, trial_id) or not put_if_absent(path, data):
-        return False
+        return None
     # Looking again, after the name is taken, leaves no moment in which a compaction could slip in.
     if is_compacted(paths, trial_id):
         remove(path)
-        return False
+        return None
     keep_copy(path, data)  # which whoever compacts it need not fetch
-    return True
+    return table
 
 
 def copy_trials(paths: StudyPaths, schema: pa.Schema, copies: Sequence[TrialCopy]) -> None:

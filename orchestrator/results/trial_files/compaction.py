@@ -23,6 +23,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 
 import pyarrow as pa
 
@@ -92,14 +93,17 @@ def compact(paths: StudyPaths) -> int:
     refuse_links(paths.folder, deep=True)
     inventory = take_inventory(paths)
     _clean(paths, inventory)
-    compaction = _compaction(paths, lambda: None)
+    compaction = _compaction(paths, lambda: None, {})
     compaction.write_lacking_columns(compaction.gather(inventory.manifest, inventory.loose))
     gather_all(paths, inventory)
     return len(inventory.loose)
 
 
 def compact_loose(
-    paths: StudyPaths, loose: Mapping[str, Place], check: Callable[[], object] = lambda: None
+    paths: StudyPaths,
+    loose: Mapping[str, Place],
+    check: Callable[[], object] = lambda: None,
+    known: Mapping[str, pa.Table] = MappingProxyType({}),
 ) -> None:
     """Gather trial files into a segment, then merge the levels that are full.
 
@@ -111,12 +115,13 @@ def compact_loose(
         loose: trial id -> trial file, of committed trials. Those in a segment are left out.
         check: called again and again, and right before anything is replaced; what it raises ends
             the compaction, and the next one finishes it.
+        known: trial id -> row, of files that this process has written, which are not read then.
 
     Raises:
         CorruptFileError: a file is damaged or not where it belongs; no trial is lost.
         StoreError: the store cannot be written, or another process compacts it; no trial is lost.
     """
-    _compaction(paths, check).gather(read_manifest(paths), loose)
+    _compaction(paths, check, known).gather(read_manifest(paths), loose)
 
 
 def finish_compaction(paths: StudyPaths) -> None:
@@ -161,7 +166,7 @@ def trial_groups(inventory: Inventory, schema: pa.Schema, study: str) -> Iterato
     """
     for segment in inventory.manifest.segments:
         yield from segment_groups(segment, schema, study)
-    yield from _loose_groups(inventory.loose, schema, study)
+    yield from _loose_groups(inventory.loose, schema, study, {})
 
 
 def segment_groups(segment: Segment, schema: pa.Schema, study: str) -> Iterator[pa.Table]:
@@ -177,14 +182,21 @@ def segment_groups(segment: Segment, schema: pa.Schema, study: str) -> Iterator[
     check_segment_rows(segment, pa.concat_tables(found), study)
 
 
-def _loose_groups(files: Mapping[str, Place], schema: pa.Schema, study: str) -> Iterator[pa.Table]:
-    loose = list(files.values())
+def _loose_groups(
+    files: Mapping[str, Place], schema: pa.Schema, study: str, known: Mapping[str, pa.Table]
+) -> Iterator[pa.Table]:
+    loose = list(files)
     for start in range(0, len(loose), TRIALS_PER_ROW_GROUP):
         of_group = loose[start : start + TRIALS_PER_ROW_GROUP]
-        fetch(of_group)
+        fetch([files[trial_id] for trial_id in of_group if trial_id not in known])
         parts = []
         for first in range(0, len(of_group), _ROWS_AT_ONCE):
-            rows = [_row(path, schema, study) for path in of_group[first : first + _ROWS_AT_ONCE]]
+            rows = [
+                with_missing_columns(known[trial_id], schema)
+                if trial_id in known
+                else _row(files[trial_id], schema, study)
+                for trial_id in of_group[first : first + _ROWS_AT_ONCE]
+            ]
             parts.append(pa.concat_tables(rows).combine_chunks())
         yield pa.concat_tables(parts)
 
@@ -271,6 +283,7 @@ class _Compaction:
     schema: pa.Schema
     study: str
     check: Callable[[], object]
+    known: Mapping[str, pa.Table]
 
     def gather(self, manifest: Manifest, loose: Mapping[str, Place]) -> Manifest:
         """Gather trial files, then merge the levels that are full; gives the manifest by then."""
@@ -338,14 +351,16 @@ class _Compaction:
             for group in segment_groups(segment, self.schema, self.study):
                 self.check()
                 yield group
-        for group in _loose_groups(loose, self.schema, self.study):
+        for group in _loose_groups(loose, self.schema, self.study, self.known):
             self.check()
             yield group
 
 
-def _compaction(paths: StudyPaths, check: Callable[[], object]) -> _Compaction:
+def _compaction(
+    paths: StudyPaths, check: Callable[[], object], known: Mapping[str, pa.Table]
+) -> _Compaction:
     return _Compaction(
-        paths=paths, schema=read_schema(paths), study=study_name(paths), check=check
+        paths=paths, schema=read_schema(paths), study=study_name(paths), check=check, known=known
     )
 
 

@@ -6,6 +6,8 @@ from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Self
 
+import pyarrow as pa
+
 from orchestrator.results.records.asks import Ask
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
@@ -15,6 +17,8 @@ from orchestrator.results.trial_files.compaction_manifest import (
     take_inventory,
 )
 from orchestrator.results.trial_files.gathered_records import gather_ended
+
+_KEPT_BYTES = 2**26  # of rows in memory, which need not be read again
 
 
 class CompactionDuringRun:
@@ -42,6 +46,8 @@ class CompactionDuringRun:
         self._check_ownership = check_ownership
         self._turn = turn
         self._loose: dict[str, Place] = {}
+        self._rows: dict[str, pa.Table] = {}
+        self._kept_bytes = 0
         self._ended: dict[str, Sequence[Ask]] = {}
         self._thread: threading.Thread | None = None
         self._abandoned = threading.Event()
@@ -64,16 +70,25 @@ class CompactionDuringRun:
         if error is None:
             self.raise_if_failed()
 
-    def committed(self, search: str, trial_id: str) -> None:
-        """A trial has a row: where it fills a segment with others, they are compacted."""
+    def committed(self, search: str, trial_id: str, row: pa.Table | None) -> None:
+        """A trial has a row: where it fills a segment with others, they are compacted.
+
+        Args:
+            search: id of the trial's search.
+            trial_id: its id.
+            row: its row, if this process has just written it.
+        """
         self._loose[trial_id] = self._paths.trial(search, trial_id)
+        if row is not None and self._kept_bytes + row.nbytes <= _KEPT_BYTES:
+            self._rows[trial_id] = row
+            self._kept_bytes += row.nbytes
         is_busy = self._thread is not None and self._thread.is_alive()
         if len(self._loose) < TRIALS_PER_SEGMENT or is_busy or self._error is not None:
             return
-        gathered, self._loose = self._loose, {}
-        ended, self._ended = self._ended, {}
+        due = self._loose, self._rows, self._ended
+        self._loose, self._rows, self._ended, self._kept_bytes = {}, {}, {}, 0
         self._thread = threading.Thread(
-            target=self._compact, args=(gathered, ended), name="compaction", daemon=True
+            target=self._compact, args=due, name="compaction", daemon=True
         )
         self._thread.start()
 
@@ -91,14 +106,19 @@ class CompactionDuringRun:
         if self._error is not None:
             raise self._error
 
-    def _compact(self, gathered: dict[str, Place], ended: Mapping[str, Sequence[Ask]]) -> None:
+    def _compact(
+        self,
+        gathered: dict[str, Place],
+        rows: Mapping[str, pa.Table],
+        ended: Mapping[str, Sequence[Ask]],
+    ) -> None:
         try:
             with self._turn():
                 finish_compaction(self._paths)  # of a part that was killed meanwhile
                 if not self._knows_earlier:  # listed once, and only where trials fill a segment
                     gathered |= take_inventory(self._paths).loose
                     self._knows_earlier = True
-                compact_loose(self._paths, gathered, self._check)
+                compact_loose(self._paths, gathered, self._check, rows)
             gather_ended(self._paths, ended, self._check)
         except _Abandoned:
             pass

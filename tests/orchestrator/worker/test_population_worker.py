@@ -70,6 +70,24 @@ def test_every_member_reports_its_epochs_and_that_it_is_complete(worker, jobs):
         assert (attempt.cause, attempt.reports, attempt.cpus) == ("complete", 2, 0.25)
 
 
+def test_epochs_are_told_together_up_to_a_rung(jobs):
+    worker = PopulationWorker(gather_seconds=60.0)
+    training = replace(jobs[0].settings.training, epochs=5)
+    worker.start(
+        [
+            replace(job, settings=replace(job.settings, training=training), rungs=frozenset({2}))
+            for job in jobs
+        ]
+    )
+    assert {len(messages) for messages in worker.step().values()} == {2}
+    worker.drop("b")
+    last = worker.step()
+    assert {trial_id: epochs_of(messages) for trial_id, messages in last.items()} == {
+        trial_id: [(0, 3), (0, 4), (0, 5)] for trial_id in "acd"
+    }
+    assert not worker.members
+
+
 def test_a_member_that_is_dropped_says_no_more_and_its_attempt_is_stopped(worker, jobs):
     worker.start(jobs)
     said = said_by(worker, drop=lambda said: ["b"] if "b" in said else [])

@@ -91,19 +91,14 @@ def test_an_attempt_says_where_it_ran_what_it_occupied_and_how_far_it_came(paths
     assert ended.attempt == whole
 
 
-def test_epochs_of_a_trial_that_is_not_judged_are_told_together(paths):
-    told_at_once = run(TrialWorker(simulated_trial), job_in(paths))
+def test_epochs_are_told_together_up_to_a_rung(paths):
+    told_at_once = run(TrialWorker(simulated_trial), job_in(paths, folds=(4, 2)))
     together = TrialWorker(simulated_trial, gather_seconds=60.0)
-    together.start(replace(job_in(paths), is_judged=False))
-    assert together.step()[:-1] == told_at_once[:-1]
+    together.start(replace(job_in(paths, folds=(4, 2)), rungs=frozenset({2, 3})))
+    steps = [together.step() for _ in range(3)]
+    assert [len(step) for step in steps] == [2, 1, 4]
+    assert [message for step in steps for message in step][:-1] == told_at_once[:-1]
     assert together.is_over
-
-
-def test_epochs_of_a_trial_that_is_judged_are_told_one_by_one(paths):
-    worker = TrialWorker(simulated_trial, gather_seconds=60.0)
-    worker.start(job_in(paths))
-    assert len(worker.step()) == 1
-    worker.stop()
 
 
 def test_a_worker_that_is_stopped_leaves_what_the_scheduler_wrote_of_its_attempt(paths):

@@ -6,14 +6,16 @@ import time
 import polars as pl
 import pytest
 
+from orchestrator.results.trial_files import compaction as compaction_module
 from orchestrator.results.trial_files import compaction_during_run
+from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.compaction_during_run import CompactionDuringRun
 from orchestrator.results.trial_files.compaction_manifest import read_manifest
 from orchestrator.results.trial_files.integrity import check_store
 from podium.errors import StoreError
 from tests.orchestrator.results.small_segments import make_segments_small
-from tests.orchestrator.results.store_rows import commit, new_store, row
+from tests.orchestrator.results.store_rows import SCHEMA, commit, new_store, row
 
 
 @pytest.fixture(autouse=True)
@@ -21,10 +23,14 @@ def small_segments(monkeypatch):
     make_segments_small(monkeypatch.setattr)
 
 
+def rows_in(store):
+    return pl.read_parquet(f"{store.folder}/**/*.parquet").sort("trial_id").to_dicts()
+
+
 def committed(store, compaction, *indices):
     for index in indices:
-        commit(store, row(index))
-        compaction.committed(f"s{index % 2}", f"t{index:03d}")
+        written = commit_trial(store, SCHEMA, row(index))
+        compaction.committed(f"s{index % 2}", f"t{index:03d}", written)
 
 
 def test_the_end_waits_for_a_compaction_that_is_under_way(tmp_path, monkeypatch):
@@ -45,6 +51,27 @@ def test_the_end_waits_for_a_compaction_that_is_under_way(tmp_path, monkeypatch)
         threading.Timer(0.2, released.set).start()
     assert read_manifest(store).num_trials == 2
     assert check_store(store) == 3
+
+
+def test_rows_that_the_run_wrote_are_not_read_again(tmp_path, monkeypatch):
+    read, read_groups = [], compaction_module.read_groups
+
+    def noted(path, schema):
+        read.append(path.stem)
+        return read_groups(path, schema)
+
+    monkeypatch.setattr(compaction_module, "read_groups", noted)
+    store = commit(new_store(tmp_path / "kept"), row(0))
+    with CompactionDuringRun(store, lambda: None) as compaction:
+        committed(store, compaction, 1, 2)
+    assert read == ["t000"]  # of an earlier run
+
+    monkeypatch.setattr(compaction_during_run, "_KEPT_BYTES", 0)
+    full = commit(new_store(tmp_path / "full"), row(0))
+    with CompactionDuringRun(full, lambda: None) as compaction:
+        committed(full, compaction, 1, 2)
+    assert sorted(read[1:]) == ["t000", "t001", "t002"]
+    assert rows_in(store) == rows_in(full)
 
 
 def test_what_an_earlier_run_left_loose_is_gathered_with_the_first_segment(tmp_path):
@@ -101,7 +128,9 @@ def test_an_exception_abandons_the_compaction_and_the_next_run_finishes_it(tmp_p
     monkeypatch.setattr(
         compaction_during_run,
         "compact_loose",
-        lambda paths, loose, check: compact_loose(paths, loose, lambda: wait_then_check(check)),
+        lambda paths, loose, check, rows: compact_loose(
+            paths, loose, lambda: wait_then_check(check), rows
+        ),
     )
 
     def interrupted():
