@@ -322,6 +322,8 @@ def _measured(words: Sequence[object]) -> tuple[float, float, float, str]:
         [sys.executable, "-c", code, *map(str, words)], capture_output=True, text=True, check=False
     )
     wall = time.monotonic() - began
+    if ended.returncode != 0:
+        sys.exit(f"it failed: {ended.stderr}")
     processor, memory = map(float, ended.stderr.split()[-2:])
     return wall, processor, memory, ended.stdout
 

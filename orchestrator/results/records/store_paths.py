@@ -33,6 +33,7 @@
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from orchestrator.results.storage.locations import Place, parse_place
@@ -183,6 +184,11 @@ class StudyPaths:
 def is_file_name(name: str) -> bool:
     """Whether a name of a search or a trial can be a file name, and of this folder only."""
     return bool(_SAFE_NAME.fullmatch(name))
+
+
+def are_file_names(names: Iterable[str]) -> bool:
+    """Whether all of many names can be file names."""
+    return all(map(_SAFE_NAME.fullmatch, names))
 
 
 def _safe(what: str, name: str) -> str:

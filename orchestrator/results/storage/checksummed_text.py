@@ -40,6 +40,11 @@ def read_checksummed(path: Place) -> dict[str, Any] | None:
     return verified(path, read_record(path))
 
 
+def read_with_checksum(path: Place) -> tuple[dict[str, Any] | None, str | None]:
+    """As `read_checksummed`, with the checksum; (None, None) if there is no such file."""
+    return _verified(path, read_record(path))
+
+
 def read_checksummed_of_many(paths: Sequence[Place]) -> Iterator[dict[str, Any] | None]:
     """As `read_checksummed`, of many files; remote ones are read several at once."""
     return map(verified, paths, read_records(paths))
@@ -55,13 +60,19 @@ def verified(path: Place, content: bytes | None) -> dict[str, Any] | None:
     Raises:
         CorruptFileError: as `read_checksummed`.
     """
+    return _verified(path, content)[0]
+
+
+def _verified(path: Place, content: bytes | None) -> tuple[dict[str, Any] | None, str | None]:
     values = parse_json(path, content)
-    if values is None or not values.keys() & {_MARK, _HASH}:
-        return values
+    if values is None:
+        return None, None
+    has_none = not values.keys() & {_MARK, _HASH}
     mark, written = values.pop(_MARK, None), values.pop(_HASH, None)
-    if mark != "sha256" or written != checksum_of(values):
+    found = checksum_of(values)
+    if not has_none and (mark != "sha256" or written != found):
         raise _changed(path)
-    return values
+    return values, found
 
 
 def text_with_checksum(text: bytes) -> bytes:

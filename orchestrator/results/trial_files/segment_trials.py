@@ -5,16 +5,17 @@ so a process reads it once. A lookup costs microseconds and a trial some twenty 
 """
 
 import functools
+import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from orchestrator.results.records.store_paths import is_file_name
+from orchestrator.results.records.store_paths import are_file_names, is_file_name
 from orchestrator.results.storage.checksummed_text import (
     checksum_of,
-    read_checksummed,
+    read_with_checksum,
     write_checksummed,
 )
 from orchestrator.results.storage.locations import Place
@@ -45,7 +46,7 @@ class SegmentTrials:
         counts = []
         for search in self._searches:
             before = len(ids)
-            ids.extend(trial_id.encode() for trial_id in searches[search])
+            ids.extend(map(str.encode, searches[search]))
             counts.append(len(ids) - before)
         unsorted = np.array(ids, dtype=np.bytes_)
         order = np.argsort(unsorted, kind="stable")
@@ -92,6 +93,10 @@ class SegmentTrials:
             for search, (start, end) in zip(self._searches, bounds, strict=True)
         }
 
+    def first_twice(self) -> str | None:
+        """A trial that is listed twice; None if none is."""
+        return _first_of_pair(self.ids)
+
     def frame(self) -> "pl.DataFrame":
         """One row a trial, sorted: ``search`` and ``trial_id``."""
         import polars as pl  # takes long, and plans read no rows
@@ -135,7 +140,11 @@ def joined(parts: Sequence[SegmentTrials]) -> SegmentTrials:
 
 def first_twice(parts: Sequence[SegmentTrials]) -> str | None:
     """A trial that is listed twice, in one of the parts or in two; None if none is."""
-    ids = np.sort(np.concatenate([part.ids for part in parts])) if parts else np.array([])
+    return _first_of_pair(np.sort(np.concatenate([part.ids for part in parts]))) if parts else None
+
+
+def _first_of_pair(ids: "np.ndarray[Any, np.dtype[np.bytes_]]") -> str | None:
+    """The first of sorted ids that comes again."""
     twice = np.flatnonzero(ids[1:] == ids[:-1])
     return str(ids[twice[0]].decode()) if len(twice) else None
 
@@ -163,12 +172,12 @@ def read_listing(path: Place, checksum: str) -> SegmentTrials:
         CorruptFileError: it is missing, damaged, not the one that the manifest means, or holds
             names that podium never writes.
     """
-    values = read_checksummed(path)
+    values, found = read_with_checksum(path)
     if values is None:
         raise CorruptFileError(
             f"{path} is missing, and the manifest beside it names it. Restore the file from a copy"
         )
-    if checksum_of(values) != checksum:
+    if found != checksum:
         raise CorruptFileError(
             f"{path} is not the listing that the manifest beside it means: their checksums differ."
             " Restore the original file"
@@ -202,10 +211,11 @@ def listed_trials(path: Place, searches: Any) -> SegmentTrials:
     """
     if not isinstance(searches, dict) or not all(isinstance(it, list) for it in searches.values()):
         raise CorruptFileError(f"{path} is not a listing: it must hold the trials of searches")
-    for name in (*searches, *(trial_id for ids in searches.values() for trial_id in ids)):
-        if not isinstance(name, str) or not is_file_name(name):
-            raise CorruptFileError(f"{path} names {name!r}, which is not a file name")
+    names = [*searches, *itertools.chain.from_iterable(searches.values())]
+    if set(map(type, names)) - {str} or not are_file_names(names):
+        wrong = next(it for it in names if not isinstance(it, str) or not is_file_name(it))
+        raise CorruptFileError(f"{path} names {wrong!r}, which is not a file name")
     trials = SegmentTrials(searches)
-    if (twice := first_twice([trials])) is not None:
+    if (twice := trials.first_twice()) is not None:
         raise CorruptFileError(f"{path} lists trial {twice} twice. Restore the original file")
     return trials
