@@ -33,7 +33,9 @@ from ray import tune
 # isort: on
 from benchmarks.orchestration import BareTrainable, reporting_trial
 from orchestrator.executors.ray_tune import RayTuneExecutor
+from orchestrator.results.records.results_folder import is_present
 from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.compaction_manifest import take_inventory
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.run_study import Console, run_study
 from orchestrator.scheduling.running_search import SearchRun
@@ -78,14 +80,15 @@ def _compare(options: argparse.Namespace) -> None:
         _print("bare Tune", bare)
         storage = Path(folder) / "killed"
         driver = _inner(options, "podium", storage)
-        committed = _kill_at(driver, storage, options.kill_at)
+        paths = StudyPaths(storage / _study(options).name)
+        committed = _kill_at(driver, paths, options.kill_at)
         print(f"killed with SIGKILL at {committed} committed trials", flush=True)
         started = time.perf_counter()
         again = json.loads(_inner(options, "podium", storage).communicate()[0])
         print(f"continued after {again['start']:.1f} s: reading, replay and Ray's start")
         _print("continued", again)
         print(f"whole continuation {time.perf_counter() - started:.0f} s", flush=True)
-        rows = Reader(storage / _study(options).name).trials().collect()
+        rows = Reader(paths.folder).trials().collect()
         counts = rows.group_by("search", "stage").len()
         print(
             f"{len(rows)} trials, {rows['trial_id'].n_unique()} ids; trials of a search: "
@@ -107,8 +110,8 @@ def _inner(options: argparse.Namespace, which: str, storage: Any) -> subprocess.
     )
 
 
-def _kill_at(driver: subprocess.Popen[str], storage: Path, count: int) -> int:
-    while (committed := sum(1 for _ in storage.rglob("trials/**/*.parquet"))) < count:
+def _kill_at(driver: subprocess.Popen[str], paths: StudyPaths, count: int) -> int:
+    while (committed := _num_committed(paths)) < count:
         assert driver.poll() is None, "the driver ended before it could be killed"
         time.sleep(1.0)
     children = psutil.Process(driver.pid).children(recursive=True)
@@ -116,6 +119,13 @@ def _kill_at(driver: subprocess.Popen[str], storage: Path, count: int) -> int:
     driver.communicate()
     psutil.wait_procs(children, timeout=30)
     return committed
+
+
+def _num_committed(paths: StudyPaths) -> int:
+    if not is_present(paths):
+        return 0
+    inventory = take_inventory(paths)
+    return len(inventory.loose) + inventory.manifest.num_trials
 
 
 def _tell(measured: dict[str, Any]) -> None:
