@@ -183,7 +183,7 @@ def run_study(
                 study, paths, read_schema(paths), current_versions(), compaction.committed
             ),
             check_ownership=partial(_check_ownership, paths, lock, compaction),
-            search_ended=compaction.search_ended,
+            search_advanced=compaction.search_advanced,
         )
         time_left = TimeLeft(study, queues, clock)
         time_left.learn_rows(_trials_of(reader, own_searches))

@@ -61,14 +61,15 @@ class OwnStore:
         objective: name of the validation metric that searches maximise.
         recorder: commits the rows of trials.
         check_ownership: raises if another process owns the study by now.
-        search_ended: takes id and asks of a search of which every trial has a row.
+        search_advanced: takes id and asks so far of a search, the id of a trial of it that has a
+            row now, and whether every trial has one.
     """
 
     paths: StudyPaths
     objective: str
     recorder: TrialRecorder
     check_ownership: Callable[[], object]
-    search_ended: Callable[[str, Sequence[Ask]], object]
+    search_advanced: Callable[[str, Sequence[Ask], str, bool], object]
 
 
 class StudyScheduler:
@@ -372,8 +373,9 @@ class StudyScheduler:
                 seconds=history.seconds - history.test_seconds,
             ),
         )
-        if spec.stage == "search" and (run := self._queues.run_of(spec)).is_over:
-            self._store.search_ended(spec.search.id, run.asks)
+        if spec.stage == "search":
+            search = self._queues.run_of(spec)
+            self._store.search_advanced(spec.search.id, search.asks, spec.trial_id, search.is_over)
         self._commit_copies()
         self.events.trial_ended(spec, history, ended.state)
 

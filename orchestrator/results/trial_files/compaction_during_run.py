@@ -1,6 +1,7 @@
 """Compacts the trials that a run commits, and what their searches leave, while it goes on."""
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
@@ -16,15 +17,17 @@ from orchestrator.results.trial_files.compaction_manifest import (
     TRIALS_PER_SEGMENT,
     take_inventory,
 )
-from orchestrator.results.trial_files.gathered_records import gather_ended
+from orchestrator.results.trial_files.gathered_records import SearchRecords, gather_searches
 
+_LEAST_GATHERED = 8  # trials of a search that is not over
 _KEPT_BYTES = 2**26  # of rows in memory, which need not be read again
 
 
 class CompactionDuringRun:
     """Gathers loose trials as soon as they fill a segment, in a thread, so that no trial waits.
 
-    Asks and attempts of searches that are over by then are gathered with them.
+    Asks and attempts are gathered with them, of searches that are over by then, or of which as
+    many are in files of their own as are gathered: so each is written anew only log times.
 
     Use as a context manager around the time in which trials are committed; whoever enters it holds
     the study's lock. Its end waits for a compaction that is under way; if an exception ended the
@@ -48,7 +51,9 @@ class CompactionDuringRun:
         self._loose: dict[str, Place] = {}
         self._rows: dict[str, pa.Table] = {}
         self._kept_bytes = 0
-        self._ended: dict[str, Sequence[Ask]] = {}
+        self._pending: dict[str, list[str]] = {}  # search -> trials whose attempts have files
+        self._num_gathered: Counter[str] = Counter()  # trials of a search
+        self._due: dict[str, SearchRecords] = {}
         self._thread: threading.Thread | None = None
         self._abandoned = threading.Event()
         self._error: Exception | None = None
@@ -85,21 +90,31 @@ class CompactionDuringRun:
         is_busy = self._thread is not None and self._thread.is_alive()
         if len(self._loose) < TRIALS_PER_SEGMENT or is_busy or self._error is not None:
             return
-        due = self._loose, self._rows, self._ended
-        self._loose, self._rows, self._ended, self._kept_bytes = {}, {}, {}, 0
+        due = self._loose, self._rows, self._due
+        self._loose, self._rows, self._due, self._kept_bytes = {}, {}, {}, 0
         self._thread = threading.Thread(
             target=self._compact, args=due, name="compaction", daemon=True
         )
         self._thread.start()
 
-    def search_ended(self, search: str, asks: Sequence[Ask]) -> None:
-        """Every trial of a search has a row.
+    def search_advanced(
+        self, search: str, asks: Sequence[Ask], trial_id: str, is_over: bool
+    ) -> None:
+        """Another trial of a search has a row.
 
         Args:
             search: id of the search.
-            asks: all its asks, by index.
+            asks: its asks so far, by index.
+            trial_id: id of the trial.
+            is_over: whether every trial of the search has a row.
         """
-        self._ended[search] = asks
+        pending = self._pending.setdefault(search, [])
+        pending.append(trial_id)
+        if not is_over and len(pending) < max(_LEAST_GATHERED, self._num_gathered[search]):
+            return
+        earlier = self._due[search].trial_ids if search in self._due else ()
+        self._due[search] = SearchRecords(asks, (*earlier, *self._pending.pop(search)))
+        self._num_gathered[search] += len(pending)
 
     def raise_if_failed(self) -> None:
         """Raise the error that ended a compaction: it must end the run too."""
@@ -110,7 +125,7 @@ class CompactionDuringRun:
         self,
         gathered: dict[str, Place],
         rows: Mapping[str, pa.Table],
-        ended: Mapping[str, Sequence[Ask]],
+        searches: Mapping[str, SearchRecords],
     ) -> None:
         try:
             with self._turn():
@@ -119,7 +134,7 @@ class CompactionDuringRun:
                     gathered |= take_inventory(self._paths).loose
                     self._knows_earlier = True
                 compact_loose(self._paths, gathered, self._check, rows)
-            gather_ended(self._paths, ended, self._check)
+            gather_searches(self._paths, searches, self._check)
         except _Abandoned:
             pass
         except Exception as error:  # of any kind: it ends the run, in the run's own thread

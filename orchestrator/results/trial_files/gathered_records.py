@@ -1,4 +1,4 @@
-"""Gathers what is left in small files of searches that are over: their asks and attempts.
+"""Gathers what searches leave in small files: their asks, and the attempts at their trials.
 
 A file for each search takes the place of one for each ask and each attempt. It is whole before
 these are deleted, and readers read both: so a process may be killed at any line, and nothing is
@@ -6,6 +6,7 @@ lost or counted twice. Callers hold the study's lock; parts of a study have sear
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from orchestrator.results.records.asks import Ask, gather_asks, read_asks
 from orchestrator.results.records.attempts import gather_attempts
@@ -21,21 +22,34 @@ from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.compaction_manifest import Inventory
 
 
-def gather_ended(
-    paths: StudyPaths, ended: Mapping[str, Sequence[Ask]], check: Callable[[], object]
+@dataclass(frozen=True, slots=True)
+class SearchRecords:
+    """What is to be gathered of a search.
+
+    Attributes:
+        asks: its asks so far, by index.
+        trial_ids: trials of it that have rows, whose attempts are not gathered yet.
+    """
+
+    asks: Sequence[Ask]
+    trial_ids: Sequence[str]
+
+
+def gather_searches(
+    paths: StudyPaths, searches: Mapping[str, SearchRecords], check: Callable[[], object]
 ) -> None:
-    """Gather the asks of searches that are over, and the attempts at their trials.
+    """Gather asks and attempts of searches, while workers run.
 
     Args:
         paths: paths of the results folder.
-        ended: search id -> all its asks, by index; each of their trials has a row.
+        searches: search id -> what is to be gathered of it.
         check: called again and again, and right before anything is replaced or deleted; what it
             raises ends it, and nothing is lost.
     """
-    for search, asks in ended.items():
-        gather_asks(paths, search, asks, check)
+    for search, records in searches.items():
+        gather_asks(paths, search, records.asks, check)
         # The whole folder is not listed: as a rule most attempts there are of other searches.
-        folders = [paths.attempt_folder(it) for it in dict.fromkeys(ask.trial_id for ask in asks)]
+        folders = [paths.attempt_folder(trial_id) for trial_id in records.trial_ids]
         files = [file for of_trial in each(_files_in, folders) for file in of_trial]
         gather_attempts(paths, search, files, may_run=True, check=check)
 

@@ -18,6 +18,7 @@ def make_segments_small(put=setattr, trials=TRIALS_PER_SEGMENT, segments=SEGMENT
     for module in (compaction_manifest, compaction_during_run):
         put(module, "TRIALS_PER_SEGMENT", trials)
     put(compaction_manifest, "SEGMENTS_PER_LEVEL", segments)
+    put(compaction_during_run, "_LEAST_GATHERED", trials)
 
 
 def nearly_full(folder):

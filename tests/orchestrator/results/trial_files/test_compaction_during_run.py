@@ -2,10 +2,18 @@
 
 import threading
 import time
+from datetime import UTC, datetime
 
 import polars as pl
 import pytest
 
+from orchestrator.results.records.asks import Ask, read_asks, read_gathered_asks, write_ask
+from orchestrator.results.records.attempts import (
+    Attempt,
+    read_attempts,
+    read_gathered_attempts,
+    write_attempt,
+)
 from orchestrator.results.trial_files import compaction as compaction_module
 from orchestrator.results.trial_files import compaction_during_run
 from orchestrator.results.trial_files.commit_trials import commit_trial
@@ -145,3 +153,60 @@ def test_an_exception_abandons_the_compaction_and_the_next_run_finishes_it(tmp_p
     compact(store)
     assert check_store(store) == 2
     assert pl.read_parquet(f"{store.folder}/**/*.parquet").height == 2
+
+
+def ask_of(index):
+    return Ask(
+        search="s1",
+        index=index,
+        trial_id=f"t{2 * index + 1:03d}",
+        config_hash="c",
+        hyperparameters={"margin": float(index)},
+        source="sampler",
+    )
+
+
+def attempt_of(index):
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    return Attempt(
+        trial_id=f"t{2 * index + 1:03d}",
+        number=1,
+        node="n",
+        pid=1,
+        device="cpu",
+        started_at=now,
+        ended_at=now,
+        cause="complete",
+    )
+
+
+def test_records_of_a_search_that_goes_on_are_gathered_whenever_they_double(tmp_path):
+    store, num_gathered = new_store(tmp_path), []
+    with CompactionDuringRun(store, lambda: None) as compaction:
+        for index in range(18):
+            write_ask(store, ask_of(index))
+            write_attempt(store, attempt_of(index))
+            committed(store, compaction, 2 * index + 1)
+            asks = [ask_of(earlier) for earlier in range(index + 1)]
+            compaction.search_advanced("s1", asks, f"t{2 * index + 1:03d}", is_over=False)
+            if compaction._thread is not None:
+                compaction._thread.join()
+            num_gathered.append(len(read_gathered_asks(store, "s1")))
+            assert [ask.index for ask in read_asks(store)["s1"]] == list(range(index + 1))
+            assert len(list(read_attempts(store))) == index + 1
+    # Two trials fill a segment here, and what is due by then is gathered.
+    assert list(dict.fromkeys(num_gathered)) == [0, 2, 4, 8, 16]
+    assert len(read_gathered_attempts(store, "s1")) == 16
+
+
+def test_a_search_that_is_over_is_gathered_whole(tmp_path):
+    store = new_store(tmp_path)
+    with CompactionDuringRun(store, lambda: None) as compaction:
+        for index in range(3):
+            write_ask(store, ask_of(index))
+            write_attempt(store, attempt_of(index))
+            asks = [ask_of(earlier) for earlier in range(index + 1)]
+            compaction.search_advanced("s1", asks, f"t{2 * index + 1:03d}", is_over=index == 2)
+            commit(store, row(2 * index + 1))
+        committed(store, compaction, 0, 2)
+    assert len(read_gathered_asks(store, "s1")) == len(read_gathered_attempts(store, "s1")) == 3

@@ -20,7 +20,7 @@ from orchestrator.results.records.attempts import (
 )
 from orchestrator.results.storage.files import list_below, list_folders, list_names
 from orchestrator.results.trial_files.compaction import compact
-from orchestrator.results.trial_files.gathered_records import gather_ended
+from orchestrator.results.trial_files.gathered_records import SearchRecords, gather_searches
 from orchestrator.results.trial_files.withdraw_trials import withdraw_trials
 from podium.errors import CorruptFileError, StoreError
 from tests.orchestrator.results.file_operations import (
@@ -87,6 +87,13 @@ def attempts_of(store):
 def loose_files(store):
     places = (*list_below(store.asks, ".json"), *list_below(store.attempts, ".json"))
     return [f"{place.parent.name}/{place.name}" for place in places]
+
+
+def whole_searches(store):
+    return {
+        search: SearchRecords(asks, [ask.trial_id for ask in asks])
+        for search, asks in read_asks(store).items()
+    }
 
 
 def test_a_compaction_leaves_one_file_of_each_search(folder):
@@ -176,7 +183,7 @@ def test_the_end_of_an_attempt_counts_though_its_beginning_was_gathered(folder):
 def test_while_workers_run_attempts_without_an_end_stay(tmp_path):
     store = store_of(tmp_path)
     write_attempt(store, attempt_at(0, ended_at=None, cause=None))
-    gather_ended(store, read_asks(store), lambda: None)
+    gather_searches(store, whole_searches(store), lambda: None)
     assert loose_files(store) == ["t000/1.json", "t099/1.json"]
 
 
@@ -187,7 +194,7 @@ def test_a_run_that_lost_its_study_gathers_nothing(tmp_path):
     store = store_of(tmp_path)
     before = loose_files(store)
     with pytest.raises(StoreError, match="another run has it"):
-        gather_ended(store, read_asks(store), lost)
+        gather_searches(store, whole_searches(store), lost)
     assert loose_files(store) == before
     assert list_names(store.asks, ".json") == list_names(store.attempts, ".json") == []
 
