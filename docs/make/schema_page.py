@@ -175,8 +175,8 @@ _ATTEMPTS_OPENING = """\
 ## Attempts
 
 `attempts/<trial_id>/<number>.json` is written when a worker begins an attempt at a trial and again when it
-ends; for a worker that was killed the driver writes the end. Those of a search that is over are gathered in
-`attempts/<search>.json`, as its asks are in `asks/<search>.json`. `Reader.attempts()`:
+ends; for a worker that was killed the driver writes the end. Those at committed trials are gathered in
+`attempts/<search>.json`, as asks are in `asks/<search>.json`, a search at a time. `Reader.attempts()`:
 """
 _ATTEMPT_MEANINGS = {
     "trial_id": "Which trial.",

@@ -3,10 +3,9 @@
 An ask is the lease on a trial, and what a search is rebuilt from after a restart. One JSON file
 per suggestion; the first to write an index has it.
 
-Asks of a search that is over are gathered in one file. It is written whole before the files of
-single asks are deleted, so whatever is killed in between, each is found; one that is found twice
-counts once, as it is in the gathered file. A search that is extended has files of single asks
-beside it again, until it is over again.
+The first asks of a search, or all, are gathered in one file. It is written whole before the files
+of single asks are deleted, so whatever is killed in between, each is found; one that is found
+twice counts once, as it is in the gathered file.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence

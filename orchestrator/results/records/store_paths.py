@@ -14,7 +14,7 @@
         parts/turn.json           which of those starts, ends or compacts now; the same
         trials/search=<search>/<trial_id>.parquet     one trial = one file = one row
         asks/<search>/<index>.json                    what the index-th suggestion became
-        asks/<search>.json                            all of them, of a search that is over
+        asks/<search>.json                            the first of them, or all, in one file
         attempts/<trial_id>/<number>.json
         attempts/<search>.json                        those of committed trials of a search
         retried/<trial_id>/<number>.json              a failure after which the trial was run again
