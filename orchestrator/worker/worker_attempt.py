@@ -103,7 +103,7 @@ class WorkerAttempt:
 
     def is_at_rung(self, report: Report) -> bool:
         """Whether the scheduler compares the trial with others after a report."""
-        if isinstance(report, TestReport):
+        if isinstance(report, TestReport) or not self.job.rungs:
             return False
         folds_before = self.job.settings.folds.index(report.fold)
         return self._epochs * folds_before + report.epoch in self.job.rungs
