@@ -23,7 +23,6 @@ from orchestrator.results.storage.files import (
     remove,
     remove_all,
     remove_folder,
-    remove_if_empty,
     to_json,
 )
 from orchestrator.results.storage.locations import Place
@@ -150,6 +149,8 @@ def gather_asks(
 ) -> None:
     """Put the asks of a search into one file; nothing happens if none has a file of its own.
 
+    The folder of such files stays: the next ask may be about to be written there.
+
     Args:
         paths: paths of the results folder, whose lock is held.
         search: id of the search.
@@ -165,7 +166,6 @@ def gather_asks(
         write_gathered_asks(paths, search, asks)
         check()
         remove_all(loose)
-    remove_if_empty(folder)
 
 
 def write_gathered_asks(paths: StudyPaths, search: str, asks: Sequence[Ask]) -> None:

@@ -194,6 +194,7 @@ def test_records_of_a_search_that_goes_on_are_gathered_whenever_they_double(tmp_
             num_gathered.append(len(read_gathered_asks(store, "s1")))
             assert [ask.index for ask in read_asks(store)["s1"]] == list(range(index + 1))
             assert len(list(read_attempts(store))) == index + 1
+            assert store.ask_folder("s1").is_dir(), "the driver may be about to write there"
     # Two trials fill a segment here, and what is due by then is gathered.
     assert list(dict.fromkeys(num_gathered)) == [0, 2, 4, 8, 16]
     assert len(read_gathered_attempts(store, "s1")) == 16
