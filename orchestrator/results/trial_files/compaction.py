@@ -66,6 +66,7 @@ from orchestrator.results.trial_files.row_checks import check_row_fits_path
 from orchestrator.results.trial_files.segment_trials import (
     SegmentTrials,
     joined,
+    keep_listing,
     listing_of,
     write_listing,
 )
@@ -256,6 +257,7 @@ def write_segment(
         file.flush()
         os.fsync(file.fileno())  # a large file takes a while: not between here and its name
         before_it_shows()
+    keep_listing(path, checksum, trials)
     return Segment(
         path=path,
         level=max(least_level, level_of(len(trials))),

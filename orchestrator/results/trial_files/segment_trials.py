@@ -4,7 +4,6 @@ A listing, ``<segment>.trials.json``, is written before its segment is in force 
 so a process reads it once. A lookup costs microseconds and a trial some twenty bytes of memory.
 """
 
-import functools
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -28,6 +27,7 @@ LISTING_SUFFIX = ".trials.json"
 """How the name of a listing ends."""
 
 _KEPT_LISTINGS = 256  # of all studies that a process reads; a study has a few dozen
+_known: "dict[tuple[Place, str], SegmentTrials]" = {}
 
 
 class SegmentTrials:
@@ -185,9 +185,10 @@ def read_listing(path: Place, checksum: str) -> SegmentTrials:
     return listed_trials(path, values.get("trials"))
 
 
-@functools.lru_cache(maxsize=_KEPT_LISTINGS)
 def known_listing(segment: Place, checksum: str) -> SegmentTrials:
     """The trials of a segment; read once in the life of a process, since they never change.
+
+    Not even once by the process that wrote it.
 
     Args:
         segment: the file of the segment, beside which the listing lies.
@@ -196,7 +197,18 @@ def known_listing(segment: Place, checksum: str) -> SegmentTrials:
     Raises:
         CorruptFileError: as `read_listing`.
     """
-    return read_listing(listing_of(segment), checksum)
+    found = _known.get((segment, checksum))
+    if found is not None:
+        return found
+    return keep_listing(segment, checksum, read_listing(listing_of(segment), checksum))
+
+
+def keep_listing(segment: Place, checksum: str, trials: SegmentTrials) -> SegmentTrials:
+    """Have `known_listing` know the trials of a segment; what it has known longest it forgets."""
+    while len(_known) >= _KEPT_LISTINGS:
+        _known.pop(next(iter(_known)), None)
+    _known[segment, checksum] = trials
+    return trials
 
 
 def listed_trials(path: Place, searches: Any) -> SegmentTrials:

@@ -15,7 +15,7 @@ from orchestrator.results.records.attempts import (
     write_attempt,
 )
 from orchestrator.results.trial_files import compaction as compaction_module
-from orchestrator.results.trial_files import compaction_during_run
+from orchestrator.results.trial_files import compaction_during_run, segment_trials
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.compaction_during_run import CompactionDuringRun
@@ -211,3 +211,15 @@ def test_a_search_that_is_over_is_gathered_whole(tmp_path):
             commit(store, row(2 * index + 1))
         committed(store, compaction, 0, 2)
     assert len(read_gathered_asks(store, "s1")) == len(read_gathered_attempts(store, "s1")) == 3
+
+
+def test_a_listing_is_not_read_by_the_process_that_wrote_it(tmp_path, monkeypatch):
+    def never(*_):
+        raise AssertionError("it was read")
+
+    store = new_store(tmp_path)
+    monkeypatch.setattr(segment_trials, "read_listing", never)
+    with CompactionDuringRun(store, lambda: None) as compaction:
+        committed(store, compaction, 0, 1)
+    assert commit_trial(store, SCHEMA, row(0, objective=0.9)) is None
+    assert commit_trial(store, SCHEMA, row(2)) is not None

@@ -6,11 +6,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.results.storage.checksummed_text import write_checksummed
+from orchestrator.results.trial_files import segment_trials
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.results.trial_files.segment_trials import known_listing
 from orchestrator.results.trial_files.withdraw_trials import withdraw_trials
 from podium.errors import CorruptFileError
 from tests.orchestrator.results.store_rows import (
@@ -204,7 +204,7 @@ def test_a_damaged_listing_is_named_by_all_who_need_it_and_costs_no_trial(store_
     damage(listing)
     with pytest.raises(CorruptFileError, match=message):
         check_store(store_of_four)  # also where the process has read the listing before
-    known_listing.cache_clear()
+    segment_trials._known.clear()
     for use in (
         compact,
         lambda paths: Reader(paths.folder).trials().collect(),

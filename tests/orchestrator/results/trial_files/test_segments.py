@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from orchestrator.results.trial_files import compaction as compaction_module
+from orchestrator.results.trial_files import segment_trials
 from orchestrator.results.trial_files.commit_trials import TrialCopy, commit_trial, copy_trials
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.compaction_manifest import (
@@ -19,7 +20,6 @@ from orchestrator.results.trial_files.compaction_manifest import (
 )
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.results.trial_files.segment_trials import known_listing
 from orchestrator.results.trial_files.withdraw_trials import withdraw_trials
 from tests.orchestrator.results.extended_stores import plainly, rows_of
 from tests.orchestrator.results.file_operations import (
@@ -384,7 +384,7 @@ def test_a_listing_that_a_compaction_deletes_is_no_damage(tmp_path, small_segmen
     def after_a_compaction(segment):  # the manifest was read, the listing was not yet
         if is_due and is_due.pop():
             compact(store)
-            known_listing.cache_clear()
+            segment_trials._known.clear()
         return real(segment)
 
     monkeypatch.setattr(Segment, "trials", property(after_a_compaction))
