@@ -92,7 +92,7 @@ resources:                       # of one trial; fractions share a GPU
   gpus_per_trial: 0
   trial_hours: null              # longer trials fail
   stuck_minutes: 60              # attempts without any sign for so long are repeated; null: never
-  checkpoint_minutes: 5          # what a killed trial may lose; 0 saves after every epoch
+  checkpoint_minutes: 10         # what a killed trial may lose; 0 saves after every epoch
   backbones: {{}}                  # such as {{resnet50: {{gpus_per_trial: 0.5}}}}
 seed: 0
 notify: null                     # or [PROGRAM, WORD, ...]: run when a run ends

@@ -179,7 +179,7 @@ class ResourceSettings:
     gpus_per_trial: float = 0.0
     trial_hours: float | None = None
     stuck_minutes: float | None = 60.0
-    checkpoint_minutes: float = 5.0
+    checkpoint_minutes: float = 10.0
     backbones: Mapping[str, ResourceShare] = field(default_factory=dict)
 
 
