@@ -172,6 +172,11 @@ class BudgetShares:
         """Whether there is a limit of hours now."""
         return has_time_limit(self._account.limits)
 
+    @property
+    def run_seconds(self) -> float:
+        """Seconds of all runs so far."""
+        return self._account.wall_seconds()
+
     def allowed(self, claims: Sequence[Claim], *, baselines_left: int, num_slots: int) -> set[str]:
         """Ids of the searches that may suggest another trial.
 

@@ -1,5 +1,6 @@
 """What is left to run: searches by fair share, then baselines and finals."""
 
+import math
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Container, Hashable, Iterable, Mapping, Sequence
 from functools import partial
@@ -14,6 +15,9 @@ from orchestrator.scheduling.study_progress import SearchProgress, search_name
 from orchestrator.search_samplers.suggester import Outcome
 from orchestrator.study.study import Search, Study
 from orchestrator.trials.specification import TrialSpec
+
+_CHANGES_PER_SEARCH = 0.1  # suggestions and ends of trials between two looks at all shares
+_LOOK_SECONDS = 1.0
 
 
 class _Counts(NamedTuple):
@@ -92,6 +96,20 @@ class _Standings:
             del self._entered[position]
 
 
+class _Look(NamedTuple):
+    """A look at the shares of all searches.
+
+    Attributes:
+        allowed: ids of searches that could suggest another trial by then.
+        changes: number of changes of any search until then.
+        seconds: seconds of the runs until then.
+    """
+
+    allowed: Collection[str]
+    changes: int
+    seconds: float
+
+
 class StudyQueues:
     """All work of a study. Rebuilt from the store by `restore`; holds nothing else of its own.
 
@@ -130,6 +148,8 @@ class StudyQueues:
         self._standings = _Standings(runs)
         self._counts = [_Counts() for _ in runs]
         self._sums = _Counts()
+        self._num_changes = 0
+        self._look = _Look((), 0, -math.inf)
         self._newly_over: list[int] = []
         for position, run in enumerate(runs):
             run.on_change = partial(self._note, position)
@@ -140,6 +160,7 @@ class StudyQueues:
         before, now = self._counts[position], _Counts.of(self.runs[position])
         self._counts[position] = now
         self._sums = self._sums.changed(before, now)
+        self._num_changes += 1
         self._standings.note(position)
         if now.over and not before.over:
             self._newly_over.append(position)
@@ -184,14 +205,34 @@ class StudyQueues:
         if retry is not None:
             self._retries.remove(retry)
             return retry
-        allowed = self._allowed(num_slots)
-        while (run := self._next_search(allowed)) is not None:
+        while (run := self._next_search_with_share(num_slots)) is not None:
             ask, spec = run.suggest()
             write_ask(ask)
             if spec is not None:
                 return spec
             self._plan_finals_of_group(run)  # the space may be exhausted now
         return self.final_stage.next()
+
+    def _next_search_with_share(self, num_slots: int) -> SearchRun | None:
+        if self._is_look_recent() and (run := self._next_search(self._look.allowed)) is not None:
+            return run
+        allowed = self._allowed(num_slots)
+        self._look = _Look(allowed, self._num_changes, self._run_seconds())
+        return self._next_search(allowed)
+
+    def _is_look_recent(self) -> bool:
+        """Whether so little has happened since all shares were looked at that they still hold.
+
+        To look at all of many searches for each suggestion would take longer with each of them.
+        """
+        changes, seconds = self._look.changes, self._look.seconds
+        return (
+            self._num_changes - changes < len(self.runs) * _CHANGES_PER_SEARCH
+            and self._run_seconds() - seconds < _LOOK_SECONDS
+        )
+
+    def _run_seconds(self) -> float:
+        return self._budget_shares.run_seconds if self._budget_shares is not None else 0.0
 
     def _next_search(self, allowed: Container[str]) -> SearchRun | None:
         """The search furthest behind; its trials come together where these make a population.

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from orchestrator.run.resume_study import search_run
+from orchestrator.scheduling import trial_queues
 from orchestrator.scheduling.final_stage import FinalStage
 from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.search_samplers.suggester import Outcome
@@ -29,8 +30,11 @@ class Quotas:
     are_limited = True
     quotas: dict[str, int] = field(default_factory=dict)
     ended: dict[str, int] = field(default_factory=dict)
+    run_seconds: float = 0.0
+    looks: int = 0
 
     def allowed(self, claims, *, baselines_left, num_slots):
+        self.looks += 1
         return {one.search.id for one in claims if one.trials < self.quotas[one.search.id]}
 
     def end(self, trials):
@@ -70,6 +74,27 @@ def test_a_search_without_a_share_waits_for_what_running_trials_may_leave(queues
     queues.finish(last, PRUNED)
     assert next_spec(queues).stage == "final"
     assert queues._budget_shares.ended == {short: 1}
+
+
+def test_shares_are_looked_at_again_after_enough_changes_or_time_or_if_none_is_left(
+    queues, monkeypatch
+):
+    shares = queues._budget_shares
+    shares.quotas = {run.search.id: 2 for run in queues.runs}
+    monkeypatch.setattr(trial_queues, "_CHANGES_PER_SEARCH", 2.0)  # 4 of 2 searches
+    assert next_spec(queues) is not None
+    assert next_spec(queues) is not None
+    assert shares.looks == 1
+    shares.run_seconds = 1.0
+    assert next_spec(queues) is not None
+    assert shares.looks == 2
+    shares.quotas = dict.fromkeys(shares.quotas, 0)
+    shares.run_seconds = 2.0
+    for looks in (3, 4):
+        assert next_spec(queues) is None
+        assert shares.looks == looks
+    shares.quotas = dict.fromkeys(shares.quotas, 2)
+    assert next_spec(queues) is not None, "that none had a share is not taken for granted"
 
 
 def test_nothing_is_kept_back_for_finals_that_are_copies(queues):
