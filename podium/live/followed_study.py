@@ -84,6 +84,8 @@ class FollowedStudy:
         Raises:
             PodiumError: another file is damaged, or the folder cannot be read.
         """
+        # First: a report that is written while others are read is of the end, not of an earlier one.
+        report_bytes = file_size(self._paths.report)
         run_files = stored_files(self._paths.runs)
         have_run = run_files != self._run_files
         if have_run and read_record(self._paths.study) != self._study_file:
@@ -100,7 +102,7 @@ class FollowedStudy:
             self._budget = budget_use(self._study, runs, self._of_rows.num_trained)
         self._run_files = run_files
         self._read_control()
-        return self._view(owners)
+        return self._view(owners, report_bytes)
 
     def _read_control(self) -> None:
         """Take in ``control.yaml`` as the run does: what is wrong with it changes nothing."""
@@ -116,7 +118,7 @@ class FollowedStudy:
         text = control_text(self._study, self._control)
         self._control_text = "" if self._control == Control() else text
 
-    def _view(self, owners: Mapping[Part, LockOwner]) -> StudyView:
+    def _view(self, owners: Mapping[Part, LockOwner], report_bytes: int) -> StudyView:
         found = self._of_rows
         runs = [run for run in latest_runs(self._runs) if run.part in owners]
         started = (trial for run in runs for trial in run.running)
@@ -136,7 +138,7 @@ class FollowedStudy:
             spent=found.spent,
             control=self._control,
             control_text=self._control_text,
-            has_report=self._has_report(state),
+            has_report=self._has_report(state, report_bytes),
             problem="; ".join(filter(None, problems)) or None,
         )
 
@@ -148,15 +150,14 @@ class FollowedStudy:
             self._paths, self._runs, found.num_trials, self._plan.num_trials, found.num_failed
         )
 
-    def _has_report(self, state: State) -> bool:
+    def _has_report(self, state: State, report_bytes: int) -> bool:
         """Whether there is a report of the study as it ended.
 
         One that was there before the study ended is of an earlier end, until its size changes.
         """
-        report = file_size(self._paths.report)
         if state not in ENDED:
-            self._old_report = report
-        return report not in (0, self._old_report)
+            self._old_report = report_bytes
+        return report_bytes not in (0, self._old_report)
 
     def _progress(
         self, runs: Sequence[Run], running: Sequence[StartedTrial], state: State

@@ -3,6 +3,7 @@
 import os
 import platform
 import shutil
+from contextlib import ExitStack
 from dataclasses import replace
 
 import pytest
@@ -15,6 +16,7 @@ from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results.trial_files.withdraw_trials import withdraw_trials
 from orchestrator.results_tools.study_status import study_status
 from podium.errors import UnreachableError
+from podium.live import followed_study
 from podium.live.followed_study import FollowedStudy
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
@@ -68,6 +70,28 @@ def test_a_report_of_an_earlier_end_is_not_that_of_the_study_as_it_ended(folder,
     (folder / "report.html").write_text("of all trials")
     assert followed.view().has_report
     assert FollowedStudy(folder).view().has_report
+
+
+def test_a_study_that_ends_with_its_report_while_it_is_read_has_that_report(
+    folder, tmp_path, monkeypatch
+):
+    followed, running_owners = FollowedStudy(folder), followed_study.running_owners
+    with ExitStack() as run:
+        run.enter_context(running(folder))
+
+        def ends_now(*arguments):
+            owners = running_owners(*arguments)
+            run.close()
+            run_here(STUDY, tmp_path)
+            (folder / "report.html").write_text("of all trials")
+            return owners
+
+        monkeypatch.setattr(followed_study, "running_owners", ends_now)
+        view = followed.view()
+    assert (view.state, view.has_report) == ("running", False)
+    monkeypatch.undo()
+    view = followed.view()
+    assert (view.is_over, view.has_report) == (True, True)
 
 
 def test_counts_are_those_of_status_where_trials_were_pruned_and_failed(tmp_path):
