@@ -84,7 +84,7 @@ class FollowedStudy:
         Raises:
             PodiumError: another file is damaged, or the folder cannot be read.
         """
-        # First: a report that is written while others are read is of the end, not of an earlier one.
+        # First: a report that is written while others are read is not of an earlier end.
         report_bytes = file_size(self._paths.report)
         run_files = stored_files(self._paths.runs)
         have_run = run_files != self._run_files
