@@ -34,7 +34,7 @@ class PopulationWorker:
     again.
 
     Args:
-        gather_seconds: how long to gather epochs between two rungs before they are told.
+        gather_seconds: how long to gather epochs between two rungs before they are reported.
     """
 
     def __init__(self, gather_seconds: float = 0.0) -> None:
@@ -63,7 +63,7 @@ class PopulationWorker:
         which the scheduler knows that nothing is stuck.
         """
         messages: Messages = {trial_id: [] for trial_id in self._attempts}
-        told_from = time.monotonic() + self._gather_seconds
+        due_from = time.monotonic() + self._gather_seconds
         turn = [trial_id for trial_id in self._turns[0] if trial_id in self._attempts]
         is_due = not turn
         while not is_due:
@@ -73,7 +73,7 @@ class PopulationWorker:
             is_due = (
                 self._population is None
                 or any(self._is_due(*last) for last in of_epoch.items())
-                or time.monotonic() >= told_from
+                or time.monotonic() >= due_from
             )
         if not any(trial_id in self._attempts for trial_id in self._turns[0]):
             del self._turns[0]

@@ -12,7 +12,7 @@ class SlotWorker:
 
     Args:
         trial: runs a trial alone.
-        gather_seconds: how long to gather epochs between two rungs before they are told.
+        gather_seconds: how long to gather epochs between two rungs before they are reported.
     """
 
     def __init__(self, trial: TrialFunction = train, gather_seconds: float = 0.0) -> None:

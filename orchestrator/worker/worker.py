@@ -59,8 +59,8 @@ class TrialWorker:
 
     Args:
         trial: runs a trial.
-        gather_seconds: how long to gather epochs between two rungs before they are told: where a
-            message costs the scheduler as much as some epochs take.
+        gather_seconds: how long to gather epochs between two rungs before they are reported: where
+            a message costs the scheduler as much as some epochs take.
     """
 
     def __init__(self, trial: TrialFunction = train, gather_seconds: float = 0.0) -> None:
@@ -84,13 +84,13 @@ class TrialWorker:
         attempt = self._attempt
         assert attempt is not None, "start comes before step"
         messages: list[Message] = []
-        told_from = time.monotonic() + self._gather_seconds
+        due_from = time.monotonic() + self._gather_seconds
         try:
             with captured(attempt.log):
                 for report in self._reports:
                     messages.append(report)
                     attempt.take(report)
-                    is_due = attempt.is_at_rung(report) or time.monotonic() >= told_from
+                    is_due = attempt.is_at_rung(report) or time.monotonic() >= due_from
                     if is_due and not attempt.is_at_end(report):
                         return messages
             ended = attempt.complete()

@@ -109,7 +109,7 @@ class WorkerAttempt:
         return self._epochs * folds_before + report.epoch in self.job.rungs
 
     def is_at_end(self, report: Report) -> bool:
-        """Whether it is known after a report how the trial continues: it ends, or is tested."""
+        """Whether nothing is left to decide after a report: the trial is tested next, or ends."""
         if isinstance(report, TestReport):
             return True
         return report.epoch >= self._epochs and report.fold == self.job.settings.folds[-1]

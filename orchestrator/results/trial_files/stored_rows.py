@@ -272,7 +272,7 @@ class StoredRows:
 
 
 def _are_alike(first: pl.DataFrame, second: pl.DataFrame) -> bool:
-    """Whether two frames have the same rows, in any order, by hashes that nobody can foresee.
+    """Whether two frames have the same rows, in any order, by hashes of a random seed.
 
     Joins of a million rows would take seconds.
     """
