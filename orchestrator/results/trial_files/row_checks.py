@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 import pyarrow as pa
@@ -24,24 +25,37 @@ def to_table(schema: pa.Schema, row: Mapping[str, object]) -> pa.Table:
     problems = [
         *_named("missing columns", [name for name in names if name not in row]),
         *_named("unknown columns", [name for name in row if name not in names]),
+        *_values_that_do_not_fit(schema, row),
     ]
-    columns = {}
-    for column in schema:
-        if column.name not in row:
-            continue
-        value = row[column.name]
+    if not problems:
         try:
-            found = [] if _surely_fits(value, column.type) else _found(value, column)
-            problems += found
-            columns[column.name] = None if found else pa.array([value], column.type)
+            # As one struct: an array for each of a hundred columns takes three times as long.
+            rows = pa.array([dict(row)], pa.struct(schema))
+            return pa.Table.from_batches([pa.RecordBatch.from_struct_array(rows)], schema)
+        except (pa.ArrowException, OverflowError):
+            problems = list(_values_that_overflow(schema, row))
+    raise ValueError(
+        f"the row of trial {row.get('trial_id')!r} does not fit its schema: " + "; ".join(problems)
+    )
+
+
+def _values_that_do_not_fit(schema: pa.Schema, row: Mapping[str, object]) -> Iterator[str]:
+    for name, kind in zip(schema.names, schema.types, strict=True):
+        value = row.get(name)
+        if not _surely_fits(value, kind):
+            try:
+                yield from _misfits([value], kind, name)
+            except (pa.ArrowException, OverflowError) as error:
+                yield f"{name}: {error}"
+
+
+def _values_that_overflow(schema: pa.Schema, row: Mapping[str, object]) -> Iterator[str]:
+    """Columns whose values are of their type, and too large for it."""
+    for name, kind in zip(schema.names, schema.types, strict=True):
+        try:
+            pa.array([row[name]], kind)
         except (pa.ArrowException, OverflowError) as error:
-            problems.append(f"{column.name}: {error}")
-    if problems:
-        raise ValueError(
-            f"the row of trial {row.get('trial_id')!r} does not fit its schema: "
-            + "; ".join(problems)
-        )
-    return pa.table(columns, schema=schema)
+            yield f"{name}: {error}"
 
 
 def check_columns(path: Place, found: pa.Schema, schema: pa.Schema) -> None:
@@ -96,6 +110,10 @@ def _surely_fits(value: object, expected: pa.DataType) -> bool:
         return bool(pa.types.is_string(expected))
     if type(value) is float:
         return bool(pa.types.is_floating(expected)) and math.isfinite(value)
+    if type(value) is datetime:
+        return bool(pa.types.is_timestamp(expected)) and value.tzinfo is not None
+    if type(value) is bool:
+        return bool(pa.types.is_boolean(expected))
     return type(value) is int and bool(pa.types.is_integer(expected))
 
 
@@ -109,10 +127,6 @@ def _all_surely_fit(values: list[Any], expected: pa.DataType) -> bool:
         and all(_surely_fits(value[name], of_field) for name, of_field in types.items())
         for value in values
     )
-
-
-def _found(value: object, column: pa.Field) -> list[str]:
-    return list(_misfits([value], column.type, column.name))
 
 
 def _named(what: str, names: list[str]) -> Iterator[str]:
