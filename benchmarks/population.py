@@ -4,10 +4,11 @@
     python -m benchmarks.population --every-loss --members 64
     python -m benchmarks.population --equality --searches 40
 
-One thread, processor seconds: a worker slot has one, whatever runs in it, so the ratio is that of
-trials per second with all slots busy. The plain loop trains the same head on the same batches with
-the loss of pytorch-metric-learning and torch's AdamW, and validates nothing. Equality runs one
-study twice, trial by trial and as populations, with configs that no result changes.
+On a GPU, where there is one, seconds of the clock. Else one thread and processor seconds: a worker
+slot has one, whatever runs in it, so the ratio is that of trials per second with all slots busy.
+The plain loop trains the same head on the same batches with the loss of pytorch-metric-learning
+and torch's AdamW, and validates nothing. Equality runs one study twice, trial by trial and as
+populations, with configs that no result changes.
 """
 
 import argparse
@@ -25,6 +26,7 @@ import podium
 from benchmarks.interleaved import print_header
 from benchmarks.twins import twin_module, twin_names
 from orchestrator.results.trial_files.reader import Reader
+from trainables.device import trial_device
 from trainables.population.run_population import Population
 from trainables.registry import load, names
 from trainables.settings.population_agreement import why_alone
@@ -88,19 +90,23 @@ def trials(arguments: argparse.Namespace, folder: Path, num: int) -> dict[str, T
     }
 
 
+def clock() -> float:
+    return time.perf_counter() if trial_device().type == "cuda" else time.process_time()
+
+
 def alone_seconds(settings: TrialSettings) -> float:
-    started = time.process_time()
+    started = clock()
     list(run_trial(settings))
-    return time.process_time() - started
+    return clock() - started
 
 
 def member_seconds(members: dict[str, TrialSettings]) -> float:
     """Of one member, the start of the population included."""
-    started = time.process_time()
+    started = clock()
     population = Population(members)
     while population.members:
         population.step()
-    return (time.process_time() - started) / len(members)
+    return (clock() - started) / len(members)
 
 
 def num_steps(arguments: argparse.Namespace) -> int:
@@ -110,25 +116,28 @@ def num_steps(arguments: argparse.Namespace) -> int:
 
 def loop_seconds(arguments: argparse.Namespace, folder: Path) -> float:
     """A head, the loss of pytorch-metric-learning and AdamW, for as many steps."""
+    device = trial_device()
     vectors_NF = torch.from_numpy(np.load(folder / "features.npy"))[: CLASSES // 2 * IMAGES]
-    labels_N = torch.arange(CLASSES // 2).repeat_interleave(IMAGES)
-    head = torch.nn.Linear(arguments.features, arguments.dim)
+    vectors_NF = vectors_NF.to(device)
+    labels_N = torch.arange(CLASSES // 2, device=device).repeat_interleave(IMAGES)
+    head = torch.nn.Linear(arguments.features, arguments.dim).to(device)
     ours = load("losses", arguments.loss)()
     ours.prepare(CLASSES // 2, arguments.dim, torch.Generator().manual_seed(0))
-    loss = twin_module(arguments.loss).twin(ours, CLASSES // 2, arguments.dim)
+    loss = twin_module(arguments.loss).twin(ours, CLASSES // 2, arguments.dim).to(device)
     optimiser = torch.optim.AdamW([*head.parameters(), *ours.parameters()], fused=True)
-    started = time.process_time()
+    started = clock()
     for _ in range(num_steps(arguments)):
-        batch_B = torch.randint(len(labels_N), (arguments.batch_size,))
+        batch_B = torch.randint(len(labels_N), (arguments.batch_size,), device=device)
         optimiser.zero_grad(set_to_none=True)
         loss(head(vectors_NF[batch_B]), labels_N[batch_B]).backward()
         optimiser.step()
-    return time.process_time() - started
+    assert head.weight.isfinite().all()  # waits for a GPU
+    return clock() - started
 
 
 def print_speed(arguments: argparse.Namespace) -> None:
     torch.set_num_threads(1)
-    print_header("benchmarks.population", "cpu")
+    print_header("benchmarks.population", trial_device().type)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_features(folder, arguments.features)
@@ -137,7 +146,7 @@ def print_speed(arguments: argparse.Namespace) -> None:
         rounds = range(arguments.rounds)
         alone = statistics.median(alone_seconds(of_one["0"]) for _ in rounds)
         print(f"{arguments.loss}, {arguments.features} features, {arguments.dim} dimensions,")
-        print(f"batches of {arguments.batch_size}, {arguments.epochs} epochs, processor seconds\n")
+        print(f"batches of {arguments.batch_size}, {arguments.epochs} epochs, seconds\n")
         print(f"{'a trial alone':<34}{alone:>10.3f}")
         if arguments.loss in twin_names():
             plain = statistics.median(loop_seconds(arguments, folder) for _ in rounds)
@@ -152,7 +161,7 @@ def print_speed(arguments: argparse.Namespace) -> None:
 def print_every_loss(arguments: argparse.Namespace) -> None:
     """What a member costs beside a trial alone, for every loss that can be mapped."""
     torch.set_num_threads(1)
-    print_header("benchmarks.population", "cpu")
+    print_header("benchmarks.population", trial_device().type)
     (size,) = arguments.members
     print(f"{'milliseconds of a step':<28}{'alone':>8}{f'of {size}':>8}")
     with tempfile.TemporaryDirectory() as name:
@@ -184,7 +193,7 @@ def searched(storage: Path, *, repeats: int, population: int) -> pl.DataFrame:
 
 
 def print_equality(arguments: argparse.Namespace) -> None:
-    print_header("benchmarks.population", "cpu")
+    print_header("benchmarks.population", trial_device().type)
     repeats = max(1, arguments.searches // 20)  # ten losses on two data sets
     with tempfile.TemporaryDirectory() as name:
         alone, together = (

@@ -4,9 +4,10 @@
 
 Embeddings are written to a folder that is removed at the end: 20 rows of a class around a centre,
 in no order. The product is of blocks of the same files, numbers thrown away; one half of it is
-timed before the search and one after. Memory is what the process holds beside pages of files, at
-its peak. ``--share`` multiplies this part of the gallery alone and scales: for sizes whose product
-takes too long. ``--reference`` compares the ranks of so many queries with plain float64.
+timed before the search and one after. Both are computed on a GPU, if there is one. Memory is what
+the process holds beside pages of files, at its peak. ``--share`` multiplies this part of the
+gallery alone and scales: for sizes whose product takes too long. ``--reference`` compares ranks
+of so many queries with plain float64.
 """
 
 import argparse
@@ -23,6 +24,7 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from benchmarks.interleaved import print_header
+from trainables.device import trial_device
 from trainables.metrics.first_positive_rank import FirstPositiveRanks
 from trainables.metrics.recall_at_k import recall_scores
 from trainables.saved_models.embedding_rows import EmbeddingRows, open_rows
@@ -31,7 +33,7 @@ from trainables.saved_models.gallery_search import OwnSearcher, ranks_in_gallery
 ROWS_OF_A_CLASS = 20
 KS = (1, 10, 100, 1000)
 WRITTEN_ROWS = 2**16
-BLOCK_ROWS, BLOCK_COLUMNS = 1024, 8192
+BLOCK_ROWS, BLOCK_COLUMNS = {"cpu": 1024, "cuda": 16384}, 8192
 EVERY_S = 0.02
 
 
@@ -58,14 +60,17 @@ def opened(file: Path) -> EmbeddingRows:
 
 def multiply(queries_QD: Tensor, gallery: EmbeddingRows) -> None:
     """All pairs of queries and rows, in blocks."""
-    buffer = torch.empty(BLOCK_ROWS * BLOCK_COLUMNS)
+    device = queries_QD.device
+    block_rows = BLOCK_ROWS[device.type]
+    buffer = torch.empty(block_rows * BLOCK_COLUMNS, device=device)
     for part in gallery.parts(BLOCK_COLUMNS * 8):
         embeddings_ND, _ = part.read()
-        for columns_CD in embeddings_ND.split(BLOCK_COLUMNS):
-            for rows_RD in queries_QD.split(BLOCK_ROWS):
+        for columns_CD in embeddings_ND.to(device).split(BLOCK_COLUMNS):
+            for rows_RD in queries_QD.split(block_rows):
                 shape = (len(rows_RD), len(columns_CD))
                 found = buffer[: shape[0] * shape[1]].view(shape)
                 torch.mm(rows_RD, columns_CD.T, out=found)
+    assert buffer[0].isfinite()  # waits for a GPU
 
 
 def seconds(way: Callable[[], object]) -> tuple[float, float]:
@@ -132,7 +137,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path)
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
-    print_header("benchmarks.recall_on_disk", "cpu")
+    print_header("benchmarks.recall_on_disk", trial_device().type)
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
         measure(Path(folder), arguments)
 
@@ -146,7 +151,7 @@ def measure(folder: Path, arguments: argparse.Namespace) -> None:
         for name, count in (("queries", arguments.queries), ("gallery", arguments.gallery))
     )
     del centres_CD
-    embeddings_QD, _ = queries.read()
+    embeddings_QD = queries.read()[0].to(trial_device())
     multiplied = int(arguments.share * len(gallery)) // 2
     halves = list(next(gallery.parts(2 * multiplied)).parts(multiplied))
     found: list[FirstPositiveRanks] = []

@@ -72,6 +72,7 @@ TRIALS = {
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # torch's, of its own modules
+@pytest.mark.filterwarnings("ignore:TensorFloat32 tensor cores:UserWarning")  # float32 is meant
 @pytest.mark.parametrize("name", TRIALS)
 def test_a_large_network_interrupted_anywhere_trains_to_the_same_bits(cache_folder, name):
     backbone, training = TRIALS[name]

@@ -203,9 +203,15 @@ def float32_slack(dim: int) -> float:
 
 @contextmanager
 def full_precision() -> Iterator[None]:
-    """Matrix products in true float32, even under autocast or where TF32 is allowed."""
+    """Matrix products in true float32, even under autocast or where TF32 is allowed.
+
+    Those of bfloat16 are added up in float32, and rounded once.
+    """
     before = torch.get_float32_matmul_precision()
+    of_cuda = torch.backends.cuda.matmul
+    may_round_sums = of_cuda.allow_bf16_reduced_precision_reduction
     torch.set_float32_matmul_precision("highest")
+    of_cuda.allow_bf16_reduced_precision_reduction = False
     try:
         with (
             torch.no_grad(),
@@ -215,6 +221,7 @@ def full_precision() -> Iterator[None]:
             yield
     finally:
         torch.set_float32_matmul_precision(before)
+        of_cuda.allow_bf16_reduced_precision_reduction = may_round_sums
 
 
 def deal(function: Callable[[_Item], object], items: Iterable[_Item], device: str) -> None:

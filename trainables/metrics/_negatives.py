@@ -27,10 +27,11 @@ from trainables.metrics._cosines import (
 )
 from trainables.metrics._positives import Positives
 
-# Rows and columns of a block, at most: a block is all the memory taken beside the embeddings. Few
-# columns, since of a square on the diagonal both halves are computed.
+# Rows and columns of a block, at most: a block is all the memory taken beside the embeddings. On a
+# CPU few columns, since of a square on the diagonal both halves are computed; a GPU waits for
+# commands where blocks are small.
 _MAX_ROWS = {"cpu": 1024, "cuda": 16384}
-_MAX_COLUMNS = {"cpu": 512, "cuda": 4096}
+_MAX_COLUMNS = {"cpu": 512, "cuda": 16384}
 _BLOCKS_PER_SIDE = 12
 
 # So many doubtful pairs wait until they are computed together.
@@ -88,10 +89,10 @@ def count_negatives_above(
 
 @cache
 def multiplies_bfloat16(device: str) -> bool:
-    """Whether bfloat16 is several times faster than float32; of GPUs this was not measured."""
-    return device == "cpu" and (
-        torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
-    )
+    """Whether bfloat16 is several times faster than float32."""
+    if device == "cuda":
+        return bool(torch.cuda.is_bf16_supported(including_emulation=False))
+    return torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

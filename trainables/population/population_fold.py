@@ -5,6 +5,9 @@ P = members, N = images, B = batch, F = features, D = embedding dimension, S = s
 
 from collections.abc import Iterator, Sequence
 from copy import copy
+from dataclasses import dataclass
+from functools import partial
+from math import inf
 from time import perf_counter
 
 import torch
@@ -17,6 +20,7 @@ from trainables.metrics.collapse import is_collapsed
 from trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
 from trainables.metrics.recall_at_k import recall_class_hits, recall_scores
 from trainables.metrics.stacked_ranks import stacked_ranks
+from trainables.population.captured_step import CapturedStep, Step
 from trainables.population.stacked_optimiser import Rates, Trained
 from trainables.population.stacked_step import BIAS, NOTHING, WEIGHT, StackedStep, StepRates, embed
 from trainables.reproducibility import derive_seed, reproducible
@@ -29,6 +33,14 @@ from trainables.trial.setup import TrialSetup
 from trainables.trial_reports import EpochReport, Score
 
 MemberReport = EpochReport | Diverged | Collapsed
+
+
+@dataclass(frozen=True, slots=True)
+class _BoundStep:
+    """A step of the present members, and the rates at which it moves them."""
+
+    rates: StepRates
+    step: Step
 
 
 class PopulationFold:
@@ -81,6 +93,7 @@ class PopulationFold:
             )
             for name in real_names(first.settings.loss)
         }
+        self._clip_P = self._of_members([setup.training.clip_value or inf for setup in setups])
         self._step = StackedStep(
             loss=type(losses[0]),
             chosen={
@@ -92,6 +105,7 @@ class PopulationFold:
             clipped=_clipped([setup.training for setup in setups]),
             is_normalised=first.training.l2,
         )
+        self._bound: _BoundStep | None = None
 
     def _of_members(self, values: Sequence[float], dtype: torch.dtype = torch.float32) -> Tensor:
         return torch.tensor(values, dtype=dtype, device=self._device)
@@ -133,6 +147,8 @@ class PopulationFold:
         self._layer = {name: trained.select(kept_K) for name, trained in self._layer.items()}
         self._own = {name: trained.select(kept_K) for name, trained in self._own.items()}
         self._reals = {name: values_P[kept_K] for name, values_P in self._reals.items()}
+        self._clip_P = self._clip_P[kept_K]
+        self._bound = None
 
     def run_epoch(self, epoch: int) -> list[MemberReport]:
         """Train and validate every member; what failed instead of a report, member by member."""
@@ -170,15 +186,21 @@ class PopulationFold:
         )
 
     def _train(self, epoch: int) -> list[tuple[Score, ...] | Diverged]:
-        rates = self._rates(epoch)
-        steps = []
-        for images, beside in self._batches.epoch(epoch):
-            features_BF = self._head_input(images)
-            steps.append(
-                self._step(self._layer, self._own, self._reals, rates, features_BF, beside)
-            )
+        step = self._step_at(self._rates(epoch))
+        steps = [
+            step(self._head_input(images), beside) for images, beside in self._batches.epoch(epoch)
+        ]
         every_PS3 = torch.stack(steps, dim=1).cpu().double()
         return [self._scores(values_S3, epoch) for values_S3 in every_PS3]
+
+    def _step_at(self, rates: StepRates) -> Step:
+        """A step at these rates, of the members that are left; the one before while it serves."""
+        if self._bound is None or self._bound.rates != rates:
+            state = (self._layer, self._own, self._reals, self._clip_P)
+            step: Step = partial(self._step, *state, rates)
+            on_gpu = self._device.type == "cuda"
+            self._bound = _BoundStep(rates, CapturedStep(step) if on_gpu else step)
+        return self._bound.step
 
     def _scores(self, values_S3: Tensor, epoch: int) -> tuple[Score, ...] | Diverged:
         losses_S, active_S, norms_S = values_S3.unbind(1)
@@ -206,7 +228,6 @@ class PopulationFold:
                 _rates(of[LOSS], recipe.proxy_weight_decay, recipe)
                 for of, recipe in zip(by_group, recipes, strict=True)
             ],
-            clip_P=self._of_members([recipe.clip_value or torch.inf for recipe in recipes]),
         )
 
     def _head_input(self, images: Tensor) -> Tensor:

@@ -8,7 +8,8 @@ weights a dozen times: a fifth of the time, and the bits of the member alone.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
+from functools import cache, partial
+from itertools import cycle
 
 import torch
 from torch import Tensor
@@ -20,6 +21,8 @@ from torch.optim.sgd import sgd
 # The defaults of torch.optim, which no recipe changes.
 _BETA_1, _BETA_2 = 0.9, 0.999
 _RMSPROP_DECAY, _RMSPROP_EPSILON = 0.99, 1e-8
+
+_NUM_STREAMS = 16  # of a GPU, for members that are updated at the same time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,10 +95,35 @@ def update(
         gradients: their gradients by the same names, each of shape (P, ...).
         rates: of the group, by member.
     """
+    if not group:
+        return
     move = _MOVES[optimiser]
-    by_tensor = (_views(trained, gradients[name]) for name, trained in group.items())
-    for tensors, rate in zip(zip(*by_tensor, strict=True), rates, strict=False):
-        move(_Member(*map(list, zip(*tensors, strict=True))), rate)
+    by_tensor = [_views(trained, gradients[name]) for name, trained in group.items()]
+    members = [_Member(*map(list, zip(*one, strict=True))) for one in zip(*by_tensor, strict=True)]
+    moves = [partial(move, *one) for one in zip(members, rates, strict=True)]
+    _side_by_side(moves, next(iter(gradients.values())).device)
+
+
+def _side_by_side(moves: Sequence[Callable[[], None]], device: torch.device) -> None:
+    """Call what changes tensors of its own: of a GPU each takes an eighth, so many at once."""
+    if device.type != "cuda":
+        for move in moves:
+            move()
+        return
+    current = torch.cuda.current_stream(device)
+    streams = _streams(device)
+    for stream in streams:
+        stream.wait_stream(current)
+    for stream, move in zip(cycle(streams), moves, strict=False):
+        with torch.cuda.stream(stream):
+            move()
+    for stream in streams:
+        current.wait_stream(stream)
+
+
+@cache
+def _streams(device: torch.device) -> tuple[torch.cuda.Stream, ...]:
+    return tuple(torch.cuda.Stream(device) for _ in range(_NUM_STREAMS))  # type: ignore[no-untyped-call]
 
 
 def _views(trained: Trained, gradient: Tensor) -> Iterator[tuple[Tensor, ...]]:

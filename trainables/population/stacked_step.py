@@ -29,17 +29,15 @@ Tensors = Mapping[str, Tensor]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRates:
-    """Rates of both groups of parameters in one epoch, and bounds of gradients, by member.
+    """Rates of both groups of parameters in one epoch, by member.
 
     Attributes:
         embedding: of the embedding layer.
         loss: of what the loss trains.
-        clip_P: bound of the absolute value of each number of a gradient; infinite for none.
     """
 
     embedding: Sequence[Rates]
     loss: Sequence[Rates]
-    clip_P: Tensor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +63,7 @@ class StackedStep:
         layer: Mapping[str, Trained],
         own: Mapping[str, Trained],
         reals: Tensors,
+        clip_P: Tensor,
         rates: StepRates,
         features_BF: Tensor,
         beside: Tensors,
@@ -75,6 +74,7 @@ class StackedStep:
             layer: weight (P, D, F) and bias (P, D) of the embedding layers.
             own: what the loss trains, by name.
             reals: real-valued hyperparameters of the loss, each of shape (P,).
+            clip_P: bound of the absolute value of each number of a gradient; infinite for none.
             rates: learning rates and the like.
             features_BF: the batch.
             beside: the rest of the batch, as `Batch` names it.
@@ -99,7 +99,7 @@ class StackedStep:
             update(
                 self.optimiser,
                 group,
-                _clip(gradients, rates.clip_P) if self.clipped in clipped else gradients,
+                _clip(gradients, clip_P) if self.clipped in clipped else gradients,
                 of_group,
             )
         return torch.stack([value_P, active_P, norm_P], dim=1)

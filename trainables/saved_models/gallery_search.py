@@ -21,8 +21,9 @@ from trainables.saved_models.embedding_rows import EmbeddingRows
 from trainables.saved_models.stored_scores import AskedScores, check_ks
 from trainables.trial_reports import Score
 
-# Bytes of a part as float32: what is read, converted and sorted at a time.
-_PART_BYTES = 2**26
+# Bytes of a part as float32: what is read, converted and sorted at a time. On a GPU a part costs
+# much the same whatever its size, in the commands for all queries.
+_PART_BYTES = {"cpu": 2**26, "cuda": 2**28}
 
 
 class Searcher(Protocol):
@@ -84,9 +85,8 @@ def ranks_in_gallery(
                 f"queries and gallery must have as many dimensions, but {queries.file} has "
                 f"{queries.dim} and {rows.file} has {rows.dim}"
             )
-    parts = [
-        part for rows in gallery for part in rows.parts(max(1, _PART_BYTES // (4 * rows.dim)))
-    ]
+    part_bytes = _PART_BYTES[trial_device().type]
+    parts = [part for rows in gallery for part in rows.parts(max(1, part_bytes // (4 * rows.dim)))]
     num_gallery = sum(map(len, parts))
     best_Q = torch.full((len(queries),), -torch.inf, dtype=torch.float64)
     progress = Progress("finding best positives", num_gallery)

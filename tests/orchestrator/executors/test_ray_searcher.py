@@ -8,6 +8,7 @@ from orchestrator.executors.ray_searcher import RaySearcher
 from podium.errors import PodiumError
 from tests.trainables.embedding_files import written
 from tests.trainables.metrics.ranking_oracle import as_list, clustered, oracle_ranks_between
+from trainables.device import trial_device
 from trainables.errors import TrialInputError
 from trainables.saved_models import gallery_search
 from trainables.saved_models.embedding_rows import open_rows
@@ -19,7 +20,7 @@ QUERIES, GALLERY = clustered(40, 8, 6, noise=1.0), clustered(90, 8, 6, noise=1.0
 
 
 def test_two_workers_rank_as_the_slow_oracle_does(tmp_path, monkeypatch):
-    monkeypatch.setattr(gallery_search, "_PART_BYTES", 7 * 6 * 4)
+    monkeypatch.setitem(gallery_search._PART_BYTES, trial_device().type, 7 * 6 * 4)
     queries = open_rows(*written(tmp_path, "queries", *QUERIES))
     gallery = [open_rows(*written(tmp_path, "gallery", *GALLERY))]
     broken = GALLERY[0].clone()

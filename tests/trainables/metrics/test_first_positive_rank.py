@@ -266,9 +266,12 @@ def test_an_error_in_one_thread_is_raised_and_ends_the_others():
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_ranks_on_a_gpu_equal_those_on_the_cpu():
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_ranks_on_a_gpu_equal_those_on_the_cpu(precision, monkeypatch):
+    multiply_in(monkeypatch, precision)
     embeddings, labels = clustered(3000, 50, 64, noise=2.0)
-    on_cpu = first_positive_ranks(embeddings, labels)
     on_gpu = first_positive_ranks(embeddings.cuda(), labels)
+    on_cpu = first_positive_ranks(embeddings, labels)
     assert torch.equal(on_gpu.ranks_Q, on_cpu.ranks_Q)
     assert torch.equal(on_gpu.indices_Q, on_cpu.indices_Q)
+    assert as_list(on_gpu, 3000) == oracle_ranks(embeddings, labels)

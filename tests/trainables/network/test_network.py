@@ -145,6 +145,7 @@ def test_a_machine_without_a_compiler_is_reported_so(monkeypatch):
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 @pytest.mark.filterwarnings("ignore:`torch.jit:DeprecationWarning")  # torch's, of its own modules
+@pytest.mark.filterwarnings("ignore:TensorFloat32 tensor cores:UserWarning")  # float32 is meant
 @pytest.mark.parametrize("changes", [{"precision": "bf16"}, {"compile": True}])
 def test_a_network_on_cuda_embeds_as_on_the_cpu(changes):
     training = settings(**changes)

@@ -8,6 +8,8 @@ from trainables.population.stacked_optimiser import Rates, Trained, update
 
 MEMBERS, STEPS = 3, 5
 SHAPES = {"weight": (4, 6), "bias": (4,)}
+NO_GPU = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+DEVICES = ["cpu", pytest.param("cuda", marks=[pytest.mark.gpu, NO_GPU])]
 RATES = [
     Rates(learning_rate=1e-3, decay=0.0, momentum=0.0, epsilon=1e-8),
     Rates(learning_rate=2e-2, decay=1e-2, momentum=0.9, epsilon=1.0),
@@ -26,8 +28,9 @@ def alone(optimiser, values, rates):
     return SGD(groups, momentum=rates.momentum, fused=True)
 
 
-def drawn(shape, seed):
-    return torch.randn((MEMBERS, *shape), generator=torch.Generator().manual_seed(seed))
+def drawn(shape, seed, device="cpu"):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn((MEMBERS, *shape), generator=generator).to(device)
 
 
 def transposed(gradient):
@@ -35,22 +38,23 @@ def transposed(gradient):
     return gradient.transpose(1, -1).contiguous().transpose(1, -1)
 
 
-def gradients_of(step):
-    return {name: transposed(drawn(shape, 10 + step)) for name, shape in SHAPES.items()}
+def gradients_of(step, device="cpu"):
+    return {name: transposed(drawn(shape, 10 + step, device)) for name, shape in SHAPES.items()}
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("optimiser", ["adamw", "adam", "rmsprop", "sgd"])
-def test_each_member_moves_as_torch_moves_it_alone(optimiser):
-    group = {name: Trained.fresh(drawn(shape, seed=0)) for name, shape in SHAPES.items()}
+def test_each_member_moves_as_torch_moves_it_alone(optimiser, device):
+    group = {name: Trained.fresh(drawn(shape, 0, device)) for name, shape in SHAPES.items()}
     members = [
-        [drawn(shape, seed=0)[member].clone() for shape in SHAPES.values()]
+        [drawn(shape, 0, device)[member].clone() for shape in SHAPES.values()]
         for member in range(MEMBERS)
     ]
     optimisers = [
         alone(optimiser, values, rates) for values, rates in zip(members, RATES, strict=True)
     ]
     for step in range(STEPS):
-        gradients = gradients_of(step)
+        gradients = gradients_of(step, device)
         update(optimiser, group, gradients, RATES)
         for member, of_one in enumerate(optimisers):
             for value, gradient in zip(members[member], gradients.values(), strict=True):

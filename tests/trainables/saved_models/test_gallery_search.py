@@ -5,6 +5,7 @@ import torch
 
 from tests.trainables.embedding_files import written, written_in_one
 from tests.trainables.metrics.ranking_oracle import as_list, clustered, oracle_ranks_between
+from trainables.device import trial_device
 from trainables.errors import TrialInputError
 from trainables.saved_models import gallery_search
 from trainables.saved_models.embedding_rows import open_rows
@@ -23,7 +24,7 @@ EXPECTED = oracle_ranks_between(*QUERIES, *GALLERY)
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch):
     """Seven rows of six float32."""
-    monkeypatch.setattr(gallery_search, "_PART_BYTES", 7 * 6 * 4)
+    monkeypatch.setitem(gallery_search._PART_BYTES, trial_device().type, 7 * 6 * 4)
 
 
 @pytest.fixture
