@@ -15,6 +15,7 @@ CATALOGUES = {
 LOOKED_FOR_BY_NAME = {
     "trainables.loss_composition.try_loss",
     "trainables.metrics.stacked_ranks",
+    "trainables.population.captured_step",
     "analysis.page.scripts",
     "analysis.audit.missing_scores",
     "analysis.audit.outlying_recalls",
