@@ -84,9 +84,10 @@ class CompactionDuringRun:
             row: its row, if this process has just written it.
         """
         self._loose[trial_id] = self._paths.trial(search, trial_id)
-        if row is not None and self._kept_bytes + row.nbytes <= _KEPT_BYTES:
+        num_bytes = row.get_total_buffer_size() if row is not None else 0
+        if row is not None and self._kept_bytes + num_bytes <= _KEPT_BYTES:
             self._rows[trial_id] = row
-            self._kept_bytes += row.nbytes
+            self._kept_bytes += num_bytes
         is_busy = self._thread is not None and self._thread.is_alive()
         if len(self._loose) < TRIALS_PER_SEGMENT or is_busy or self._error is not None:
             return

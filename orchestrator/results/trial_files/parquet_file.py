@@ -1,6 +1,5 @@
 """Parquet as the store writes and reads it: compressed, and a checksum on every page."""
 
-import io
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -42,11 +41,11 @@ _OF_ONE_ROW = {
 
 def encode(table: pa.Table) -> bytes:
     """A table of one row as the bytes of one Parquet file."""
-    buffer = io.BytesIO()
+    buffer = pa.BufferOutputStream()
     with pq.ParquetWriter(buffer, table.schema, **_OF_ONE_ROW) as writer:
         writer.write_table(table)
         writer.add_key_value_metadata(CHECKSUM_METADATA)
-    return bytes_with_checksum(buffer.getvalue())
+    return bytes_with_checksum(buffer.getvalue().to_pybytes())
 
 
 @contextmanager
