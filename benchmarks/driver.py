@@ -14,6 +14,7 @@ to decide what runs next, and to take in what happened.
 """
 
 import argparse
+import bisect
 import heapq
 import itertools
 import random
@@ -24,6 +25,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import NamedTuple, Self, TypeVar
 from unittest.mock import patch
@@ -83,6 +85,8 @@ class SimulatedCluster:
         spent: what the driver spent.
         occupancy: part of the slots' time that was spent on training while there was a job for
             each of them: until the study first had none.
+        late_occupancy: the same of the second half of that time, when slots that all began at
+            once no longer end at once.
     """
 
     def __init__(self, num_slots: int, costs: Costs) -> None:
@@ -92,7 +96,8 @@ class SimulatedCluster:
         self._has_jobs_for_all = True
         self.now = 0.0
         self.spent = Spent()
-        self.occupancy = 0.0
+        self.occupancy = self.late_occupancy = 0.0
+        self._done_by: list[tuple[float, float]] = [(0.0, 0.0)]  # time, seconds of work done
 
     def __enter__(self) -> Self:
         return self
@@ -125,6 +130,7 @@ class SimulatedCluster:
                 _, seconds = self._timed(lambda: scheduler.trials_to_kill(self.capacity()))
                 self.spent.looks += seconds
                 looked = self.now
+                self._note_work_done()
             continues, seconds = self._timed(partial(_handle, scheduler, event))
             if continues:
                 self.spent.reports += seconds
@@ -146,11 +152,23 @@ class SimulatedCluster:
         until = self.now + seconds
         heapq.heappush(self._due, _Event(until, next(self._serials), trial_id, message, messages))
 
-    def _note_occupancy(self) -> None:
+    def _note_work_done(self) -> None:
         if self._has_jobs_for_all:
             ahead = sum(max(0.0, event.time - self.now) for event in self._due)
-            self.occupancy = (self._worked - ahead) / (self._num_slots * self.now)
+            self._done_by.append((self.now, self._worked - ahead))
+
+    def _note_occupancy(self) -> None:
+        if self._has_jobs_for_all:
+            self._note_work_done()
             self._has_jobs_for_all = False
+            middle = bisect.bisect(self._done_by, (self.now / 2, inf)) - 1
+            self.occupancy, self.late_occupancy = (
+                self._occupancy_since(*self._done_by[first]) for first in (0, middle)
+            )
+
+    def _occupancy_since(self, time: float, done: float) -> float:
+        until, done_until = self._done_by[-1]
+        return (done_until - done) / (self._num_slots * (until - time))
 
     def _messages(self, job: TrialJob) -> Iterator[tuple[float, Message | Loss]]:
         """Every message of an attempt, with the seconds of work since the last."""
@@ -235,6 +253,7 @@ def simulate(num_slots: int, study: Study, epoch_seconds: float) -> None:
         f"| {num_slots:,} | {len(spent.trials):,} | {spent.num_reports:,} "
         f"| {1e3 * sum(spent.trials) / len(spent.trials):.1f} | {growth:.2f} "
         f"| {1e3 * per_report:.3f} | {1 / per_report:,.0f} | {cluster.occupancy:.1%} "
+        f"| {cluster.late_occupancy:.1%} "
         f"| {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} |",
         flush=True,
     )
@@ -251,8 +270,8 @@ def main() -> None:
     options = parser.parse_args()
     print_header("benchmarks.driver", "cpu")
     print("| slots | trials | reports | ms a trial | last / first fifth", end=" ")
-    print("| ms a report | reports a second | occupancy | MB of memory at most |")
-    print("|" + "---|" * 9)
+    print("| ms a report | reports a second | occupancy | second half | MB at most |")
+    print("|" + "---|" * 10)
     for num_slots in options.slots:
         num_trials = max(options.least_trials, num_slots * options.trials_per_slot)
         sampler: SamplerName = "random" if options.decisions else "tpe"
