@@ -81,7 +81,7 @@ def _bounds(num_rows: int) -> list[int]:
 
 
 def _tables(rows: list[Row], schema: pa.Schema, size: Size) -> Iterator[pa.Table]:
-    """A row group each."""
+    """As compactions make them."""
     for start in range(0, len(rows), TRIALS_PER_ROW_GROUP):
         yield trial_table(rows[start : start + TRIALS_PER_ROW_GROUP], schema, size)
 

@@ -1,8 +1,9 @@
+import itertools
 from pathlib import Path
 
 import pytest
 
-from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.store_paths import StudyPaths, are_file_names, is_file_name
 from podium.errors import StoreError
 
 PATHS = StudyPaths(Path("results/thesis"))
@@ -66,3 +67,12 @@ def test_a_storage_that_no_node_may_see_or_find_is_refused_without_showing_it(st
         StudyPaths.in_storage(storage, "s")
     assert "=secret" not in str(raised.value)
     assert ":secret" not in str(raised.value)
+
+
+NAMES = ["", "a", ".", "\n", "a.b", ".a", "\u00e9", "a\nb", "-", "a b", "a\n", "\n.", "=", "/"]
+
+
+@pytest.mark.parametrize("count", range(4))
+def test_many_names_are_judged_as_each_by_itself(count):
+    for names in itertools.product(NAMES, repeat=count):
+        assert are_file_names(names) == all(map(is_file_name, names))

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 
 from orchestrator.results.trial_files import compaction as compact_module
 from orchestrator.results.trial_files.commit_trials import commit_trial
@@ -65,15 +66,32 @@ def test_a_compacted_file_alone_is_rewritten_when_the_study_grew(tmp_path):
     assert plainly(store).columns == WIDER.names
 
 
-def test_row_groups_stay_small(tmp_path, monkeypatch):
-    assert TRIALS_PER_ROW_GROUP <= 500
-    monkeypatch.setattr(compact_module, "TRIALS_PER_ROW_GROUP", 2)
-    store = commit(new_store(tmp_path), *(row(index) for index in range(TRIALS)))
-    compact(store)
+def row_group_sizes(store):
     (path,) = store.compacted.glob("*.parquet")
     meta = pq.read_metadata(path)
-    sizes = [meta.row_group(index).num_rows for index in range(meta.num_row_groups)]
-    assert sizes == [2, 2, 1]
+    return [meta.row_group(index).num_rows for index in range(meta.num_row_groups)]
+
+
+@pytest.mark.parametrize(("most_bytes", "sizes"), [(0, [2, 2, 1]), (2**24, [TRIALS])])
+def test_row_groups_are_joined_as_long_as_they_take_little_memory(
+    tmp_path, monkeypatch, most_bytes, sizes
+):
+    assert TRIALS_PER_ROW_GROUP <= 500
+    monkeypatch.setattr(compact_module, "TRIALS_PER_ROW_GROUP", 2)
+    monkeypatch.setattr(compact_module, "_ROW_GROUP_BYTES", most_bytes)
+    store = commit(new_store(tmp_path), *(row(index) for index in range(TRIALS)))
+    before = rows_of(store)
+    compact(store)
+    assert row_group_sizes(store) == sizes
+    assert_same_frames(rows_of(store), before)
+
+
+def test_a_merge_joins_the_small_row_groups_of_segments(tmp_path, monkeypatch):
+    store = new_store(tmp_path)
+    for index in range(3):
+        commit(store, row(index))
+        compact(store)
+        assert row_group_sizes(store) == [index + 1]
 
 
 def test_a_compacted_trial_cannot_be_committed_again(tmp_path):
