@@ -105,7 +105,7 @@ class SegmentTrials:
         return pl.DataFrame(
             {
                 "search": searches.gather(pl.Series(self._search_numbers)),
-                "trial_id": pl.Series(self.ids.tolist(), dtype=pl.Binary).cast(pl.String),
+                "trial_id": pl.Series(self.ids, dtype=pl.Binary).cast(pl.String),
             }
         )
 

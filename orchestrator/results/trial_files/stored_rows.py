@@ -17,6 +17,7 @@ from orchestrator.results.storage.printable_text import has_control_characters
 from orchestrator.results.storage.transient_errors import is_transient, with_retries
 from orchestrator.results.trial_files.compaction_manifest import (
     Inventory,
+    Segment,
     take_inventory,
 )
 from orchestrator.results.trial_files.integrity import (
@@ -204,45 +205,47 @@ class StoredRows:
         Raises:
             CorruptFileError: one does; it is named.
         """
+        segments = self._inventory.segments
+        loose = {file: copy for file, copy in copies.items() if file not in segments}
+        odd = self._odd_loose(loose) if loose else None
+        for file, copy in copies.items():
+            if odd is None and file in segments and not self._is_as_listed(segments[file], copy):
+                odd = file
+        if odd is not None:
+            check_file(odd, self._study_name, self._arrow_schema, segments.get(odd))
+            raise CorruptFileError(f"{odd} was changed while it was read")
+        if segments.keys() & copies.keys():
+            check_segments_disjoint(self._inventory.manifest)
+
+    def _is_as_listed(self, segment: Segment, copy: Path) -> bool:
+        rows = self._identities(self._rows_of([copy]).select(IDENTITY))
+        is_of_study = (rows["study"] == self._study_name).all(ignore_nulls=False)
+        return bool(is_of_study) and _are_alike(rows.drop("study"), segment.trials.frame())
+
+    def _odd_loose(self, copies: Mapping[Place, Path]) -> Place | None:
+        """A trial file that does not hold the one row that its path says; None if all do."""
+        expected = pl.DataFrame(
+            {
+                _FILE: list(map(str, copies.values())),
+                "study": self._study_name,
+                "search": list(map(StudyPaths.search_of, copies)),
+                "trial_id": [file.stem for file in copies],
+            },
+            schema=dict.fromkeys((_FILE, *IDENTITY), pl.String),
+        )
         found = self._rows_of([*copies.values()], include_file_paths=_FILE)
-        query = found.select(_FILE, *IDENTITY)
-        rows = with_retries(partial(_collected, query, self._paths))
-        expected = self._expected(copies)
+        rows = self._identities(found.select(_FILE, *IDENTITY))
         if _are_alike(rows, expected):
-            if self._inventory.segments.keys() & copies.keys():
-                check_segments_disjoint(self._inventory.manifest)
-            return
+            return None
         odd_files = {
             *rows.join(expected, on=rows.columns, how="anti")[_FILE],
             *expected.join(rows, on=rows.columns, how="anti")[_FILE],
             *rows.filter(rows.is_duplicated())[_FILE],
         }
-        file = next(file for file, copy in copies.items() if str(copy) in odd_files)
-        segment = self._inventory.segments.get(file)
-        check_file(file, self._study_name, self._arrow_schema, segment)
-        raise CorruptFileError(f"{file} was changed while it was read")
+        return next(file for file, copy in copies.items() if str(copy) in odd_files)
 
-    def _expected(self, copies: Mapping[Place, Path]) -> pl.DataFrame:
-        """One row for each row that files must hold: the file's copy, and its identity."""
-        segments = self._inventory.segments
-        loose = [file for file in copies if file not in segments]
-        frames = [
-            pl.DataFrame(
-                {
-                    _FILE: [str(copies[file]) for file in loose],
-                    "search": [StudyPaths.search_of(file) for file in loose],
-                    "trial_id": [file.stem for file in loose],
-                },
-                schema=dict.fromkeys((_FILE, "search", "trial_id"), pl.String),
-            )
-        ]
-        for file, copy in copies.items():
-            if file in segments:
-                rows = segments[file].trials.frame()
-                frames.append(rows.select(pl.lit(str(copy)).alias(_FILE), "search", "trial_id"))
-        return pl.concat(frames).select(
-            _FILE, pl.lit(self._study_name).alias("study"), "search", "trial_id"
-        )
+    def _identities(self, rows: pl.LazyFrame) -> pl.DataFrame:
+        return with_retries(partial(_collected, rows, self._paths))
 
     def _rows_of(
         self, files: list[Path], *, include_file_paths: str | None = None
