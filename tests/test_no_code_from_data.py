@@ -16,6 +16,7 @@ BUILTINS = {"eval", "exec", "compile", "__import__"}
 SHELLS = {"os.system", "os.popen", "os.startfile", "pty.spawn", "tempfile.mktemp"}
 SAFE_YAML = {"safe_load", "safe_dump", "SafeLoader", "MarkedYAMLError", "YAMLError"}
 SAFE_YAML |= {"Node", "ScalarNode", "SequenceNode", "MappingNode", "Event", "ScalarEvent"}
+SAFE_YAML |= {"CSafeLoader", "CollectionStartEvent", "CollectionEndEvent"}
 
 # Module -> why it may start other programs. No word comes from a results folder.
 STARTS_PROGRAMS = {

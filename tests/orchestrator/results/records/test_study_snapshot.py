@@ -87,6 +87,8 @@ def test_study_yaml_is_written_last_so_a_killed_snapshot_is_no_start(tmp_path, m
         ("study.yaml", "a: [", "is not valid YAML"),
         ("study.yaml", "!!python/object:os.system {}", "is not valid YAML"),
         ("study.yaml", "- a", "holds no study"),
+        ("study.yaml", "a: &b [1]\nc: *b", "is not valid YAML: anchors and aliases are not read"),
+        ("study.yaml", "[" * 100_000, "is nested too deeply for a study"),
         ("provenance.json", "{", "is not valid JSON"),
     ],
 )
