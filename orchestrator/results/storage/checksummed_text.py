@@ -11,11 +11,20 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from orchestrator.results.storage.files import parse_json, put_json, read_record, read_records
+from orchestrator.results.storage.files import (
+    parse_json,
+    put,
+    put_json,
+    read_record,
+    read_records,
+)
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
 _MARK, _HASH = "sealed_by", "sha256"
+_SEAL = b',"sealed_by":"sha256","sha256":"%s"}'
+_COMPACT_END = re.compile(_SEAL.replace(b"%s", b"([0-9a-f]{64})") + rb"\n\Z")
+_END_BYTES = 200
 _FIRST_LINE = b"# sealed by sha256\n"
 _LAST_LINE = re.compile(rb"# sha256 ([0-9a-f]{64})\n\Z")
 
@@ -28,6 +37,22 @@ def with_checksum(values: Mapping[str, Any]) -> dict[str, Any]:
 def write_checksummed(path: Place, values: Mapping[str, Any]) -> None:
     """Write a JSON file with its checksum, replacing what has that name."""
     put_json(path, with_checksum(values))
+
+
+def write_compact(path: Place, values: Mapping[str, Any]) -> str:
+    """As `write_checksummed`, on one line, which is read in half the time.
+
+    Args:
+        path: path of the file.
+        values: one or more.
+
+    Returns:
+        Their checksum, as of `checksum_of`.
+    """
+    text = _canonical(values)
+    checksum = hashlib.sha256(text).hexdigest()
+    put(path, text[:-1] + _SEAL % checksum.encode() + b"\n")
+    return checksum
 
 
 def read_checksummed(path: Place) -> dict[str, Any] | None:
@@ -65,11 +90,11 @@ def verified(path: Place, content: bytes | None) -> dict[str, Any] | None:
 
 def _verified(path: Place, content: bytes | None) -> tuple[dict[str, Any] | None, str | None]:
     values = parse_json(path, content)
-    if values is None:
+    if values is None or content is None:
         return None, None
     has_none = not values.keys() & {_MARK, _HASH}
     mark, written = values.pop(_MARK, None), values.pop(_HASH, None)
-    found = checksum_of(values)
+    found = _checksum_of_compact(content) or checksum_of(values)
     if not has_none and (mark != "sha256" or written != found):
         raise _changed(path)
     return values, found
@@ -110,5 +135,20 @@ def _changed(path: Place) -> CorruptFileError:
 
 def checksum_of(values: Mapping[str, Any]) -> str:
     """The checksum that a JSON file of the values holds: a SHA-256 in hexadecimal digits."""
+    return hashlib.sha256(_canonical(values)).hexdigest()
+
+
+def _canonical(values: Mapping[str, Any]) -> bytes:
     text = json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return text.encode()
+
+
+def _checksum_of_compact(content: bytes) -> str | None:
+    """The checksum of what `write_compact` wrote, by its bytes alone; None of all else."""
+    seal = _COMPACT_END.search(content, max(0, len(content) - _END_BYTES))
+    if seal is None:
+        return None
+    state = hashlib.sha256(memoryview(content)[: seal.start()])
+    state.update(b"}")
+    found = state.hexdigest()
+    return found if found == seal[1].decode() else None

@@ -12,11 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from orchestrator.results.records.store_paths import are_file_names, is_file_name
-from orchestrator.results.storage.checksummed_text import (
-    checksum_of,
-    read_with_checksum,
-    write_checksummed,
-)
+from orchestrator.results.storage.checksummed_text import read_with_checksum, write_compact
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
@@ -159,9 +155,7 @@ def listing_of(segment: Place) -> Place:
 
 def write_listing(path: Place, trials: SegmentTrials) -> str:
     """Write the listing of a segment; returns its checksum, by which it is recognised."""
-    values = {"trials": trials.by_search()}
-    write_checksummed(path, values)
-    return checksum_of(values)
+    return write_compact(path, {"trials": trials.by_search()})
 
 
 def read_listing(path: Place, checksum: str) -> SegmentTrials:
