@@ -3,6 +3,7 @@
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 
+import numpy as np
 import polars as pl
 
 from orchestrator.ids_and_seeds import config_hash
@@ -110,18 +111,19 @@ def check_attempts(
     """
     unknown = 0
     rowless: list[str] = []
-    attempted: set[str] = set()
+    is_attempted = np.zeros(len(trials), dtype=bool)
     is_read: dict[str, bool] = {}  # of searches with gathered attempts
     for file, trial_id, attempts in _attempts_by_trial(paths, is_read, findings):
-        attempted.add(trial_id)
         findings.checked["attempts"] += len(attempts)
+        row_number = trials.place_of(trial_id)
+        if row_number is not None:
+            is_attempted[row_number] = True
         if attempts:  # else the gap was reported already
-            has_row = trial_id in trials
-            needed = trials.value(trial_id, "attempts") if has_row else 0
+            needed = 0 if row_number is None else trials.frame["attempts"][row_number]
             _check_trial(file, attempts, needed, findings)
-            if not has_row and attempts[-1].cause == "complete":
+            if row_number is None and attempts[-1].cause == "complete":
                 rowless.append(trial_id)
-        unknown += trial_id not in trials and trial_id not in open_trials
+        unknown += row_number is None and trial_id not in open_trials
     if unknown:
         findings.note(
             paths.attempts,
@@ -138,7 +140,7 @@ def check_attempts(
     without = trials.where(
         pl.col("same_as").is_null(),
         pl.col("attempts") > 0,
-        ~pl.col("trial_id").is_in(attempted),
+        ~pl.Series(is_attempted),
     )
     for row in (trial.row for trial in without):
         if is_read.get(row["search"], True):

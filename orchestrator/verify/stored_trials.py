@@ -77,23 +77,17 @@ class StoredTrials(Mapping[str, StoredTrial]):
 
     def __contains__(self, trial_id: object) -> bool:
         """Whether a trial has a row."""
-        return isinstance(trial_id, str) and self._place_of(trial_id) is not None
+        return isinstance(trial_id, str) and self.place_of(trial_id) is not None
 
     def __getitem__(self, trial_id: str) -> StoredTrial:
         """A trial; KeyError if it has no row."""
-        place = self._place_of(trial_id)
+        place = self.place_of(trial_id)
         if place is None:
             raise KeyError(trial_id)
         return self._trial(self.frame.row(place, named=True))
 
-    def value(self, trial_id: str, column: str) -> Any:
-        """A value of the row of a trial that has one."""
-        place = self._place_of(trial_id)
-        assert place is not None, f"trial {trial_id} has no row"
-        return self.frame[column][place]
-
-    def where(self, *rules: pl.Expr) -> Iterator[StoredTrial]:
-        """The trials for which some rules on columns hold."""
+    def where(self, *rules: pl.Expr | pl.Series) -> Iterator[StoredTrial]:
+        """The trials for which some rules hold: on columns, or a bool for each row."""
         return map(self._trial, self.frame.filter(*rules).iter_rows(named=True))
 
     def first_of(self, columns: Sequence[str]) -> Iterator[StoredTrial]:
@@ -117,7 +111,8 @@ class StoredTrials(Mapping[str, StoredTrial]):
         file, results = self._files[row.pop(_FILE)], row.pop(_RESULTS)
         return StoredTrial(file=file, row=row, results=results)
 
-    def _place_of(self, trial_id: str) -> int | None:
+    def place_of(self, trial_id: str) -> int | None:
+        """Number of a trial's row in `frame`; None if it has no row."""
         key = trial_id.encode()
         if len(key) > self._sorted_ids.itemsize:
             return None
@@ -166,9 +161,11 @@ class TrialsBeingRead:
             self._flush()
 
     def trials(self) -> StoredTrials:
-        """The trials that were added."""
+        """The trials that were added; called once, in the end."""
         self._flush()
+        self._ids.clear()  # a hundred bytes of each, and the frames are twice there for a moment
         frame = pl.concat(self._frames, rechunk=True)
+        self._frames.clear()
         return StoredTrials(frame, list(self._files), self._settings)
 
     def _flush(self) -> None:
