@@ -213,8 +213,8 @@ def parsed_control(content: bytes | None, study: Study, source: str) -> Control:
     hours = read_hours(top.section("budget", HOURS))
     if hours:
         check_budget(replace(study, budget=Control(hours=hours).budget(study.budget)), problems)
-    ids = _ids(study)
     given = () if top.is_null("cancel") else top.texts("cancel", (), may_be_empty=True)
+    ids = _ids(study) if given else {}
     for index, name in enumerate(given):
         if name not in ids:
             path = ("cancel", index)
