@@ -115,7 +115,7 @@ def check_attempts(
     is_read: dict[str, bool] = {}  # of searches with gathered attempts
     for file, trial_id, attempts in _attempts_by_trial(paths, is_read, findings):
         findings.checked["attempts"] += len(attempts)
-        row_number = trials.place_of(trial_id)
+        row_number = trials.row_number(trial_id)
         if row_number is not None:
             is_attempted[row_number] = True
         if attempts:  # else the gap was reported already

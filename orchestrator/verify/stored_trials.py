@@ -77,11 +77,11 @@ class StoredTrials(Mapping[str, StoredTrial]):
 
     def __contains__(self, trial_id: object) -> bool:
         """Whether a trial has a row."""
-        return isinstance(trial_id, str) and self.place_of(trial_id) is not None
+        return isinstance(trial_id, str) and self.row_number(trial_id) is not None
 
     def __getitem__(self, trial_id: str) -> StoredTrial:
         """A trial; KeyError if it has no row."""
-        place = self.place_of(trial_id)
+        place = self.row_number(trial_id)
         if place is None:
             raise KeyError(trial_id)
         return self._trial(self.frame.row(place, named=True))
@@ -111,7 +111,7 @@ class StoredTrials(Mapping[str, StoredTrial]):
         file, results = self._files[row.pop(_FILE)], row.pop(_RESULTS)
         return StoredTrial(file=file, row=row, results=results)
 
-    def place_of(self, trial_id: str) -> int | None:
+    def row_number(self, trial_id: str) -> int | None:
         """Number of a trial's row in `frame`; None if it has no row."""
         key = trial_id.encode()
         if len(key) > self._sorted_ids.itemsize:

@@ -22,7 +22,7 @@ from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
 _MARK, _HASH = "sealed_by", "sha256"
-_SEAL = b',"sealed_by":"sha256","sha256":"%s"}'
+_SEAL = f',"{_MARK}":"sha256","{_HASH}":"%s"}}'.encode()
 _COMPACT_END = re.compile(_SEAL.replace(b"%s", b"([0-9a-f]{64})") + rb"\n\Z")
 _END_BYTES = 200
 _FIRST_LINE = b"# sealed by sha256\n"

@@ -206,24 +206,30 @@ class StoredRows:
             CorruptFileError: one does; it is named.
         """
         segments = self._inventory.segments
-        loose = {file: copy for file, copy in copies.items() if file not in segments}
-        odd = self._odd_loose(loose) if loose else None
-        for file, copy in copies.items():
-            if odd is None and file in segments and not self._is_as_listed(segments[file], copy):
-                odd = file
+        odd = next(self._odd_files(copies), None)
         if odd is not None:
             check_file(odd, self._study_name, self._arrow_schema, segments.get(odd))
             raise CorruptFileError(f"{odd} was changed while it was read")
         if segments.keys() & copies.keys():
             check_segments_disjoint(self._inventory.manifest)
 
+    def _odd_files(self, copies: Mapping[Place, Path]) -> Iterator[Place]:
+        """Files that hold other rows than their path or listing says, trial files first."""
+        segments = self._inventory.segments
+        loose = {file: copy for file, copy in copies.items() if file not in segments}
+        if loose:
+            yield from self._odd_loose(loose)
+        for file, copy in copies.items():
+            if file in segments and not self._is_as_listed(segments[file], copy):
+                yield file
+
     def _is_as_listed(self, segment: Segment, copy: Path) -> bool:
         rows = self._identities(self._rows_of([copy]).select(IDENTITY))
         is_of_study = (rows["study"] == self._study_name).all(ignore_nulls=False)
         return bool(is_of_study) and _are_alike(rows.drop("study"), segment.trials.frame())
 
-    def _odd_loose(self, copies: Mapping[Place, Path]) -> Place | None:
-        """A trial file that does not hold the one row that its path says; None if all do."""
+    def _odd_loose(self, copies: Mapping[Place, Path]) -> Iterator[Place]:
+        """Trial files that do not hold the one row that their path says."""
         expected = pl.DataFrame(
             {
                 _FILE: list(map(str, copies.values())),
@@ -236,13 +242,13 @@ class StoredRows:
         found = self._rows_of([*copies.values()], include_file_paths=_FILE)
         rows = self._identities(found.select(_FILE, *IDENTITY))
         if _are_alike(rows, expected):
-            return None
+            return
         odd_files = {
             *rows.join(expected, on=rows.columns, how="anti")[_FILE],
             *expected.join(rows, on=rows.columns, how="anti")[_FILE],
             *rows.filter(rows.is_duplicated())[_FILE],
         }
-        return next(file for file, copy in copies.items() if str(copy) in odd_files)
+        yield from (file for file, copy in copies.items() if str(copy) in odd_files)
 
     def _identities(self, rows: pl.LazyFrame) -> pl.DataFrame:
         return with_retries(partial(_collected, rows, self._paths))

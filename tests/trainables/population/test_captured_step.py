@@ -46,14 +46,13 @@ def kernel_by_kernel(members, monkeypatch):
         return scores(members)
 
 
-def nearly_alone(members, found):
+def assert_nearly_alone(members, found):
     """Losses of the first epoch, before rounding of sums in another order has grown."""
     for number, member in enumerate(members):
         alone = next(iter(run_trial(member))).scores[0]
         together = found[0][number][0]
         assert (alone.role, alone.metric) == (together.role, together.metric) == ("train", "loss")
         assert together.value == pytest.approx(alone.value, rel=1e-3, abs=1e-5)
-    return True
 
 
 @pytest.mark.parametrize("loss", mapped_losses())
@@ -62,7 +61,7 @@ def test_a_graph_of_every_loss_gives_the_bits_of_its_kernels(loss, cache, replay
     found = scores(members)
     assert len(replays) > 4
     assert found == kernel_by_kernel(members, monkeypatch)
-    assert nearly_alone(members, found)
+    assert_nearly_alone(members, found)
 
 
 @pytest.mark.parametrize("optimiser", ["adamw", "adam", "rmsprop", "sgd"])
@@ -82,7 +81,7 @@ def test_rates_that_change_reach_the_graph_of_every_optimiser(
     found = scores(members)
     assert replays
     assert found == kernel_by_kernel(members, monkeypatch)
-    assert nearly_alone(members, found)
+    assert_nearly_alone(members, found)
 
 
 def test_members_that_are_left_get_a_graph_of_their_own(cache, replays, monkeypatch):
