@@ -6,8 +6,12 @@ The scheduler, its queues and samplers and the results folder are podium's own; 
 simulated, each event in the order of its made-up time. The driver handles one event at a time and
 takes the processor time that it takes here, during which slots that wait for it are idle. Of 100
 attempts some lose their node, their process, or are slow by a factor, and what is lost is trained
-again from scratch. Without Ray: what its processes and messages cost comes on top
-(`benchmarks.orchestration`).
+again from scratch. As with Ray, a slot reports at rungs, and before that what it gathered for as
+long as its job says, and waits for the answer. Without Ray: what its processes and messages cost
+comes on top (`benchmarks.orchestration`).
+
+With ``--parts`` as many drivers run a part of the study each, with as large a part of the slots,
+as processes of their own with one results folder; a row is printed for each.
 
 With ``--decisions`` suggestions are random, and neither they nor rows are written: what is left is
 to decide what runs next, and to take in what happened.
@@ -17,11 +21,12 @@ import argparse
 import bisect
 import heapq
 import itertools
+import multiprocessing
 import random
 import resource
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -32,6 +37,7 @@ from unittest.mock import patch
 
 from benchmarks.interleaved import print_header
 from benchmarks.simulated_time import Costs, reports_of
+from orchestrator.results.records.runs import WHOLE, Part
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.run.run_study import Console, run_study
 from orchestrator.scheduling import study_scheduler
@@ -45,6 +51,7 @@ from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended, Message
 
 T = TypeVar("T")
+_Told = Sequence[Message] | Loss  # what a slot says at a time
 
 _LOSSES = ("contrastive", "multi_similarity", "proxy_anchor", "triplet")
 _TRIALS_OF_SEARCH = 50
@@ -57,8 +64,8 @@ class _Event(NamedTuple):
     time: float
     serial: int
     trial_id: str
-    message: Message | Loss
-    messages: Iterator[tuple[float, Message | Loss]]
+    told: _Told
+    more: Iterator[tuple[float, _Told]]
 
 
 @dataclass
@@ -67,13 +74,15 @@ class Spent:
 
     Attributes:
         trials: of each trial that ended, in their order: its job and its last message.
-        reports: of all reports that ended no trial.
-        num_reports: how many those were.
+        reports: of what slots said that ended no trial.
+        num_messages: how often that was.
+        num_reports: how many reports were told so.
         looks: of looking at what has to be killed.
     """
 
     trials: list[float] = field(default_factory=list)
     reports: float = 0.0
+    num_messages: int = 0
     num_reports: int = 0
     looks: float = 0.0
 
@@ -121,7 +130,7 @@ class SimulatedCluster:
                     break
                 job_seconds[job.trial_id] = job_seconds.get(job.trial_id, 0.0) + seconds
                 scheduler.trials_started([job.trial_id])
-                self._push(job.trial_id, self._messages(job))
+                self._push(job.trial_id, self._told_by(job))
             if not self._due:
                 return
             event = heapq.heappop(self._due)
@@ -134,9 +143,10 @@ class SimulatedCluster:
             continues, seconds = self._timed(partial(_handle, scheduler, event))
             if continues:
                 self.spent.reports += seconds
-                self.spent.num_reports += 1
-                self._push(event.trial_id, event.messages)
-            elif not isinstance(event.message, Loss):
+                self.spent.num_messages += 1
+                self.spent.num_reports += len(event.told)
+                self._push(event.trial_id, event.more)
+            elif not isinstance(event.told, Loss):
                 self.spent.trials.append(job_seconds.pop(event.trial_id) + seconds)
 
     def _timed(self, call: Callable[[], T]) -> tuple[T, float]:
@@ -146,11 +156,11 @@ class SimulatedCluster:
         self.now += seconds
         return result, seconds
 
-    def _push(self, trial_id: str, messages: Iterator[tuple[float, Message | Loss]]) -> None:
-        seconds, message = next(messages)
+    def _push(self, trial_id: str, more: Iterator[tuple[float, _Told]]) -> None:
+        seconds, told = next(more)
         self._worked += seconds
         until = self.now + seconds
-        heapq.heappush(self._due, _Event(until, next(self._serials), trial_id, message, messages))
+        heapq.heappush(self._due, _Event(until, next(self._serials), trial_id, told, more))
 
     def _note_work_done(self) -> None:
         if self._has_jobs_for_all:
@@ -170,20 +180,25 @@ class SimulatedCluster:
         until, done_until = self._done_by[-1]
         return (done_until - done) / (self._num_slots * (until - time))
 
-    def _messages(self, job: TrialJob) -> Iterator[tuple[float, Message | Loss]]:
-        """Every message of an attempt, with the seconds of work since the last."""
+    def _told_by(self, job: TrialJob) -> Iterator[tuple[float, _Told]]:
+        """What an attempt says at a time, with the seconds of work since the last."""
         seconds = self._costs.of_epoch(job.settings, self.now)
         if self._random.random() < _SLOW:
             seconds *= _SLOW_BY
         reports = list(reports_of(job.settings))
         lost = self._loss()
         lives = self._random.randrange(len(reports)) if lost else len(reports)
+        told: list[Message] = []
         for report in reports[:lives]:
-            yield seconds, report
+            told.append(report)
+            is_due = job.is_at_rung(report) or len(told) * seconds >= job.gather_seconds
+            if is_due and not job.is_at_end(report):
+                yield len(told) * seconds, told
+                told = []
         if lost:
-            yield seconds / 2, lost
+            yield (len(told) + 0.5) * seconds, lost
         else:
-            yield 0.0, Ended(state="COMPLETE")
+            yield len(told) * seconds, [*told, Ended(state="COMPLETE")]
 
     def _loss(self) -> Loss | None:
         number = self._random.random()
@@ -195,10 +210,10 @@ class SimulatedCluster:
 
 
 def _handle(scheduler: Scheduler, event: _Event) -> bool:
-    if isinstance(event.message, Loss):
-        scheduler.trial_lost(event.trial_id, event.message)
+    if isinstance(event.told, Loss):
+        scheduler.trial_lost(event.trial_id, event.told)
         return False
-    return scheduler.receive(event.trial_id, [event.message])
+    return scheduler.receive(event.trial_id, event.told)
 
 
 def study_of(num_trials: int, epochs: int, sampler: SamplerName) -> Study:
@@ -233,17 +248,19 @@ def unwritten() -> Iterator[None]:
         yield
 
 
-def simulate(num_slots: int, study: Study, epoch_seconds: float) -> None:
+def simulate(
+    num_slots: int, study: Study, storage: Path, epoch_seconds: float, part: Part = WHOLE
+) -> None:
     cluster = SimulatedCluster(num_slots, Costs(epoch=epoch_seconds))
-    with tempfile.TemporaryDirectory() as storage:
-        end = run_study(
-            study,
-            StudyPaths(Path(storage) / study.name),
-            start_executor=lambda: cluster,
-            console=Console(say=lambda line: None),
-            trains_here=True,
-            clock=lambda: cluster.now,
-        )
+    end = run_study(
+        study,
+        StudyPaths(storage / study.name),
+        start_executor=lambda: cluster,
+        console=Console(say=lambda line: None),
+        trains_here=True,
+        part=part,
+        clock=lambda: cluster.now,
+    )
     assert end.progress.trials_done == end.progress.trials_planned
     spent = cluster.spent
     fifth = len(spent.trials) // 5
@@ -251,12 +268,31 @@ def simulate(num_slots: int, study: Study, epoch_seconds: float) -> None:
     per_report = spent.reports / spent.num_reports
     print(
         f"| {num_slots:,} | {len(spent.trials):,} | {spent.num_reports:,} "
+        f"| {spent.num_messages / cluster.now:,.0f} "
         f"| {1e3 * sum(spent.trials) / len(spent.trials):.1f} | {growth:.2f} "
         f"| {1e3 * per_report:.3f} | {1 / per_report:,.0f} | {cluster.occupancy:.1%} "
         f"| {cluster.late_occupancy:.1%} "
         f"| {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:,.0f} |",
         flush=True,
     )
+
+
+def simulate_parts(
+    num_slots: int, study: Study, storage: Path, epoch_seconds: float, num_parts: int
+) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    drivers = [
+        spawn.Process(
+            target=simulate,
+            args=(num_slots // num_parts, study, storage, epoch_seconds, part),
+        )
+        for part in Part(1, num_parts).all
+    ]
+    for driver in drivers:
+        driver.start()
+    for driver in drivers:
+        driver.join()
+        assert driver.exitcode == 0
 
 
 def main() -> None:
@@ -266,18 +302,26 @@ def main() -> None:
     parser.add_argument("--least-trials", type=int, default=1000)
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--epoch-seconds", type=float, default=30.0)
+    parser.add_argument("--parts", type=int, default=1)
     parser.add_argument("--decisions", action="store_true", help="neither draw nor write")
     options = parser.parse_args()
     print_header("benchmarks.driver", "cpu")
-    print("| slots | trials | reports | ms a trial | last / first fifth", end=" ")
-    print("| ms a report | reports a second | occupancy | second half | MB at most |")
-    print("|" + "---|" * 10)
+    print("| slots | trials | reports | messages a second | ms a trial", end=" ")
+    print("| last / first fifth | ms a report | reports a second", end=" ")
+    print("| occupancy | second half | MB at most |")
+    print("|" + "---|" * 11)
     for num_slots in options.slots:
         num_trials = max(options.least_trials, num_slots * options.trials_per_slot)
         sampler: SamplerName = "random" if options.decisions else "tpe"
         study = study_of(num_trials, options.epochs, sampler)
-        with unwritten() if options.decisions else nullcontext():
-            simulate(num_slots, study, options.epoch_seconds)
+        with (
+            unwritten() if options.decisions else nullcontext(),
+            tempfile.TemporaryDirectory() as name,
+        ):
+            if options.parts == 1:
+                simulate(num_slots, study, Path(name), options.epoch_seconds)
+            else:
+                simulate_parts(num_slots, study, Path(name), options.epoch_seconds, options.parts)
 
 
 if __name__ == "__main__":

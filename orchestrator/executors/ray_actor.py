@@ -32,7 +32,6 @@ from podium.own_packages import FindsFirst
 _MAX_TRIALS = range(500, 1500)
 _MAX_HELD_BYTES = 512 * 2**20
 _MAX_GROWN_BYTES = 2**30
-_GATHER_SECONDS = 1.0  # what Tune makes of a message takes the driver milliseconds
 
 
 @dataclass(slots=True)
@@ -89,7 +88,8 @@ def actor_class(trial: TrialFunction) -> type[tune.Trainable]:
             self._held = ExitStack()
             self._held.enter_context(never_made_again(_group_of(config)[0].paths.store))
             self._wear = ProcessWear()
-            self._worker = SlotWorker(trial, _GATHER_SECONDS)
+            # What Tune makes of a message takes the driver milliseconds.
+            self._worker = SlotWorker(trial, gathers=True)
             self._worker.start(_group_of(config))
 
         def reset_config(self, new_config: dict[str, Any]) -> bool:

@@ -32,7 +32,7 @@ from orchestrator.scheduling.study_events import Event, EventSource
 from orchestrator.scheduling.study_progress import StudyProgress
 from orchestrator.scheduling.systematic_failures import SystematicFailureDetector
 from orchestrator.scheduling.time_left import TimeLeft
-from orchestrator.scheduling.timeouts import TimeoutWatch, timeout_of
+from orchestrator.scheduling.timeouts import TimeoutWatch, gather_seconds, timeout_of
 from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.scheduling.worker_slots import NextTrial, WorkerSlots
 from orchestrator.search_samplers.suggester import Outcome
@@ -193,6 +193,7 @@ class StudyScheduler:
             job,
             checkpoint_minutes=self._study.resources.checkpoint_minutes,
             rungs=self._queues.run_of(spec).rungs if spec.stage == "search" else frozenset(),
+            gather_seconds=gather_seconds(self._slots.num_in(capacity), self._study.resources),
             keeps_log=self._queues.num_trained < _MAX_LOGS,
         )
 

@@ -12,6 +12,11 @@ from orchestrator.study.study import ResourceSettings
 # A trial that is known to take long between messages is not taken for stuck.
 _TIMES_LONGEST = 4.0
 
+# Of all worker slots together, so that the driver has time for trials that end.
+_MESSAGES_A_SECOND = 100.0
+_LEAST_GATHER_SECONDS = 1.0
+_GATHERED_PART = 0.25  # of the time after which a silent trial is taken for stuck
+
 _AWAY_SECONDS = 10.0  # calls come every second or so; after a longer gap the driver was stopped
 
 
@@ -47,6 +52,18 @@ class TimeoutWatch:
             for running in trials
             if (loss := _loss(running, self._resources, capacity)) is not None
         }
+
+
+def gather_seconds(num_slots: int, resources: ResourceSettings) -> float:
+    """How long workers gather epochs between two rungs before they report them.
+
+    Args:
+        num_slots: number of trials that run at a time.
+        resources: settings of the study; of ``stuck_minutes`` it is a quarter at most.
+    """
+    wanted = max(num_slots / _MESSAGES_A_SECOND, _LEAST_GATHER_SECONDS)
+    minutes = resources.stuck_minutes
+    return wanted if minutes is None else min(wanted, _GATHERED_PART * minutes * 60)
 
 
 def _loss(running: RunningTrial, resources: ResourceSettings, capacity: Capacity) -> Loss | None:

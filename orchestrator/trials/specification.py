@@ -13,6 +13,7 @@ from trainables.loss_files import files_of
 from trainables.settings.population_agreement import agreement
 from trainables.settings.training_settings import HyperparameterValue
 from trainables.settings.trial_settings import TrialSettings
+from trainables.trial_reports import Report, TestReport
 
 Config = Mapping[str, HyperparameterValue]
 
@@ -29,6 +30,8 @@ class TrialJob:
             trial that runs alone.
         checkpoint_minutes: how old its checkpoint may become before it is replaced.
         rungs: epochs trained, over all folds, after which the scheduler compares it with others.
+        gather_seconds: how long epochs between two rungs are gathered before they are reported,
+            by workers of which a message costs the scheduler as much as some epochs take.
         keeps_log: whether its log file is kept whatever becomes of it.
         loss_files: name -> bytes of the files that its loss is in (`trainables.loss_files`).
     """
@@ -41,10 +44,29 @@ class TrialJob:
     population: str | None = None
     checkpoint_minutes: float = 0.0
     rungs: frozenset[int] = frozenset()
+    gather_seconds: float = 0.0
     keeps_model: bool = False
     keeps_embeddings: bool = False
     keeps_log: bool = True
     loss_files: Mapping[str, bytes] = field(default_factory=dict)
+
+    @property
+    def _epochs(self) -> int:
+        """Number of epochs on each fold."""
+        return int(self.settings.hyperparameters.get("epochs", self.settings.training.epochs))
+
+    def is_at_rung(self, report: Report) -> bool:
+        """Whether the scheduler compares the trial with others after a report."""
+        if isinstance(report, TestReport) or not self.rungs:
+            return False
+        folds_before = self.settings.folds.index(report.fold)
+        return self._epochs * folds_before + report.epoch in self.rungs
+
+    def is_at_end(self, report: Report) -> bool:
+        """Whether nothing is left to decide after a report: the trial is tested next, or ends."""
+        if isinstance(report, TestReport):
+            return True
+        return report.epoch >= self._epochs and report.fold == self.settings.folds[-1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

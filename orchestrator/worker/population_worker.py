@@ -34,11 +34,13 @@ class PopulationWorker:
     again.
 
     Args:
-        gather_seconds: how long to gather epochs between two rungs before they are reported.
+        gathers: whether epochs between two rungs are gathered as long as the jobs say before they
+            are reported, or each is.
     """
 
-    def __init__(self, gather_seconds: float = 0.0) -> None:
-        self._gather_seconds = gather_seconds
+    def __init__(self, gathers: bool = False) -> None:
+        self._gathers = gathers
+        self._gather_seconds = 0.0  # of the jobs
         self._attempts: dict[str, WorkerAttempt] = {}
         self._turns: list[list[str]] = []
         self._population: Population | None = None
@@ -55,6 +57,7 @@ class PopulationWorker:
         self._attempts = {job.trial_id: WorkerAttempt(job) for job in jobs}
         self._turns = [list(self._attempts)]
         self._to_skip = dict.fromkeys(self._attempts, 0)
+        self._gather_seconds = jobs[0].gather_seconds if self._gathers else 0.0
 
     def step(self) -> Messages:
         """Run until the scheduler has to decide, or hear; returns the messages of each trial.
@@ -84,7 +87,9 @@ class PopulationWorker:
         """Whether the scheduler has to know at once what a trial said."""
         attempt = self._attempts.get(trial_id)  # None of a trial that is over
         return attempt is None or any(
-            attempt.is_at_rung(message) for message in messages if not isinstance(message, Ended)
+            attempt.job.is_at_rung(message)
+            for message in messages
+            if not isinstance(message, Ended)
         )
 
     def drop(self, trial_id: str) -> None:

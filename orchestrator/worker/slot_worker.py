@@ -12,12 +12,13 @@ class SlotWorker:
 
     Args:
         trial: runs a trial alone.
-        gather_seconds: how long to gather epochs between two rungs before they are reported.
+        gathers: whether epochs between two rungs are gathered as long as jobs say before they are
+            reported, or each is.
     """
 
-    def __init__(self, trial: TrialFunction = train, gather_seconds: float = 0.0) -> None:
-        self._single = TrialWorker(trial, gather_seconds)
-        self._population = PopulationWorker(gather_seconds)
+    def __init__(self, trial: TrialFunction = train, gathers: bool = False) -> None:
+        self._single = TrialWorker(trial, gathers=gathers)
+        self._population = PopulationWorker(gathers=gathers)
         self._alone: str | None = None  # id of a trial that is run alone
 
     @property

@@ -59,13 +59,13 @@ class TrialWorker:
 
     Args:
         trial: runs a trial.
-        gather_seconds: how long to gather epochs between two rungs before they are reported: where
-            a message costs the scheduler as much as some epochs take.
+        gathers: whether epochs between two rungs are gathered as long as the job says before they
+            are reported, or each is.
     """
 
-    def __init__(self, trial: TrialFunction = train, gather_seconds: float = 0.0) -> None:
+    def __init__(self, trial: TrialFunction = train, gathers: bool = False) -> None:
         self._trial = trial
-        self._gather_seconds = gather_seconds
+        self._gathers = gathers
         self._attempt: WorkerAttempt | None = None
 
     @property
@@ -84,14 +84,14 @@ class TrialWorker:
         attempt = self._attempt
         assert attempt is not None, "start comes before step"
         messages: list[Message] = []
-        due_from = time.monotonic() + self._gather_seconds
+        due_from = time.monotonic() + (attempt.job.gather_seconds if self._gathers else 0.0)
         try:
             with captured(attempt.log):
                 for report in self._reports:
                     messages.append(report)
                     attempt.take(report)
-                    is_due = attempt.is_at_rung(report) or time.monotonic() >= due_from
-                    if is_due and not attempt.is_at_end(report):
+                    is_due = attempt.job.is_at_rung(report) or time.monotonic() >= due_from
+                    if is_due and not attempt.job.is_at_end(report):
                         return messages
             ended = attempt.complete()
         except Exception as error:  # the one place where a failure becomes a result

@@ -35,7 +35,7 @@ from podium.errors import CorruptFileError, StoreError
 from trainables.errors import DataError, TrialInputError
 from trainables.importable_code import failure_text
 from trainables.loss_files import keep_files
-from trainables.trial_reports import Report, TestReport
+from trainables.trial_reports import Report
 
 
 class WorkerAttempt:
@@ -94,25 +94,6 @@ class WorkerAttempt:
         write_attempt(self.job.paths, self._attempt)
         keep_files(self.job.loss_files)
         _refuse_other_code(self.job)
-
-    @property
-    def _epochs(self) -> int:
-        """Number of epochs on each fold."""
-        settings = self.job.settings
-        return int(settings.hyperparameters.get("epochs", settings.training.epochs))
-
-    def is_at_rung(self, report: Report) -> bool:
-        """Whether the scheduler compares the trial with others after a report."""
-        if isinstance(report, TestReport) or not self.job.rungs:
-            return False
-        folds_before = self.job.settings.folds.index(report.fold)
-        return self._epochs * folds_before + report.epoch in self.job.rungs
-
-    def is_at_end(self, report: Report) -> bool:
-        """Whether nothing is left to decide after a report: the trial is tested next, or ends."""
-        if isinstance(report, TestReport):
-            return True
-        return report.epoch >= self._epochs and report.fold == self.job.settings.folds[-1]
 
     def take(self, report: Report) -> None:
         """Note a report of the trial."""

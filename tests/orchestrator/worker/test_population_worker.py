@@ -71,11 +71,16 @@ def test_every_member_reports_its_epochs_and_that_it_is_complete(worker, jobs):
 
 
 def test_epochs_are_told_together_up_to_a_rung(jobs):
-    worker = PopulationWorker(gather_seconds=60.0)
+    worker = PopulationWorker(gathers=True)
     training = replace(jobs[0].settings.training, epochs=5)
     worker.start(
         [
-            replace(job, settings=replace(job.settings, training=training), rungs=frozenset({2}))
+            replace(
+                job,
+                settings=replace(job.settings, training=training),
+                rungs=frozenset({2}),
+                gather_seconds=60.0,
+            )
             for job in jobs
         ]
     )

@@ -93,8 +93,9 @@ def test_an_attempt_says_where_it_ran_what_it_occupied_and_how_far_it_came(paths
 
 def test_epochs_are_told_together_up_to_a_rung(paths):
     told_at_once = run(TrialWorker(simulated_trial), job_in(paths, folds=(4, 2)))
-    together = TrialWorker(simulated_trial, gather_seconds=60.0)
-    together.start(replace(job_in(paths, folds=(4, 2)), rungs=frozenset({2, 3})))
+    together = TrialWorker(simulated_trial, gathers=True)
+    job = replace(job_in(paths, folds=(4, 2)), rungs=frozenset({2, 3}), gather_seconds=60.0)
+    together.start(job)
     steps = [together.step() for _ in range(3)]
     assert [len(step) for step in steps] == [2, 1, 4]
     assert [message for step in steps for message in step][:-1] == told_at_once[:-1]
