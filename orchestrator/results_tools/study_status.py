@@ -3,9 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
-from orchestrator.planning.gpu_packing import PackingAdvice, packing_advice
 from orchestrator.results.records.artifact_files import kept_bytes
 from orchestrator.results.records.asks import read_asks
 from orchestrator.results.records.store_paths import StudyPaths
@@ -29,13 +26,11 @@ class StudyStatus:
         searches: one row of counts for each search.
         total: sums over searches, number of baselines, and MB of kept artifacts.
         spent: what the study spent so far.
-        packing: advice on how many trials fit a GPU.
     """
 
     searches: Sequence[Mapping[str, object]]
     total: Mapping[str, object]
     spent: SpentStatus
-    packing: Sequence[PackingAdvice]
 
 
 def study_status(folder: Place) -> StudyStatus:
@@ -67,7 +62,6 @@ def study_status(folder: Place) -> StudyStatus:
         searches=rows,
         total={**total, "baselines": baselines, "kept_mb": kept_mb},
         spent=spent_status(study, folder, reader, trained),
-        packing=packing_advice(study, reader),
     )
 
 
@@ -94,17 +88,7 @@ class _Counts:
 
 def _counts(reader: Reader) -> tuple[_Counts, int]:
     """Trials by search, stage and state, and how many of all are no copies."""
-    grouped = reader.summarise(
-        lambda rows: (
-            rows.select("search", "stage", "state", "same_as", "index")
-            .group_by("search", "stage", "state")
-            .agg(
-                pl.len(),
-                pl.col("same_as").is_null().sum().alias("trained"),
-                pl.col("index").max().alias("last"),
-            )
-        )
-    )
+    grouped = reader.counts()
     counts: dict[tuple[str, str, str], int] = {}
     last_index: dict[str, int] = {}
     for search, stage, state, number, _, last in grouped.iter_rows():

@@ -22,7 +22,7 @@ _FILES = re.compile(
     r"|parts/(\.[^/]+\.guard|[^/]+/[^/]+\.json)"
     r"|checkpoints/[^/]+/(state|unusable)\.pt"
     r"|(models|embeddings)/[^/]+\.safetensors"
-    r"|compacted/([^/]+\.(parquet|trials\.json)|manifest\.json)"
+    r"|compacted/([^/]+\.(parquet|(trials|counts)\.json)|manifest\.json)"
     r"|report-images/[^/]+\.webp"
     r"|code/[^/]+/.+"
     r"|logs/([^/]+/)?[^/]+\.log"

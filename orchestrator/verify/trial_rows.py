@@ -15,9 +15,10 @@ from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
 from orchestrator.results.storage.local_copies import fetch
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.compaction_manifest import Inventory, take_inventory
-from orchestrator.results.trial_files.integrity import check_segments_disjoint
+from orchestrator.results.trial_files.integrity import check_counts, check_segments_disjoint
 from orchestrator.results.trial_files.parquet_file import has_checksum, read_groups
 from orchestrator.results.trial_files.row_checks import check_row_fits_path
+from orchestrator.results.trial_files.segment_counts import counts_in
 from orchestrator.results.trial_files.segment_trials import SegmentTrials
 from orchestrator.results.trial_files.stored_rows import polars_schema
 from orchestrator.verify.findings import Findings
@@ -47,10 +48,12 @@ class _Reading:
         segment = inventory.segments.get(path)
         listed = segment.trials if segment is not None else None
         seen: set[str] = set()
+        counts: list[pl.DataFrame] = []
         for group in read_groups(path, self.schema):
             if listed is None:
                 check_row_fits_path(path, group, self.study)
             self._hits(path, group)
+            counts.append(counts_in(group))
             for start in range(0, group.num_rows, _ROWS_AT_ONCE):
                 part = group.slice(start, _ROWS_AT_ONCE)
                 for index, row in enumerate(part.drop_columns(list(_HEAVY)).to_pylist()):
@@ -68,6 +71,7 @@ class _Reading:
                 raise CorruptFileError(
                     f"{path} does not hold the trials that the listing beside it says"
                 )
+            check_counts(segment, counts)
 
     def _row(
         self,

@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -46,13 +46,12 @@ class StatusAnswer(Answer):
         return frame_of(self.status.searches)
 
     def to_dict(self) -> dict[str, Any]:
-        """Searches, totals, what was spent and changed, and how many trials fit a GPU."""
+        """Searches, totals, what was spent and what is changed."""
         return {
             "searches": list(self.status.searches),
             "total": self.status.total,
             "spent": spent_record(self.status.spent),
             "changes": self.changes,
-            "packing": [asdict(advice) for advice in self.status.packing],
         }
 
     def shown_rows(self) -> Sequence[Row]:
@@ -68,6 +67,6 @@ class StatusAnswer(Answer):
         total = "  ".join(f"{name} {value}" for name, value in self.status.total.items())
         changes = [f"control.yaml: {self.changes}"] if self.changes else []
         spent = spent_lines(self.status.spent)
-        lines = (total, *changes, *spent, *map(str, self.status.packing))
+        lines = (total, *changes, *spent)
         filled = (textwrap.fill(line, width, break_on_hyphens=False) for line in lines)
         return "\n".join((table, "", *filled))

@@ -7,7 +7,7 @@ loose files that come after it.
 
 Each step replaces some files by one:
 
-1. The listing of the new segment is written, and the segment under a temporary name.
+1. Listing and counts of the new segment are written, and the segment under a temporary name.
 2. A file that no program can read as Parquet is put beside it (`unfinished_compaction`).
 3. The new segment gets its name: no process of podium reads it yet.
 4. The manifest is replaced: from this moment the new segment is read, and what it replaces is not.
@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
 
+import polars as pl
 import pyarrow as pa
 
 from orchestrator.results.records import checkpoint_files as checkpoints
@@ -47,6 +48,7 @@ from orchestrator.results.trial_files.compaction_manifest import (
     Inventory,
     Manifest,
     Segment,
+    counts_file_of,
     hash_of_names,
     level_of,
     loose_trials,
@@ -63,6 +65,12 @@ from orchestrator.results.trial_files.integrity import (
 )
 from orchestrator.results.trial_files.parquet_file import open_parquet, parquet_writer, read_groups
 from orchestrator.results.trial_files.row_checks import check_row_fits_path
+from orchestrator.results.trial_files.segment_counts import (
+    COUNTED,
+    added_up,
+    counts_in,
+    write_counts,
+)
 from orchestrator.results.trial_files.segment_trials import (
     SegmentTrials,
     joined,
@@ -237,7 +245,7 @@ def write_segment(
     least_level: int = 0,
     before_it_shows: Callable[[], object] = lambda: None,
 ) -> Segment:
-    """Write a segment and its listing; it counts once a manifest names it.
+    """Write a segment, its listing and its counts; it is in force once a manifest names it.
 
     Args:
         paths: paths of the results folder.
@@ -251,11 +259,14 @@ def write_segment(
     # some were retried.
     name = hash_of_names([*trials, *schema.names, *retried_names(paths)])
     path = paths.compacted / f"{name}.parquet"
+    counts: list[pl.DataFrame] = []
     with writing(path) as file:
         with parquet_writer(file, schema) as writer:
             for table in _row_groups(rows):
                 writer.write_table(table)
+                counts.append(counts_in(table))
         checksum = write_listing(listing_of(path), trials)
+        counts_checksum = write_counts(counts_file_of(path), added_up(counts))
         file.flush()
         os.fsync(file.fileno())  # a large file takes a while: not between here and its name
         before_it_shows()
@@ -266,6 +277,7 @@ def write_segment(
         num_trials=len(trials),
         checksum=checksum,
         columns=hash_of_names(schema.names),
+        counts=counts_checksum,
     )
 
 
@@ -284,14 +296,25 @@ def _row_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
         yield pa.concat_tables(joint)
 
 
-def with_listing(segment: Segment) -> Segment:
-    """The segment with a listing beside it, which is written if the manifest was its listing."""
-    if segment.listed is None:
-        return segment
-    with open_parquet(segment.path) as file:
-        columns = hash_of_names(file.schema_arrow.names)
-    checksum = write_listing(segment.listing, segment.listed)
-    return replace(segment, checksum=checksum, columns=columns, listed=None)
+def completed(segment: Segment, schema: pa.Schema) -> Segment:
+    """The segment with listing and counts beside it, which earlier versions did not write.
+
+    Args:
+        segment: the segment.
+        schema: schema of the study.
+
+    Raises:
+        CorruptFileError: it is damaged.
+    """
+    if segment.listed is not None:
+        with open_parquet(segment.path) as file:
+            columns = hash_of_names(file.schema_arrow.names)
+        checksum = write_listing(segment.listing, segment.listed)
+        segment = replace(segment, checksum=checksum, columns=columns, listed=None)
+    if not segment.counts:
+        counts = added_up(map(counts_in, read_groups(segment.path, schema, COUNTED)))
+        segment = replace(segment, counts=write_counts(segment.counts_file, counts))
+    return segment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -306,8 +329,9 @@ class _Compaction:
 
     def gather(self, manifest: Manifest, loose: Mapping[str, Place]) -> Manifest:
         """Gather trial files, then merge the levels that are full; gives the manifest by then."""
-        if any(segment.listed is not None for segment in manifest.segments):
-            manifest = self._put_in_force(manifest, list(map(with_listing, manifest.segments)))
+        whole = [completed(segment, self.schema) for segment in manifest.segments]
+        if whole != list(manifest.segments):
+            manifest = self._put_in_force(manifest, whole)
         new = {trial_id: path for trial_id, path in loose.items() if trial_id not in manifest}
         if new:
             with_room = [segment for segment in manifest.segments if segment.has_room]
@@ -347,8 +371,8 @@ class _Compaction:
         new = with_retries(write)  # a partly written file cannot be continued: it is written anew
         kept = [segment for segment in manifest.segments if segment not in segments]
         manifest = self._put_in_force(manifest, [*kept, new])
-        gone = [place for it in segments for place in (it.path, it.listing)]
-        replaced = [*loose.values(), *(it for it in gone if it not in (new.path, new.listing))]
+        gone = [place for it in segments for place in it.files]
+        replaced = [*loose.values(), *(it for it in gone if it not in new.files)]
         remove_all(replaced)
         forget(replaced)
         remove(self.paths.unfinished_compaction)

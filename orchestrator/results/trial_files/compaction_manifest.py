@@ -35,6 +35,9 @@ from podium.errors import CorruptFileError
 TRIALS_PER_SEGMENT = 512
 """So many trials make a segment of level 0."""
 
+COUNTS_SUFFIX = ".counts.json"
+"""How the name of a file with the counts of a segment ends."""
+
 SEGMENTS_PER_LEVEL = 8
 """So many segments of a level are merged into one of the next."""
 
@@ -42,7 +45,19 @@ _VERSION = 2
 _HASH_LENGTH = 16
 T = TypeVar("T")
 
-_KINDS = {"file": str, "level": int, "trials": int, "listing": str, "columns": str}
+_KINDS = {
+    "file": str,
+    "level": int,
+    "trials": int,
+    "listing": str,
+    "columns": str,
+    "counts": str,  # which earlier versions did not write
+}
+
+
+def counts_file_of(segment: Place) -> Place:
+    """The counts beside the file of a segment."""
+    return segment.parent / f"{segment.stem}{COUNTS_SUFFIX}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +71,7 @@ class Segment:
         num_trials: number of its trials.
         checksum: checksum of its listing.
         columns: hash of the names of its columns, by `hash_of_names`; empty if not known.
+        counts: checksum of its counts (`segment_counts`); empty if earlier versions wrote it.
         listed: its trials, if the manifest itself lists them, as earlier versions wrote it.
     """
 
@@ -64,12 +80,23 @@ class Segment:
     num_trials: int
     checksum: str
     columns: str
+    counts: str = ""
     listed: SegmentTrials | None = field(default=None, compare=False, repr=False)
 
     @property
     def listing(self) -> Place:
         """The listing beside the file."""
         return listing_of(self.path)
+
+    @property
+    def counts_file(self) -> Place:
+        """Where its counts are, if it has any."""
+        return counts_file_of(self.path)
+
+    @property
+    def files(self) -> tuple[Place, ...]:
+        """The file, and what may lie beside it."""
+        return self.path, self.listing, self.counts_file
 
     @property
     def has_room(self) -> bool:
@@ -230,6 +257,7 @@ def write_manifest(paths: StudyPaths, segments: Sequence[Segment]) -> None:
             "trials": segment.num_trials,
             "listing": segment.checksum,
             "columns": segment.columns,
+            "counts": segment.counts,
         }
         for segment in segments
     ]
@@ -283,6 +311,14 @@ def take_inventory(paths: StudyPaths) -> Inventory:
     return Inventory(manifest=manifest, loose=loose)
 
 
+def inventory_to_count(paths: StudyPaths) -> Inventory:
+    """As `take_inventory`, but no listing is read where every trial lies in a segment."""
+    manifest = read_manifest(paths)
+    if loose_trials(paths) or read_manifest(paths) != manifest:
+        return take_inventory(paths)
+    return Inventory(manifest=manifest, loose={})
+
+
 def _parsed(paths: StudyPaths, values: Mapping[str, Any]) -> Manifest:
     if "segments" not in values:
         return _of_one_file(paths, values)
@@ -310,6 +346,7 @@ def _parsed(paths: StudyPaths, values: Mapping[str, Any]) -> Manifest:
                 num_trials=entry["trials"],
                 checksum=entry["listing"],
                 columns=entry["columns"],
+                counts=entry.get("counts", ""),
             )
             for entry in entries
         )
@@ -318,7 +355,7 @@ def _parsed(paths: StudyPaths, values: Mapping[str, Any]) -> Manifest:
 
 def _is_segment(entry: object) -> bool:
     return isinstance(entry, dict) and all(
-        type(entry.get(name)) is kind for name, kind in _KINDS.items()
+        type({"counts": "", **entry}.get(name)) is kind for name, kind in _KINDS.items()
     )
 
 

@@ -1,6 +1,6 @@
 """Checks that every committed trial can be read, and has the path that fits its row."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 import pyarrow as pa
@@ -12,6 +12,7 @@ from orchestrator.results.storage.files import list_names
 from orchestrator.results.storage.local_copies import fetch
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.compaction_manifest import (
+    COUNTS_SUFFIX,
     Inventory,
     Manifest,
     Segment,
@@ -19,12 +20,20 @@ from orchestrator.results.trial_files.compaction_manifest import (
 )
 from orchestrator.results.trial_files.parquet_file import read_column, read_groups
 from orchestrator.results.trial_files.row_checks import check_row_fits_path
+from orchestrator.results.trial_files.segment_counts import (
+    COUNTED,
+    added_up,
+    counts_in,
+    read_counts,
+)
 from orchestrator.results.trial_files.segment_trials import LISTING_SUFFIX, first_twice
 from podium.errors import CorruptFileError
 
 _MAX_SHOWN = 10
 IDENTITY = ["study", "search", "trial_id"]
 """Columns that say to which file a row belongs."""
+
+_CHECKED = list(dict.fromkeys((*IDENTITY, *COUNTED)))
 
 
 def check_store(paths: StudyPaths) -> int:
@@ -63,12 +72,12 @@ def check_file(
         study: name of the study that it must belong to.
         schema: schema of the study.
         segment: the segment that the file is; None for a trial file.
-        columns: those that are decoded, `IDENTITY` among them; None for all.
+        columns: those that are decoded, `IDENTITY` and `COUNTED` among them; None for all.
 
     Raises:
         CorruptFileError: anything is wrong with it, or with its listing.
     """
-    groups = [group.select(IDENTITY) for group in read_groups(path, schema, columns)]
+    groups = [group.select(_CHECKED) for group in read_groups(path, schema, columns)]
     if not groups:
         raise CorruptFileError(f"{path} holds no rows")
     rows = pa.concat_tables(groups)
@@ -77,6 +86,7 @@ def check_file(
     else:
         segment.check_listing()
         check_segment_rows(segment, rows, study)
+        check_counts(segment, [counts_in(rows)])
 
 
 def check_segment_rows(segment: Segment, rows: pa.Table, study: str) -> None:
@@ -110,6 +120,25 @@ def check_segment_rows(segment: Segment, rows: pa.Table, study: str) -> None:
             )
 
 
+def check_counts(segment: Segment, parts: Iterable[pl.DataFrame]) -> None:
+    """Refuse counts of a segment that are not those of its rows.
+
+    Args:
+        segment: the segment; one of earlier versions has no counts.
+        parts: the counts of its rows.
+
+    Raises:
+        CorruptFileError: its counts are missing, damaged, or others.
+    """
+    if segment.counts and not read_counts(segment.counts_file, segment.counts).equals(
+        added_up(parts)
+    ):
+        raise CorruptFileError(
+            f"{segment.counts_file} holds other counts than its segment has rows: restore it from"
+            " a copy"
+        )
+
+
 def check_segments_disjoint(manifest: Manifest) -> None:
     """Refuse segments of which two hold the same trial: it would be counted twice.
 
@@ -125,7 +154,7 @@ def check_segments_disjoint(manifest: Manifest) -> None:
 
 
 def leftover_files(paths: StudyPaths, inventory: Inventory) -> Iterator[Place]:
-    """Segments and listings that a killed compaction left, and that hold nothing of their own.
+    """What a killed compaction left in the folder of segments, and that holds nothing of its own.
 
     Raises:
         CorruptFileError: one does hold trials that are found nowhere else, as when the manifest
@@ -146,9 +175,10 @@ def leftover_files(paths: StudyPaths, inventory: Inventory) -> Iterator[Place]:
                 "name it: restore the manifest, or move the file away to do without these trials"
             )
         yield path
-    listings = {segment.listing for segment in segments.values() if segment.listed is None}
-    for name in list_names(paths.compacted, LISTING_SUFFIX):
-        if paths.compacted / name not in listings:
+    beside = {segment.listing for segment in segments.values() if segment.listed is None}
+    beside |= {segment.counts_file for segment in segments.values() if segment.counts}
+    for name in list_names(paths.compacted, ".json"):
+        if name.endswith((LISTING_SUFFIX, COUNTS_SUFFIX)) and paths.compacted / name not in beside:
             yield paths.compacted / name
 
 
@@ -158,7 +188,7 @@ def _problems(paths: StudyPaths, inventory: Inventory) -> Iterator[str]:
     segments = inventory.segments
     for path in inventory.files:
         try:
-            check_file(path, study, schema, segments.get(path), IDENTITY)
+            check_file(path, study, schema, segments.get(path), _CHECKED)
         except CorruptFileError as error:
             yield str(error)
     try:

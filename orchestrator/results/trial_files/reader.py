@@ -37,7 +37,7 @@ from orchestrator.results.records.trial_schema import (
     TEST_COLUMNS,
 )
 from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.compaction_manifest import Inventory
+from orchestrator.results.trial_files.compaction_manifest import Inventory, inventory_to_count
 from orchestrator.results.trial_files.flat_test_scores import flat_test_scores
 from orchestrator.results.trial_files.parquet_file import FileFooter
 from orchestrator.results.trial_files.stored_rows import StoredRows, polars_schema
@@ -209,6 +209,14 @@ class Reader:
             return query(derived.with_columns(is_winner=is_winner))
 
         return stored.collect(whole, in_parts=True)
+
+    def counts(self) -> pl.DataFrame:
+        """Number of trials by ``search``, ``stage`` and ``state``, sorted.
+
+        ``trained`` of them are no copies; ``last_index`` is the largest index of any of them. Of
+        compacted trials no row is read.
+        """
+        return self._stored(inventory_to_count(self._paths)).counts()
 
     def scores(self) -> pl.LazyFrame:
         """One row per trial, fold, epoch, role, metric and k, of training and validation."""

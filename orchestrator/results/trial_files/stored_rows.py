@@ -26,6 +26,7 @@ from orchestrator.results.trial_files.integrity import (
     check_segments_disjoint,
 )
 from orchestrator.results.trial_files.parquet_file import FileFooter, check_footer, has_checksum
+from orchestrator.results.trial_files.segment_counts import added_up, counted, read_counts
 from podium.errors import CorruptFileError, StoreError, UnreachableError
 
 # Columns whose values name files, or are put into sentences, tables and figures.
@@ -106,6 +107,32 @@ class StoredRows:
                 continue
             _check_names(found, self._paths)
             return found
+
+    def counts(self) -> pl.DataFrame:
+        """Numbers of trials, as in `segment_counts`; of segments that have them no row is read.
+
+        Raises:
+            CorruptFileError: as `collect`, of the files that are read.
+            StoreError: the folder cannot be read.
+        """
+        while True:
+            try:
+                found = added_up(self._counts())
+            except (OSError, CorruptFileError, pl.exceptions.PolarsError) as error:
+                self._inventory = self._inventory_after(error)
+                continue
+            _check_names(found, self._paths)
+            return found
+
+    def _counts(self) -> Iterator[pl.DataFrame]:
+        segments = self._inventory.manifest.segments
+        for segment in segments:
+            if segment.counts:
+                yield read_counts(segment.counts_file, segment.counts)
+        others = [segment.path for segment in segments if not segment.counts]
+        if files := self._checked([*others, *self._inventory.loose.values()]):
+            rows = counted(self._rows_of(files))
+            yield with_retries(partial(_collected, rows, self._paths, in_parts=True))
 
     def batches(
         self,

@@ -24,8 +24,8 @@ from orchestrator.results.storage.files import put, refuse_links, remove, remove
 from orchestrator.results.storage.local_copies import forget
 from orchestrator.results.storage.transient_errors import with_retries
 from orchestrator.results.trial_files.compaction import (
+    completed,
     finish_compaction,
-    with_listing,
     with_missing_columns,
     write_segment,
 )
@@ -80,7 +80,7 @@ def _take_out(paths: StudyPaths, trials: Mapping[str, str]) -> None:
             left.append(
                 with_retries(partial(_without, paths, schema, segment, trial_ids))
                 if trial_ids
-                else with_listing(segment)
+                else completed(segment, schema)
             )
     if left:
         write_manifest(paths, left)

@@ -67,7 +67,7 @@ def names_in(folder):
 
 def expected_names(store):
     segments = read_manifest(store).segments
-    files = [path.name for segment in segments for path in (segment.path, segment.listing)]
+    files = [path.name for segment in segments for path in segment.files]
     return sorted(["manifest.json", *files])
 
 
