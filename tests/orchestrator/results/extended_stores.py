@@ -20,12 +20,13 @@ def extended_store(folder, rows=TRIALS):
 
 
 def rows_of(store):
-    """Name -> frame, of all trials with their scores and class hits."""
+    """Name -> frame, of all trials with their scores, class hits and counts."""
     reader = Reader(store.folder)
     return {
         "trials": reader.trials().collect(),
         "scores": reader.scores().collect(),
         "class_hits": reader.class_hits().collect(),
+        "counts": reader.counts(),
     }
 
 

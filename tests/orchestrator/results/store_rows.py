@@ -142,7 +142,19 @@ def write_as_before_segments(paths: StudyPaths) -> None:
         for trial_id in segment.trials
     }
     segment.listing.unlink()
+    segment.counts_file.unlink()
     write_checksummed(paths.manifest, {"file": segment.path.name, "trials": files})
+
+
+def write_as_before_counts(paths: StudyPaths) -> None:
+    """Segments as versions wrote them that counted trials by their rows."""
+    segments = read_manifest(paths).segments
+    for segment in segments:
+        segment.counts_file.unlink()
+    entries = json.loads(paths.manifest.read_bytes())["segments"]
+    for entry in entries:
+        del entry["counts"]
+    change_json(paths.manifest, segments=entries)
 
 
 def commit(

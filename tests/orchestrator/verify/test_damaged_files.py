@@ -44,6 +44,7 @@ KINDS = {
     "compacted": ("finished", "compacted/*.parquet"),
     "manifest": ("finished", "compacted/manifest.json"),
     "listing": ("finished", "compacted/*.trials.json"),
+    "counts": ("finished", "compacted/*.counts.json"),
     "model": ("finished", "models/*.safetensors"),
     "embeddings": ("finished", "embeddings/*.safetensors"),
 }

@@ -28,6 +28,7 @@ KEPT = {
     "compacted": "compacted/*.parquet",
     "manifest": "compacted/manifest.json",
     "listing": "compacted/*.trials.json",
+    "counts": "compacted/*.counts.json",
     "model": "models/*.safetensors",
     "embeddings": "embeddings/*.safetensors",
 }
