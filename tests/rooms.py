@@ -167,7 +167,7 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/results/storage", "orchestrator/results/trial_files", "podium/errors",
     },
     "orchestrator/results_tools": {
-        "orchestrator", "orchestrator/planning", "orchestrator/results/locks",
+        "orchestrator", "orchestrator/results/locks",
         "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/scheduling", "orchestrator/search_samplers", "orchestrator/study",
