@@ -34,6 +34,7 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema, study_name
 from orchestrator.results.storage.files import (
     exists,
+    file_size,
     list_folders,
     refuse_links,
     remove,
@@ -48,7 +49,6 @@ from orchestrator.results.trial_files.compaction_manifest import (
     Inventory,
     Manifest,
     Segment,
-    counts_file_of,
     hash_of_names,
     level_of,
     loose_trials,
@@ -266,8 +266,9 @@ def write_segment(
                 writer.write_table(table)
                 counts.append(counts_in(table))
         checksum = write_listing(listing_of(path), trials)
-        counts_checksum = write_counts(counts_file_of(path), added_up(counts))
         file.flush()
+        num_bytes = os.fstat(file.fileno()).st_size
+        counts_checksum = write_counts(path, num_bytes, added_up(counts))
         os.fsync(file.fileno())  # a large file takes a while: not between here and its name
         before_it_shows()
     keep_listing(path, checksum, trials)
@@ -313,7 +314,8 @@ def completed(segment: Segment, schema: pa.Schema) -> Segment:
         segment = replace(segment, checksum=checksum, columns=columns, listed=None)
     if not segment.counts:
         counts = added_up(map(counts_in, read_groups(segment.path, schema, COUNTED)))
-        segment = replace(segment, counts=write_counts(segment.counts_file, counts))
+        checksum = write_counts(segment.path, file_size(segment.path), counts)
+        segment = replace(segment, counts=checksum)
     return segment
 
 

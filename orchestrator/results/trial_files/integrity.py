@@ -130,9 +130,7 @@ def check_counts(segment: Segment, parts: Iterable[pl.DataFrame]) -> None:
     Raises:
         CorruptFileError: its counts are missing, damaged, or others.
     """
-    if segment.counts and not read_counts(segment.counts_file, segment.counts).equals(
-        added_up(parts)
-    ):
+    if segment.counts and not read_counts(segment).equals(added_up(parts)):
         raise CorruptFileError(
             f"{segment.counts_file} holds other counts than its segment has rows: restore it from"
             " a copy"

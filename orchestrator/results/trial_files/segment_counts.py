@@ -1,8 +1,8 @@
 """How many trials of each search, stage and state a segment holds, in a file beside it.
 
 ``<segment>.counts.json`` is written with its segment and never changes. Who only counts reads it
-in place of the rows, which are thousands of times as large. Segments of earlier versions have none
-until they are next compacted.
+in place of the rows, which are thousands of times as large, and looks at the size of the segment
+alone. Segments of earlier versions have none until they are next compacted.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,9 @@ import polars as pl
 import pyarrow as pa
 
 from orchestrator.results.storage.checksummed_text import read_with_checksum, write_compact
+from orchestrator.results.storage.files import file_size
 from orchestrator.results.storage.locations import Place
+from orchestrator.results.trial_files.compaction_manifest import Segment, counts_file_of
 from podium.errors import CorruptFileError
 
 COUNTED = ("search", "stage", "state", "same_as", "index")
@@ -52,27 +54,35 @@ def added_up(parts: Iterable[pl.DataFrame]) -> pl.DataFrame:
     return counts.select(COUNTS_SCHEMA.names()).sort(_KEY)
 
 
-def write_counts(path: Place, counts: pl.DataFrame) -> str:
-    """Write the counts of a segment; returns their checksum."""
-    return write_compact(path, {"counts": counts.to_dict(as_series=False)})
+def write_counts(segment: Place, num_bytes: int, counts: pl.DataFrame) -> str:
+    """Write the counts beside the file of a segment, which has so many bytes.
+
+    Returns:
+        Their checksum.
+    """
+    values = {"bytes": num_bytes, "counts": counts.to_dict(as_series=False)}
+    return write_compact(counts_file_of(segment), values)
 
 
-def read_counts(path: Place, checksum: str) -> pl.DataFrame:
-    """The counts of a segment.
-
-    Args:
-        path: their file.
-        checksum: its checksum, as the manifest says.
+def read_counts(segment: Segment) -> pl.DataFrame:
+    """The counts of a segment that has some.
 
     Raises:
-        CorruptFileError: it is missing, damaged, not the one that the manifest means, or holds
-            something else.
+        CorruptFileError: their file is missing, damaged, not the one that the manifest means, or
+            holds something else; or the file of the segment is missing or of another size.
     """
+    path = segment.counts_file
     values, found = read_with_checksum(path)
-    if values is None or found != checksum:
+    if values is None or found != segment.counts:
         what = "is missing" if values is None else "does not match its checksum there"
         raise CorruptFileError(
             f"{path} {what}, and the manifest beside it names it. Restore the file from a copy"
+        )
+    num_bytes = file_size(segment.path)
+    if num_bytes != values.get("bytes"):
+        raise CorruptFileError(
+            f"{segment.path} has {num_bytes} bytes; {path.name} beside it says"
+            f" {values.get('bytes')}. Restore the file from a copy"
         )
     return _frame_of(path, values.get("counts"))
 

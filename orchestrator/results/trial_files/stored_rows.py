@@ -128,7 +128,7 @@ class StoredRows:
         segments = self._inventory.manifest.segments
         for segment in segments:
             if segment.counts:
-                yield read_counts(segment.counts_file, segment.counts)
+                yield read_counts(segment)
         others = [segment.path for segment in segments if not segment.counts]
         if files := self._checked([*others, *self._inventory.loose.values()]):
             rows = counted(self._rows_of(files))

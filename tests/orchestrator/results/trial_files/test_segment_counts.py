@@ -53,7 +53,7 @@ def counted_by_hand(store):
 def without_rows(store):
     """The segments hold no Parquet any more."""
     for segment in read_manifest(store).segments:
-        segment.path.write_bytes(b"nothing")
+        segment.path.write_bytes(bytes(segment.path.stat().st_size))
 
 
 def test_trials_are_counted_as_in_their_rows(store):
@@ -91,6 +91,20 @@ def test_segments_from_before_there_were_counts_are_counted_by_rows_until_they_a
     compact(store)
     without_rows(store)
     assert counts_of(store) == counts
+
+
+@pytest.mark.parametrize("is_missing", [False, True])
+def test_a_segment_of_another_size_is_named(store, is_missing):
+    segment = read_manifest(store).segments[0]
+    content = segment.path.read_bytes()
+    segment.path.write_bytes(content[:-1])
+    if is_missing:
+        segment.path.unlink()
+    message = rf"{segment.path.name} has {0 if is_missing else len(content) - 1} bytes; "
+    with pytest.raises(CorruptFileError, match=message):
+        counts_of(store)
+    segment.path.write_bytes(content)
+    assert counts_of(store) == counted_by_hand(store)
 
 
 def truncated(file):
@@ -137,7 +151,8 @@ def test_counts_that_are_not_those_of_the_rows_are_named(tmp_path, change, messa
     compact(store)
     (segment,) = read_manifest(store).segments
     counts = Reader(store.folder).counts().to_dict(as_series=False)
-    write_checksummed(segment.counts_file, {"counts": {**counts, **change}})
+    num_bytes = segment.path.stat().st_size
+    write_checksummed(segment.counts_file, {"bytes": num_bytes, "counts": {**counts, **change}})
     checksum = pl.read_json(segment.counts_file)["sha256"].item()
     entry = {
         "file": segment.path.name,
