@@ -127,6 +127,7 @@ def rewrite(path: Path, table: pa.Table) -> None:
 
 def write_as_before_flat_test_scores(paths: StudyPaths) -> None:
     """Every trial file as versions wrote it that had no columns such as ``test_recall_at_1``."""
+    write_as_before_counts(paths)
     for path in paths.folder.rglob("*.parquet"):
         table = pq.ParquetFile(path).read()
         flat = list(known_test_columns(table.column_names))
@@ -142,19 +143,20 @@ def write_as_before_segments(paths: StudyPaths) -> None:
         for trial_id in segment.trials
     }
     segment.listing.unlink()
-    segment.counts_file.unlink()
+    segment.counts_file.unlink(missing_ok=True)
     write_checksummed(paths.manifest, {"file": segment.path.name, "trials": files})
 
 
 def write_as_before_counts(paths: StudyPaths) -> None:
     """Segments as versions wrote them that counted trials by their rows."""
-    segments = read_manifest(paths).segments
-    for segment in segments:
+    with_counts = [segment for segment in read_manifest(paths).segments if segment.counts]
+    for segment in with_counts:
         segment.counts_file.unlink()
-    entries = json.loads(paths.manifest.read_bytes())["segments"]
-    for entry in entries:
-        del entry["counts"]
-    change_json(paths.manifest, segments=entries)
+    if with_counts:
+        entries = json.loads(paths.manifest.read_bytes())["segments"]
+        for entry in entries:
+            del entry["counts"]
+        change_json(paths.manifest, segments=entries)
 
 
 def commit(
