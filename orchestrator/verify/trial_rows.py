@@ -52,8 +52,9 @@ class _Reading:
         for group in read_groups(path, self.schema):
             if listed is None:
                 check_row_fits_path(path, group, self.study)
+            else:
+                counts.append(counts_in(group))
             self._hits(path, group)
-            counts.append(counts_in(group))
             for start in range(0, group.num_rows, _ROWS_AT_ONCE):
                 part = group.slice(start, _ROWS_AT_ONCE)
                 for index, row in enumerate(part.drop_columns(list(_HEAVY)).to_pylist()):

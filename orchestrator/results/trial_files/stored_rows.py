@@ -98,15 +98,7 @@ class StoredRows:
                 never writes.
             StoreError: the folder cannot be read.
         """
-        while True:
-            try:
-                rows = query(self._scan(trial_ids))
-                found = with_retries(partial(_collected, rows, self._paths, in_parts=in_parts))
-            except (OSError, CorruptFileError, pl.exceptions.PolarsError) as error:
-                self._inventory = self._inventory_after(error)
-                continue
-            _check_names(found, self._paths)
-            return found
+        return self._found(lambda: self._rows(query(self._scan(trial_ids)), in_parts=in_parts))
 
     def counts(self) -> pl.DataFrame:
         """Numbers of trials, as in `segment_counts`; of segments that have them no row is read.
@@ -115,14 +107,7 @@ class StoredRows:
             CorruptFileError: as `collect`, of the files that are read.
             StoreError: the folder cannot be read.
         """
-        while True:
-            try:
-                found = added_up(self._counts())
-            except (OSError, CorruptFileError, pl.exceptions.PolarsError) as error:
-                self._inventory = self._inventory_after(error)
-                continue
-            _check_names(found, self._paths)
-            return found
+        return self._found(lambda: added_up(self._counts()))
 
     def _counts(self) -> Iterator[pl.DataFrame]:
         segments = self._inventory.manifest.segments
@@ -131,8 +116,18 @@ class StoredRows:
                 yield read_counts(segment)
         others = [segment.path for segment in segments if not segment.counts]
         if files := self._checked([*others, *self._inventory.loose.values()]):
-            rows = counted(self._rows_of(files))
-            yield with_retries(partial(_collected, rows, self._paths, in_parts=True))
+            yield self._rows(counted(self._rows_of(files)), in_parts=True)
+
+    def _found(self, look: Callable[[], pl.DataFrame]) -> pl.DataFrame:
+        """What is found in the files of now; looked at again if some were compacted meanwhile."""
+        while True:
+            try:
+                found = look()
+            except (OSError, CorruptFileError, pl.exceptions.PolarsError) as error:
+                self._inventory = self._inventory_after(error)
+                continue
+            _check_names(found, self._paths)
+            return found
 
     def batches(
         self,
@@ -251,7 +246,7 @@ class StoredRows:
                 yield file
 
     def _is_as_listed(self, segment: Segment, copy: Path) -> bool:
-        rows = self._identities(self._rows_of([copy]).select(IDENTITY))
+        rows = self._rows(self._rows_of([copy]).select(IDENTITY))
         is_of_study = (rows["study"] == self._study_name).all(ignore_nulls=False)
         return bool(is_of_study) and _are_alike(rows.drop("study"), segment.trials.frame())
 
@@ -267,7 +262,7 @@ class StoredRows:
             schema=dict.fromkeys((_FILE, *IDENTITY), pl.String),
         )
         found = self._rows_of([*copies.values()], include_file_paths=_FILE)
-        rows = self._identities(found.select(_FILE, *IDENTITY))
+        rows = self._rows(found.select(_FILE, *IDENTITY))
         if _are_alike(rows, expected):
             return
         odd_files = {
@@ -277,8 +272,8 @@ class StoredRows:
         }
         yield from (file for file, copy in copies.items() if str(copy) in odd_files)
 
-    def _identities(self, rows: pl.LazyFrame) -> pl.DataFrame:
-        return with_retries(partial(_collected, rows, self._paths))
+    def _rows(self, rows: pl.LazyFrame, *, in_parts: bool = False) -> pl.DataFrame:
+        return with_retries(partial(_collected, rows, self._paths, in_parts=in_parts))
 
     def _rows_of(
         self, files: list[Path], *, include_file_paths: str | None = None
