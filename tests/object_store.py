@@ -252,8 +252,11 @@ def amazons(headers: Mapping[str, str]) -> dict[str, str]:
         name.lower().replace("x-goog-meta-", "x-amz-meta-"): value
         for name, value in headers.items()
     }
-    if translated.pop("x-goog-if-generation-match", None) == "0":
+    generation = translated.pop("x-goog-if-generation-match", None)
+    if generation == "0":
         translated["if-none-match"] = "*"
+    elif generation is not None:
+        translated["if-match"] = f"{int(generation):032x}"
     # moto checks no signature, but answers requests without one otherwise.
     credential = f"Credential={KEY}/20260101/us-east-1/s3/aws4_request"
     translated["authorization"] = f"AWS4-HMAC-SHA256 {credential}, SignedHeaders=host, Signature=0"
@@ -261,11 +264,16 @@ def amazons(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def googles(headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """The headers of an answer, and its metadata by Google's names too."""
+    """The headers of an answer, and its metadata by Google's names too.
+
+    The generation, which is a number there, says what the tag does.
+    """
     mark = "x-amz-meta-"
     named = [(name.lower(), value) for name, value in headers]
+    tag = dict(named).get("etag", "").strip('"')
     return [
         *headers,
+        *([("x-goog-generation", str(int(tag, 16)))] if tag else []),
         *((n.replace(mark, "x-goog-meta-"), v) for n, v in named if n.startswith(mark)),
     ]
 

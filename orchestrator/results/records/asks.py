@@ -157,20 +157,37 @@ def gather_asks(
         asks: all its asks, by index.
         check: called right before anything is replaced or deleted; what it raises ends it, and
             nothing is lost.
+
+    Raises:
+        CorruptFileError: the file cannot be read.
+        StoreError: it cannot be written, or another process wrote it meanwhile.
     """
     folder = paths.ask_folder(search)
     names = set(list_names(folder, ".json"))
     loose = [file for ask in asks if (file := _KIND.place(paths, ask)).name in names]
     if loose:
+        before = read_gathered_asks(paths, search)
         check()
-        write_gathered_asks(paths, search, asks)
+        write_gathered_asks(paths, search, asks, before)
         check()
         remove_all(loose)
 
 
-def write_gathered_asks(paths: StudyPaths, search: str, asks: Sequence[Ask]) -> None:
-    """Write all asks of a search, by index, into its one file."""
-    _KIND.write_gathered(paths.gathered_asks(search), asks)
+def write_gathered_asks(
+    paths: StudyPaths, search: str, asks: Sequence[Ask], replaced: Sequence[Ask] = ()
+) -> None:
+    """Write all asks of a search, by index, into its one file.
+
+    Args:
+        paths: paths of the results folder.
+        search: id of the search.
+        asks: all its asks.
+        replaced: those that the file held when it was read.
+
+    Raises:
+        StoreError: the file cannot be written, or holds others by now, which stay.
+    """
+    _KIND.write_gathered(paths, paths.gathered_asks(search), asks, replaced)
 
 
 def remove_asks(paths: StudyPaths, search: str) -> None:

@@ -169,6 +169,9 @@ def gather_attempts(
             was committed, as when it was pruned. Attempts without an end stay as they are then.
         check: called right before anything is replaced or deleted; what it raises ends it, and
             nothing is lost.
+
+    Raises:
+        StoreError: the file cannot be written, or another process wrote it meanwhile.
     """
     found = each(partial(_sound_attempt, paths), files)
     loose = [it for it in found if it and (it.ended_at is not None or not may_run)]
@@ -179,16 +182,28 @@ def gather_attempts(
     except CorruptFileError:
         return
     check()
-    write_gathered_attempts(paths, search, merged_attempts(before, loose))
+    write_gathered_attempts(paths, search, merged_attempts(before, loose), before)
     check()
     remove_all([_KIND.place(paths, attempt) for attempt in loose])
     for trial_id in dict.fromkeys(attempt.trial_id for attempt in loose):
         remove_if_empty(paths.attempt_folder(trial_id))
 
 
-def write_gathered_attempts(paths: StudyPaths, search: str, attempts: Sequence[Attempt]) -> None:
-    """Write attempts at trials of a search, each trial's in order, into its one file."""
-    _KIND.write_gathered(paths.gathered_attempts(search), attempts)
+def write_gathered_attempts(
+    paths: StudyPaths, search: str, attempts: Sequence[Attempt], replaced: Sequence[Attempt] = ()
+) -> None:
+    """Write attempts at trials of a search into its one file.
+
+    Args:
+        paths: paths of the results folder.
+        search: id of the search.
+        attempts: all that are gathered then, each trial's in order.
+        replaced: those that the file held when it was read.
+
+    Raises:
+        StoreError: the file cannot be written, or holds others by now, which stay.
+    """
+    _KIND.write_gathered(paths, paths.gathered_attempts(search), attempts, replaced)
 
 
 def release_attempts(paths: StudyPaths, search: str, trial_ids: Collection[str]) -> None:

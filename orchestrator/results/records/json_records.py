@@ -31,7 +31,7 @@ from orchestrator.results.storage.checksummed_text import (
     with_checksum,
     write_checksummed,
 )
-from orchestrator.results.storage.files import each, put, read_bytes
+from orchestrator.results.storage.files import each, read_bytes, replace
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
@@ -109,10 +109,24 @@ class RecordKind(Generic[T]):
             raise CorruptFileError(f"{path} holds {title}, which does not match its name")
         return record
 
-    def write_gathered(self, path: Place, records: Iterable[T]) -> None:
-        """Write many records into one file, over what it held."""
+    def write_gathered(
+        self, paths: StudyPaths, path: Place, records: Iterable[T], replaced: Sequence[T]
+    ) -> None:
+        """Write many records into one file.
+
+        Args:
+            paths: paths of the study.
+            path: the file.
+            records: what it is to hold.
+            replaced: what it held when it was read.
+
+        Raises:
+            StoreError: it cannot be written, or holds something else by now, which stays.
+        """
         values = with_checksum({self.plural: [self.values(record) for record in records]})
-        put(path, json.dumps(values, allow_nan=False, ensure_ascii=False).encode())
+        content = json.dumps(values, allow_nan=False, ensure_ascii=False).encode()
+        known = list(replaced)
+        replace(path, content, paths.lock_guard, lambda found: self._in(path, found) == known)
 
     def read_gathered(self, files: Sequence[Place]) -> Iterator[list[T]]:
         """The records of each of some files of many; none of a file that is missing.
@@ -120,9 +134,10 @@ class RecordKind(Generic[T]):
         Raises:
             CorruptFileError: a file is truncated, was changed, or holds something else.
         """
-        return map(self._gathered, files, map(verified, files, each(read_bytes, files)))
+        return map(self._in, files, each(read_bytes, files))
 
-    def _gathered(self, path: Place, values: Mapping[str, Any] | None) -> list[T]:
+    def _in(self, path: Place, content: bytes | None) -> list[T]:
+        values = verified(path, content)
         if values is None:
             return []
         rows = values.get(self.plural)

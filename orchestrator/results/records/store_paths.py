@@ -79,7 +79,8 @@ class StudyPaths:
     code = _Inside("code")
 
     lock = _Inside("lock.json")
-    # Empty; held for the moment in which the lock is read and replaced.
+    # Empty; held for the moment in which the lock is read and replaced, or another file of which
+    # a driver that was held up must not write an old version.
     lock_guard = _Inside(".lock-guard")
     lock_generations = _Inside("lock")  # in remote stores
     parts = _Inside("parts")  # locks of those who run a part each

@@ -15,16 +15,19 @@ import math
 import os
 from collections.abc import Callable, Container, Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TypeVar
 
 from orchestrator.results.storage import local_files, remote_files
+from orchestrator.results.storage.file_guard import exclusive
 from orchestrator.results.storage.locations import FileVersion, Place, RemotePath, StoredFile
-from podium.errors import CorruptFileError
+from podium.errors import CorruptFileError, StoreError
 
 RECORD_BYTES = 64 * 2**20
 """Most bytes of a JSON or YAML file: a listing of two million trials has fewer."""
 
 _MEMORY_BYTES = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+_GUARD_LIMIT_SECONDS = 10.0
 _SHOWN = 40  # characters that a message shows of a refused number
 
 T = TypeVar("T")
@@ -97,6 +100,47 @@ def put_if_absent(path: Place, data: bytes) -> bool:
     Of several callers at the same time exactly one gets True.
     """
     return _of(path).put_if_absent(path, data)
+
+
+def replace(
+    path: Place, data: bytes, guard: Place, is_known: Callable[[bytes | None], bool]
+) -> None:
+    """Write a file whole where it still is what the caller has read.
+
+    Between that look and the write no other caller replaces the file, however long this one is
+    held up: in a remote store the write is refused then, and a local file is guarded.
+
+    Args:
+        path: the file.
+        data: its new content.
+        guard: a file that is held meanwhile, where both are local.
+        is_known: whether the present content, None without such a file, is what was read.
+
+    Raises:
+        StoreError: the file cannot be written, or is another process's by now, which stays.
+        CorruptFileError: what is there is no regular file, or has more than `RECORD_BYTES`.
+    """
+    if isinstance(path, RemotePath):
+        is_replaced = remote_files.replace(path, data, RECORD_BYTES, is_known)
+    else:
+        is_replaced = _replace_under_guard(path, data, guard, is_known)
+    if not is_replaced:
+        raise StoreError(
+            f"{path} was replaced by another process meanwhile: two runs seem to use this study"
+        )
+
+
+def _replace_under_guard(
+    path: Path, data: bytes, guard: Place, is_known: Callable[[bytes | None], bool]
+) -> bool:
+    assert isinstance(guard, Path), "a guard lies where its file does"
+    with exclusive(guard, limit_seconds=_GUARD_LIMIT_SECONDS) as is_alone:
+        if not is_alone:
+            raise StoreError(f"cannot write {path}: another process is replacing it; try again")
+        if not is_known(local_files.read_bytes(path, RECORD_BYTES)):
+            return False
+        local_files.put(path, data)
+        return True
 
 
 def to_json(value: Any) -> bytes:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from orchestrator.results.storage.locations import FileVersion
 from podium.errors import PlaceError, StoreError, UnreachableError
@@ -82,6 +82,18 @@ class Listing:
     folders: Sequence[str]
 
 
+class ObjectVersion(NamedTuple):
+    """An object as it was read.
+
+    Attributes:
+        content: its bytes; None if there is no such object.
+        mode: how obstore is told to replace this version of it, and no other.
+    """
+
+    content: bytes | None
+    mode: Any
+
+
 class ObjectStore:
     """One bucket, whose objects appear whole or not at all. Every method may raise RequestError.
 
@@ -147,6 +159,36 @@ class ObjectStore:
 
         found = self._request(version)
         return FileVersion(None, None) if found is None else found[0]
+
+    def read_version(self, key: str, check_size: Callable[[int], None]) -> ObjectVersion:
+        """The content of an object, and what tells this version of it from every other.
+
+        Args:
+            key: key of the object.
+            check_size: called with the number of its bytes before they are read; may raise.
+        """
+
+        def version() -> ObjectVersion:
+            found = self._obstore.get(self._client, key)
+            check_size(found.meta["size"])
+            known = {name: found.meta[name] for name in ("e_tag", "version")}
+            tags = {name: tag for name, tag in known.items() if tag is not None}
+            return ObjectVersion(bytes(found.bytes()), tags)
+
+        return self._request(version) or ObjectVersion(None, "create")
+
+    def replace(self, key: str, content: bytes, known: ObjectVersion) -> bool:
+        """Write an object whole, unless it is another version by now; True if this call did."""
+        from obstore.exceptions import AlreadyExistsError, PreconditionError
+
+        def put() -> bool:
+            try:
+                self._put(key, content, mode=known.mode)
+            except (AlreadyExistsError, PreconditionError):
+                return False
+            return True
+
+        return bool(self._request(put))  # None: it was deleted
 
     def write(self, key: str, content: bytes | Path) -> None:
         """Write an object whole, replacing what is there; a path is a file to be sent."""

@@ -23,12 +23,18 @@ from orchestrator.results.storage.locations import (
     StoredFile,
     temporary_name,
 )
-from orchestrator.results.storage.object_store import Listing, ObjectStore, RequestError
+from orchestrator.results.storage.object_store import (
+    Listing,
+    ObjectStore,
+    ObjectVersion,
+    RequestError,
+)
 from orchestrator.results.storage.object_store_clients import open_store
 from orchestrator.results.storage.transient_errors import with_retries
 from podium.errors import StoreError
 
 _MAX_THREADS = 16
+_PROBE_BYTES = 100
 _MOST_DELETED = 1000  # objects by one request
 
 A = TypeVar("A")
@@ -41,11 +47,15 @@ def check_writable(folder: RemotePath) -> None:
     made = put_if_absent(probe, b"podium")
     try:
         again = put_if_absent(probe, b"podium again")
+        before = _version(probe, _PROBE_BYTES)
+        put(probe, b"podium anew")
+        replaced = _replaces(probe, b"", before)
     finally:
         remove(probe)
-    if not made or again:
+    if not made or again or replaced:
+        ignored = "If-Match" if made and not again else "If-None-Match: *"
         raise StoreError(
-            f"cannot use {folder}: the store ignores `If-None-Match: *`, so that two runs could"
+            f"cannot use {folder}: the store ignores `{ignored}`, so that two runs could"
             " overwrite each other's trials; Amazon S3, MinIO, Cloudflare R2 and Ceph support it"
             " in their present versions"
         )
@@ -73,6 +83,20 @@ def put_if_absent(place: RemotePath, data: bytes) -> bool:
         return True
     # Ours all the same, if it was made by an attempt whose answer was lost.
     return _ask("look at", place, lambda store: store.has_token(place.key, token))
+
+
+def replace(
+    place: RemotePath, data: bytes, max_bytes: int, is_known: Callable[[bytes | None], bool]
+) -> bool:
+    """See `files`; False, and nothing changes, if the file is another by now."""
+    while True:
+        found = _version(place, max_bytes)
+        if found.content == data:  # by a request whose answer was lost
+            return True
+        if not is_known(found.content):
+            return False
+        if _replaces(place, data, found):
+            return True
 
 
 def read_bytes(place: RemotePath, max_bytes: int) -> bytes | None:
@@ -216,6 +240,17 @@ def _paths_below(folder: RemotePath) -> list[str]:
 
 def _below(folder: RemotePath, key: str) -> str:
     return key.removeprefix(folder.key).strip("/")
+
+
+def _version(place: RemotePath, max_bytes: int) -> ObjectVersion:
+    def ask(store: ObjectStore) -> ObjectVersion:
+        return store.read_version(place.key, lambda size: check_size(place, size, max_bytes))
+
+    return _ask("read", place, ask)
+
+
+def _replaces(place: RemotePath, data: bytes, known: ObjectVersion) -> bool:
+    return _ask("write", place, lambda store: store.replace(place.key, data, known))
 
 
 def _listing(folder: RemotePath, *, deep: bool) -> Listing:

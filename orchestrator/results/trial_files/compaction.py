@@ -79,7 +79,6 @@ from orchestrator.results.trial_files.segment_trials import (
     write_listing,
 )
 from orchestrator.results.trial_files.unfinished_compaction import mark_unfinished
-from podium.errors import StoreError
 
 TRIALS_PER_ROW_GROUP = 256
 # Smaller groups are joined: of each the footer has 14 kB, which every reader decodes.
@@ -383,12 +382,7 @@ class _Compaction:
     def _put_in_force(self, manifest: Manifest, segments: Sequence[Segment]) -> Manifest:
         """Replace a manifest, unless the study or the manifest is another process's by now."""
         self.check()
-        if read_manifest(self.paths) != manifest:
-            raise StoreError(
-                f"{self.paths.manifest} was replaced by another process, while this one compacted;"
-                f" two runs seem to use {self.paths.folder}"
-            )
-        write_manifest(self.paths, segments)
+        write_manifest(self.paths, segments, manifest)
         return Manifest(segments=tuple(segments))
 
     def _rows(self, loose: Mapping[str, Place], segments: Sequence[Segment]) -> Iterator[pa.Table]:

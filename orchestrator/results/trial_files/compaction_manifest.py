@@ -19,9 +19,14 @@ from orchestrator.results.records.store_paths import StudyPaths, is_file_name
 from orchestrator.results.storage.checksummed_text import (
     checksum_of,
     verified,
-    write_checksummed,
+    with_checksum,
 )
-from orchestrator.results.storage.files import list_below, read_record_if_changed
+from orchestrator.results.storage.files import (
+    list_below,
+    read_record_if_changed,
+    replace,
+    to_json,
+)
 from orchestrator.results.storage.locations import Place, relative_path
 from orchestrator.results.trial_files.segment_trials import (
     SegmentTrials,
@@ -156,6 +161,10 @@ class Manifest:
         return any(trial_id in segment.trials for segment in self.segments)
 
 
+NOTHING = Manifest()
+"""The manifest of a folder that has none."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inventory:
     """The files that together hold each committed trial exactly once, at one moment.
@@ -195,12 +204,11 @@ def read_manifest(paths: StudyPaths) -> Manifest:
     Raises:
         CorruptFileError: it is damaged.
     """
-    mark, manifest = _known.get(paths.manifest, (None, Manifest()))
+    mark, manifest = _known.get(paths.manifest, (None, NOTHING))
     found = read_record_if_changed(paths.manifest, mark)
     if found is None:
         return manifest
-    values = verified(paths.manifest, found.content)
-    manifest = Manifest() if values is None else _parsed(paths, values)
+    manifest = _of(paths, found.content)
     if found.mark is not None:
         _known[paths.manifest] = found.mark, manifest
     return manifest
@@ -248,8 +256,20 @@ def _with_known_listings(manifest: Manifest) -> Manifest:
     return manifest
 
 
-def write_manifest(paths: StudyPaths, segments: Sequence[Segment]) -> None:
-    """Put segments in force, whose files and listings are there."""
+def write_manifest(
+    paths: StudyPaths, segments: Sequence[Segment], replaced: Manifest = NOTHING
+) -> None:
+    """Put segments in force, whose files and listings are there.
+
+    Args:
+        paths: paths of the results folder.
+        segments: all that are to be in force.
+        replaced: the manifest that this one follows.
+
+    Raises:
+        StoreError: it cannot be written, or another manifest is in force by now, which stays.
+        CorruptFileError: the manifest that is there is damaged.
+    """
     known = [
         {
             "file": segment.path.name,
@@ -261,7 +281,14 @@ def write_manifest(paths: StudyPaths, segments: Sequence[Segment]) -> None:
         }
         for segment in segments
     ]
-    write_checksummed(paths.manifest, {"version": _VERSION, "segments": known})
+    content = to_json(with_checksum({"version": _VERSION, "segments": known}))
+    replace(paths.manifest, content, paths.lock_guard, lambda found: _of(paths, found) == replaced)
+
+
+def _of(paths: StudyPaths, content: bytes | None) -> Manifest:
+    """The manifest in the bytes of its file."""
+    values = verified(paths.manifest, content)
+    return NOTHING if values is None else _parsed(paths, values)
 
 
 def hash_of_names(names: Iterable[str]) -> str:

@@ -20,7 +20,7 @@ from orchestrator.results.records import checkpoint_files
 from orchestrator.results.records.attempts import release_attempts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
-from orchestrator.results.storage.files import put, refuse_links, remove, remove_all
+from orchestrator.results.storage.files import put, refuse_links, remove_all
 from orchestrator.results.storage.local_copies import forget
 from orchestrator.results.storage.transient_errors import with_retries
 from orchestrator.results.trial_files.compaction import (
@@ -65,8 +65,8 @@ def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
 
 def _take_out(paths: StudyPaths, trials: Mapping[str, str]) -> None:
     """Give those that are compacted a file of their own again."""
-    segments = read_manifest(paths).segments
-    gone = {segment: segment.trials.among(trials) for segment in segments}
+    manifest = read_manifest(paths)
+    gone = {segment: segment.trials.among(trials) for segment in manifest.segments}
     if not any(gone.values()):
         return
     schema = read_schema(paths)
@@ -82,10 +82,7 @@ def _take_out(paths: StudyPaths, trials: Mapping[str, str]) -> None:
                 if trial_ids
                 else completed(segment, schema)
             )
-    if left:
-        write_manifest(paths, left)
-    else:
-        remove(paths.manifest)
+    write_manifest(paths, left, manifest)
     finish_compaction(paths)
 
 

@@ -1,6 +1,8 @@
 import os
 import resource
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -199,6 +201,23 @@ def test_a_disk_without_room_is_a_store_error_and_leaves_the_old_file(tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert files.read_bytes(tmp_path / "x") == b"old"
     assert file_names(tmp_path) == ["x"]
+
+
+def test_of_many_that_replace_a_file_at_once_none_undoes_what_another_did(tmp_path):
+    place, guard = tmp_path / "number", tmp_path / "guard"
+    files.put(place, b"0")
+
+    def add_one(_):
+        while True:
+            known = files.read_bytes(place)
+            new = b"%d" % (int(known) + 1)
+            with suppress(StoreError):  # another was first
+                files.replace(place, new, guard, lambda found: found == known)  # noqa: B023
+                return
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(add_one, range(100)))
+    assert files.read_bytes(place) == b"100"
 
 
 def test_a_guard_is_held_by_one_at_a_time_and_freed(tmp_path):

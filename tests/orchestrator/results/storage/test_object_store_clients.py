@@ -71,6 +71,59 @@ def test_a_file_whose_answer_was_lost_counts_as_written_once(store, monkeypatch,
     assert not files.put_if_absent(store / "x", b"mine")  # the same bytes are not the same call
 
 
+def replaced(store, data, known):
+    try:
+        files.replace(store / "file", data, store / "guard", lambda found: found == known)
+    except StoreError as error:
+        assert "was replaced by another process meanwhile" in str(error)  # noqa: PT017
+        return False
+    return True
+
+
+def test_a_file_is_replaced_where_it_is_the_one_that_is_to_be_replaced(store):
+    assert not replaced(store, b"one", b"none")
+    assert files.read_bytes(store / "file") is None
+    assert replaced(store, b"one", None)
+    assert not replaced(store, b"two", None)
+    assert replaced(store, b"two", b"one")
+    assert files.read_bytes(store / "file") == b"two"
+
+
+def test_a_file_that_changes_between_the_look_and_the_write_is_looked_at_again(store):
+    looks, others = [], [b"second", b"third", None]
+    files.put(store / "file", b"first")
+
+    def meanwhile(found):
+        looks.append(found)
+        if others:
+            other = others.pop(0)
+            if other is None:
+                files.remove(store / "file")
+            else:
+                files.put(store / "file", other)
+        return True
+
+    files.replace(store / "file", b"mine", store / "guard", meanwhile)
+    assert looks == [b"first", b"second", b"third", None]
+    assert files.read_bytes(store / "file") == b"mine"
+
+
+def test_a_replacement_whose_answer_was_lost_counts_as_written(store, monkeypatch, short_pauses):
+    real, faults = ObjectStore.replace, [1, 2]
+
+    def replace(self, key, content, known):
+        made = real(self, key, content, known)
+        if faults:
+            faults.pop()
+            raise RequestError("timeout", is_transient=True)
+        return made
+
+    monkeypatch.setattr(ObjectStore, "replace", replace)
+    assert replaced(store, b"one", None)
+    assert replaced(store, b"two", b"one")
+    assert not replaced(store, b"three", b"one")
+
+
 @pytest.mark.parametrize(
     ("uri", "reason"),
     [

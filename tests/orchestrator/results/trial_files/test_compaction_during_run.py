@@ -116,7 +116,7 @@ def test_a_manifest_that_another_process_replaced_is_not_replaced(tmp_path):
             compact(store)
 
     with (
-        pytest.raises(StoreError, match="was replaced by another process, while this one"),
+        pytest.raises(StoreError, match="was replaced by another process meanwhile"),
         CompactionDuringRun(store, another_compacts) as compaction,
     ):
         committed(store, compaction, 1, 2)

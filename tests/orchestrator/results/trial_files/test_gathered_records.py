@@ -13,6 +13,7 @@ import pytest
 from orchestrator.results.records.asks import Ask, gather_asks, read_asks, remove_asks, write_ask
 from orchestrator.results.records.attempts import (
     Attempt,
+    gather_attempts,
     read_attempt,
     read_attempts,
     read_attempts_of_trial,
@@ -197,6 +198,30 @@ def test_a_run_that_lost_its_study_gathers_nothing(tmp_path):
         gather_searches(store, whole_searches(store), lost)
     assert loose_files(store) == before
     assert list_names(store.asks, ".json") == list_names(store.attempts, ".json") == []
+
+
+@pytest.mark.parametrize("kind", ["asks", "attempts"])
+def test_what_another_driver_gathered_meanwhile_is_not_replaced_by_less(folder, kind):
+    store, later = store_of(folder), []
+    known = whole_searches(store)["s0"]
+
+    def held_up():
+        if later:
+            return
+        write_ask(store, ask_of(4))
+        write_attempt(store, attempt_at(4))
+        commit(store, row(4))
+        later.append(all_records(store))
+        gather_searches(store, whole_searches(store), lambda: None)
+
+    files = [store.attempt(trial_id, 1) for trial_id in known.trial_ids]
+    gathers = {
+        "asks": lambda: gather_asks(store, "s0", known.asks, held_up),
+        "attempts": lambda: gather_attempts(store, "s0", files, may_run=True, check=held_up),
+    }
+    with pytest.raises(StoreError, match=rf"{kind}/s0\.json.* was replaced by another process"):
+        gathers[kind]()
+    assert [all_records(store)] == later
 
 
 def test_a_withdrawn_trial_counts_its_next_attempt_from_those_before(folder):
