@@ -10,7 +10,8 @@ Each step replaces some files by one:
 1. Listing and counts of the new segment are written, and the segment under a temporary name.
 2. A file that no program can read as Parquet is put beside it (`unfinished_compaction`).
 3. The new segment gets its name: no process of podium reads it yet.
-4. The manifest is replaced: from this moment the new segment is read, and what it replaces is not.
+4. The manifest is replaced, if it still is the one that was read: from this moment the new segment
+   is read, and what it replaces is not.
 5. What it replaces is deleted, then the file of step 2.
 
 Between the steps 3 and 5 programs that know nothing of the manifest would find trials twice, since
@@ -123,8 +124,8 @@ def compact_loose(
     Args:
         paths: paths of the results folder, without what a killed compaction leaves.
         loose: trial id -> trial file, of committed trials. Those in a segment are left out.
-        check: called again and again, and right before anything is replaced; what it raises ends
-            the compaction, and the next one finishes it.
+        check: called again and again, and right before anything is replaced or deleted; what it
+            raises ends the compaction, and the next one finishes it.
         known: trial id -> row, of files that this process has written, which are not read then.
 
     Raises:
@@ -374,6 +375,7 @@ class _Compaction:
         manifest = self._put_in_force(manifest, [*kept, new])
         gone = [place for it in segments for place in it.files]
         replaced = [*loose.values(), *(it for it in gone if it not in new.files)]
+        self.check()
         remove_all(replaced)
         forget(replaced)
         remove(self.paths.unfinished_compaction)
