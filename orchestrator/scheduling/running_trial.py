@@ -11,7 +11,7 @@ from orchestrator.scheduling.executor_interface import Loss
 from orchestrator.study.resource_demand import Demand
 from orchestrator.trials.history import TrialHistory
 from orchestrator.trials.specification import TrialSpec
-from orchestrator.trials.worker_messages import Ended
+from orchestrator.trials.worker_messages import Begun, Ended, Saved
 
 _UNKNOWN = "unknown"
 _OF_WAITING = ("lost_node", "preempted", "stuck")
@@ -33,6 +33,8 @@ class RunningTrial:
         handed_out: when the executor got it.
         begun: when a worker got it; None as long as it waits for one.
         heard: when its last message came, or when it began.
+        told: the attempt as its worker told; None if it did not yet.
+        may_have_saved: whether it may have left a checkpoint.
     """
 
     spec: TrialSpec
@@ -45,6 +47,8 @@ class RunningTrial:
     handed_out: float = field(default_factory=time.monotonic)
     begun: float | None = None
     heard: float | None = None
+    told: Attempt | None = None
+    may_have_saved: bool = True
 
     @property
     def most_reports(self) -> int:
@@ -65,6 +69,13 @@ class RunningTrial:
         """It began, or a message of it came, just now."""
         self.heard = time.monotonic()
         self.begun = self.heard if self.begun is None else self.begun
+
+    def note_attempt(self, message: Begun | Saved) -> None:
+        """What its worker told of it, which need not be read in the store."""
+        if isinstance(message, Begun):
+            self.told, self.may_have_saved = message.attempt, self.attempt > 1
+        else:
+            self.may_have_saved = True
 
     def discount(self, seconds: float) -> None:
         """Leave seconds that passed out of its times, as while the driver was stopped."""

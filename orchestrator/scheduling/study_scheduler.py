@@ -43,7 +43,7 @@ from orchestrator.trials.history import TrialHistory
 from orchestrator.trials.recorder import TrialRecorder
 from orchestrator.trials.retries import failure_of, is_retried
 from orchestrator.trials.specification import TrialJob, TrialSpec
-from orchestrator.trials.worker_messages import Ended, Message
+from orchestrator.trials.worker_messages import Begun, Ended, Message, Saved
 from podium.errors import StoreError
 from trainables.trial_reports import EpochReport
 
@@ -217,6 +217,9 @@ class StudyScheduler:
             if isinstance(message, Ended):
                 self._end_attempt(running, message)
                 return False
+            if isinstance(message, Begun | Saved):
+                running.note_attempt(message)
+                continue
             if isinstance(message, EpochReport):
                 self._time_left.epoch_ended(running.spec, message.seconds)
             running.history.add(message)
@@ -310,7 +313,7 @@ class StudyScheduler:
             search = self._queues.run_of(spec)
             continues = search.continues(spec.trial_id, step, best)
             if running.may_be_pruned and not continues:
-                self._commit(running, Ended(state="PRUNED", rung=search.rung_at(step)))
+                self._commit(running, _pruned(running, search.rung_at(step)))
                 return False
         late = timeout_of(running, self._study.resources)
         if late is not None:
@@ -387,6 +390,10 @@ class StudyScheduler:
             self._store.recorder.copy(specs)
         for spec in specs:
             self._queues.final_stage.finish(spec)
+
+
+def _pruned(running: RunningTrial, rung: int | None) -> Ended:
+    return Ended(state="PRUNED", rung=rung, attempt=running.told, has_saved=running.may_have_saved)
 
 
 def _said(spec: TrialSpec) -> str:

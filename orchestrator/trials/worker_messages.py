@@ -7,6 +7,22 @@ from orchestrator.search_samplers.suggester import TrialState
 from trainables.trial_reports import EpochReport, TestReport
 
 
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """An attempt has begun; sent before its first report, and again if its population is parted.
+
+    Attributes:
+        attempt: the attempt as the worker knows it.
+    """
+
+    attempt: Attempt
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """An attempt may have left a checkpoint; sent before the report that it was saved with."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ended:
     """How a trial ended: its last message, or what the scheduler makes of a loss or a pruning.
@@ -38,4 +54,4 @@ class Ended:
     has_saved: bool = True
 
 
-Message = EpochReport | TestReport | Ended
+Message = Begun | Saved | EpochReport | TestReport | Ended

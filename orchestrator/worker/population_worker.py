@@ -17,6 +17,7 @@ from orchestrator.trials.specification import TrialJob
 from orchestrator.trials.worker_messages import Ended, Message
 from orchestrator.worker.process_memory import clear_frames, limit_memory, release_memory
 from orchestrator.worker.worker_attempt import WorkerAttempt, captured
+from trainables.trial_reports import EpochReport, TestReport
 
 if TYPE_CHECKING:
     from trainables.population.run_population import MemberReport, Population
@@ -89,7 +90,7 @@ class PopulationWorker:
         return attempt is None or any(
             attempt.job.is_at_rung(message)
             for message in messages
-            if not isinstance(message, Ended)
+            if isinstance(message, EpochReport | TestReport)
         )
 
     def drop(self, trial_id: str) -> None:
@@ -142,8 +143,7 @@ class PopulationWorker:
             elif self._to_skip[trial_id]:
                 self._to_skip[trial_id] -= 1
             else:
-                attempt.take(report)
-                messages[trial_id] = [report]
+                messages[trial_id] = attempt.take(report)
         return messages
 
     def _after(self, error: Exception, turn: Sequence[str]) -> Messages:

@@ -16,9 +16,9 @@ from orchestrator.results.records.metric_columns import short_label
 from orchestrator.results.storage.files import put, read_record, remove
 from orchestrator.results.storage.locations import RemotePath
 from orchestrator.trials.specification import TrialJob
-from orchestrator.trials.worker_messages import Ended, Message
+from orchestrator.trials.worker_messages import Ended
 from podium.errors import CorruptFileError, StoreError
-from trainables.trial_reports import EpochReport, Score
+from trainables.trial_reports import EpochReport, Report, Score
 
 _KEPT_CHARACTERS = 32 * 1024  # of the beginning of a file, and as many of its end
 _ROW_CHARACTERS = 8_000  # of the end of what was printed, for the trial's row
@@ -63,7 +63,7 @@ class TrialLog(io.TextIOBase):
         """The end of what was printed, secrets removed; None if nothing was."""
         return redacted(self._printed.end())[-_ROW_CHARACTERS:] or None
 
-    def note(self, message: Message) -> None:
+    def note(self, message: Report | Ended) -> None:
         """Take in what the trial reported, or how it ended.
 
         While the trial runs the file is written now and then, as a worker that is killed writes
@@ -138,7 +138,7 @@ def _bounded(text: _BoundedText) -> str:
     return redacted(text.beginning)[:_KEPT_CHARACTERS] + _LEFT_OUT + end[-_KEPT_CHARACTERS:]
 
 
-def _line(message: Message) -> str:
+def _line(message: Report | Ended) -> str:
     """What was reported, in a line; of a failure also the traceback."""
     if isinstance(message, Ended):
         if message.state != "FAILED":

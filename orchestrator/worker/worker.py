@@ -88,8 +88,7 @@ class TrialWorker:
         try:
             with captured(attempt.log):
                 for report in self._reports:
-                    messages.append(report)
-                    attempt.take(report)
+                    messages += attempt.take(report)
                     is_due = attempt.job.is_at_rung(report) or time.monotonic() >= due_from
                     if is_due and not attempt.job.is_at_end(report):
                         return messages

@@ -27,7 +27,7 @@ from orchestrator.trials.failure_causes import (
     cause_of,
 )
 from orchestrator.trials.specification import TrialJob
-from orchestrator.trials.worker_messages import Ended
+from orchestrator.trials.worker_messages import Begun, Ended, Message, Saved
 from orchestrator.worker.checkpoint_saver import CheckpointSaver
 from orchestrator.worker.process_memory import device_memory, devices, memory_at
 from orchestrator.worker.trial_log import TrialLog
@@ -73,6 +73,7 @@ class WorkerAttempt:
             members=1,
         )
         self._has_begun = False
+        self._untold_begin = self._untold_save = True
 
     def begin(self, members: int = 1) -> None:
         """Write that it has begun, and see that the trial can be what it is to be here.
@@ -90,15 +91,24 @@ class WorkerAttempt:
                 " folder that every node sees"
             )
         self._has_begun = True
+        self._untold_begin = True
         self._attempt = replace(self._attempt, members=members)
         write_attempt(self.job.paths, self._attempt)
         keep_files(self.job.loss_files)
         _refuse_other_code(self.job)
 
-    def take(self, report: Report) -> None:
-        """Note a report of the trial."""
+    def take(self, report: Report) -> list[Message]:
+        """Note a report of the trial; what the scheduler is told then."""
         self.log.note(report)
         self.num_reports += 1
+        told: list[Message] = []
+        if self._untold_begin:
+            self._untold_begin = False
+            told.append(Begun(replace(self._attempt, device=devices())))
+        if self._untold_save and self.save.has_saved:
+            self._untold_save = False
+            told.append(Saved())
+        return [*told, report]
 
     def complete(self) -> Ended:
         """The last message of a trial that came to its end."""

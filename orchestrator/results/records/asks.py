@@ -160,34 +160,29 @@ def gather_asks(
 
     Raises:
         CorruptFileError: the file cannot be read.
-        StoreError: it cannot be written, or another process wrote it meanwhile.
+        StoreError: it cannot be written, or another process has gathered more.
     """
     folder = paths.ask_folder(search)
     names = set(list_names(folder, ".json"))
     loose = [file for ask in asks if (file := _KIND.place(paths, ask)).name in names]
     if loose:
-        before = read_gathered_asks(paths, search)
         check()
-        write_gathered_asks(paths, search, asks, before)
+        write_gathered_asks(paths, search, asks)
         check()
         remove_all(loose)
 
 
-def write_gathered_asks(
-    paths: StudyPaths, search: str, asks: Sequence[Ask], replaced: Sequence[Ask] = ()
-) -> None:
+def write_gathered_asks(paths: StudyPaths, search: str, asks: Sequence[Ask]) -> None:
     """Write all asks of a search, by index, into its one file.
 
-    Args:
-        paths: paths of the results folder.
-        search: id of the search.
-        asks: all its asks.
-        replaced: those that the file held when it was read.
-
     Raises:
-        StoreError: the file cannot be written, or holds others by now, which stay.
+        CorruptFileError: what the file holds is damaged.
+        StoreError: the file cannot be written, or holds others or more, which stay.
     """
-    _KIND.write_gathered(paths, paths.gathered_asks(search), asks, replaced)
+    whole = list(asks)
+    _KIND.write_gathered(
+        paths, paths.gathered_asks(search), whole, lambda held: held == whole[: len(held)]
+    )
 
 
 def remove_asks(paths: StudyPaths, search: str) -> None:

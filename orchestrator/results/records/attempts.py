@@ -203,7 +203,10 @@ def write_gathered_attempts(
     Raises:
         StoreError: the file cannot be written, or holds others by now, which stay.
     """
-    _KIND.write_gathered(paths, paths.gathered_attempts(search), attempts, replaced)
+    known = list(replaced)
+    _KIND.write_gathered(
+        paths, paths.gathered_attempts(search), attempts, lambda held: held == known
+    )
 
 
 def release_attempts(paths: StudyPaths, search: str, trial_ids: Collection[str]) -> None:

@@ -110,7 +110,11 @@ class RecordKind(Generic[T]):
         return record
 
     def write_gathered(
-        self, paths: StudyPaths, path: Place, records: Iterable[T], replaced: Sequence[T]
+        self,
+        paths: StudyPaths,
+        path: Place,
+        records: Iterable[T],
+        may_replace: Callable[[list[T]], bool],
     ) -> None:
         """Write many records into one file.
 
@@ -118,15 +122,15 @@ class RecordKind(Generic[T]):
             paths: paths of the study.
             path: the file.
             records: what it is to hold.
-            replaced: what it held when it was read.
+            may_replace: whether they may take the place of those that it holds.
 
         Raises:
-            StoreError: it cannot be written, or holds something else by now, which stays.
+            CorruptFileError: what it holds is damaged.
+            StoreError: it cannot be written, or what it holds must stay.
         """
         values = with_checksum({self.plural: [self.values(record) for record in records]})
         content = json.dumps(values, allow_nan=False, ensure_ascii=False).encode()
-        known = list(replaced)
-        replace(path, content, paths.lock_guard, lambda found: self._in(path, found) == known)
+        replace(path, content, paths.lock_guard, lambda found: may_replace(self._in(path, found)))
 
     def read_gathered(self, files: Sequence[Place]) -> Iterator[list[T]]:
         """The records of each of some files of many; none of a file that is missing.

@@ -105,7 +105,7 @@ def put_if_absent(path: Place, data: bytes) -> bool:
 def replace(
     path: Place, data: bytes, guard: Place, is_known: Callable[[bytes | None], bool]
 ) -> None:
-    """Write a file whole where it still is what the caller has read.
+    """Write a file whole where what it replaces is what the caller thinks it is.
 
     Between that look and the write no other caller replaces the file, however long this one is
     held up: in a remote store the write is refused then, and a local file is guarded.
@@ -114,7 +114,7 @@ def replace(
         path: the file.
         data: its new content.
         guard: a file that is held meanwhile, where both are local.
-        is_known: whether the present content, None without such a file, is what was read.
+        is_known: whether the present content, None without such a file, may be replaced.
 
     Raises:
         StoreError: the file cannot be written, or is another process's by now, which stays.
