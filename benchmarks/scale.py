@@ -1,6 +1,6 @@
 """What one more commit costs beside up to a million trials, and what compacting them does.
 
-    python -m benchmarks.scale [--trials 1000 10000 100000 1000000] [--commits 1500] [--folder DIR]
+    python -m benchmarks.scale [--trials 1000 10000 100000 1000000] [--commits 2000] [--folder DIR]
 
 For each size a study that was never trained is written, as its runs would have left it: segments
 of all levels, as many of each as there would be. Rows have the store's schema; they repeat those
@@ -10,11 +10,17 @@ process of its own, as a run does, compactions in their thread included.
 Printed are processor milliseconds, since disks are shared: of the first commit, which reads the
 listings; of a later one, by fifth of the commits; and of what compacting adds to each trial. The
 memory is what the listings take.
+
+Then as many trials more are committed by a process that gets SIGKILL while it compacts the first
+of them, and by the same command again. Exits with 1 unless the second finds what the first has
+committed, and then polars each trial of all once.
 """
 
 import argparse
 import hashlib
 import json
+import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -24,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import psutil
 import pyarrow as pa
 
@@ -33,7 +40,7 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema, write_snapshot_files
 from orchestrator.results.records.trial_schema import trial_schema
 from orchestrator.results.trial_files.commit_trials import commit_trial
-from orchestrator.results.trial_files.compaction import write_segment
+from orchestrator.results.trial_files.compaction import compact, finish_compaction, write_segment
 from orchestrator.results.trial_files.compaction_during_run import CompactionDuringRun
 from orchestrator.results.trial_files.compaction_manifest import (
     SEGMENTS_PER_LEVEL,
@@ -53,16 +60,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     sizes = [1_000, 10_000, 100_000, 1_000_000]
     parser.add_argument("--trials", type=int, nargs="+", default=sizes)
-    parser.add_argument("--commits", type=int, default=1500)
+    parser.add_argument("--commits", type=int, default=2000)
     parser.add_argument("--folder", type=Path)
-    parser.add_argument("--commit-to", type=Path)
+    parser.add_argument("--commit-to", type=Path, help="measure commits beside a store")
+    parser.add_argument("--continue-in", type=Path, help="commit what a store lacks")
+    parser.add_argument("--kill-after", type=int, help="commits, with --continue-in")
     options = parser.parse_args()
     if options.commit_to is not None:
         print(json.dumps(_commit(StudyPaths(options.commit_to), options.commits)))
         return
+    if options.continue_in is not None:
+        paths = StudyPaths(options.continue_in)
+        print(json.dumps(_continue(paths, options.commits, options.kill_after)))
+        return
     for trials in options.trials:
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-            _measure(StudyPaths(Path(folder) / "synthetic"), trials, options.commits)
+            paths = StudyPaths(Path(folder) / "synthetic")
+            _measure(paths, trials, options.commits)
+            _kill(paths, trials, options.commits)
 
 
 def _measure(paths: StudyPaths, trials: int, commits: int) -> None:
@@ -71,11 +86,7 @@ def _measure(paths: StudyPaths, trials: int, commits: int) -> None:
     written = time.process_time() - began
     segments = len(read_manifest(paths).segments)
     num_bytes = sum(path.stat().st_size for path in paths.folder.rglob("*.parquet"))
-    words = ["-m", "benchmarks.scale", "--commit-to", paths.folder, "--commits", commits]
-    answer = subprocess.run(
-        [sys.executable, *map(str, words)], check=True, capture_output=True, text=True
-    )
-    found = json.loads(answer.stdout)
+    found = json.loads(_process("--commit-to", paths.folder, "--commits", commits).stdout)
     fifths = ", ".join(f"{ms:.2f}" for ms in found["ms_by_fifth"])
     print(
         f"{trials:9,} trials in {segments} segments of {num_bytes / 2**20:.0f} MB, written in"
@@ -84,6 +95,31 @@ def _measure(paths: StudyPaths, trials: int, commits: int) -> None:
         f" {found['lookup_us']:.0f} us, compacting {found['compacting_ms']:.1f} ms a trial",
         flush=True,
     )
+
+
+def _kill(paths: StudyPaths, trials: int, commits: int) -> None:
+    words = ("--continue-in", paths.folder, "--commits", commits)
+    full = TRIALS_PER_SEGMENT * (commits // 2 // TRIALS_PER_SEGMENT) or commits // 2
+    killed = _process(*words, "--kill-after", full)
+    again = json.loads(_process(*words).stdout)
+    total = trials + 2 * commits + 1
+    ids = pl.scan_parquet(f"{paths.folder}/**/*.parquet").select(
+        rows=pl.len(), trials=pl.col("trial_id").n_unique()
+    )
+    counted = ids.collect().row(0)
+    print(
+        f"{'':9} killed (exit {killed.returncode}) after {full:,} of {commits:,} commits, of which"
+        f" the same command found {again['found']:,}; then polars finds {counted[0]:,} rows of"
+        f" {counted[1]:,} trials, of {total:,}",
+        flush=True,
+    )
+    if (killed.returncode, again["found"]) != (-signal.SIGKILL, full) or set(counted) != {total}:
+        sys.exit(1)
+
+
+def _process(*words: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "benchmarks.scale", *map(str, words)]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
 
 
 def write_store(paths: StudyPaths, trials: int) -> None:
@@ -186,6 +222,24 @@ def _commit(paths: StudyPaths, commits: int) -> dict[str, Any]:
         "ms_by_fifth": [1e3 * float(np.mean(part)) for part in np.array_split(own, 5)],
         "compacting_ms": 1e3 * compacting / commits,
     }
+
+
+def _continue(paths: StudyPaths, commits: int, kill_after: int | None) -> dict[str, int]:
+    """Commit the trials that are not there, as a run does, which ends in a compaction."""
+    finish_compaction(paths)
+    schema = read_schema(paths)
+    (row,) = _one_search(schema).slice(0, 1).to_pylist()
+    found = 0
+    with CompactionDuringRun(paths, lambda: None) as compaction:
+        for number, trial_id in enumerate(_ids(2 * 10**9, commits)):
+            if number == kill_after:
+                os.kill(os.getpid(), signal.SIGKILL)
+            values = {**row, "search": "killed", "trial_id": trial_id}
+            written = commit_trial(paths, schema, values)
+            found += written is None
+            compaction.committed("killed", trial_id, written)
+    compact(paths)
+    return {"found": found}
 
 
 def _timed_lookups(paths: StudyPaths, trial_id: str) -> float:
