@@ -121,8 +121,8 @@ trials = pl.read_parquet("podium-results/quickstart/**/*.parquet")
 
 While files are being gathered, and if that was killed, until the next `podium run` or `podium compact`,
 some trials lie there twice. For that time the folder holds
-`compacted/0-unfinished-compaction.run-podium-compact.parquet`, which polars and pyarrow refuse to read:
-an error that names this file, and never a wrong count. Podium's own commands pass over it.
+files `...unfinished-compaction.run-podium-compact...`, which polars, pyarrow and DuckDB refuse to read:
+an error that names one of them, and never a wrong count. Podium's own commands pass over it.
 
 From Python, `orchestrator.results.trial_files.reader.Reader(folder)` gives the same rows as lazy frames at any
 moment of a run, each trial once also while files are being gathered: `trials()`, and the nested
@@ -138,7 +138,7 @@ maximise first), `asks/` (which trial each suggestion became, written before it 
 `attempts/` (every attempt at a trial), `retried/` (failures after which a trial was run again),
 `runs/` (what each run spent: see the end of this page),
 `checkpoints/` (running trials only), `logs/` (what [trials](../explanation/reliability.md#logs-of-trials)
-printed), `compacted/` (the
+printed), `trials_segments/` and `compacted/` (the
 gathered trials, and which they are), `report.html`, `report-images/` (what `podium report --images-beside` wrote).
 
 Recalls, nDCG, R-precision, MAP@R, NMI and F1 are 0 to 1. A number is finite or null, never NaN. In

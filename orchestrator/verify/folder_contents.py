@@ -11,7 +11,7 @@ from orchestrator.verify.findings import Findings, some_of
 
 _FOLDERS = {
     *("asks", "attempts", "checkpoints", "code", "compacted", "embeddings", "lock", "logs"),
-    *("models", "parts", "report-images", "retried", "runs", "trials"),
+    *("models", "parts", "report-images", "retried", "runs", "trials", "trials_segments"),
 }
 # What podium reads or writes. Whether a file fits its name is for its reader to say.
 _FILES = re.compile(
@@ -22,7 +22,7 @@ _FILES = re.compile(
     r"|parts/(\.[^/]+\.guard|[^/]+/[^/]+\.json)"
     r"|checkpoints/[^/]+/(state|unusable)\.pt"
     r"|(models|embeddings)/[^/]+\.safetensors"
-    r"|compacted/([^/]+\.(parquet|(trials|counts)\.json)|manifest\.json)"
+    r"|(compacted|trials_segments)/[^/]+\.(parquet|(trials|counts)\.json)|compacted/manifest\.json"
     r"|report-images/[^/]+\.webp"
     r"|code/[^/]+/.+"
     r"|logs/([^/]+/)?[^/]+\.log"
@@ -101,7 +101,7 @@ def _note_hidden(paths: StudyPaths, files: Sequence[str], findings: Findings) ->
             f"{len(temporaries)} half-written files (.*.tmp), in progress, or left by a killed"
             " process",
             "podium run deletes what was left when it ends the study; podium compact only what"
-            " lies in compacted/",
+            " lies beside segments",
         )
     if others:
         findings.note(

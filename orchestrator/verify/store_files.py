@@ -12,6 +12,7 @@ from orchestrator.results.records.study_snapshot import read_provenance, read_st
 from orchestrator.results.storage.files import exists, read_json, read_record
 from orchestrator.results.trial_files.compaction_manifest import loose_trials, take_inventory
 from orchestrator.results.trial_files.integrity import leftover_files
+from orchestrator.results.trial_files.unfinished_compaction import marks
 from orchestrator.study.resolved_study import study_from_resolved
 from orchestrator.study.study import Study
 from orchestrator.verify.findings import Findings
@@ -63,15 +64,15 @@ def known_runs(paths: StudyPaths, findings: Findings) -> list[Run]:
 
 def check_leftovers(paths: StudyPaths, findings: Findings) -> None:
     """What a killed compaction left."""
-    with findings.reading(paths.compacted):
+    with findings.reading(paths.segments):
         inventory = take_inventory(paths)
         for path in leftover_files(paths, inventory):
             findings.note(
                 path, "left by a compaction that was killed", "podium compact deletes it"
             )
-        if exists(paths.unfinished_compaction):
+        for mark in filter(exists, marks(paths)):
             findings.note(
-                paths.unfinished_compaction,
+                mark,
                 "a compaction is unfinished; until then other programs cannot read the folder",
                 "podium compact finishes it",
             )

@@ -16,4 +16,4 @@ def command(study: StudyPath, storage: StorageFolder = None) -> None:
     study_name(paths)  # raises where there is no study, before a lock is written there
     with StudyLock(paths, lambda line: say(line, err=True)):
         moved = compact(paths)
-    say(f"{counted(moved, 'trial file')} gathered in {paths.compacted}")
+    say(f"{counted(moved, 'trial file')} gathered in {paths.segments}")

@@ -2,9 +2,9 @@
 
 python -m tests.orchestrator.run_until_compaction STORAGE OPERATION
 
-Operations are files that are opened for writing, renamed or deleted in ``compacted/``, and trial
-files that are deleted. Trials are simulated and take a moment, so that they are compacted
-meanwhile.
+Operations are files that are opened for writing, renamed or deleted beside segments or the
+manifest, and trial files that are deleted. Trials are simulated and take a moment, so that they
+are compacted meanwhile.
 """
 
 import os
@@ -35,7 +35,9 @@ def main() -> None:
         if event not in ("open", "os.rename", "os.remove") or not _writes(event, arguments):
             return
         place = str(arguments[0])
-        is_compaction = place.startswith(f"{folder}/compacted/") or (
+        is_compaction = place.startswith(
+            (f"{folder}/trials_segments/", f"{folder}/compacted/")
+        ) or (
             event == "os.remove" and place.startswith(f"{folder}/trials/") and ".tmp" not in place
         )
         if is_compaction:

@@ -116,7 +116,7 @@ class _Listener:
         if top == "checkpoints":
             is_saved = event in ("open", "os.rename") or rest.endswith(".tmp")
             return "checkpoint" if is_saved else "commit"  # whose last step is to delete it
-        if top == "compacted":
+        if top in ("compacted", "trials_segments"):
             return "compaction"
         if top == "trials":
             is_loose_trial = rest.endswith(".parquet") and event == "os.remove"

@@ -40,13 +40,13 @@ def add_broken(storage):
     provenance.write_text(provenance.read_text().replace('"cpus": ', '"cpus": 9'))
     flip_bit(storage / "bitrot")
     StudyPaths(storage / "foreign").store.unlink()
-    shutil.rmtree(storage / "half" / "compacted")
+    shutil.rmtree(storage / "half" / "trials_segments")
     return storage
 
 
 def flip_bit(folder):
     """Damage the trials of a study, as a failing disk does."""
-    damaged = next((folder / "compacted").glob("*.parquet"))
+    damaged = next((folder / "trials_segments").glob("*.parquet"))
     content = bytearray(damaged.read_bytes())
     content[len(content) // 2] ^= 1
     damaged.write_bytes(content)

@@ -25,10 +25,13 @@
         checkpoints/<trial_id>/state.pt
         models/<trial_id>.<fold>.safetensors          weights of a final trial
         embeddings/<trial_id>.<fold>.safetensors      of its test images
-        compacted/<hash>.parquet                      a segment: many trials
-        compacted/<hash>.trials.json                  which trials those are
+        trials_segments/<number>-<hash>.parquet       a segment: many trials
+        trials_segments/<number>-<hash>.trials.json   which trials those are
+        trials_segments/<number>-<hash>.counts.json   how many of each search, stage and state
         compacted/manifest.json                       which segments count
-        compacted/0-unfinished-compaction...parquet   while trials may be visible twice: keeps
+        compacted/<hash>.parquet                      a segment of earlier versions
+        compacted/0-unfinished-compaction...parquet,
+        trials_segments/unfinished-compaction...parquet   while trials may be visible twice: keep
                           programs that know nothing of the manifest from reading the folder
 """
 
@@ -99,8 +102,13 @@ class StudyPaths:
 
     compacted = _Inside("compacted")
     manifest = _Inside("compacted/manifest.json")
-    # Sorts before compacted files: what a reader opens first.
+    segments = _Inside("trials_segments")
+    # The first of all Parquet files, which a reader opens first, and the last, after all segments.
     unfinished_compaction = _Inside("compacted/0-unfinished-compaction.run-podium-compact.parquet")
+    last_of_segments = _Inside("trials_segments/unfinished-compaction.run-podium-compact.parquet")
+    last_without_columns = _Inside(
+        "trials_segments/unfinished-compaction.run-podium-compact.without-columns.parquet"
+    )
 
     def code_folder(self, fingerprint: str) -> Place:
         """Copies of the files behind one fingerprint."""

@@ -8,14 +8,14 @@ loose files that come after it.
 Each step replaces some files by one:
 
 1. Listing and counts of the new segment are written, and the segment under a temporary name.
-2. A file that no program can read as Parquet is put beside it (`unfinished_compaction`).
+2. Files that no program can read as Parquet are put there (`unfinished_compaction`).
 3. The new segment gets its name: no process of podium reads it yet.
 4. The manifest is replaced, if it still is the one that was read: from this moment the new segment
    is read, and what it replaces is not.
-5. What it replaces is deleted, then the file of step 2.
+5. What it replaces is deleted, then the files of step 2.
 
 Between the steps 3 and 5 programs that know nothing of the manifest would find trials twice, since
-no store swaps many files for one at once; the file of step 2 makes them fail instead. A compaction
+no store swaps many files for one at once; the files of step 2 make them fail instead. A compaction
 that was killed is finished by the next one, or by the next run of the study. Callers hold the
 study's lock, so there is only ever one; workers may commit meanwhile.
 """
@@ -38,7 +38,6 @@ from orchestrator.results.storage.files import (
     file_size,
     list_folders,
     refuse_links,
-    remove,
     remove_all,
     remove_temporaries,
     writing,
@@ -47,6 +46,7 @@ from orchestrator.results.storage.local_copies import fetch, forget
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.storage.transient_errors import with_retries
 from orchestrator.results.trial_files.compaction_manifest import (
+    NOTHING,
     Inventory,
     Manifest,
     Segment,
@@ -79,7 +79,11 @@ from orchestrator.results.trial_files.segment_trials import (
     listing_of,
     write_listing,
 )
-from orchestrator.results.trial_files.unfinished_compaction import mark_unfinished
+from orchestrator.results.trial_files.unfinished_compaction import (
+    mark_unfinished,
+    marks,
+    unmark,
+)
 
 TRIALS_PER_ROW_GROUP = 256
 # Smaller groups are joined: of each the footer has 14 kB, which every reader decodes.
@@ -142,7 +146,7 @@ def finish_compaction(paths: StudyPaths) -> None:
         CorruptFileError: a compacted file holds trials that are found nowhere else.
         StoreError: the store cannot be written; no trial is lost.
     """
-    if exists(paths.unfinished_compaction):
+    if any(map(exists, marks(paths))):
         _clean(paths, take_inventory(paths))
 
 
@@ -242,6 +246,7 @@ def write_segment(
     trials: SegmentTrials,
     rows: Iterable[pa.Table],
     *,
+    replaced: Manifest = NOTHING,
     least_level: int = 0,
     before_it_shows: Callable[[], object] = lambda: None,
 ) -> Segment:
@@ -252,13 +257,14 @@ def write_segment(
         schema: schema of the study.
         trials: its trials.
         rows: their rows, in tables of ``schema``; small neighbours share a row group.
+        replaced: the manifest in force.
         least_level: level of the segment, unless it has the trials of a higher one.
         before_it_shows: called when the segment is written, before its file gets its name.
     """
     # What a withdrawn failure stands for never changes, and the same trials have other rows once
     # some were retried.
     name = hash_of_names([*trials, *schema.names, *retried_names(paths)])
-    path = paths.compacted / f"{name}.parquet"
+    path = paths.segments / f"{replaced.next_number:06d}-{name}.parquet"
     counts: list[pl.DataFrame] = []
     with writing(path) as file:
         with parquet_writer(file, schema) as writer:
@@ -366,6 +372,7 @@ class _Compaction:
                 self.schema,
                 trials,
                 self._rows(loose, segments),
+                replaced=manifest,
                 least_level=least_level,
                 before_it_shows=partial(mark_unfinished, self.paths),
             )
@@ -378,7 +385,7 @@ class _Compaction:
         self.check()
         remove_all(replaced)
         forget(replaced)
-        remove(self.paths.unfinished_compaction)
+        unmark(self.paths)
         return manifest
 
     def _put_in_force(self, manifest: Manifest, segments: Sequence[Segment]) -> Manifest:
@@ -407,7 +414,8 @@ def _compaction(
 
 def _clean(paths: StudyPaths, inventory: Inventory) -> None:
     """Delete what the manifest in force replaces, and what a killed compaction left."""
-    remove_temporaries(paths.compacted)
+    for folder in (paths.segments, paths.compacted):
+        remove_temporaries(folder)
     unwanted = [
         *leftover_files(paths, inventory),
         *(path for trial, path in loose_trials(paths).items() if trial in inventory.manifest),
@@ -415,4 +423,4 @@ def _clean(paths: StudyPaths, inventory: Inventory) -> None:
     if unwanted:
         mark_unfinished(paths)
         remove_all(unwanted)
-    remove(paths.unfinished_compaction)
+    unmark(paths)

@@ -46,7 +46,8 @@ COUNTS_SUFFIX = ".counts.json"
 SEGMENTS_PER_LEVEL = 8
 """So many segments of a level are merged into one of the next."""
 
-_VERSION = 2
+_VERSION = 3  # before 3, segments lay beside the manifest
+_READ_VERSIONS = (2, 3)
 _HASH_LENGTH = 16
 T = TypeVar("T")
 
@@ -87,6 +88,12 @@ class Segment:
     columns: str
     counts: str = ""
     listed: SegmentTrials | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def number(self) -> int:
+        """Larger than that of every segment that it replaced; 0 if earlier versions wrote it."""
+        number, dash, _ = self.path.stem.partition("-")
+        return int(number) if dash else 0
 
     @property
     def listing(self) -> Place:
@@ -131,8 +138,7 @@ class Segment:
         trials = read_listing(self.listing, self.checksum)
         if len(trials) != self.num_trials:
             raise CorruptFileError(
-                f"{self.listing} lists {len(trials)} trials; the manifest beside it says"
-                f" {self.num_trials}"
+                f"{self.listing} lists {len(trials)} trials; the manifest says {self.num_trials}"
             )
 
 
@@ -146,6 +152,11 @@ class Manifest:
     def num_trials(self) -> int:
         """Number of trials in all segments."""
         return sum(segment.num_trials for segment in self.segments)
+
+    @property
+    def next_number(self) -> int:
+        """The number of a segment that is about to be written."""
+        return 1 + max((segment.number for segment in self.segments), default=0)
 
     @property
     def full_level(self) -> list[Segment]:
@@ -272,7 +283,7 @@ def write_manifest(
     """
     known = [
         {
-            "file": segment.path.name,
+            "file": relative_path(paths.folder, segment.path),
             "level": segment.level,
             "trials": segment.num_trials,
             "listing": segment.checksum,
@@ -349,10 +360,10 @@ def inventory_to_count(paths: StudyPaths) -> Inventory:
 def _parsed(paths: StudyPaths, values: Mapping[str, Any]) -> Manifest:
     if "segments" not in values:
         return _of_one_file(paths, values)
-    if values.get("version") != _VERSION:
+    if values.get("version") not in _READ_VERSIONS:
         raise CorruptFileError(
-            f"{paths.manifest} is of version {values.get('version')!r}; this podium reads version"
-            f" {_VERSION}, and those before it, which have none"
+            f"{paths.manifest} is of version {values.get('version')!r}; this podium reads versions"
+            f" {' and '.join(map(str, _READ_VERSIONS))}, and those before them, which have none"
         )
     entries = values["segments"]
     if not isinstance(entries, list) or not all(map(_is_segment, entries)):
@@ -360,24 +371,31 @@ def _parsed(paths: StudyPaths, values: Mapping[str, Any]) -> Manifest:
             f"{paths.manifest} is not a manifest: each of its segments must hold"
             f" {', '.join(_KINDS)}"
         )
-    names = [entry["file"] for entry in entries]
-    for name in names:
-        _check_name(paths, name)
-    if len(set(names)) < len(names):
+    places = [_place_of(paths, entry["file"]) for entry in entries]
+    if len(set(places)) < len(places):
         raise CorruptFileError(f"{paths.manifest} names a segment twice")
     return Manifest(
         segments=tuple(
             Segment(
-                path=paths.compacted / entry["file"],
+                path=place,
                 level=entry["level"],
                 num_trials=entry["trials"],
                 checksum=entry["listing"],
                 columns=entry["columns"],
                 counts=entry.get("counts", ""),
             )
-            for entry in entries
+            for place, entry in zip(places, entries, strict=True)
         )
     )
+
+
+def _place_of(paths: StudyPaths, file: str) -> Place:
+    """The segment of a path in the folder of the study; of a name alone before version 3."""
+    is_numbered = file.startswith(f"{paths.segments.name}/")
+    folder = paths.segments if is_numbered else paths.compacted
+    name = file.removeprefix(f"{folder.name}/")
+    _check_name(paths, name)
+    return folder / name
 
 
 def _is_segment(entry: object) -> bool:

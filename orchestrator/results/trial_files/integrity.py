@@ -27,6 +27,7 @@ from orchestrator.results.trial_files.segment_counts import (
     read_counts,
 )
 from orchestrator.results.trial_files.segment_trials import LISTING_SUFFIX, first_twice
+from orchestrator.results.trial_files.unfinished_compaction import marks
 from podium.errors import CorruptFileError
 
 _MAX_SHOWN = 10
@@ -152,16 +153,15 @@ def check_segments_disjoint(manifest: Manifest) -> None:
 
 
 def leftover_files(paths: StudyPaths, inventory: Inventory) -> Iterator[Place]:
-    """What a killed compaction left in the folder of segments, and that holds nothing of its own.
+    """What a killed compaction left in the folders of segments, and that holds nothing of its own.
 
     Raises:
         CorruptFileError: one does hold trials that are found nowhere else, as when the manifest
             was lost: deleting or ignoring it would lose them.
     """
     segments = inventory.segments
-    for name in list_names(paths.compacted, ".parquet"):
-        path = paths.compacted / name
-        if path in segments or path == paths.unfinished_compaction:
+    for path in _files_beside_segments(paths, ".parquet"):
+        if path in segments or path in marks(paths):
             continue
         lost = sum(
             trial_id not in inventory.loose and trial_id not in inventory.manifest
@@ -175,9 +175,14 @@ def leftover_files(paths: StudyPaths, inventory: Inventory) -> Iterator[Place]:
         yield path
     beside = {segment.listing for segment in segments.values() if segment.listed is None}
     beside |= {segment.counts_file for segment in segments.values() if segment.counts}
-    for name in list_names(paths.compacted, ".json"):
-        if name.endswith((LISTING_SUFFIX, COUNTS_SUFFIX)) and paths.compacted / name not in beside:
-            yield paths.compacted / name
+    for path in _files_beside_segments(paths, ".json"):
+        if path.name.endswith((LISTING_SUFFIX, COUNTS_SUFFIX)) and path not in beside:
+            yield path
+
+
+def _files_beside_segments(paths: StudyPaths, suffix: str) -> Iterator[Place]:
+    for folder in (paths.segments, paths.compacted):
+        yield from (folder / name for name in list_names(folder, suffix))
 
 
 def _problems(paths: StudyPaths, inventory: Inventory) -> Iterator[str]:

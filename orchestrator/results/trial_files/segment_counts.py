@@ -76,7 +76,7 @@ def read_counts(segment: Segment) -> pl.DataFrame:
     if values is None or found != segment.counts:
         what = "is missing" if values is None else "does not match its checksum there"
         raise CorruptFileError(
-            f"{path} {what}, and the manifest beside it names it. Restore the file from a copy"
+            f"{path} {what}, and the manifest names it. Restore the file from a copy"
         )
     num_bytes = file_size(segment.path)
     if num_bytes != values.get("bytes"):

@@ -172,11 +172,11 @@ def read_listing(path: Place, checksum: str) -> SegmentTrials:
     values, found = read_with_checksum(path)
     if values is None:
         raise CorruptFileError(
-            f"{path} is missing, and the manifest beside it names it. Restore the file from a copy"
+            f"{path} is missing, and the manifest names it. Restore the file from a copy"
         )
     if found != checksum:
         raise CorruptFileError(
-            f"{path} is not the listing that the manifest beside it means: their checksums differ."
+            f"{path} is not the listing that the manifest means: their checksums differ."
             " Restore the original file"
         )
     return listed_trials(path, values.get("trials"))

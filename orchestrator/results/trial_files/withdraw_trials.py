@@ -30,6 +30,7 @@ from orchestrator.results.trial_files.compaction import (
     write_segment,
 )
 from orchestrator.results.trial_files.compaction_manifest import (
+    Manifest,
     Segment,
     read_manifest,
     write_manifest,
@@ -78,7 +79,7 @@ def _take_out(paths: StudyPaths, trials: Mapping[str, str]) -> None:
             put(paths.trial(trials[trial_id], trial_id), encode(row))
         if len(trial_ids) < segment.num_trials:
             left.append(
-                with_retries(partial(_without, paths, schema, segment, trial_ids))
+                with_retries(partial(_without, paths, schema, manifest, segment, trial_ids))
                 if trial_ids
                 else completed(segment, schema)
             )
@@ -95,12 +96,18 @@ def _rows(segment: Segment, schema: pa.Schema, trial_ids: Collection[str]) -> It
 
 
 def _without(
-    paths: StudyPaths, schema: pa.Schema, segment: Segment, gone: Collection[str]
+    paths: StudyPaths,
+    schema: pa.Schema,
+    manifest: Manifest,
+    segment: Segment,
+    gone: Collection[str],
 ) -> Segment:
     """A segment of the other trials."""
     trials = segment.trials.without(gone)
     others = _other_rows(segment, schema, gone)
-    return write_segment(paths, schema, trials, others, least_level=segment.level)
+    return write_segment(
+        paths, schema, trials, others, replaced=manifest, least_level=segment.level
+    )
 
 
 def _other_rows(segment: Segment, schema: pa.Schema, gone: Collection[str]) -> Iterator[pa.Table]:

@@ -61,7 +61,7 @@ def copied(store, folder):
 
 def reverse_rows(folder):
     """Of the compacted file."""
-    (file,) = StudyPaths(folder).compacted.glob("*.parquet")
+    (file,) = StudyPaths(folder).segments.glob("*.parquet")
     table = pq.read_table(file)
     backwards = table.take(list(range(len(table) - 1, -1, -1)))
     pq.write_table(backwards, file, compression="zstd", write_page_checksum=True)

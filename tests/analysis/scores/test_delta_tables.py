@@ -68,7 +68,7 @@ def test_every_version_holds_each_trial_of_its_time_once(tmp_path):
 def test_a_damaged_trial_is_named_and_the_version_before_stays(folder, tmp_path):
     run_here(STUDY, tmp_path)
     write_delta_tables(Reader(folder), tmp_path / "lake")
-    (file,) = (tmp_path / "small" / "compacted").glob("*.parquet")
+    (file,) = (tmp_path / "small" / "trials_segments").glob("*.parquet")
     damaged = bytearray(file.read_bytes())
     damaged[len(damaged) // 2] ^= 255
     file.write_bytes(damaged)

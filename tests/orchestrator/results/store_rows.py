@@ -144,19 +144,40 @@ def write_as_before_segments(paths: StudyPaths) -> None:
     }
     segment.listing.unlink()
     segment.counts_file.unlink(missing_ok=True)
-    write_checksummed(paths.manifest, {"file": segment.path.name, "trials": files})
+    name = _beside_manifest(paths, segment.path)
+    write_checksummed(paths.manifest, {"file": name, "trials": files})
+
+
+def write_as_before_numbers(paths: StudyPaths) -> None:
+    """Segments as versions wrote them that put them beside the manifest, without a number."""
+    segments = read_manifest(paths).segments
+    if not segments:
+        return
+    entries = json.loads(paths.manifest.read_bytes())["segments"]
+    for segment, entry in zip(segments, entries, strict=True):
+        names = [_beside_manifest(paths, file) for file in segment.files]
+        entry["file"] = names[0]
+    change_json(paths.manifest, version=2, segments=entries)
 
 
 def write_as_before_counts(paths: StudyPaths) -> None:
-    """Segments as versions wrote them that counted trials by their rows."""
-    with_counts = [segment for segment in read_manifest(paths).segments if segment.counts]
-    for segment in with_counts:
+    """As `write_as_before_numbers`, of versions that counted trials by their rows."""
+    for segment in read_manifest(paths).segments:
         segment.counts_file.unlink()
-    if with_counts:
+    write_as_before_numbers(paths)
+    if paths.manifest.exists():
         entries = json.loads(paths.manifest.read_bytes())["segments"]
         for entry in entries:
             del entry["counts"]
         change_json(paths.manifest, segments=entries)
+
+
+def _beside_manifest(paths: StudyPaths, file: Path) -> str:
+    """Move a file of a segment to where earlier versions had it; its name there."""
+    name = file.name.partition("-")[2] or file.name
+    if file.exists():
+        file.replace(paths.compacted / name)
+    return name
 
 
 def commit(

@@ -92,7 +92,7 @@ def test_an_archive_that_lost_its_end_is_refused(study, tmp_path):
 
 
 def test_a_damaged_trial_is_not_archived(study, tmp_path):
-    (file,) = study.glob("compacted/*.parquet")
+    (file,) = study.glob("trials_segments/*.parquet")
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1
     file.write_bytes(content)

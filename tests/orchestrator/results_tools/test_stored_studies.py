@@ -43,7 +43,7 @@ def test_trials_count_alike_before_and_after_they_are_compacted(tmp_path):
 
 
 def test_a_study_without_trials_and_runs_is_planned(study):
-    for name in ("compacted", "runs", "trials"):
+    for name in ("compacted", "runs", "trials", "trials_segments"):
         shutil.rmtree(study / name, ignore_errors=True)
     (study / "runs.json").unlink()
     found = stored_study(study)

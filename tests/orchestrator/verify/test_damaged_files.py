@@ -41,10 +41,10 @@ KINDS = {
     "gathered asks": ("finished", "asks/*.json"),
     "gathered attempts": ("finished", "attempts/*.json"),
     "checkpoint": ("interrupted", "checkpoints/*/state.pt"),
-    "compacted": ("finished", "compacted/*.parquet"),
+    "compacted": ("finished", "trials_segments/*.parquet"),
     "manifest": ("finished", "compacted/manifest.json"),
-    "listing": ("finished", "compacted/*.trials.json"),
-    "counts": ("finished", "compacted/*.counts.json"),
+    "listing": ("finished", "trials_segments/*.trials.json"),
+    "counts": ("finished", "trials_segments/*.counts.json"),
     "model": ("finished", "models/*.safetensors"),
     "embeddings": ("finished", "embeddings/*.safetensors"),
 }

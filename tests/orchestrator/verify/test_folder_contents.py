@@ -25,10 +25,10 @@ FILES = {
     "checkpoint": "checkpoints/*/state.pt",
 }
 KEPT = {
-    "compacted": "compacted/*.parquet",
+    "compacted": "trials_segments/*.parquet",
     "manifest": "compacted/manifest.json",
-    "listing": "compacted/*.trials.json",
-    "counts": "compacted/*.counts.json",
+    "listing": "trials_segments/*.trials.json",
+    "counts": "trials_segments/*.counts.json",
     "model": "models/*.safetensors",
     "embeddings": "embeddings/*.safetensors",
 }

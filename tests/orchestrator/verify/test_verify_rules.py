@@ -149,7 +149,7 @@ def test_a_suggestion_that_no_sampler_makes_is_named_by_a_replay(finished, tmp_p
 def test_finals_of_another_config_than_the_best_are_named(tmp_path):
     run(tmp_path, replace(TINY, search=replace(TINY.search, trials=5)))
     paths = StudyPaths(tmp_path / TINY.name)
-    file = a_file(paths, "compacted/*.parquet")
+    file = a_file(paths, "trials_segments/*.parquet")
     table = pq.ParquetFile(file).read()
     rows = table.to_pylist()
     for row in rows:

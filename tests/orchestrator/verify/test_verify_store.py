@@ -131,7 +131,7 @@ def test_what_is_under_way_is_a_note(interrupted, tmp_path):
     assert "lock.json: held by process" in found
     assert "1 trials were suggested and have no row" in found
     assert "1 half-written files" in found
-    assert "podium compact only what lies in compacted/" in found
+    assert "podium compact only what lies beside segments" in found
     told = re.findall(r"(\S+): is not podium's", found)
     strays = ["asks/b.json~", "attempts/c.log", "notes.txt", "pictures", "trials/a.txt"]
     assert sorted(told) == [str(paths.folder / stray) for stray in strays]
@@ -153,8 +153,8 @@ def test_a_compaction_meanwhile_gives_no_false_alarm(interrupted, tmp_path):
 
 def test_what_a_killed_compaction_left_is_a_note(finished, tmp_path):
     paths = copy_of(finished, tmp_path)
-    whole = a_file(paths, "compacted/*.parquet")
-    (paths.compacted / "0123456789abcdef.parquet").write_bytes(whole.read_bytes())
+    whole = a_file(paths, "trials_segments/*.parquet")
+    (paths.segments / "0123456789abcdef.parquet").write_bytes(whole.read_bytes())
     assert problems(paths.folder) == ""
     assert "left by a compaction that was killed" in notes(paths.folder)
 
@@ -168,7 +168,7 @@ def test_an_unfinished_compaction_is_a_note(finished, tmp_path):
 
 def test_lost_rows_are_one_problem_and_few_notes(finished, tmp_path):
     paths = copy_of(finished, tmp_path)
-    whole = a_file(paths, "compacted/*.parquet")
+    whole = a_file(paths, "trials_segments/*.parquet")
     whole.write_bytes(whole.read_bytes()[:1000])
     found = verify_store(paths.folder)
     assert len(found.problems) == 1

@@ -16,7 +16,7 @@ def test_trial_files_are_gathered_and_counted(tmp_path, capsys, number, printed)
     called = call(capsys, "compact", paths.folder)
     assert called.code == 0
     assert called.out.startswith(printed)
-    assert len(list(paths.compacted.glob("*.parquet"))) == 1
+    assert len(list(paths.segments.glob("*.parquet"))) == 1
 
 
 def test_where_there_is_no_study_nothing_is_written(tmp_path, bucket, capsys):

@@ -51,7 +51,7 @@ def test_a_store_reads_as_the_same_store_on_a_disk(folder, tmp_path):
     assert compact(remote) == compact(local)
     assert_same_frames(rows_of(remote), rows_of(local))
     assert compact(remote) == 0
-    assert list_names(remote.compacted, "") == list_names(local.compacted, "")
+    assert list_names(remote.segments, "") == list_names(local.segments, "")
 
 
 def test_the_first_commit_wins_also_over_a_compaction(folder):
@@ -248,7 +248,7 @@ def check_killed(store, before, monkeypatch, die_at):
     assert check_store(store) == TRIALS
     assert_frame_equal(Reader(store.folder).trials().collect(), before["trials"])
     assert list_names(store.trials, "") == []
-    assert len(list_names(store.compacted, ".parquet")) == 1
+    assert len(list_names(store.segments, ".parquet")) == 1
     return was_killed
 
 

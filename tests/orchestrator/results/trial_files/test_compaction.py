@@ -30,14 +30,14 @@ def test_all_trials_go_into_one_file_and_stay_what_they_were(tmp_path):
     store = commit(new_store(tmp_path), *(row(index) for index in range(TRIALS)))
     before = rows_of(store)
     assert compact(store) == TRIALS
-    assert parquet_files(store) == ["compacted"]
+    assert parquet_files(store) == ["trials_segments"]
     assert_same_frames(rows_of(store), before)
 
 
 def test_there_is_nothing_to_do_twice(tmp_path):
     store = commit(new_store(tmp_path), row(0))
     assert compact(store) == 1
-    (path,) = store.compacted.glob("*.parquet")
+    (path,) = store.segments.glob("*.parquet")
     before = path.stat().st_ino
     assert compact(store) == 0
     assert path.stat().st_ino == before
@@ -46,7 +46,7 @@ def test_there_is_nothing_to_do_twice(tmp_path):
 def test_a_store_without_trials_stays_empty(tmp_path):
     store = new_store(tmp_path)
     assert compact(store) == 0
-    assert not store.compacted.exists()
+    assert not store.segments.exists()
 
 
 def test_files_of_a_smaller_schema_are_rewritten_so_that_plain_polars_reads_all(tmp_path):
@@ -67,7 +67,7 @@ def test_a_compacted_file_alone_is_rewritten_when_the_study_grew(tmp_path):
 
 
 def row_group_sizes(store):
-    (path,) = store.compacted.glob("*.parquet")
+    (path,) = store.segments.glob("*.parquet")
     meta = pq.read_metadata(path)
     return [meta.row_group(index).num_rows for index in range(meta.num_row_groups)]
 
@@ -98,7 +98,7 @@ def test_a_compacted_trial_cannot_be_committed_again(tmp_path):
     store = commit(new_store(tmp_path), row(0, objective=0.5))
     compact(store)
     assert not commit_trial(store, SCHEMA, row(0, objective=0.9))
-    assert parquet_files(store) == ["compacted"]
+    assert parquet_files(store) == ["trials_segments"]
     assert plainly(store)["objective"].to_list() == [0.5]
 
 
@@ -111,7 +111,7 @@ def test_a_second_row_that_a_killed_worker_left_beside_a_compacted_one_never_cou
     assert len(rows_of(store)["trials"]) == 1
     assert check_store(store) == 1
     compact(store)
-    assert parquet_files(store) == ["compacted"]
+    assert parquet_files(store) == ["trials_segments"]
 
 
 def test_readers_see_the_same_rows_between_any_two_file_operations(tmp_path, monkeypatch):
@@ -137,8 +137,8 @@ def test_killed_at_any_file_operation_nothing_is_lost_and_the_next_one_finishes(
         compact(store)
         assert_same_frames(rows_of(store), before)
         assert plainly(store)["trial_id"].to_list() == sorted(before["trials"]["trial_id"])
-        assert parquet_files(store) == ["compacted"]
-        assert list(store.compacted.glob("*.tmp")) == []
+        assert parquet_files(store) == ["trials_segments"]
+        assert list(store.segments.glob("*.tmp")) == []
 
 
 @EVERY_KIND_OR_ALL

@@ -77,7 +77,7 @@ def test_a_bomb_is_refused_by_every_frame(paths, name):
 
 def test_a_bomb_in_place_of_the_compacted_file_is_refused(paths):
     compact(paths)
-    (file,) = paths.compacted.glob("*.parquet")
+    (file,) = paths.segments.glob("*.parquet")
     file.write_bytes(BOMBS["scores"]())
     for use in (check_store, lambda paths: Reader(paths.folder).scores().collect()):
         with pytest.raises(CorruptFileError, match=rf"{file.name} is not read: its rows would"):
@@ -86,7 +86,7 @@ def test_a_bomb_in_place_of_the_compacted_file_is_refused(paths):
 
 def test_a_bomb_beside_the_compacted_file_is_refused(paths):
     compact(paths)
-    (paths.compacted / "left.parquet").write_bytes(BOMBS["scores"]())
+    (paths.segments / "left.parquet").write_bytes(BOMBS["scores"]())
     with pytest.raises(CorruptFileError, match=r"left\.parquet is not read: its rows would take"):
         list(leftover_files(paths, take_inventory(paths)))
 

@@ -86,7 +86,7 @@ def test_two_rows_in_a_file_of_one_trial_are_refused_by_every_reader(paths):
 
 def _compacted(paths):
     compact(paths)
-    (file,) = paths.compacted.glob("*.parquet")
+    (file,) = paths.segments.glob("*.parquet")
     return file, pa.concat_tables(list(read_groups(file, SCHEMA)))
 
 

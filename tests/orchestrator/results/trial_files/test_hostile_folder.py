@@ -104,7 +104,7 @@ def test_a_manifest_that_names_what_is_outside_is_refused(tmp_path, name, what):
 def test_rows_with_names_that_are_none_are_not_read(tmp_path, column, value):
     paths = commit(new_store(tmp_path), row(0), row(1))
     compact(paths)
-    (file,) = paths.compacted.glob("*.parquet")
+    (file,) = paths.segments.glob("*.parquet")
     table = pa.concat_tables(list(read_groups(file, SCHEMA)))
     place = table.column_names.index(column)
     rewrite(file, table.set_column(place, SCHEMA.field(column), pa.array([value] * 2)))
@@ -115,7 +115,7 @@ def test_rows_with_names_that_are_none_are_not_read(tmp_path, column, value):
 def test_rows_of_a_search_outside_are_not_read(tmp_path):
     paths = commit(new_store(tmp_path), row(0), row(1))
     compact(paths)
-    (file,) = paths.compacted.glob("*.parquet")
+    (file,) = paths.segments.glob("*.parquet")
     table = pa.concat_tables(list(read_groups(file, SCHEMA)))
     place = table.column_names.index("search")
     rewrite(file, table.set_column(place, SCHEMA.field("search"), pa.array(["../../x"] * 2)))

@@ -152,7 +152,7 @@ def test_one_trial_in_two_searches_is_reported(store_of_four):
 
 def test_a_compacted_file_that_is_missing_or_damaged_is_named(store_of_four):
     compact(store_of_four)
-    (path,) = store_of_four.compacted.glob("*.parquet")
+    (path,) = store_of_four.segments.glob("*.parquet")
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
     for read in (check_store, lambda paths: Reader(paths.folder).trials().collect()):
@@ -188,7 +188,7 @@ def listing_of_others(listing):
 
 
 DAMAGED_LISTINGS = {
-    "missing": (missing_listing, r"trials\.json is missing, and the manifest beside it names it"),
+    "missing": (missing_listing, r"trials\.json is missing, and the manifest names it"),
     "truncated": (truncated_listing, r"trials\.json is not valid JSON"),
     "changed": (changed_listing, r"trials\.json was changed after it was written"),
     "of others": (listing_of_others, r"trials\.json is not the listing that the manifest"),
@@ -198,7 +198,7 @@ DAMAGED_LISTINGS = {
 @pytest.mark.parametrize("name", DAMAGED_LISTINGS)
 def test_a_damaged_listing_is_named_by_all_who_need_it_and_costs_no_trial(store_of_four, name):
     compact(store_of_four)
-    (listing,) = store_of_four.compacted.glob("*.trials.json")
+    (listing,) = store_of_four.segments.glob("*.trials.json")
     whole = listing.read_bytes()
     damage, message = DAMAGED_LISTINGS[name]
     damage(listing)
@@ -239,7 +239,7 @@ def test_a_listing_that_podium_cannot_have_written_is_named(store_of_four, searc
     [
         ({"segments": {}}, "is not a manifest: each of its segments must hold file, level"),
         ({"segments": [{}]}, "is not a manifest"),
-        ({"version": 3}, "is of version 3; this podium reads version 2"),
+        ({"version": 4}, "is of version 4; this podium reads versions 2 and 3"),
     ],
 )
 def test_a_manifest_that_podium_cannot_have_written_is_named(store_of_four, values, message):
@@ -253,17 +253,17 @@ def test_a_manifest_that_counts_other_trials_than_the_listing_is_named(store_of_
     compact(store_of_four)
     (entry,) = json.loads(store_of_four.manifest.read_text())["segments"]
     change_json(store_of_four.manifest, segments=[{**entry, "trials": 5}])
-    with pytest.raises(CorruptFileError, match="lists 4 trials; the manifest beside it says 5"):
+    with pytest.raises(CorruptFileError, match="lists 4 trials; the manifest says 5"):
         check_store(store_of_four)
 
 
 def test_a_trial_in_two_segments_is_named_by_all_who_count(store_of_four):
     compact(store_of_four)
-    (file,) = store_of_four.compacted.glob("*.parquet")
+    (file,) = store_of_four.segments.glob("*.parquet")
     (entry,) = json.loads(store_of_four.manifest.read_text())["segments"]
     for name in (file.name, file.with_suffix(".trials.json").name):
-        shutil.copy(store_of_four.compacted / name, store_of_four.compacted / f"again{name}")
-    again = {**entry, "file": f"again{file.name}"}
+        shutil.copy(store_of_four.segments / name, store_of_four.segments / f"again{name}")
+    again = {**entry, "file": f"trials_segments/again{file.name}"}
     change_json(store_of_four.manifest, segments=[entry, again])
     for count in (check_store, lambda paths: Reader(paths.folder).trials().collect()):
         with pytest.raises(CorruptFileError, match="hold trial t000 twice: restore the manifest"):
@@ -282,7 +282,7 @@ def test_a_compacted_file_of_another_study_is_named(store_of_four):
 
 def test_a_lost_manifest_is_reported_and_costs_no_trial(store_of_four):
     compact(store_of_four)
-    (path,) = store_of_four.compacted.glob("*.parquet")
+    (path,) = store_of_four.segments.glob("*.parquet")
     store_of_four.manifest.unlink()
     message = (
         rf"{path.name} holds 4 trials found nowhere else, and .*manifest\.json does not name it"

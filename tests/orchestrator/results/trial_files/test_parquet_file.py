@@ -119,8 +119,8 @@ def test_frames_wait_for_files_that_are_away(store_of_one, monkeypatch):
 
 
 def test_a_damaged_leftover_of_a_compaction_is_named(store_of_one):
-    store_of_one.compacted.mkdir()
-    leftover = store_of_one.compacted / "0123456789abcdef.parquet"
+    store_of_one.segments.mkdir()
+    leftover = store_of_one.segments / "0123456789abcdef.parquet"
     leftover.write_bytes(b"half")
     with pytest.raises(CorruptFileError, match=r"0123456789abcdef\.parquet is not a readable"):
         check_store(store_of_one)

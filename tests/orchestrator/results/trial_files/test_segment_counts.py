@@ -118,14 +118,14 @@ def of_others(file):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda file: file.unlink(), r"counts\.json is missing, and the manifest beside it"),
+        (lambda file: file.unlink(), r"counts\.json is missing, and the manifest names it"),
         (truncated, r"counts\.json is not valid JSON"),
         (of_others, r"counts\.json does not match its checksum there, and the manifest"),
     ],
 )
 def test_damaged_counts_are_named_by_all_who_need_them_and_cost_no_trial(store, damage, message):
     rows = Reader(store.folder).trials().collect()
-    (file, *_) = sorted(store.compacted.glob("*.counts.json"))
+    (file, *_) = sorted(store.segments.glob("*.counts.json"))
     whole = file.read_bytes()
     damage(file)
     for use in (check_store, counts_of):
@@ -155,7 +155,7 @@ def test_counts_that_are_not_those_of_the_rows_are_named(tmp_path, change, messa
     write_checksummed(segment.counts_file, {"bytes": num_bytes, "counts": {**counts, **change}})
     checksum = pl.read_json(segment.counts_file)["sha256"].item()
     entry = {
-        "file": segment.path.name,
+        "file": f"trials_segments/{segment.path.name}",
         "level": 0,
         "trials": 2,
         "listing": segment.checksum,

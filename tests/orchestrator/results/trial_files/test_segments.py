@@ -61,14 +61,16 @@ def shape(store):
     return levels
 
 
-def names_in(folder):
-    return sorted(path.name for path in folder.iterdir())
+def names_in(store):
+    folders = (store.segments, store.compacted)
+    names = [path.name for folder in folders if folder.exists() for path in folder.iterdir()]
+    return sorted(name for name in names if name != store.manifest.name)
 
 
 def expected_names(store):
     segments = read_manifest(store).segments
     files = [path.name for segment in segments for path in segment.files]
-    return sorted(["manifest.json", *files])
+    return sorted(files)
 
 
 # What lies there, and what it cost.
@@ -79,7 +81,7 @@ def test_a_small_study_is_one_segment_however_often_it_grows(tmp_path):
     for index in range(5):
         compact(commit(store, row(index)))
         assert shape(store) == {0: [index + 1]}
-        assert names_in(store.compacted) == expected_names(store)
+        assert names_in(store) == expected_names(store)
 
 
 def test_segments_of_a_level_are_merged_as_soon_as_it_is_full(tmp_path, small_segments):
@@ -90,7 +92,7 @@ def test_segments_of_a_level_are_merged_as_soon_as_it_is_full(tmp_path, small_se
         assert all(len(sizes) < SEGMENTS_PER_LEVEL for sizes in levels.values())
         for level, sizes in levels.items():
             assert set(sizes) == {TRIALS_PER_SEGMENT * SEGMENTS_PER_LEVEL**level}
-        assert names_in(store.compacted) == expected_names(store)
+        assert names_in(store) == expected_names(store)
     assert check_store(store) == MANY
     assert plainly(store)["trial_id"].to_list() == sorted(f"t{index:03d}" for index in range(MANY))
 
@@ -156,9 +158,9 @@ def test_segments_of_a_smaller_schema_are_rewritten_each_for_itself(tmp_path, sm
     assert Reader(store.folder).trials().collect().drop("hp.alpha").height == before.height + 1
     assert sum(len(sizes) for sizes in shape(store).values()) <= sum(map(len, levels.values()))
     compact(store)
-    again = {path: path.stat().st_mtime_ns for path in store.compacted.iterdir()}
+    again = {path: path.stat().st_mtime_ns for path in store.segments.iterdir()}
     compact(store)
-    assert {path: path.stat().st_mtime_ns for path in store.compacted.iterdir()} == again
+    assert {path: path.stat().st_mtime_ns for path in store.segments.iterdir()} == again
 
 
 def test_withdrawn_trials_leave_their_segments_alone_and_touch_no_other(tmp_path, small_segments):
@@ -170,7 +172,7 @@ def test_withdrawn_trials_leave_their_segments_alone_and_touch_no_other(tmp_path
     assert {path: path.stat().st_mtime_ns for path in before} == before
     compact(store)
     assert len(plainly(store)) == NUM_NEARLY_FULL - 1
-    assert names_in(store.compacted) == expected_names(store)
+    assert names_in(store) == expected_names(store)
 
 
 # The layout before: one compacted file, and a manifest that lists its trials.
@@ -200,7 +202,7 @@ def test_a_store_of_the_layout_before_grows_into_this_one(tmp_path):
     before = rows_of(store)
     assert compact(store) == 0
     assert_same_frames(rows_of(store), before)
-    assert names_in(store.compacted) == expected_names(store)
+    assert names_in(store) == expected_names(store)
     assert not commit_trial(store, SCHEMA, row(0, objective=0.9))
     commit(store, row(4))
     assert compact(store) == 1
@@ -226,7 +228,7 @@ def test_killed_while_it_grows_into_this_layout_nothing_is_lost(tmp_path, monkey
         compact(store)
         assert_same_frames(rows_of(store), before)
         assert len(plainly(store)) == 6
-        assert names_in(store.compacted) == expected_names(store)
+        assert names_in(store) == expected_names(store)
 
 
 # Whoever interrupts a gathering that makes two levels full.
@@ -276,7 +278,7 @@ def test_killed_at_any_file_operation_of_merges_the_next_one_finishes(
         compact(store)
         assert_same_frames(rows_of(store), before)
         assert counts_right_or_says_why(store)
-        assert names_in(store.compacted) == expected_names(store)
+        assert names_in(store) == expected_names(store)
     assert readable == {False, True}
 
 

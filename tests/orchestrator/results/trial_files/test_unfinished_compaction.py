@@ -1,7 +1,11 @@
 """Programs that know nothing of the manifest never count trials wrongly."""
 
 import io
+import itertools
+import random
+from functools import partial
 
+import duckdb
 import polars as pl
 import pyarrow as pa
 import pyarrow.dataset as ds
@@ -12,7 +16,7 @@ from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import compact, finish_compaction
 from orchestrator.results.trial_files.compaction_manifest import take_inventory
 from orchestrator.results.trial_files.integrity import check_store, leftover_files
-from orchestrator.results.trial_files.unfinished_compaction import mark_unfinished
+from orchestrator.results.trial_files.unfinished_compaction import mark_unfinished, marks
 from tests.orchestrator.results.extended_stores import rows_of
 from tests.orchestrator.results.file_operations import (
     EVERY_KIND_OR_ALL,
@@ -20,12 +24,19 @@ from tests.orchestrator.results.file_operations import (
     FileOperations,
     ended_stores,
 )
+from tests.orchestrator.results.small_segments import make_segments_small, nearly_full
 from tests.orchestrator.results.store_frames import assert_same_frames
-from tests.orchestrator.results.store_rows import SCHEMA, commit, new_store, row
+from tests.orchestrator.results.store_rows import (
+    SCHEMA,
+    commit,
+    new_store,
+    row,
+    write_as_before_numbers,
+)
 
 NUM_TRIALS = 6
 TRIALS = [f"t{index:03d}" for index in range(NUM_TRIALS)]
-MARK = "0-unfinished-compaction.run-podium-compact.parquet"
+MARK = "unfinished-compaction.run-podium-compact"
 
 
 def half_compacted(folder):
@@ -53,6 +64,12 @@ def _ids_by_pyarrow(store):
     return ds.dataset(files, format="parquet").to_table(["trial_id"])["trial_id"].to_pylist()
 
 
+def _count_by_duckdb(store, options=""):
+    files = f"'{store.folder}/**/*.parquet'{options}"
+    ((found,),) = duckdb.sql(f"SELECT count(*) FROM read_parquet({files})").fetchall()
+    return found
+
+
 def _count_by_pyarrow(store):
     files = [str(path) for path in reversed(parquet_files(store))]
     return ds.dataset(files, format="parquet").count_rows()
@@ -61,17 +78,25 @@ def _count_by_pyarrow(store):
 def counts_right_or_says_why(store):
     """Whether all programs can read the store now; asserts that none of them counts wrongly."""
     marked = store.unfinished_compaction.exists()
-    for read, right in (
-        (_ids_by_polars, TRIALS),
-        (_count_by_polars, NUM_TRIALS),
-        (_ids_by_pyarrow, TRIALS),
-        (_count_by_pyarrow, NUM_TRIALS),
+    marked_for_duckdb = store.last_without_columns.exists()
+    for read, right, is_refused in (
+        (_ids_by_polars, TRIALS, marked),
+        (_count_by_polars, NUM_TRIALS, marked),
+        (_ids_by_pyarrow, TRIALS, marked),
+        (_count_by_pyarrow, NUM_TRIALS, marked),
+        (_count_by_duckdb, NUM_TRIALS, marked_for_duckdb),
+        (
+            partial(_count_by_duckdb, options=", union_by_name = true"),
+            NUM_TRIALS,
+            marked_for_duckdb,
+        ),
     ):
-        if not marked:
+        if not is_refused:
             found = read(store)
             assert (sorted(found) if isinstance(found, list) else found) == right
             continue
-        with pytest.raises((pl.exceptions.DuplicateError, pa.ArrowInvalid)) as raised:
+        refusals = (pl.exceptions.DuplicateError, pa.ArrowInvalid, duckdb.Error)
+        with pytest.raises(refusals) as raised:
             read(store)
         if read is not _count_by_pyarrow:  # which gives no file when the first one is readable
             assert MARK in str(raised.value)
@@ -143,10 +168,9 @@ def test_what_an_older_podium_left_twice_is_guarded_while_it_is_deleted(tmp_path
     with monkeypatch.context() as patch:
 
         def look():
-            if parquet_files(store) != before:
+            if states or store.last_without_columns.exists():
                 states.append(counts_right_or_says_why(store))
 
-        before = parquet_files(store)
         FileOperations(patch, between=look)
         compact(store)
     assert False in states
@@ -172,6 +196,80 @@ def test_a_trial_that_was_compacted_is_not_visible_again_when_a_late_worker_comm
     assert counts_right_or_says_why(store)
 
 
+def in_order_of_keys(path):
+    return path.as_posix()
+
+
+def in_order_of_folders(path):
+    return path.parts
+
+
+class Listed:
+    """The Parquet files of a folder after each file operation, and the trials in each file."""
+
+    def __init__(self, folder):
+        self._folder = folder
+        self.moments = []
+        self.trials = {}
+        self.look()
+
+    def look(self):
+        files = [path.relative_to(self._folder) for path in self._folder.rglob("*.parquet")]
+        for file in files:
+            if "unfinished" not in file.name and file not in self.trials:
+                ids = pl.read_parquet(self._folder / file, columns=["trial_id"])
+                self.trials[file] = ids["trial_id"].to_list()
+        self.moments.append(set(files))
+
+    def check(self, moments, order):
+        """Names come in order, each at its moment: then there is an error, or all count once."""
+        names = sorted(set.union(*self.moments), key=order)
+        seen = [name for name, at in zip(names, moments, strict=True) if name in self.moments[at]]
+        if not set(seen) <= self.trials.keys() & self.moments[moments[-1]]:
+            return False  # the mark is among them, or one is deleted before it is opened
+        counted = sorted(trial for name in seen for trial in self.trials[name])
+        assert counted == self.all_trials
+        return True
+
+    @property
+    def all_trials(self):
+        return sorted({trial for ids in self.trials.values() for trial in ids})
+
+    def check_all(self, order):
+        """Every listing that is held up once at any name, and many that are again and again."""
+        num_names, last = len(set.union(*self.moments)), len(self.moments) - 1
+        for cut in range(num_names + 1):
+            for first, then in itertools.combinations_with_replacement(range(last + 1), 2):
+                yield self.check([first] * cut + [then] * (num_names - cut), order)
+        choose = random.Random(0)
+        for _ in range(5000):
+            yield self.check(sorted(choose.choices(range(last + 1), k=num_names)), order)
+
+
+@pytest.mark.parametrize("order", [in_order_of_keys, in_order_of_folders])
+@pytest.mark.parametrize("kind", ["first", "growing", "merged", "earlier"])
+def test_a_listing_that_takes_as_long_as_compactions_counts_each_trial_once_or_fails(
+    tmp_path, monkeypatch, kind, order
+):
+    make_segments_small(monkeypatch.setattr)
+    if kind == "merged":
+        store = nearly_full(tmp_path)
+    else:
+        store = commit(new_store(tmp_path), *(row(index) for index in range(3)))
+    if kind in ("growing", "earlier"):
+        compact(store)
+        commit(store, row(3), row(4))
+    if kind == "earlier":
+        write_as_before_numbers(store)
+    listed = Listed(store.folder)
+    with monkeypatch.context() as patch:
+        FileOperations(patch, between=listed.look)
+        compact(store)
+    listed.look()
+    assert len(listed.moments) > 5
+    assert set(listed.check_all(order)) == {True, False}
+
+
 def test_podium_passes_over_the_mark(tmp_path):
     store = half_compacted(tmp_path)
     before = rows_of(store)
@@ -180,14 +278,18 @@ def test_podium_passes_over_the_mark(tmp_path):
     assert list(leftover_files(store, take_inventory(store))) == []
     assert check_store(store) == NUM_TRIALS
     compact(store)
-    assert not store.unfinished_compaction.exists()
+    assert not any(mark.exists() for mark in marks(store))
 
 
 def test_no_program_reads_the_mark_itself(tmp_path):
     store = new_store(tmp_path)
     mark_unfinished(store)
-    content = store.unfinished_compaction.read_bytes()
-    with pytest.raises(pl.exceptions.DuplicateError, match=MARK):
-        pl.read_parquet(io.BytesIO(content))
-    with pytest.raises(pa.ArrowInvalid):
-        pq.ParquetFile(io.BytesIO(content))
+    *doubled, without_columns = marks(store)
+    for mark in doubled:
+        content = mark.read_bytes()
+        with pytest.raises(pl.exceptions.DuplicateError, match=mark.name):
+            pl.read_parquet(io.BytesIO(content))
+        with pytest.raises(pa.ArrowInvalid):
+            pq.ParquetFile(io.BytesIO(content))
+    with pytest.raises(duckdb.Error, match=without_columns.name):
+        duckdb.read_parquet(str(without_columns))

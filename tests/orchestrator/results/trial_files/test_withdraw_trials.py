@@ -91,7 +91,7 @@ def test_nothing_is_touched_for_no_trials(tmp_path):
 
 def test_a_damaged_compacted_file_is_named_and_loses_nothing(tmp_path):
     store = extended_store(tmp_path)
-    (file,) = store.compacted.glob("*.parquet")
+    (file,) = store.segments.glob("*.parquet")
     content = file.read_bytes()
     file.write_bytes(content[:-50])
     with pytest.raises(CorruptFileError, match=file.name):
