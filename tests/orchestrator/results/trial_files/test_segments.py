@@ -3,6 +3,7 @@
 import math
 import threading
 from collections import Counter
+from functools import partial
 from itertools import pairwise
 
 import polars as pl
@@ -42,6 +43,7 @@ from tests.orchestrator.results.store_rows import (
     commit,
     new_store,
     row,
+    write_as_before_numbers,
     write_as_before_segments,
 )
 
@@ -175,30 +177,38 @@ def test_withdrawn_trials_leave_their_segments_alone_and_touch_no_other(tmp_path
     assert names_in(store) == expected_names(store)
 
 
-# The layout before: one compacted file, and a manifest that lists its trials.
+# The layouts before: one compacted file, and a manifest that lists its trials; and segments beside
+# the manifest, without numbers.
+
+OLD_LAYOUTS = pytest.mark.parametrize(
+    "make_old", [write_as_before_segments, write_as_before_numbers]
+)
 
 
-def of_old_layout(folder):
+def of_old_layout(make_old, folder):
     store = commit(new_store(folder), *(row(index) for index in range(4)))
     compact(store)
-    write_as_before_segments(store)
+    make_old(store)
     return store
 
 
-def with_loose_ones(folder):
-    return commit(of_old_layout(folder), row(4), row(5))
+def with_loose_ones(make_old, folder):
+    return commit(of_old_layout(make_old, folder), row(4), row(5))
 
 
-def test_a_store_of_the_layout_before_reads_as_it_did(tmp_path):
-    store = with_loose_ones(tmp_path)
+@OLD_LAYOUTS
+def test_a_store_of_the_layout_before_reads_as_it_did(tmp_path, make_old):
+    store = with_loose_ones(make_old, tmp_path)
+    assert not list(store.folder.glob("trials_segments/*"))
     assert len(rows_of(store)["trials"]) == 6
     assert check_store(store) == 6
     assert len(take_inventory(store).manifest.segments) == 1
     assert not commit_trial(store, SCHEMA, row(0, objective=0.9))
 
 
-def test_a_store_of_the_layout_before_grows_into_this_one(tmp_path):
-    store = of_old_layout(tmp_path)
+@OLD_LAYOUTS
+def test_a_store_of_the_layout_before_grows_into_this_one(tmp_path, make_old):
+    store = of_old_layout(make_old, tmp_path)
     before = rows_of(store)
     assert compact(store) == 0
     assert_same_frames(rows_of(store), before)
@@ -208,10 +218,13 @@ def test_a_store_of_the_layout_before_grows_into_this_one(tmp_path):
     assert compact(store) == 1
     assert shape(store) == {0: [5]}
     assert check_store(store) == 5
+    assert names_in(store) == expected_names(store)
+    assert not list(store.compacted.glob("*.parquet"))
 
 
-def test_trials_of_a_store_of_the_layout_before_can_be_withdrawn(tmp_path):
-    store = of_old_layout(tmp_path)
+@OLD_LAYOUTS
+def test_trials_of_a_store_of_the_layout_before_can_be_withdrawn(tmp_path, make_old):
+    store = of_old_layout(make_old, tmp_path)
     withdraw_trials(store, {"t001": "s1"})
     assert check_store(store) == 3
     assert commit_trial(store, SCHEMA, row(1, objective=0.9))
@@ -219,10 +232,14 @@ def test_trials_of_a_store_of_the_layout_before_can_be_withdrawn(tmp_path):
     assert check_store(store) == 4
 
 
+@OLD_LAYOUTS
 @EVERY_KIND_OR_ALL
-def test_killed_while_it_grows_into_this_layout_nothing_is_lost(tmp_path, monkeypatch, are_all):
-    before = rows_of(with_loose_ones(tmp_path / "whole"))
-    for store in ended_stores(tmp_path, monkeypatch, with_loose_ones, compact, are_all=are_all):
+def test_killed_while_it_grows_into_this_layout_nothing_is_lost(
+    tmp_path, monkeypatch, are_all, make_old
+):
+    make = partial(with_loose_ones, make_old)
+    before = rows_of(make(tmp_path / "whole"))
+    for store in ended_stores(tmp_path, monkeypatch, make, compact, are_all=are_all):
         assert_same_frames(rows_of(store), before)
         assert check_store(store) == 6
         compact(store)
