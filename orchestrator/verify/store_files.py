@@ -12,7 +12,6 @@ from orchestrator.results.records.study_snapshot import read_provenance, read_st
 from orchestrator.results.storage.files import exists, read_json, read_record
 from orchestrator.results.trial_files.compaction_manifest import loose_trials, take_inventory
 from orchestrator.results.trial_files.integrity import leftover_files
-from orchestrator.results.trial_files.unfinished_compaction import marks
 from orchestrator.study.resolved_study import study_from_resolved
 from orchestrator.study.study import Study
 from orchestrator.verify.findings import Findings
@@ -70,9 +69,9 @@ def check_leftovers(paths: StudyPaths, findings: Findings) -> None:
             findings.note(
                 path, "left by a compaction that was killed", "podium compact deletes it"
             )
-        for mark in filter(exists, marks(paths)):
+        if exists(paths.unfinished_compaction):
             findings.note(
-                mark,
+                paths.unfinished_compaction,
                 "a compaction is unfinished; until then other programs cannot read the folder",
                 "podium compact finishes it",
             )

@@ -79,11 +79,7 @@ from orchestrator.results.trial_files.segment_trials import (
     listing_of,
     write_listing,
 )
-from orchestrator.results.trial_files.unfinished_compaction import (
-    mark_unfinished,
-    marks,
-    unmark,
-)
+from orchestrator.results.trial_files.unfinished_compaction import mark_unfinished, unmark
 
 TRIALS_PER_ROW_GROUP = 256
 # Smaller groups are joined: of each the footer has 14 kB, which every reader decodes.
@@ -146,7 +142,7 @@ def finish_compaction(paths: StudyPaths) -> None:
         CorruptFileError: a compacted file holds trials that are found nowhere else.
         StoreError: the store cannot be written; no trial is lost.
     """
-    if any(map(exists, marks(paths))):
+    if exists(paths.unfinished_compaction):
         _clean(paths, take_inventory(paths))
 
 
