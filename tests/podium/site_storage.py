@@ -40,7 +40,8 @@ def add_broken(storage):
     provenance.write_text(provenance.read_text().replace('"cpus": ', '"cpus": 9'))
     flip_bit(storage / "bitrot")
     StudyPaths(storage / "foreign").store.unlink()
-    shutil.rmtree(storage / "half" / "trials_segments")
+    for folder in ("compacted", "trials_segments"):
+        shutil.rmtree(storage / "half" / folder)
     return storage
 
 

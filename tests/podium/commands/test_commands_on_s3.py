@@ -43,7 +43,7 @@ def test_a_study_is_run_read_and_checked_on_s3(file, bucket, tmp_path, capsys):
     final = next(trial["trial_id"] for trial in trials if trial["stage"] == "final")
     assert "No trial failed" in podium("trials", file, "--failed")
     assert json.loads(podium("verify", study, "--json"))["is_sound"]
-    assert f"0 trial files gathered in {study / 'compacted'}" in podium("compact", study)
+    assert f"0 trial files gathered in {study / 'trials_segments'}" in podium("compact", study)
     assert "contrastive" in podium("tournament", study)
     assert str(study / "report.html") in podium("report", study)
     assert b"<html" in read_bytes(study / "report.html")
