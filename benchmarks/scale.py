@@ -100,7 +100,7 @@ def _measure(paths: StudyPaths, trials: int, commits: int) -> None:
 def _kill(paths: StudyPaths, trials: int, commits: int) -> None:
     words = ("--continue-in", paths.folder, "--commits", commits)
     full = TRIALS_PER_SEGMENT * (commits // 2 // TRIALS_PER_SEGMENT) or commits // 2
-    killed = _process(*words, "--kill-after", full)
+    killed = _process(*words, "--kill-after", full, must_succeed=False)
     again = json.loads(_process(*words).stdout)
     total = trials + 2 * commits + 1
     ids = pl.scan_parquet(f"{paths.folder}/**/*.parquet").select(
@@ -117,9 +117,9 @@ def _kill(paths: StudyPaths, trials: int, commits: int) -> None:
         sys.exit(1)
 
 
-def _process(*words: object) -> subprocess.CompletedProcess[str]:
+def _process(*words: object, must_succeed: bool = True) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "benchmarks.scale", *map(str, words)]
-    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=must_succeed)
 
 
 def write_store(paths: StudyPaths, trials: int) -> None:

@@ -128,13 +128,7 @@ class ObjectStore:
             key: key of the object.
             check_size: called with the number of its bytes before they are read; may raise.
         """
-
-        def content() -> bytes:
-            found = self._obstore.get(self._client, key)
-            check_size(found.meta["size"])
-            return bytes(found.bytes())
-
-        return self._request(content)
+        return self.read_version(key, check_size).content
 
     def read_if_changed(
         self, key: str, known: Hashable | None, check_size: Callable[[int], None]

@@ -93,7 +93,7 @@ class Segment:
     def number(self) -> int:
         """Larger than that of every segment that it replaced; 0 if earlier versions wrote it."""
         number, dash, _ = self.path.stem.partition("-")
-        return int(number) if dash else 0
+        return int(number) if dash and number.isdecimal() else 0
 
     @property
     def listing(self) -> Place:

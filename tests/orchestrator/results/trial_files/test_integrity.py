@@ -9,6 +9,7 @@ from orchestrator.results.storage.checksummed_text import write_checksummed
 from orchestrator.results.trial_files import segment_trials
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.compaction_manifest import read_manifest
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results.trial_files.withdraw_trials import withdraw_trials
@@ -265,6 +266,7 @@ def test_a_trial_in_two_segments_is_named_by_all_who_count(store_of_four):
         shutil.copy(store_of_four.segments / name, store_of_four.segments / f"again{name}")
     again = {**entry, "file": f"trials_segments/again{file.name}"}
     change_json(store_of_four.manifest, segments=[entry, again])
+    assert read_manifest(store_of_four).next_number == 2, "a name of another kind has no number"
     for count in (check_store, lambda paths: Reader(paths.folder).trials().collect()):
         with pytest.raises(CorruptFileError, match="hold trial t000 twice: restore the manifest"):
             count(store_of_four)
