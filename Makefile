@@ -48,19 +48,14 @@ format: .venv/installed-dev
 	$(BIN)/ruff format .
 
 benchmark: .venv/installed-dev
-	$(BIN)/python -m benchmarks.orchestration
-	$(BIN)/python -m benchmarks.recall_at_k
-	$(BIN)/python -m benchmarks.map_at_r
-	$(BIN)/python -m benchmarks.clustering
-	$(BIN)/python -m benchmarks.losses
-	$(BIN)/python -m benchmarks.samplers
-	$(BIN)/python -m benchmarks.image_loading
-	$(BIN)/python -m benchmarks.frozen_features
-	$(BIN)/python -m benchmarks.fold_racing
-	$(BIN)/python -m benchmarks.gpu_throughput
+	$(BIN)/python -m benchmarks.demo
 	$(BIN)/python -m benchmarks.start_up
-	$(BIN)/python -m benchmarks.analysis
-	$(BIN)/python -m benchmarks.audit_detection
+	$(BIN)/python -m benchmarks.orchestration
+	$(BIN)/python -m benchmarks.driver
+	$(BIN)/python -m benchmarks.recall_at_k
+	$(BIN)/python -m benchmarks.population
+	$(BIN)/python -m benchmarks.losses
+	$(BIN)/python -m benchmarks.verdict_rates
 
 clean:
 	rm -rf .venv build dist site *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -10,9 +10,6 @@ again from scratch. As with Ray, a slot reports at rungs, and before that what i
 long as its job says, and waits for the answer. Without Ray: what its processes and messages cost
 comes on top (`benchmarks.orchestration`).
 
-With ``--parts`` as many drivers run a part of the study each, with as large a part of the slots,
-as processes of their own with one results folder; a row is printed for each.
-
 With ``--decisions`` suggestions are random, and neither they nor rows are written: what is left is
 to decide what runs next, and to take in what happened.
 """
@@ -21,7 +18,6 @@ import argparse
 import bisect
 import heapq
 import itertools
-import multiprocessing
 import random
 import resource
 import tempfile
@@ -37,7 +33,6 @@ from unittest.mock import patch
 
 from benchmarks.interleaved import print_header
 from benchmarks.simulated_time import Costs, reports_of
-from orchestrator.results.records.runs import WHOLE, Part
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.run.run_study import Console, run_study
 from orchestrator.scheduling import study_scheduler
@@ -248,9 +243,7 @@ def unwritten() -> Iterator[None]:
         yield
 
 
-def simulate(
-    num_slots: int, study: Study, storage: Path, epoch_seconds: float, part: Part = WHOLE
-) -> None:
+def simulate(num_slots: int, study: Study, storage: Path, epoch_seconds: float) -> None:
     cluster = SimulatedCluster(num_slots, Costs(epoch=epoch_seconds))
     end = run_study(
         study,
@@ -258,7 +251,6 @@ def simulate(
         start_executor=lambda: cluster,
         console=Console(say=lambda line: None),
         trains_here=True,
-        part=part,
         clock=lambda: cluster.now,
     )
     assert end.progress.trials_done == end.progress.trials_planned
@@ -277,24 +269,6 @@ def simulate(
     )
 
 
-def simulate_parts(
-    num_slots: int, study: Study, storage: Path, epoch_seconds: float, num_parts: int
-) -> None:
-    spawn = multiprocessing.get_context("spawn")
-    drivers = [
-        spawn.Process(
-            target=simulate,
-            args=(num_slots // num_parts, study, storage, epoch_seconds, part),
-        )
-        for part in Part(1, num_parts).all
-    ]
-    for driver in drivers:
-        driver.start()
-    for driver in drivers:
-        driver.join()
-        assert driver.exitcode == 0
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--slots", type=int, nargs="+", default=[10, 100, 1000])
@@ -302,7 +276,6 @@ def main() -> None:
     parser.add_argument("--least-trials", type=int, default=1000)
     parser.add_argument("--epochs", type=int, default=20)
     parser.add_argument("--epoch-seconds", type=float, default=30.0)
-    parser.add_argument("--parts", type=int, default=1)
     parser.add_argument("--decisions", action="store_true", help="neither draw nor write")
     options = parser.parse_args()
     print_header("benchmarks.driver", "cpu")
@@ -318,10 +291,7 @@ def main() -> None:
             unwritten() if options.decisions else nullcontext(),
             tempfile.TemporaryDirectory() as name,
         ):
-            if options.parts == 1:
-                simulate(num_slots, study, Path(name), options.epoch_seconds)
-            else:
-                simulate_parts(num_slots, study, Path(name), options.epoch_seconds, options.parts)
+            simulate(num_slots, study, Path(name), options.epoch_seconds)
 
 
 if __name__ == "__main__":

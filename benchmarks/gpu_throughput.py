@@ -16,20 +16,21 @@ GPU. Images are synthetic, weights random: neither changes what a step costs.
 
 import argparse
 import multiprocessing
+import os
 import statistics
 import tempfile
 import time
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from PIL import Image
 from torch import Tensor, nn
 
-from benchmarks.image_loading import write_photographs
 from benchmarks.interleaved import print_header
 from trainables.batches.cpu_batches import HostBatches
 from trainables.batches.device_batches import DeviceBatches
@@ -48,8 +49,28 @@ from trainables.training_loop.trainer import Trainer
 WAYS = ("tensors", "host", "device", "plain")
 IMAGES_OF_A_CLASS = 10
 GOAL = 0.9
+HEIGHT, WIDTH = 375, 500
 
 together: Barrier  # of all trials; set in each process as it starts
+
+
+def write_photographs(folder: Path, count: int) -> list[Path]:
+    """JPEGs of the size and weight (about 60 kB) of photographs on the web."""
+    paths = [folder / f"{number:05}.jpg" for number in range(count)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(write_photograph, paths, range(count)))
+    return paths
+
+
+def write_photograph(path: Path, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    image = np.zeros((HEIGHT, WIDTH, 3))
+    for cells, strength in ((4, 1.0), (16, 0.5), (64, 0.25), (180, 0.15)):
+        noise = generator.integers(0, 256, (cells * 3 // 4, cells, 3), dtype=np.uint8)
+        smooth = Image.fromarray(noise).resize((WIDTH, HEIGHT), Image.Resampling.BICUBIC)
+        image += strength * (np.asarray(smooth) - 127.5)
+    grey_levels = np.clip(image + 127.5, 0, 255).astype(np.uint8)
+    Image.fromarray(grey_levels).save(path, quality=90)
 
 
 class TensorBatches(ImageBatches):

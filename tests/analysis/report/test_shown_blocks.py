@@ -8,18 +8,20 @@ import pytest
 from analysis.report.report import study_page
 from analysis.report.shown_blocks import points_of_line, ranked_losses, spread_blocks
 from analysis.study_results.study_results import read_results
-from benchmarks.synthetic_store import Size, write_synthetic_store
 from tests.analysis.page_text import rows_of
+from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_trials import Truth
 
-MANY = Size(
-    backbones=("resnet50",), losses=("contrastive", "triplet", "margin"), trials=5, seeds=2,
-    epochs=6, test_classes=5,
-)  # fmt: skip
+MANY = Truth(
+    scripts=("armenian", "arrows", "cyrillic", "georgian", "greek", "latin", "operators"),
+    strengths={"contrastive": -0.13, "multi_similarity": -0.1, "proxy_anchor": -0.07},
+    search_trials=5,
+)  # 14 blocks
 
 
 @pytest.fixture(scope="module")
 def many_block_results(tmp_path_factory):
-    return read_results(write_synthetic_store(tmp_path_factory.mktemp("store") / "s", MANY))
+    return read_results(write_store(tmp_path_factory.mktemp("store") / "s", MANY))
 
 
 @pytest.fixture(scope="module")

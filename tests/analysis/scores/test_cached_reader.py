@@ -9,21 +9,13 @@ from polars.testing import assert_frame_equal
 from analysis.scores.cached_reader import CachedReader
 from analysis.scores.compared_runs import ComparedRuns
 from analysis.scores.protocol_runs import final_runs, search_runs
-from benchmarks.synthetic_rows import Size
-from benchmarks.synthetic_store import write_synthetic_store
 from orchestrator.results.trial_files.reader import Reader
 
 _K = 1
 
 
-@pytest.fixture(scope="module")
-def synthetic_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("store")
-    return write_synthetic_store(folder, Size(trials=2, seeds=1, epochs=3), asks=False)
-
-
-def test_kept_frames_are_those_of_a_plain_reader(synthetic_folder: Path) -> None:
-    kept, plain = CachedReader(synthetic_folder, k=_K), Reader(synthetic_folder)
+def test_kept_frames_are_those_of_a_plain_reader(synthetic_store: Path) -> None:
+    kept, plain = CachedReader(synthetic_store, k=_K), Reader(synthetic_store)
     is_final = pl.col("stage") == "final"
     is_kept = (pl.col("k") == _K, pl.col("queries") > 0)
     selected = pl.col("epoch") == pl.col("epoch_selected")
@@ -38,10 +30,10 @@ def test_kept_frames_are_those_of_a_plain_reader(synthetic_folder: Path) -> None
         assert_frame_equal(found, rows.select(found.columns).collect())
 
 
-def test_the_best_validation_is_that_of_all_epochs(synthetic_folder: Path) -> None:
-    found = CachedReader(synthetic_folder, k=_K).best_validation().collect()
+def test_the_best_validation_is_that_of_all_epochs(synthetic_store: Path) -> None:
+    found = CachedReader(synthetic_store, k=_K).best_validation().collect()
     best: dict[tuple[str, int], float] = {}
-    for row in Reader(synthetic_folder).scores().collect().to_dicts():
+    for row in Reader(synthetic_store).scores().collect().to_dicts():
         if (row["role"], row["metric"], row["k"]) == ("val", "recall", _K):
             key = row["trial_id"], row["fold"]
             best[key] = max(row["value"], best.get(key, 0.0))
@@ -49,10 +41,10 @@ def test_the_best_validation_is_that_of_all_epochs(synthetic_folder: Path) -> No
     assert {(row["trial_id"], row["fold"]): row["value"] for row in found.to_dicts()} == best
 
 
-def test_runs_are_those_of_a_plain_reader(synthetic_folder: Path) -> None:
-    plain = Reader(synthetic_folder)
+def test_runs_are_those_of_a_plain_reader(synthetic_store: Path) -> None:
+    plain = Reader(synthetic_store)
     trials = plain.trials().collect()
-    runs = ComparedRuns(trials, CachedReader(synthetic_folder, k=_K), k=_K)
+    runs = ComparedRuns(trials, CachedReader(synthetic_store, k=_K), k=_K)
     frames = plain.scores(), plain.test_scores()
     assert_frame_equal(runs.searches, search_runs(trials, *frames, metric="recall", k=_K))
     finals = final_runs(trials, *frames, metric="recall", k=_K, train_on="part")
@@ -60,8 +52,8 @@ def test_runs_are_those_of_a_plain_reader(synthetic_folder: Path) -> None:
     assert min(runs.searches.height, runs.finals.height) > 0
 
 
-def test_each_table_is_read_once(synthetic_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = CachedReader(synthetic_folder, k=_K)
+def test_each_table_is_read_once(synthetic_store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = CachedReader(synthetic_store, k=_K)
     runs = ComparedRuns(reader.trials().collect(), reader, k=_K)
     first = runs.searches, runs.finals, *runs.class_hits
     frames = reader.test_scores, reader.test_hits, reader.final_hits, reader.attempts
@@ -75,7 +67,7 @@ def test_each_table_is_read_once(synthetic_folder: Path, monkeypatch: pytest.Mon
         assert_frame_equal(frame().collect(), rows)
 
 
-def test_kept_hits_take_little_memory_for_the_names_of_trials(synthetic_folder: Path) -> None:
-    reader = CachedReader(synthetic_folder, k=_K)
+def test_kept_hits_take_little_memory_for_the_names_of_trials(synthetic_store: Path) -> None:
+    reader = CachedReader(synthetic_store, k=_K)
     reader.test_hits()
     assert pl.String not in reader._test_hits.schema.values()
