@@ -21,7 +21,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.estimates.grouped_share import grouped_share_intervals
 from analysis.tournament.medals import medals
 from analysis.tournament.rank_bootstrap import bootstrap_ranks
 from analysis.tournament.rank_stability import rank_stability
@@ -67,7 +66,6 @@ class Rates:
     false_medal: float
     some_pair: float
     rank_coverage: float | None
-    superiority_coverage: float | None
 
 
 def draw(
@@ -129,7 +127,6 @@ def error_rates(design: Design, num_losses: int, num_tables: int) -> Rates:
     """How often verdicts on equal losses are wrong."""
     wrong_medals = wrong_pairs = 0
     rank_hits: list[bool] = []
-    superiority_hits: list[bool] = []
     for tournament in tournaments(design, num_losses, 0.0, num_tables):
         wrong_pairs += any(pair.differs(tournament.alpha) for pair in tournament.pairs)
         wrong_medals += bool(supported(tournament))
@@ -145,28 +142,11 @@ def error_rates(design: Design, num_losses: int, num_tables: int) -> Rates:
             for found in ranks.competitors
             if found.low is not None and found.high is not None
         ]
-        ends = superiority_intervals(tournament)
-        if ends is not None:
-            superiority_hits += ((ends[0] <= 0.5) & (ends[1] >= 0.5)).tolist()
     return Rates(
         false_medal=100 * wrong_medals / num_tables,
         some_pair=100 * wrong_pairs / num_tables,
         rank_coverage=100 * float(np.mean(rank_hits)) if rank_hits else None,
-        superiority_coverage=100 * float(np.mean(superiority_hits)) if superiority_hits else None,
     )
-
-
-def superiority_intervals(
-    tournament: Tournament,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """Ends of the intervals of P(a > b), one of each pair, where blocks have a single run.
-
-    As `analysis.tournament.probability_of_superiority.superiorities`, all pairs at once.
-    """
-    first, second = np.triu_indices(len(tournament.names), k=1)
-    a_BP, b_BP = tournament.scores_BC[:, first], tournament.scores_BC[:, second]
-    shares_BP = (a_BP > b_BP) + 0.5 * (a_BP == b_BP)
-    return grouped_share_intervals(shares_BP, tournament.block_groups.members)
 
 
 def power(design: Design, num_losses: int, gain: float, num_tables: int) -> float:
@@ -176,19 +156,14 @@ def power(design: Design, num_losses: int, gain: float, num_tables: int) -> floa
 
 
 def _print_errors(designs: list[Design], losses: list[int], num_tables: int) -> None:
-    print(
-        "| design | scatter | ICC | losses | false medal % | some pair % | ranks % | P(a > b) % |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
+    print("| design | scatter | ICC | losses | false medal % | some pair % | ranks % |")
+    print("|---|---|---|---|---|---|---|")
     for design, num_losses in product(designs, losses):
         found = error_rates(design, num_losses, num_tables)
         cells = (
             *(design.label, design.shape, f"{design.icc:g}", num_losses),
             *(f"{found.false_medal:.1f}", f"{found.some_pair:.1f}"),
-            *(
-                "none" if share is None else f"{share:.1f}"
-                for share in (found.rank_coverage, found.superiority_coverage)
-            ),
+            "none" if found.rank_coverage is None else f"{found.rank_coverage:.1f}",
         )
         print("| " + " | ".join(map(str, cells)) + " |", flush=True)
 

@@ -76,7 +76,7 @@ tournament:
   question: other_blocks         # or these_blocks: would the order hold here, were runs repeated
   test: wilcoxon_holm            # or nemenyi, permutation_holm; the others are shown beside it
   alpha: 0.05
-  rope_points: null              # smaller differences count as none; null: the sd over seeds
+  rope_points: null              # smaller differences count as none; null: the sd over folds
   score: null                    # or recall@4, nmi, f1, r_precision, map_at_r; null: the first K
   groups: null                   # or {{GROUP: [LOSS, LOSS], ...}}; null: by kind of loss
 

@@ -11,8 +11,6 @@ from analysis.audit.missing_scores import missing_scores
 from analysis.audit.outlying_recalls import outlying_recalls
 from analysis.audit.score_columns import K, ScoreColumns, without_unscored
 from analysis.tournament.rank_stability import RankStability, rank_stability
-from analysis.tournament.sensitivity_to_test import sensitivity_to_test
-from analysis.tournament.sensitivity_to_test_text import agreement_text, medals_text
 from analysis.tournament.tournament import Tournament, hold_tournament
 from analysis.tournament.verdict_text import tournament_sentences
 from analysis.typed_tables.cell_means import CELL_DIGITS
@@ -251,7 +249,7 @@ def _verdicts(
 
 
 def _verdict_notes(tournament: Tournament, *, where: str) -> Iterator[Finding]:
-    """The verdict under each test, then the stability of the podium, one sentence each.
+    """The verdict, then the stability of the podium, one sentence each.
 
     Args:
         tournament: the tournament of the table's scores.
@@ -260,17 +258,6 @@ def _verdict_notes(tournament: Tournament, *, where: str) -> Iterator[Finding]:
     stability = rank_stability(tournament)
     for sentence in tournament_sentences(tournament, stability):
         yield Finding(kind="verdict", where=where, message=sentence.rstrip("."))
-    found = sensitivity_to_test(tournament)
-    if found is not None:
-        for test in found.tests:
-            message = (
-                f"{test.label}: {len(test.different_pairs)} of {counted(found.num_pairs, 'pair')}"
-                f" significantly different; {medals_text(test)}"
-            )
-            yield Finding(kind="verdict", where=where, message=message)
-        yield Finding(
-            kind="verdict", where=where, message=agreement_text(tournament, found).rstrip(".")
-        )
     if stability is not None:
         for sentence in (*_left_out(stability), *_resampled(stability)):
             yield Finding(kind="stability", where=where, message=sentence)

@@ -8,15 +8,12 @@ chapter 6). Scores of members on the same classes are correlated; what they do n
 the mean over pairs of half the variance of their difference.
 """
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-
-from analysis.estimates.confidence_intervals import t_reach
 
 _ROUNDING = 1e-24
 
@@ -28,9 +25,6 @@ class ClassVariance:
     Attributes:
         level: variance of a recall over draws of so many classes.
         own: part of ``level`` that members do not share; None if no group has two members.
-        own_low: lower end of its 95 % interval: Student's t of the logarithm, over the classes;
-            None where it cannot be estimated.
-        own_high: upper end of the interval; None like ``own_low``.
         shared: correlation of two members over classes, 0 to 1; None without pairs.
         class_correlation: correlation of two queries of a class, 0 to 1, from the ratio to the
             variance of independent queries; None where recalls are 0 or 1, or classes have one
@@ -41,8 +35,6 @@ class ClassVariance:
 
     level: float
     own: float | None
-    own_low: float | None
-    own_high: float | None
     shared: float | None
     class_correlation: float | None
     num_classes: int
@@ -69,16 +61,14 @@ def class_variance(
     if not groups:
         return None
     pairs = [found for found in groups if found.own is not None]
-    own, low, high = _mean_own(pairs)
-    shared = None
-    if own is not None:
+    own = shared = None
+    if pairs:
+        own = sum(found.own or 0.0 for found in pairs) / len(pairs)
         level = sum(found.level for found in pairs) / len(pairs)
         shared = min(max(1 - own / level, 0.0), 1.0) if level > 0 else None
     return ClassVariance(
         level=sum(found.level for found in groups) / len(groups),
         own=own,
-        own_low=low,
-        own_high=high,
         shared=shared,
         class_correlation=_class_correlation(groups),
         num_classes=min(found.num_classes for found in groups),
@@ -90,7 +80,6 @@ def class_variance(
 class _Group:
     level: float
     own: float | None
-    own_error: float
     binomial: float
     excess: float  # of the binomial variance for a class correlation of 1
     num_classes: int
@@ -118,36 +107,21 @@ def _of_group(rows: pl.DataFrame, keys: list[str]) -> _Group:
     recalls_M1 = hits_MK.sum(axis=1, keepdims=True) / queries_M1
     rests_MK = (hits_MK - recalls_M1 * queries_MK) * num_classes / queries_M1
     squares_K: NDArray[np.float64] = (rests_MK**2).mean(axis=0)
-    own, own_error = None, 0.0
+    own = None
     if num_members > 1:
         own_K = rests_MK.var(axis=0, ddof=1)
         # Equal members differ by rounding.
         own_K = np.where(own_K <= _ROUNDING * squares_K.max(), 0.0, own_K)
         own = float(own_K.mean()) / (num_classes - 1)
-        own_error = float(own_K.std(ddof=1)) / math.sqrt(num_classes) / (num_classes - 1)
     binomial_M1 = recalls_M1 * (1 - recalls_M1) / queries_M1
     size_M1 = (queries_MK**2).sum(axis=1, keepdims=True) / queries_M1
     return _Group(
         level=float(squares_K.mean()) / (num_classes - 1),
         own=own,
-        own_error=own_error,
         binomial=float(binomial_M1.mean()),
         excess=float((binomial_M1 * (size_M1 - 1)).mean()),
         num_classes=num_classes,
     )
-
-
-def _mean_own(pairs: list[_Group]) -> tuple[float | None, float | None, float | None]:
-    if not pairs:
-        return None, None, None
-    num = len(pairs)
-    own = sum(found.own or 0.0 for found in pairs) / num
-    error = math.sqrt(sum(found.own_error**2 for found in pairs)) / num
-    if own <= 0 or error <= 0:
-        return own, None, None
-    df = sum(found.num_classes - 1 for found in pairs)
-    reach = math.exp(t_reach(df) * error / own)
-    return own, own / reach, own * reach
 
 
 def _class_correlation(groups: list[_Group]) -> float | None:

@@ -8,7 +8,6 @@ import numpy as np
 
 from analysis.estimates.confidence_intervals import t_reach
 from analysis.estimates.distributions import t_quantile, t_tail
-from analysis.hypothesis_tests.bayesian_signed_rank import BetterProbability
 
 FOLD_STD_MEANING = (
     "sd: sample standard deviation over folds: how much the score moves with the training classes "
@@ -41,6 +40,21 @@ class CorrectedT:
     p_value: float
     low: float
     high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BetterProbability:
+    """Posterior probabilities of one pair; they sum to 1.
+
+    Attributes:
+        a_better: probability that a beats b by more than the region of practical equivalence.
+        rope: probability that they are practically equivalent.
+        b_better: probability that b beats a by more than the region.
+    """
+
+    a_better: float
+    rope: float
+    b_better: float
 
 
 def fold_statistics(values: Sequence[float]) -> FoldStatistics:

@@ -27,12 +27,11 @@ from analysis.page.html_page import (
 from analysis.report.paired_differences import paired_differences
 from analysis.study_results.study_results import StudyResults
 from analysis.tournament.primary_test_text import METHODS, adjusted_word
-from analysis.tournament.sensitivity_to_test import SensitivityToTest
 from analysis.tournament.tournament import Tournament
 from analysis.tournament.verdict_text import smallest_p_sentence
 from analysis.wording import MISSING, counted, listed, p_equals, range_of
 from orchestrator.results.records.fairness_record import Fairness
-from orchestrator.results.records.tournament_rules import TEST_LABELS, PrimaryTest
+from orchestrator.results.records.tournament_rules import TEST_LABELS, PrimaryTest, rules_of
 
 _MOST_NARROW = 12  # competitors whose figures fit into a half of the page
 
@@ -45,7 +44,7 @@ def pairwise_comparisons(results: StudyResults, series: Mapping[str, Series]) ->
         parts = pair_parts(
             results.tournament,
             series,
-            rope=declared_rope(results.sensitivity_to_test),
+            rope=rules_of(results.study).rope_points,
             fairness=results.fairness,
         )
     else:
@@ -56,11 +55,6 @@ def pairwise_comparisons(results: StudyResults, series: Mapping[str, Series]) ->
 def pair_section(parts: tuple[Part, ...]) -> Section:
     """The section around its parts, for a study and for a published table."""
     return Section(name="differences", title="Pairwise comparisons", parts=parts)
-
-
-def declared_rope(found: SensitivityToTest | None) -> float | None:
-    """Half-width of the region of practical equivalence; None unless one was declared."""
-    return found.rope if found and found.rope_source == "declared" else None
 
 
 def pair_parts(

@@ -6,7 +6,7 @@ from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Fold, Heading, Part, Section, Table
 from analysis.report.block_scores import block_scores
 from analysis.report.leaderboard import rank_parts
-from analysis.report.pairwise_comparisons import declared_rope, pair_parts, pair_section
+from analysis.report.pairwise_comparisons import pair_parts, pair_section
 from analysis.report.score_tables import Scale, arrange, block_tables, k_tables, widest
 from analysis.report.scores import k_figures, score_figures
 from analysis.scores.score_grid import every_k_grid, table_grid
@@ -25,8 +25,7 @@ def table_leaderboard(results: TableResults, series: Mapping[str, Series]) -> Se
 
 def table_pairwise_comparisons(results: TableResults, series: Mapping[str, Series]) -> Section:
     """The critical-difference diagram and all pairs."""
-    rope = declared_rope(results.sensitivity_to_test)
-    return pair_section(pair_parts(results.tournament, series, rope=rope))
+    return pair_section(pair_parts(results.tournament, series))
 
 
 def table_scores(results: TableResults, series: Mapping[str, Series]) -> Section:

@@ -50,9 +50,6 @@ from analysis.report.retrievals import retrievals
 from analysis.report.scores import scores
 from analysis.report.search_budget import search_budget
 from analysis.report.search_history import pareto_front_table, search_history
-from analysis.report.sensitivity_to_test import sensitivity_to_test, table_sensitivity_to_test
-from analysis.report.stability import stability
-from analysis.report.subgroups import subgroups, table_subgroups
 from analysis.report.summary import study_summary, table_summary
 from analysis.report.tuning_gains import tuning_gains
 from analysis.report.validation_and_test import validation_and_test
@@ -125,8 +122,6 @@ _CHAPTERS: tuple[tuple[str, tuple[_StudySection, ...]], ...] = (
             leaderboard,
             rank_map,
             pairwise_comparisons,
-            sensitivity_to_test,
-            subgroups,
             loss_groups,
         ),
     ),
@@ -137,7 +132,7 @@ _CHAPTERS: tuple[tuple[str, tuple[_StudySection, ...]], ...] = (
         "Hyperparameters",
         (tuning_gains, hyperparameters, _training, _agreement, _searches, search_budget),
     ),
-    ("Uncertainty of scores", (variance_components, stability, optimism, matched_gallery)),
+    ("Uncertainty of scores", (variance_components, optimism, matched_gallery)),
     ("Images", (embedding_maps, retrievals)),
     ("Cost and failures", (compute_cost, missing_cells)),
     ("Fairness", (fairness,)),
@@ -152,8 +147,6 @@ _WHY_NOT: Mapping[_StudySection, NotShown] = {
         (leaderboard, "Leaderboard", "There is no ranking."),
         (rank_map, "Ranks by block", "There is no ranking."),
         (pairwise_comparisons, "Pairwise comparisons", "There is no ranking."),
-        (sensitivity_to_test, "Sensitivity to the test", "It takes a ranking of several blocks."),
-        (subgroups, "Subgroups", "Neither data set, backbone nor dimension has several values."),
         (loss_groups, "Groups of losses", "It takes ranked losses of two groups."),
         (scores, "Scores", "No final trial has been tested yet."),
         (tuning_gains, "Tuning gains", "No final trial has been tested yet."),
@@ -167,7 +160,6 @@ _WHY_NOT: Mapping[_StudySection, NotShown] = {
         (_searches, "Search history", "No search trial has a score yet."),
         (search_budget, "Search budget", "It takes two scored trials of every search."),
         (variance_components, "Variance components", "It takes repeated finals or searches."),
-        (stability, "Stability of the ranking", "It takes search trials with scores."),
         (optimism, "Optimism", "It takes scores by class, or finals with fresh seeds."),
         (matched_gallery, "Matched galleries", "No embeddings of finals were kept."),
         (embedding_maps, "Embedding maps", "No embeddings of finals were kept."),
@@ -184,8 +176,6 @@ _TABLE_CHAPTERS: tuple[tuple[str, tuple[_TableSection, ...]], ...] = (
             table_leaderboard,
             table_rank_map,
             table_pairwise_comparisons,
-            table_sensitivity_to_test,
-            table_subgroups,
             table_loss_groups,
         ),
     ),

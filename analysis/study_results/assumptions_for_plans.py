@@ -1,19 +1,18 @@
 """The assumptions of a plan, as an earlier study measured them."""
 
+import numpy as np
+
+from analysis.estimates.class_variance import ClassVariance
+from analysis.estimates.variance_moments import RESIDUAL, pooled_variance
 from analysis.study_results.component_scores import (
     final_component_scores,
-    final_test_classes,
     search_component_scores,
     search_validation_classes,
 )
-from analysis.study_results.next_replication import levels_of, standard_error
 from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.study_results.variance_components import (
-    CLASSES,
-    Components,
-    final_components,
-    search_components,
-)
+from analysis.study_results.variance_components import CLASSES, search_components
+
+_RUN = ("block", "loss", "repeat", "split")
 
 
 def measured_assumptions(results: StudyResults) -> dict[str, float]:
@@ -35,57 +34,55 @@ def measured_assumptions(results: StudyResults) -> dict[str, float]:
     Returns:
         Name of an assumption -> value; those without an estimate are absent.
     """
-    found: dict[str, float] = {}
     classes = search_validation_classes(results)
-    if classes is not None:
-        found |= {
-            name: value
-            for name, value in (
-                ("class_correlation", classes.class_correlation),
-                ("shared", classes.shared),
-            )
-            if value is not None
-        }
+    found = {
+        "class_correlation": classes.class_correlation if classes else None,
+        "shared": classes.shared if classes else None,
+        **_of_searches(results, classes),
+        "block_correlation": (
+            results.tournament.intraclass_correlation if results.tournament else None
+        ),
+        "block_std": _block_std(results),
+    }
+    if found.get("seed_std") is None:
+        seeds = pooled_variance(final_component_scores(results), _RUN)
+        found["seed_std"] = PERCENT * seeds[0] ** 0.5 if seeds else None
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _of_searches(results: StudyResults, classes: ClassVariance | None) -> dict[str, float | None]:
+    """``recall``, ``spread`` and ``seed_std``, without the variance of classes in these."""
     scores = search_component_scores(results)
-    search = None
-    if not scores.is_empty():
-        searched = scores.filter(scores["stage"] == "search")["score"]
-        recall = PERCENT * float(str(searched.sort().mean()))
-        if 0 < recall < PERCENT:
-            found["recall"] = recall
-        search = search_components(scores, classes, unit=PERCENT, with_intervals=False)
-    if search is not None:
-        found |= _of_search(search)
-    alike = results.tournament.intraclass_correlation if results.tournament else None
-    if alike is not None:
-        found["block_correlation"] = alike
-    return found | _of_finals(results, has_seeds="seed_std" in found)
-
-
-def _of_search(search: Components) -> dict[str, float]:
-    """``spread`` and ``seed_std``, without the variance of classes where they contain it."""
-    config, residual = search.of("config"), search.of("residual")
-    if config.spread is None or residual.spread is None:
-        return {}
-    class_estimate = search.of(CLASSES)
-    in_config = class_estimate.variance if class_estimate.part_of == config.name else 0.0
-    in_seed = class_estimate.variance if class_estimate.part_of == residual.name else 0.0
-    spread = max(config.variance - in_config, 0.0) ** 0.5
-    seed_std = max(residual.variance - in_seed, 0.0) ** 0.5
-    return {**({"spread": spread} if spread > 0 else {}), "seed_std": seed_std}
-
-
-def _of_finals(results: StudyResults, *, has_seeds: bool) -> dict[str, float]:
-    scores = final_component_scores(results)
     if scores.is_empty():
         return {}
-    finals = final_components(scores, final_test_classes(results), unit=PERCENT)
-    if finals is None:
-        return {}
-    found = {}
-    residual, levels = finals.of("residual"), levels_of(scores)
-    if not has_seeds and residual.spread is not None and levels.seeds > 1:
-        found["seed_std"] = residual.spread
-    if finals.of("block_loss").spread is not None and scores["loss"].n_unique() > 1:
-        found["block_std"] = standard_error(finals, levels) * levels.block**0.5
-    return found
+    recalls = scores.filter(scores["stage"] == "search")["score"].sort().to_numpy()
+    recall = PERCENT * float(recalls.mean()) if len(recalls) else 0.0
+    found: dict[str, float | None] = {"recall": recall if 0 < recall < PERCENT else None}
+    components = {one.name: one for one in search_components(scores, classes)}
+    if any(
+        name not in components or components[name].spread is None for name in ("config", RESIDUAL)
+    ):
+        return found
+    of_classes = components[CLASSES]
+    for name, assumption in (("config", "spread"), (RESIDUAL, "seed_std")):
+        variance = (components[name].spread or 0.0) ** 2
+        if of_classes.part_of == name:
+            variance = max(variance - (of_classes.spread or 0.0) ** 2, 0.0)
+        found[assumption] = PERCENT * variance**0.5
+    return {**found, "spread": found["spread"] or None}
+
+
+def _block_std(results: StudyResults) -> float | None:
+    """Root of the mean variance over blocks of the differences of all pairs of losses.
+
+    None with one block or loss that all have.
+    """
+    table = results.selection.pivot(
+        on="loss", index="block", values="test_winner", aggregate_function="mean"
+    ).sort("block")
+    means_BC = table.drop("block").select(sorted(results.losses)).drop_nulls().to_numpy()
+    if min(means_BC.shape) < 2:
+        return None
+    rest_BC = means_BC - means_BC.mean(axis=1, keepdims=True)
+    pair_variance = 2 * rest_BC.var(axis=0, ddof=1).sum() / (means_BC.shape[1] - 1)
+    return PERCENT * float(np.sqrt(pair_variance))

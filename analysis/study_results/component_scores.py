@@ -5,10 +5,6 @@ import polars as pl
 from analysis.estimates.class_variance import ClassVariance, class_variance
 from analysis.protocols.optimism_by_protocol import fresh_runs
 from analysis.scores.final_scores import final_scores
-from analysis.scores.gpu_shares import gpus_per_trial
-from analysis.scores.protocol_runs import attempt_table
-from analysis.selection.ranking_stability import best_epoch
-from analysis.study_results.next_replication import Hours
 from analysis.study_results.study_results import StudyResults
 
 _NETWORK = ("block", "loss", "protocol", "repeat", "config", "seed", "fold")
@@ -21,7 +17,7 @@ def final_component_scores(results: StudyResults) -> pl.DataFrame:
     """
     splits = results.finals.select("trial_id", "split_hash").unique()
     return (
-        _winner_scores(results)
+        final_scores(results.winners, results.reader.test_scores(), results.objective)
         .filter(pl.col("k") == results.k)
         .join(splits, on="trial_id", how="left")
         .select(
@@ -112,23 +108,7 @@ def _at_best_epoch(hits: pl.DataFrame) -> pl.DataFrame:
         numbered.group_by("network", "epoch")
         .agg((pl.col("hits").sum() / pl.col("queries").sum()).alias("recall"))
         .group_by("network")
-        .agg(best_epoch("recall"))
+        # The earliest keeps a tie, as in training.
+        .agg(pl.col("epoch").sort_by("recall", "epoch", descending=[True, False]).first())
     )
     return numbered.join(epochs, on=["network", "epoch"], how="semi")
-
-
-def spent_hours(results: StudyResults) -> Hours:
-    """Hours of the searches and finals of the compared protocol, all attempts."""
-    trials = results.compared_trials
-    gpus = gpus_per_trial(results.study)
-    attempts = attempt_table(trials, results.reader.attempts(), gpus_per_trial=gpus)
-    is_search = pl.col("stage") == "search"
-    search, final = (
-        float(attempts.filter(part)["gpu_seconds"].sum()) / 3600
-        for part in (is_search, ~is_search)
-    )
-    return Hours(search=search, final=final)
-
-
-def _winner_scores(results: StudyResults) -> pl.DataFrame:
-    return final_scores(results.winners, results.reader.test_scores(), results.objective)

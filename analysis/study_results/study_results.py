@@ -32,7 +32,6 @@ from analysis.tournament.loss_groups import (
     groups_by_kind,
 )
 from analysis.tournament.rank_stability import RankStability, rank_stability
-from analysis.tournament.sensitivity_to_test import SensitivityToTest, sensitivity_to_test
 from analysis.tournament.table_tournament import hold_by_rules
 from analysis.tournament.tournament import Tournament
 from orchestrator.results.records.asks import Ask, read_asks
@@ -264,15 +263,6 @@ class StudyResults:
         """Percent of the runs behind the cells of the tournament; () without one."""
         tournament, runs, _ = self._ranked
         return run_scores(tournament, runs, scale=PERCENT) if tournament else ()
-
-    @cached_property
-    def sensitivity_to_test(self) -> SensitivityToTest | None:
-        """The tournament under other tests than its own; None without one over several blocks."""
-        tournament, runs, _ = self._ranked
-        if tournament is None:
-            return None
-        rope = rules_of(self.study).rope_points
-        return sensitivity_to_test(tournament, runs, rope=rope, scale=PERCENT)
 
     @cached_property
     def loss_groups(self) -> LossGroups | None:

@@ -3,7 +3,6 @@
 U = runs, C = competitors, N = draws.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -101,21 +100,6 @@ def run_scores(
             scores_UC = np.where(block.weights_UC > 0, block.sums_UC / block.weights_UC, np.nan)
         found.append(scale * scores_UC)
     return tuple(found)
-
-
-def pooled_std(runs: RunScores) -> float | None:
-    """Standard deviation of a run around its cell's mean, over all cells with two runs or more.
-
-    Variances are weighted by their degrees of freedom. None if no cell has two runs.
-    """
-    squares, freedom = 0.0, 0
-    for scores_UC in runs:
-        present_C = np.isfinite(scores_UC).sum(axis=0)
-        repeated_UC = scores_UC[:, present_C > 1]
-        if repeated_UC.size:
-            squares += float(np.nansum((repeated_UC - np.nanmean(repeated_UC, axis=0)) ** 2))
-            freedom += int((present_C[present_C > 1] - 1).sum())
-    return math.sqrt(squares / freedom) if freedom else None
 
 
 def drawn_ranks(

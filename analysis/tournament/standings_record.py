@@ -8,14 +8,7 @@ from analysis.hypothesis_tests.pairwise_comparisons import Pair
 from analysis.tournament.medals import Medal, medals
 from analysis.tournament.rank_bootstrap import LeaveOneOut, RankBootstrap
 from analysis.tournament.rank_stability import RankStability
-from analysis.tournament.subgroups import Subgroup
 from analysis.tournament.tournament import Tournament
-
-SUBGROUP_COLUMNS = (
-    *("each", "value", "competitor", "place", "average_rank", "total_rank", "rank_std"),
-    *("wins", "mean_score", "blocks", "excluded"),
-)
-"""Names of the columns of `subgroup_rows`."""
 
 
 def tournament_record(tournament: Tournament, stability: RankStability | None) -> dict[str, Any]:
@@ -54,41 +47,6 @@ def tournament_record(tournament: Tournament, stability: RankStability | None) -
 def standing_records(tournament: Tournament) -> list[dict[str, Any]]:
     """The table of the tournament, best first."""
     return [_standing(standing) for standing in tournament.standings]
-
-
-def subgroup_rows(one: Subgroup) -> list[dict[str, Any]]:
-    """The table of a subgroup, best first, each row with the factor and its value."""
-    return [
-        {
-            "each": one.factor,
-            "value": one.value,
-            "competitor": standing.competitor,
-            "place": standing.place,
-            "average_rank": standing.average_rank,
-            "total_rank": standing.total_rank,
-            "rank_std": standing.rank_std,
-            "wins": standing.wins,
-            "mean_score": standing.mean_score,
-            "blocks": one.num_blocks,
-            "excluded": one.num_excluded,
-        }
-        for standing in one.standings
-    ]
-
-
-def subgroup_record(one: Subgroup) -> dict[str, Any]:
-    """A subgroup as plain values, its competitors best first."""
-    shared = ("each", "value", "blocks", "excluded")
-    return {
-        "each": one.factor,
-        "value": one.value,
-        "blocks": one.num_blocks,
-        "excluded": one.num_excluded,
-        "competitors": [
-            {name: value for name, value in row.items() if name not in shared}
-            for row in subgroup_rows(one)
-        ],
-    }
 
 
 def _standing(standing: Standing) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from analysis.tournament.block_runs import BlockRuns, RunScores, block_runs, run
 from analysis.tournament.loss_groups import LossGroups, check_groups, compare_groups
 from analysis.tournament.rank_stability import RankStability, rank_stability
 from analysis.tournament.repeated_runs import shared_runs
-from analysis.tournament.sensitivity_to_test import SensitivityToTest, sensitivity_to_test
 from analysis.tournament.tournament import Tournament, hold_tournament
 from analysis.typed_tables.score_table import ScoreTable
 from orchestrator.results.records.tournament_rules import TournamentRules
@@ -25,7 +24,6 @@ class TableResults:
         table: scores as read from the file.
         tournament: ranking of the competitors of the table.
         stability: resampled ranks of the tournament; None if nothing could be resampled.
-        sensitivity_to_test: the tournament under other tests; None with a single block.
         rules_from: who chose question, test and level, in words.
         runs: scores of the runs behind the cells of the tournament; of single runs the cells.
         loss_groups: groups of competitors beside each other; None unless they were asked for.
@@ -34,7 +32,6 @@ class TableResults:
     table: ScoreTable
     tournament: Tournament
     stability: RankStability | None
-    sensitivity_to_test: SensitivityToTest | None
     rules_from: str
     runs: RunScores = ()
     loss_groups: LossGroups | None = None
@@ -78,12 +75,11 @@ def rank_table(
     rules: TournamentRules = _DEFAULT_RULES,
     groups: Mapping[str, Sequence[str]] | None = None,
 ) -> TableResults:
-    """Hold the tournament of a table, with the sensitivity of its verdicts to the test.
+    """Hold the tournament of a table, with all that its page shows.
 
     Args:
         table: scores by block and competitor.
-        rules: question, test and level, and the region of practical equivalence, in the unit of
-            the scores.
+        rules: question, test and level.
         groups: name -> competitors of the groups to compare; None for none.
 
     Raises:
@@ -93,13 +89,11 @@ def rank_table(
     tournament, runs = hold_by_rules(table, rules)
     if groups is not None:
         check_groups(groups, tournament.names)
-    is_default = replace(rules, rope_points=None) == _DEFAULT_RULES
     return TableResults(
         table=table,
         tournament=tournament,
         stability=rank_stability(tournament, runs),
-        sensitivity_to_test=sensitivity_to_test(tournament, runs, rope=rules.rope_points),
-        rules_from="podium's default" if is_default else "given with the command",
+        rules_from="podium's default" if rules == _DEFAULT_RULES else "given with the command",
         runs=run_scores(tournament, runs),
         loss_groups=compare_groups(tournament, groups) if groups else None,
     )

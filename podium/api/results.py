@@ -190,13 +190,11 @@ class Results:
         question: str | None = None,
         test: str | None = None,
         alpha: float | None = None,
-        rope: float | None = None,
-        each: Names | None = None,
     ) -> Answer:
         """Rank the tuned losses within blocks by their test scores, and test the differences.
 
-        As ``podium tournament`` does. Question, test, level and region were declared before the
-        study ran; others are refused.
+        As ``podium tournament`` does. Question, test and level were declared before the study
+        ran; others are refused.
 
         Args:
             score: name of the stored test score to rank by, such as ``nmi`` or ``recall@4``; None
@@ -207,9 +205,6 @@ class Results:
             question: the declared question, or None.
             test: the declared primary test, or None.
             alpha: the declared level, or None.
-            rope: the declared region of practical equivalence in points, or None.
-            each: names of factors, such as ``backbone`` or ``k``: rank within each value of each
-                of them instead; no test is made.
 
         Returns:
             The ranking. Its frame has one row per loss, best first, with ``mean_score`` from 0 to
@@ -220,8 +215,8 @@ class Results:
         """
         from podium.api.tournament import rank_study
 
-        given = GivenRules(question=question, test=test, alpha=alpha, rope=rope)
-        return rank_study(self._reader, score, where, given, each)
+        given = GivenRules(question=question, test=test, alpha=alpha)
+        return rank_study(self._reader, score, where, given)
 
     def best(self, loss: str) -> "BestConfigs":
         """Find the configs that won the searches of a loss.

@@ -1,7 +1,7 @@
 """Tournaments from Python: of a study, and of any table of scores."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,16 +17,7 @@ from analysis.study_results.study_results import PERCENT
 from analysis.tournament.block_runs import BlockRuns
 from analysis.tournament.medals import shared_places
 from analysis.tournament.rank_stability import RankStability, rank_stability
-from analysis.tournament.sensitivity_to_test import SensitivityToTest, sensitivity_to_test
-from analysis.tournament.sensitivity_to_test_text import sensitivity_record
-from analysis.tournament.standings_record import (
-    SUBGROUP_COLUMNS,
-    standing_records,
-    subgroup_record,
-    subgroup_rows,
-    tournament_record,
-)
-from analysis.tournament.subgroups import Subgroup, rank_subgroups
+from analysis.tournament.standings_record import standing_records, tournament_record
 from analysis.tournament.table_tournament import hold_by_rules
 from analysis.tournament.tournament import Tournament, hold_tournament
 from analysis.typed_tables.row_filters import parse_condition
@@ -40,20 +31,10 @@ from orchestrator.results.trial_files.reader import Reader
 from podium.api.answer import Answer, frame_of
 from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import or_shipped
-from podium.arguments.table_argument import (
-    Conditions,
-    Names,
-    TableOptions,
-    conditions,
-    names_given,
-)
+from podium.arguments.table_argument import Conditions, Names, TableOptions, conditions
 from podium.errors import PodiumError
 from podium.terminal.printing import Row
-from podium.terminal.tournament_answer import (
-    standings_rows,
-    subgroups_text,
-    tournament_answer,
-)
+from podium.terminal.tournament_answer import standings_rows, tournament_answer
 
 _K = "k"
 
@@ -71,8 +52,6 @@ def rank(
     question: str | None = None,
     test: str | None = None,
     alpha: float | None = None,
-    rope: float | None = None,
-    each: Names | None = None,
 ) -> Answer:
     """Rank the competitors of a table of scores within blocks, and test their differences.
 
@@ -114,15 +93,11 @@ def rank(
         test: name of the primary test: ``wilcoxon_holm`` (None means this), ``nemenyi`` or
             ``permutation_holm``.
         alpha: level of all tests, above 0 and below 0.5; None means 0.05.
-        rope: difference of scores that counts as none, in units of the score; None means the
-            standard deviation of the runs that ``average`` names, or that there is no such region.
-        each: names of columns: rank within each value of each of them instead; no test is made.
 
     Returns:
         The ranking. Its frame has one row per competitor, best first: ``competitor``, ``place``,
         ``total_rank``, ``average_rank``, ``rank_std`` (sample standard deviation over blocks),
-        ``wins``, ``mean_score`` (in units of the score) and more; with ``each``, one row per
-        value and competitor.
+        ``wins``, ``mean_score`` (in units of the score) and more.
 
     Raises:
         PodiumError: the table lacks a column, holds two scores of a competitor in one block, or
@@ -138,15 +113,15 @@ def rank(
         without=without,
         lower_is_better=lower_is_better,
     )
-    given = GivenRules(question=question, test=test, alpha=alpha, rope=rope)
-    return rank_table(_table_of(table), options, given, each)
+    return rank_table(
+        _table_of(table), options, GivenRules(question=question, test=test, alpha=alpha)
+    )
 
 
 def rank_table(
     table: Path | TableFile,
     options: TableOptions,
     given: GivenRules,
-    each: Names | None = None,
     *,
     tell: Callable[[ScoreTable], object] = lambda scores: None,
 ) -> Answer:
@@ -156,24 +131,18 @@ def rank_table(
         table: the table, or the path of its file.
         options: how it is to be read.
         given: by which rules it is ranked.
-        each: names of columns of subgroups, as of `rank`.
         tell: is called with the scores before they are ranked, which may fail.
 
     Raises:
         PodiumError: as of `rank`.
         CorruptFileError: the file is not what its name says.
     """
-    if each is not None:
-        factors = _factors(each, given)
-        return SubgroupsAnswer({factor: options.read(table, factor) for factor in factors})
     scores = options.read(table)
     tell(scores)
     return _held(scores, given.of_table(), metric=scores.score)
 
 
-def rank_study(
-    reader: Reader, score: str | None, where: Conditions, given: GivenRules, each: Names | None
-) -> Answer:
+def rank_study(reader: Reader, score: str | None, where: Conditions, given: GivenRules) -> Answer:
     """Rank the losses of a study.
 
     Args:
@@ -181,15 +150,11 @@ def rank_study(
         score: name of a stored test score; None means the declared one.
         where: conditions on cells.
         given: rules, which must be the declared ones.
-        each: names of factors of subgroups.
 
     Raises:
         PodiumError: nothing was tested yet, or an argument does not fit the study.
     """
     study = _StudyScores(reader, conditions(where), score)
-    if each is not None:
-        factors = _factors(each, given)
-        return SubgroupsAnswer({factor: study.table_by(factor) for factor in factors})
     return _held(
         study.table(),
         given.of_study(rules_of(reader.study())),
@@ -197,11 +162,6 @@ def rank_study(
         scale=PERCENT,
         fairness=planned_fairness(reader.provenance()),
     )
-
-
-def _factors(each: Names, given: GivenRules) -> tuple[str, ...]:
-    given.refuse("each makes no test")
-    return names_given(each, "each")
 
 
 def _held(
@@ -217,7 +177,6 @@ def _held(
         scores=scores,
         tournament=tournament,
         runs=runs,
-        rope=None if rules.rope_points is None else rules.rope_points / scale,
         fairness=fairness,
         metric=metric,
         scale=scale,
@@ -232,7 +191,6 @@ class TournamentAnswer(Answer):
         scores: scores that were ranked.
         tournament: tournament held on them.
         runs: runs behind its cells; None if no cell has two.
-        rope: region of practical equivalence in units of the scores; None if not stated.
         fairness: what was planned to be equal between the losses; None of a table.
         metric: name of the score within sentences.
         scale: factor from the unit of the scores to points.
@@ -241,7 +199,6 @@ class TournamentAnswer(Answer):
     scores: ScoreTable
     tournament: Tournament
     runs: tuple[BlockRuns, ...] | None
-    rope: float | None
     fairness: Fairness | None
     metric: str
     scale: int
@@ -270,13 +227,10 @@ class TournamentAnswer(Answer):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Standings, tests, sensitivity to the test, warnings, as ``--json`` prints them."""
-        sensitivity, pseudo = self._sensitivity, self._pseudo_blocks()
-        reading = self.scores.reading
+        """Standings, tests, warnings, as ``--json`` prints them."""
+        pseudo, reading = self._pseudo_blocks(), self.scores.reading
         return {
             **tournament_record(self.tournament, self.stability),
-            "sensitivity_to_test": sensitivity
-            and sensitivity_record(self.tournament, sensitivity),
             "warnings": self.scores.warnings,
             "pseudo_blocks": pseudo and {"by": pseudo.by, "competitors": standing_records(pseudo)},
             "fairness": self.fairness and self.fairness.to_dict(),
@@ -292,14 +246,9 @@ class TournamentAnswer(Answer):
             self.scores,
             self.tournament,
             self.stability,
-            self._sensitivity,
             self._pseudo_blocks(),
             self.fairness,
         )
-
-    @cached_property
-    def _sensitivity(self) -> SensitivityToTest | None:
-        return sensitivity_to_test(self.tournament, self.runs, rope=self.rope)
 
     def _pseudo_blocks(self) -> Tournament | None:
         """With one block, its runs ranked one by one, for description only."""
@@ -317,82 +266,6 @@ class TournamentAnswer(Answer):
             return None  # no run holds every competitor
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class SubgroupsAnswer(Answer):
-    """Rankings within each value of some factors.
-
-    Attributes:
-        tables: factor -> scores, of which it is a column.
-    """
-
-    tables: Mapping[str, ScoreTable]
-
-    @property
-    def headline(self) -> str:
-        """What was ranked; nothing is tested."""
-        table = next(iter(self.tables.values()))
-        factors = " and ".join(f"each {factor}" for factor in self.tables)
-        return f"Ranked by {table.score} within {factors}; no test is made."
-
-    @cached_property
-    def subgroups(self) -> dict[str, tuple[Subgroup, ...]]:
-        """Factor -> its subgroups."""
-        return {
-            factor: rank_subgroups(
-                table.cells,
-                factor=factor,
-                by=table.by,
-                competitor=table.competitor,
-                score=table.score,
-            )
-            for factor, table in self.tables.items()
-        }
-
-    @property
-    def frame(self) -> pl.DataFrame:
-        """One row per factor, value and competitor."""
-        rows = [
-            # One column holds the values of all factors, which are texts and numbers.
-            {**row, "value": None if row["value"] is None else str(row["value"])}
-            for one in self._all()
-            for row in subgroup_rows(one)
-        ]
-        return frame_of(rows) if rows else pl.DataFrame(schema=dict.fromkeys(SUBGROUP_COLUMNS))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Subgroups and warnings."""
-        records = [subgroup_record(one) for one in self._all()]
-        return {"slices": records, "warnings": self._warnings()}
-
-    def shown_rows(self) -> Sequence[Row]:
-        """Factor, value, place, competitor, average rank and wins."""
-        return [
-            {
-                "each": row["each"],
-                "value": row["value"],
-                "place": row["place"],
-                "competitor": row["competitor"],
-                "average": round(row["average_rank"], 2),
-                "wins": row["wins"],
-            }
-            for one in self._all()
-            for row in subgroup_rows(one)
-        ]
-
-    def __str__(self) -> str:
-        texts = [
-            subgroups_text(self.tables[factor], factor, subgroups)
-            for factor, subgroups in self.subgroups.items()
-        ]
-        return "\n\n".join([*texts, *(f"Warning: {line}" for line in self._warnings())])
-
-    def _all(self) -> list[Subgroup]:
-        return [one for subgroups in self.subgroups.values() for one in subgroups]
-
-    def _warnings(self) -> list[str]:
-        return list(dict.fromkeys(line for t in self.tables.values() for line in t.warnings))
-
-
 @dataclass(frozen=True, slots=True)
 class _StudyScores:
     """The test scores of a study, as a table that can be ranked."""
@@ -405,8 +278,8 @@ class _StudyScores:
     def ranked_by(self) -> RankedScore:
         return chosen_score(self.reader, self.score)
 
-    def table(self, k: int | None = None) -> ScoreTable:
-        """The scores to rank; with ``k`` those of this K, whichever was asked for."""
+    def table(self) -> ScoreTable:
+        """The scores to rank."""
         study = self.reader.study()
         declared, score = declared_score(self.reader), self.ranked_by
         self._refuse_k(score)
@@ -414,36 +287,15 @@ class _StudyScores:
         table = study_table(
             self.reader.trials(),
             self.reader.test_scores(),
-            primary_k=score.k if k is None else k,
+            primary_k=score.k,
             metric=score.metric,
             # So that the answer says which K.
-            named=score.name if is_other_k and k is None and not self._states_k else None,
+            named=score.name if is_other_k and not self._states_k else None,
             where=self.where,
             protocols=protocols_of(study),
         )
         late = chosen_late(score, declared)
         return replace(table, warnings=(late, *table.warnings)) if late else table
-
-    def table_by(self, factor: str) -> ScoreTable:
-        """The scores to rank within each value of a factor, which is a column of them."""
-        score = self.ranked_by
-        if factor != _K:
-            first = self.table()
-            if factor not in first.by:
-                known = ", ".join((_K, *first.by))
-                raise PodiumError(f"each of a study must be among {known}; got {factor!r}")
-            return first
-        if not score.k:
-            raise PodiumError(f"each k ranks under every K; {score.label} has none")
-        if self._states_k:
-            raise PodiumError("each k ranks under every K; leave where k=... out")
-        ks = self.reader.study()["ks"]
-        tables = [self.table(k) for k in ks]
-        cells = [
-            table.cells.with_columns(pl.lit(k).alias(_K))
-            for table, k in zip(tables, ks, strict=True)
-        ]
-        return replace(tables[0], cells=pl.concat(cells), by=(*tables[0].by, _K))
 
     def _refuse_k(self, score: RankedScore) -> None:
         """Refuse a second K beside that of the score, and any where the score has none."""

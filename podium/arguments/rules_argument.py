@@ -1,6 +1,5 @@
 """The options that say how the verdicts on a typed table are reached; a study declares its own."""
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, get_args
@@ -31,10 +30,6 @@ Alpha = Annotated[
     float | None,
     typer.Option(help="Level of all tests of a table; 0.05.", min=0.0001, max=0.4999),
 ]
-Rope = Annotated[
-    float | None,
-    typer.Option(help="Differences of a table that count as none, in units of its score.", min=0),
-]
 Group = Annotated[
     list[str] | None,
     typer.Option(
@@ -59,19 +54,17 @@ class GivenRules:
         question: as of `TournamentRules`.
         test: as of `TournamentRules`.
         alpha: as of `TournamentRules`.
-        rope: ``rope_points`` of `TournamentRules`.
     """
 
     question: str | None = None
     test: str | None = None
     alpha: float | None = None
-    rope: float | None = None
 
     def of_table(self) -> TournamentRules:
         """The rules by which a table is ranked.
 
         Raises:
-            PodiumError: an unknown question or test, or a level or region that cannot be.
+            PodiumError: an unknown question or test, or a level that cannot be.
         """
         for name, known in _CHOICES.items():
             value = getattr(self, name)
@@ -79,8 +72,6 @@ class GivenRules:
                 raise PodiumError(f"{name} must be one of {', '.join(known)}; got {value!r}")
         if self.alpha is not None and not 0 < self.alpha < _HALF:
             raise PodiumError(f"alpha must be above 0 and below {_HALF}; got {self.alpha}")
-        if self.rope is not None and not 0 <= self.rope < math.inf:
-            raise PodiumError(f"rope must be finite and at least 0; got {self.rope}")
         return TournamentRules(**self._given)
 
     def of_study(self, declared: TournamentRules) -> TournamentRules:
@@ -93,34 +84,26 @@ class GivenRules:
             stated = getattr(declared, name)
             if value != stated:
                 raise PodiumError(
-                    f"{_option(name)} is for tables; this study declared tournament.{name}: "
-                    f"{'null' if stated is None else stated} before it ran, and the other tests "
-                    f"are shown beside it; got {value}"
+                    f"{name} is for tables; this study declared tournament.{name}: {stated} "
+                    f"before it ran; got {value}"
                 )
         return declared
 
     def words(self) -> tuple[str, ...]:
         """The rules as the command line has them."""
         return tuple(
-            word
-            for name, value in self._given.items()
-            for word in (f"--{_option(name)}", str(value))
+            word for name, value in self._given.items() for word in (f"--{name}", str(value))
         )
 
     def refuse(self, why: str) -> None:
         """Raise PodiumError, saying why, if any rule was given."""
         for name in self._given:
-            raise PodiumError(f"{why}, so {_option(name)} would be ignored")
+            raise PodiumError(f"{why}, so {name} would be ignored")
 
     @property
     def _given(self) -> dict[str, Any]:
         """Those given, by their names in `TournamentRules`."""
-        values = {
-            "question": self.question,
-            "test": self.test,
-            "alpha": self.alpha,
-            "rope_points": self.rope,
-        }
+        values = {"question": self.question, "test": self.test, "alpha": self.alpha}
         return {name: value for name, value in values.items() if value is not None}
 
 
@@ -141,7 +124,3 @@ def named_groups(given: Sequence[str] | None) -> dict[str, tuple[str, ...]] | No
             raise PodiumError(f"--group {name} is given twice")
         groups[name] = names_given(losses, "the losses of --group")
     return groups
-
-
-def _option(rule: str) -> str:
-    return "rope" if rule == "rope_points" else rule

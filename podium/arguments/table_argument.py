@@ -83,8 +83,8 @@ class TableOptions:
     without: Names = ()
     lower_is_better: bool = False
 
-    def read(self, table: "Path | TableFile", factor: str | None = None) -> "ScoreTable":
-        """The scores of a table; ``factor`` is a column that names a block besides the others.
+    def read(self, table: "Path | TableFile") -> "ScoreTable":
+        """The scores of a table.
 
         Raises:
             PodiumError: the table lacks a column or cannot be ranked, or an option is no list of
@@ -96,7 +96,6 @@ class TableOptions:
         return read_table(
             table,
             by=None if self.by is None else names_given(self.by, "by"),
-            also_by=() if factor is None else (factor,),
             competitor=self.competitor,
             score=self.score,
             where=conditions(self.where),

@@ -15,7 +15,6 @@ from podium.arguments.rules_argument import (
     AskedQuestion,
     GivenRules,
     Group,
-    Rope,
     Test,
     named_groups,
 )
@@ -91,7 +90,6 @@ def command(
     question: AskedQuestion = None,
     test: Test = None,
     alpha: Alpha = None,
-    rope: Rope = None,
     group: Group = None,
     protocol: Annotated[
         str | None,
@@ -120,7 +118,7 @@ def command(
         without=without or (),
         lower_is_better=lower_is_better,
     )
-    rules = GivenRules(question=question, test=test, alpha=alpha, rope=rope)
+    rules = GivenRules(question=question, test=test, alpha=alpha)
     page = PageOptions(
         protocol=protocol,
         score=score,

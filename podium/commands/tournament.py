@@ -8,7 +8,7 @@ from analysis.typed_tables.table_file import is_table
 from podium.api.answer import print_answer
 from podium.api.results import results
 from podium.api.tournament import rank_table
-from podium.arguments.rules_argument import Alpha, AskedQuestion, GivenRules, Rope, Test
+from podium.arguments.rules_argument import Alpha, AskedQuestion, GivenRules, Test
 from podium.arguments.shipped_files import or_shipped
 from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place
 from podium.arguments.table_argument import (
@@ -46,14 +46,6 @@ def command(
     question: AskedQuestion = None,
     test: Test = None,
     alpha: Alpha = None,
-    rope: Rope = None,
-    each: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMNS",
-            help="Rank within each value of these instead, such as backbone,k; no test is made.",
-        ),
-    ] = None,
     storage: StorageFolder = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -77,12 +69,12 @@ def command(
         without=without or (),
         lower_is_better=lower_is_better,
     )
-    given = GivenRules(question=question, test=test, alpha=alpha, rope=rope)
+    given = GivenRules(question=question, test=test, alpha=alpha)
     place = or_shipped(source)
     if is_table(place):
         if storage is not None:
             raise PodiumError(f"--storage goes with a study; {place} is a table")
-        answer = rank_table(place, options, given, each, tell=say_reading)
+        answer = rank_table(place, options, given, tell=say_reading)
     else:
         options.refuse_with_study(place, taken=("where", "score"))
         answer = results(place, storage=storage).tournament(
@@ -91,7 +83,5 @@ def command(
             question=question,
             test=test,
             alpha=alpha,
-            rope=rope,
-            each=each,
         )
     print_answer(answer, as_json=as_json, as_csv=as_csv)

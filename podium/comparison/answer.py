@@ -20,7 +20,6 @@ from analysis.wording import (
     listed,
     number,
     p_equals,
-    percent,
     range_of,
     signed,
 )
@@ -40,7 +39,6 @@ class Against:
         num_units: number of all of them.
         p: adjusted p of the primary test; None without a test.
         is_different: whether the two are significantly different.
-        p_better: posterior probability that the loss is better; None without a test.
         num_needed: blocks, or runs, with which a t test would find a difference of this size with
             a power of 80 %; None if that cannot be said.
     """
@@ -53,7 +51,6 @@ class Against:
     num_units: int
     p: float | None
     is_different: bool
-    p_better: float | None
     num_needed: int | None
 
 
@@ -67,20 +64,14 @@ def differences_of(results: StudyResults, loss: str) -> tuple[Against, ...]:
     held = results.tournament
     if held is None or loss not in held.names:
         return ()
-    tested = results.sensitivity_to_test
-    better = tested.better if tested else [None] * len(held.pairs)
     units_UC, own = held.unit_scores_UC, held.names.index(loss)
     found = []
-    for pair, probabilities in zip(held.pairs, better, strict=True):
+    for pair in held.pairs:
         if loss not in (pair.a, pair.b):
             continue
-        is_first = pair.a == loss
-        opponent = pair.b if is_first else pair.a
+        opponent = pair.b if pair.a == loss else pair.a
         gaps_U = units_UC[:, own] - units_UC[:, held.names.index(opponent)]
         interval = t_interval(gaps_U.tolist())
-        p_better = None
-        if probabilities is not None:
-            p_better = probabilities.a_better if is_first else probabilities.b_better
         found.append(
             Against(
                 opponent=opponent,
@@ -91,7 +82,6 @@ def differences_of(results: StudyResults, loss: str) -> tuple[Against, ...]:
                 num_units=len(gaps_U),
                 p=pair.p,
                 is_different=pair.differs(held.alpha),
-                p_better=p_better,
                 num_needed=_needed(gaps_U.tolist()),
             )
         )
@@ -146,7 +136,6 @@ def _table(loss: str, against: Sequence[Against], score: str, width: int) -> str
             f"points of {score}": signed(one.difference, 1),
             "95 % interval": range_of(one.low, one.high, 1),
             "ahead in": f"{one.num_wins} of {one.num_units}",
-            "P(better)": percent(_in_draws(one.p_better)),
         }
         for one in against
     ]
@@ -162,11 +151,6 @@ def _table(loss: str, against: Sequence[Against], score: str, width: int) -> str
     return "\n".join(table.lines)
 
 
-def _in_draws(probability: float | None) -> float | None:
-    """A probability that was counted in 10,000 draws, neither 0 nor 1."""
-    return None if probability is None else min(max(probability, 1e-4), 1 - 1e-4)
-
-
 def _verdict(
     results: StudyResults, loss: str, against: Sequence[Against], stronger: str | None
 ) -> Iterator[str]:
@@ -179,11 +163,6 @@ def _verdict(
         return
     yield f"{_rank(held, loss)} {' '.join(_significant(held, against))}"
     unsure = [one for one in against if not one.is_different]
-    yield (
-        "P(better): probability that it is better"
-        f" {'in other runs' if held.question == 'these_blocks' else 'on other such blocks'},"
-        " by the Bayesian signed-rank test."
-    )
     if not unsure:
         if stronger:
             yield f"These are short trainings. A stronger comparison: {stronger}"

@@ -183,7 +183,6 @@ def _on_letters(num_losses: int, minutes: int) -> dict[str, Any]:
         "search": _search(strength),
         "final": {"seeds": strength.seeds},
         "training": {"recipe": "fast", "epochs": strength.epochs},
-        "tournament": {"rope_points": 0},
     }
 
 
@@ -229,7 +228,7 @@ def _on(folder: Path, num_losses: int, minutes: int) -> dict[str, Any]:
             "augmentation": "random_resized_crop",
             "crop_scale_min": 0.5,
         },
-        "tournament": {"question": "these_blocks", "rope_points": 0},
+        "tournament": {"question": "these_blocks"},
     }
 
 

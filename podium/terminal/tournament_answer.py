@@ -1,21 +1,16 @@
-"""What ``podium tournament`` prints: the whole tournament, then one for each subgroup."""
+"""What ``podium tournament`` prints."""
 
 import textwrap
-from collections.abc import Sequence
 from typing import Any
 
-from analysis.estimates.ranks import Standing
 from analysis.tournament.medals import shared_places
 from analysis.tournament.rank_stability import RankStability
-from analysis.tournament.sensitivity_to_test import SensitivityToTest
-from analysis.tournament.sensitivity_to_test_text import medals_text, sensitivity_sentences
-from analysis.tournament.subgroups import Subgroup
 from analysis.tournament.tournament import Tournament
 from analysis.tournament.verdict_text import tournament_sentences
 from analysis.typed_tables.score_table import ScoreTable
 from orchestrator.results.records.fairness_record import Fairness
 from podium.terminal.fairness_text import difference_notes
-from podium.terminal.printing import aligned, table_text
+from podium.terminal.printing import table_text
 
 _WIDTH = 80
 
@@ -24,7 +19,6 @@ def tournament_answer(
     table: ScoreTable,
     tournament: Tournament,
     stability: RankStability | None,
-    sensitivity: SensitivityToTest | None,
     pseudo: Tournament | None,
     fairness: Fairness | None,
 ) -> str:
@@ -34,7 +28,6 @@ def tournament_answer(
         table: table of scores that was ranked.
         tournament: tournament held on ``table``.
         stability: stability of the ranks; None if nothing could be resampled.
-        sensitivity: the tournament under each test; None with a single block.
         pseudo: runs of a single block ranked one by one; None with several blocks.
         fairness: what is equal between the losses of a study; None for a table.
     """
@@ -50,28 +43,12 @@ def tournament_answer(
             _standings_text(pseudo, None),
         ]
     parts += tournament_sentences(tournament, stability)
-    if sensitivity is not None:
-        parts += ["The same table under other tests:", _tests_text(sensitivity)]
-        parts += sensitivity_sentences(tournament, sensitivity)
     parts += [f"Warning: {line}" for line in table.warnings]
     parts += difference_notes(fairness) if fairness else []
     return "\n\n".join(
         part if "\n" in part else textwrap.fill(part, _WIDTH, break_on_hyphens=False)
         for part in parts
     )
-
-
-def _tests_text(sensitivity: SensitivityToTest) -> str:
-    rows: list[dict[str, Any]] = [
-        {
-            "test": test.shown,
-            "different": f"{len(test.different_pairs)}/{sensitivity.num_pairs}",
-            "equal to 1st": len(test.not_different_from_first),
-            "places": medals_text(test),
-        }
-        for test in sensitivity.tests
-    ]
-    return table_text(rows, columns=list(rows[0]))
 
 
 def _standings_text(tournament: Tournament, stability: RankStability | None) -> str:
@@ -125,30 +102,3 @@ def _all_blocks_text(tournament: Tournament) -> list[str]:
 
 def _whole(rank: float) -> int | float:
     return int(rank) if rank.is_integer() else rank
-
-
-def subgroups_text(table: ScoreTable, factor: str, subgroups: Sequence[Subgroup]) -> str:
-    """Losses in rows, ordered by mean rank over subgroups, and a column for each subgroup."""
-    by_name = [one.standing_of for one in subgroups]
-    names = sorted(
-        {name for standing_of in by_name for name in standing_of},
-        key=lambda name: (_mean_rank(name, by_name), name),
-    )
-    lines = [
-        [table.competitor, *(f"{one.value}" for one in subgroups)],
-        *([name, *(_rank(standing_of.get(name)) for standing_of in by_name)] for name in names),
-        ["(blocks ranked)", *(str(one.num_blocks) for one in subgroups)],
-    ]
-    if any(one.num_excluded for one in subgroups):
-        lines.append(["(incomplete, left out)", *(str(one.num_excluded) for one in subgroups)])
-    title = f"Average rank by {table.score} and place within each {factor}"
-    return f"{title}\n\n{aligned(lines, [False] * len(lines[0]))}"
-
-
-def _mean_rank(name: str, by_name: Sequence[dict[str, Standing]]) -> float:
-    ranks = [found[name].average_rank for found in by_name if name in found]
-    return sum(ranks) / len(ranks)
-
-
-def _rank(standing: Standing | None) -> str:
-    return "-" if standing is None else f"{standing.average_rank:.2f} ({standing.place})"

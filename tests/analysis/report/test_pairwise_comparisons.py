@@ -8,7 +8,7 @@ from scipy import stats
 from analysis.figures.series import series_of
 from analysis.page.html_page import Illustration, Paragraph
 from analysis.report.paired_differences import paired_differences
-from analysis.report.pairwise_comparisons import declared_rope, pair_parts
+from analysis.report.pairwise_comparisons import pair_parts
 from analysis.tournament.tournament import hold_tournament
 from tests.analysis import thesis_cub200
 
@@ -88,7 +88,6 @@ def test_only_a_declared_region_of_practical_equivalence_is_shaded():
     assert forest(tournament, rope=0.5).plots[0].values["region"] == [-0.5, 0.5]
     assert "0.5 points either way" in forest(tournament, rope=0.5).caption
     assert forest(tournament).plots[0].values["region"] is None
-    assert declared_rope(None) is None
 
 
 def test_both_matrices_have_every_pair_both_ways_and_an_empty_diagonal():

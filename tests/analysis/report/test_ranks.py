@@ -1,6 +1,5 @@
 """What a page says of ranks: medals, maps, parts of the blocks, cells without a score."""
 
-import dataclasses
 import re
 from collections import Counter
 
@@ -13,7 +12,6 @@ from analysis.page.html_page import Illustration, Paragraph
 from analysis.report.missing_cells import missing_cells
 from analysis.report.rank_intervals import bootstrap_note, rank_intervals
 from analysis.report.rank_map import table_rank_map
-from analysis.report.subgroups import subgroups, table_subgroups
 from analysis.study_results.study_results import read_results
 from analysis.tournament.medals import shared_places
 from analysis.tournament.rank_stability import rank_stability
@@ -118,94 +116,6 @@ def test_the_map_has_the_ranks_of_every_block():
     assert "(n = 12 blocks)" in figure.caption
 
 
-def test_parts_of_the_thesis_are_backbones_and_dimensions():
-    results = rank_table(thesis_cub200.score_table())
-    sentence, figure = table_subgroups(results, series_of(results.tournament.names)).parts
-    table = figure.table
-    assert figure.plots[0].values["columns"][0] == "Backbone BNInception"
-    cells = np.array(figure.plots[0].values["cells"])
-    shown = np.array([[cell.order for cell in row[1:]] for row in table.rows])
-    assert np.allclose(cells, shown, rtol=1e-5)
-    assert sentence.text.startswith("ProxyAnchor is first in 7 of 7 subgroups.")
-    # There is one data set, which is no part.
-    assert [column.group for column in table.columns] == [
-        "",
-        *["Backbone"] * 3,
-        *["Dimension"] * 4,
-    ]
-    assert table.columns[1].label == "BNInception (n = 4)".replace(" =", "\xa0=").replace(
-        "= ", "=\xa0"
-    )
-    soft_triple = next(row for row in table.rows if row[0].text == "SoftTriple")
-    assert [cell.detail for cell in soft_triple[1:4]] == [
-        "rank\xa02",
-        "rank\xa05",
-        "rank\xa02",
-    ]
-
-
-def test_a_part_that_another_competitor_wins_is_named():
-    rows = [
-        {"net": net, "dim": dim, "loss": loss, "recall": float(score)}
-        for net, dim, scores in (
-            ("x", 1, (3, 2, 1)),
-            ("x", 2, (3, 2, 1)),
-            ("y", 1, (3, 2, 1)),
-            ("y", 2, (1, 2, 1)),
-        )
-        for loss, score in zip("abc", scores, strict=True)
-    ]
-    frame = pl.DataFrame(rows)
-    table = ScoreTable(
-        cells=frame,
-        runs=frame,
-        run_columns=(),
-        by=("net", "dim"),
-        competitor="loss",
-        score="recall",
-        warnings=(),
-    )
-    sentence, _ = table_subgroups(rank_table(table), series_of("abc")).parts
-    # Within net y and dim 2 ranks are 1 and 2.5 against 2 and 1: b wins.
-    assert sentence.text.startswith("a is first in 2 of 4 subgroups; not in net y (b), dim 2 (b).")
-
-
-def test_a_study_is_parted_by_k_data_set_and_dimension(results_with_failed_finals):
-    _, figure = subgroups(
-        results_with_failed_finals, series_of(results_with_failed_finals.losses)
-    ).parts
-    table = figure.table
-    groups = [column.group for column in table.columns[1:]]
-    assert Counter(groups) == {"K": 4, "Data set": 2, "Dimension": 2}
-    assert table.columns[1].label.startswith("1 (n")
-    first = next(row for row in table.rows if row[0].text == "proxy_anchor")
-    assert {cell.detail for cell in first[1:]} == {"rank\xa01"}
-    # The block of the failed winner is missing from each K, its data set and its dimension.
-    assert "6 incomplete blocks left out" in table.caption
-
-
-def test_blocks_that_are_parts_of_their_own_are_no_parts(single_seed_results):
-    _, figure = subgroups(single_seed_results, series_of(single_seed_results.losses)).parts
-    assert {column.group for column in figure.table.columns[1:]} == {"K"}
-
-
-def test_parts_with_unlike_competitors_are_called_incomparable(results_with_failed_finals):
-    _, full = subgroups(
-        results_with_failed_finals, series_of(results_with_failed_finals.losses)
-    ).parts
-    assert full.table.note == ""
-    table = thesis_cub200.score_table()
-    is_gone = (pl.col("backbone") == "ResNet50") & (pl.col("loss") == "NPair")
-    score = pl.when(~is_gone).then(pl.col("recall"))
-    gone = rank_table(dataclasses.replace(table, cells=table.cells.with_columns(recall=score)))
-    _, found = table_subgroups(gone, series_of(gone.tournament.names)).parts
-    last = next(row for row in found.table.rows if row[0].text == "NPair")
-    assert [cell.text for cell in last[1:4]] == ["10.00", "10.00", "–"]
-    row = found.plots[0].values["rows"].index("NPair")
-    assert found.plots[0].values["cells"][row][2] is None
-    assert "not comparable" in found.table.note
-
-
 def test_a_study_without_holes_says_so_in_one_sentence(single_seed_results):
     (part,) = missing_cells(single_seed_results, series_of(single_seed_results.losses)).parts
     assert part == Paragraph(
@@ -233,7 +143,6 @@ def test_searches_without_finals_are_not_tested_yet(tmp_path):
     results = read_results(folder)
     (figure,) = missing_cells(results, series_of(results.losses)).parts
     assert {row[2].text for row in figure.table.rows} == {"searched, not tested yet"}
-    assert subgroups(results, series_of(results.losses)) is None
 
 
 def test_runs_are_drawn_within_the_blocks_of_a_study(results_with_failed_finals):

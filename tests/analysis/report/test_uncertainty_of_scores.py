@@ -1,4 +1,4 @@
-"""The sections on budget, optimism, components and stability, of a study of known truth."""
+"""The sections on budget, optimism and components, of a study of known truth."""
 
 import re
 
@@ -6,7 +6,6 @@ import pytest
 
 from analysis.report.optimism import optimism
 from analysis.report.search_budget import search_budget
-from analysis.report.stability import stability
 from analysis.report.variance_components import variance_components
 from analysis.study_results.assumptions_for_plans import measured_assumptions
 from analysis.study_results.study_results import read_results
@@ -14,7 +13,7 @@ from tests.analysis.page_text import page_of, rows_of, text_of
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 
-SECTIONS = (search_budget, optimism, variance_components, stability)
+SECTIONS = (search_budget, optimism, variance_components)
 
 
 def page_of_sections(results):
@@ -31,16 +30,14 @@ def row_of(page, table, name):
 
 
 def test_the_scatter_over_seeds_is_the_one_that_was_planted(uncertainty_page):
-    _, spread, interval, levels, note = row_of(uncertainty_page, "final-components-table", "Seed")
-    low, high = (float(end) for end in interval.split(" to "))
+    _, spread, levels, note = row_of(uncertainty_page, "final-components-table", "Seed")
 
-    assert low < 0.4 < high
     assert float(spread) == pytest.approx(0.4, abs=0.08)
     assert (levels, note) == ("48", "")
 
 
 def test_levels_of_blocks_scatter_as_planted(uncertainty_page):
-    _, spread, _, levels, _ = row_of(uncertainty_page, "final-components-table", "Block")
+    _, spread, levels, _ = row_of(uncertainty_page, "final-components-table", "Block")
 
     # Eight blocks, three points apart.
     assert float(spread) == pytest.approx(7.35, abs=0.15)
@@ -49,36 +46,7 @@ def test_levels_of_blocks_scatter_as_planted(uncertainty_page):
 
 def test_what_one_of_cannot_tell_is_named(uncertainty_page):
     row = row_of(uncertainty_page, "final-components-table", "Repeat of the search")
-    assert row[1:] == ["–", "–", "–", "cannot be distinguished from loss within block"]
-    reasons = {row[0]: row[4] for row in rows_of(uncertainty_page, "replications")}
-    assert reasons["split"] == "one split so far, so what another adds is not known"
-    assert reasons["seed"] == reasons["block"] == ""
-
-
-def test_the_sentence_on_the_next_replication_is_the_first_row_of_its_table(uncertainty_page):
-    first = rows_of(uncertainty_page, "replications")[0]
-    headline = re.search(
-        r"Per hour one more (.+?) lowers it most: to ([\d.]+) for", text_of(uncertainty_page)
-    )
-
-    assert headline.groups() == (first[0], first[1])
-
-
-def test_every_loss_has_its_spread_of_configs(uncertainty_page):
-    spreads = {
-        row[0]: float(row[3]) for row in rows_of(uncertainty_page, "search-components-losses")
-    }
-
-    # Tuning adds to configs in proportion to its gain: 8 points, 4 and 2.
-    assert spreads["proxy_anchor"] > spreads["contrastive"] > spreads["multi_similarity"] > 0.5
-
-
-def test_stability_says_how_often_a_trial_failed(uncertainty_page):
-    rows = {row[0]: row for row in rows_of(uncertainty_page, "stability-table")}
-
-    assert set(rows) == {"contrastive", "multi_similarity", "proxy_anchor"}
-    # One of ten search trials diverged in each of eight blocks; finals and searches are counted.
-    assert "8 of 128" in rows["contrastive"][4]
+    assert row[1:] == ["–", "–", "cannot be distinguished from loss within block"]
 
 
 def test_a_sampler_that_learns_has_incumbents_and_no_expected_best(uncertainty_page):
@@ -116,7 +84,7 @@ def test_every_figure_is_followed_by_its_table_and_ids_are_unique(uncertainty_pa
     assert (
         uncertainty_page.count("<figure")
         == uncertainty_page.count("The numbers of this figure")
-        >= 4
+        >= 2
     )
     ids = re.findall(r'\bid="([^"]+)"', uncertainty_page)
     assert len(ids) == len(set(ids))
@@ -131,8 +99,6 @@ def test_one_block_one_seed_and_failed_finals_leave_what_can_still_be_said(tmp_p
     )
     results = read_results(write_store(tmp_path / "small", truth))
     page = page_of_sections(results)
-    seeds = {row[0]: row[1] for row in rows_of(page, "stability-table")}
 
-    assert set(seeds.values()) == {"–"}
     assert 'id="final-components-table"' not in page
     assert "block_std" not in measured_assumptions(results)

@@ -10,13 +10,13 @@ from analysis.study_results.variance_components import final_components, search_
 CLASSES = ClassVariance(
     level=0.0009,
     own=0.0004,
-    own_low=0.0001,
-    own_high=0.0009,
     shared=0.56,
     class_correlation=0.1,
     num_classes=20,
     num_groups=4,
 )
+
+COLUMNS = ["block", "loss", "config", "split", "stage", "score"]
 
 
 def searched(rng, blocks=6, configs=12, splits=3, again=0, spreads=(3.0, 2.0, 0.8, 1.0)):
@@ -29,67 +29,63 @@ def searched(rng, blocks=6, configs=12, splits=3, again=0, spreads=(3.0, 2.0, 0.
             config = of_config * rng.standard_normal()
             both_F = of_both * rng.standard_normal(splits)
             for f in range(splits):
-                for _ in range(1 + (again if c < 2 else 0)):
+                for run in range(1 + (again if c < 2 else 0)):
                     score = 60 + 5 * b + split_F[f] + config + both_F[f]
                     score += of_seed * rng.standard_normal()
-                    rows.append((f"b{b}", "l", f"c{c}", f"s{f}", score))
-    return pl.DataFrame(rows, schema=["block", "loss", "config", "split", "score"], orient="row")
+                    stage = "final" if run else "search"
+                    rows.append((f"b{b}", "l", f"c{c}", f"s{f}", stage, score))
+    return pl.DataFrame(rows, schema=COLUMNS, orient="row")
 
 
-def spreads_of(components):
-    return {item.name: item.spread for item in components.estimates if item.spread is not None}
+def by_name(components):
+    return {item.name: item for item in components}
 
 
 def test_planted_spreads_of_configs_splits_and_seeds_are_found():
     scores = searched(np.random.default_rng(0), blocks=25, again=4)
-    found = search_components(scores, with_intervals=False)
+    found = by_name(search_components(scores))
 
-    assert found.of("split").spread == pytest.approx(3.0, rel=0.15)
-    assert found.of("config").spread == pytest.approx(2.0, rel=0.1)
-    assert found.of("split_config").spread == pytest.approx(0.8, rel=0.1)
-    assert found.of("residual").spread == pytest.approx(1.0, rel=0.1)
-    assert (found.num_rows, found.num_blocks) == (scores.height, 25)
+    assert found["split"].spread == pytest.approx(3.0, rel=0.15)
+    assert found["config"].spread == pytest.approx(2.0, rel=0.1)
+    assert found["split_config"].spread == pytest.approx(0.8, rel=0.15)
+    assert found["residual"].spread == pytest.approx(1.0, rel=0.1)
+    assert found["residual"].num_levels == 25 * 2 * 3 * 3
 
 
 def test_retraining_the_picks_alone_does_not_bias_the_spreads():
-    """Which configs are trained again depends on their scores, which are all in."""
+    """Which configs are trained again depends on their scores; the new ones do not."""
     rng = np.random.default_rng(1)
     rows = []
     for b in range(60):
         truth = 2.0 * rng.standard_normal(15)
         first = truth + rng.standard_normal(15)
-        rows += [(f"b{b}", "l", f"c{c}", "s", first[c]) for c in range(15)]
+        rows += [(f"b{b}", "l", f"c{c}", "s", "search", first[c]) for c in range(15)]
         best = int(first.argmax())
         again = truth[best] + rng.standard_normal(3)
-        rows += [(f"b{b}", "l", f"c{best}", "s", score) for score in again]
-    columns = ["block", "loss", "config", "split", "score"]
-    found = search_components(
-        pl.DataFrame(rows, schema=columns, orient="row"), with_intervals=False
-    )
+        rows += [(f"b{b}", "l", f"c{best}", "s", "final", score) for score in again]
+    found = by_name(search_components(pl.DataFrame(rows, schema=COLUMNS, orient="row")))
 
-    assert found.of("config").spread == pytest.approx(2.0, rel=0.08)
-    assert found.of("residual").spread == pytest.approx(1.0, rel=0.1)
+    assert found["config"].spread == pytest.approx(2.0, rel=0.08)
+    assert found["residual"].spread == pytest.approx(1.0, rel=0.1)
 
 
 def test_configs_tried_once_cannot_be_distinguished_from_seeds():
-    found = search_components(searched(np.random.default_rng(2), splits=1), with_intervals=False)
+    found = by_name(search_components(searched(np.random.default_rng(2), splits=1)))
 
-    assert found.of("config").spread is None
-    assert found.of("config").note == "cannot be distinguished from seed"
-    assert "together with config" in found.of("residual").note
+    assert found["config"].spread is None
+    assert found["config"].note == "cannot be distinguished from seed"
+    assert "together with config" in found["residual"].note
 
 
 def test_validation_classes_are_a_part_of_what_varies_with_config_and_split():
     rng = np.random.default_rng(3)
-    one_split = search_components(searched(rng, splits=1, again=2), CLASSES, with_intervals=False)
-    assert one_split.of("classes").part_of == "config"
-    no_repeat = search_components(searched(rng), CLASSES, unit=100, with_intervals=False)
-    assert no_repeat.of("classes").part_of == "residual"
-    assert no_repeat.of("classes").note == "a part of seed"
-    assert no_repeat.of("classes").spread == pytest.approx(2.0)
-    assert no_repeat.of("classes").high == pytest.approx(3.0)
-    both = search_components(searched(rng, again=2), CLASSES, with_intervals=False)
-    assert both.of("classes").part_of == "split_config"
+    one_split = by_name(search_components(searched(rng, splits=1, again=2), CLASSES))
+    assert one_split["classes"].part_of == "config"
+    no_repeat = by_name(search_components(searched(rng), CLASSES))["classes"]
+    assert (no_repeat.part_of, no_repeat.note) == ("residual", "a part of seed")
+    assert no_repeat.spread == pytest.approx(0.02)
+    both = by_name(search_components(searched(rng, again=2), CLASSES))
+    assert both["classes"].part_of == "split_config"
 
 
 def final_scores(rng, blocks, losses=3, seeds=4):
@@ -104,40 +100,29 @@ def final_scores(rng, blocks, losses=3, seeds=4):
 
 
 def test_a_factor_with_one_level_has_no_estimate_and_says_so():
-    found = final_components(final_scores(np.random.default_rng(4), blocks=1))
+    found = by_name(final_components(final_scores(np.random.default_rng(4), blocks=1)))
 
-    assert [item.name for item in found.estimates if item.spread is not None] == ["residual"]
-    assert found.of("block").note == "one level only"
-    assert found.of("classes").note == "no classes that two were judged on"
+    assert [item.name for item in found.values() if item.spread is not None] == ["residual"]
+    assert found["block"].note == "one level only"
+    assert found["classes"].note == "no classes that two were judged on"
 
 
 def test_one_seed_leaves_no_estimate_of_seeds_alone():
-    found = final_components(final_scores(np.random.default_rng(5), blocks=4, seeds=1))
+    found = by_name(final_components(final_scores(np.random.default_rng(5), blocks=4, seeds=1)))
 
-    assert found.of("block_loss").spread is None
-    assert found.of("residual").note.startswith("together with loss within block")
+    assert found["block_loss"].spread is None
+    assert found["residual"].note.startswith("together with loss within block")
 
 
 def test_truncation_is_said():
-    rows = []
-    rng = np.random.default_rng(6)
-    for b in range(6):
-        for loss in range(3):
-            noise = rng.standard_normal(4)
-            noise -= noise.mean()
-            rows += [(f"b{b}", f"l{loss}", 0, "s", 70 + value) for value in noise]
-    columns = ["block", "loss", "repeat", "split", "score"]
-    found = final_components(pl.DataFrame(rows, schema=columns, orient="row"))
+    scores = final_scores(np.random.default_rng(6), blocks=6)
+    score = pl.col("score")
+    level = score - score.mean().over("block", "loss") + score.mean().over("loss")
+    found = by_name(final_components(scores.with_columns(level)))
 
-    assert found.of("block_loss").spread == 0
-    assert "would be negative" in found.of("block_loss").note
+    assert found["block_loss"].spread == 0
+    assert "would be negative" in found["block_loss"].note
 
 
-def test_units_scale_spreads_and_too_few_scores_give_none():
-    scores = searched(np.random.default_rng(7), blocks=3, again=1)
-    shares = scores.with_columns(pl.col("score") / 100)
-    points = spreads_of(search_components(scores, with_intervals=False))
-    again = spreads_of(search_components(shares, unit=100, with_intervals=False))
-
-    assert again == pytest.approx(points, rel=1e-3, abs=1e-3)
-    assert final_components(final_scores(np.random.default_rng(8), blocks=1).head(1)) is None
+def test_too_few_scores_have_no_components():
+    assert final_components(final_scores(np.random.default_rng(8), blocks=1).head(1)) == ()

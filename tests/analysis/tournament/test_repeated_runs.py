@@ -12,8 +12,7 @@ from analysis.report.verdict import headline
 from analysis.tournament.medals import medals
 from analysis.tournament.rank_stability import rank_stability
 from analysis.tournament.repeated_runs import RepeatedRuns, shared_runs
-from analysis.tournament.sensitivity_to_test import sensitivity_to_test
-from analysis.tournament.table_tournament import hold_by_rules, rank_table
+from analysis.tournament.table_tournament import hold_by_rules
 from analysis.tournament.verdict_text import verdict_sentences
 from analysis.typed_tables.score_table import ScoreTable
 from orchestrator.results.records.tournament_rules import TournamentRules
@@ -114,7 +113,6 @@ def test_single_runs_of_a_block_support_no_test_and_it_says_why(drop):
     text = " ".join(verdict_sentences(held, stability))
     assert "needs 2 runs of each block that all competitors share; one has 1" in text
     assert "Everything here is descriptive." in text
-    assert sensitivity_to_test(held, runs) is None
 
 
 def test_only_runs_are_resampled_and_no_block_is_left_out():
@@ -124,16 +122,6 @@ def test_only_runs_are_resampled_and_no_block_is_left_out():
     assert stability.resampled == "the runs of the same blocks"
     assert stability.leave_one_out == ()
     assert not stability.bootstrap.is_sensitivity
-
-
-def test_the_probability_of_superiority_is_over_runs_with_an_interval_from_them():
-    found = scores(blocks=2, runs=3, gain=1.0)
-    results = rank_table(table_of(found), HERE)
-
-    one = results.sensitivity_to_test.superiorities[0]
-    a, b = ("abc".index(name) for name in (one.a, one.b))
-    assert one.estimate == pytest.approx((found[:, :, a] > found[:, :, b]).mean())
-    assert one.low < one.estimate < one.high or one.estimate in (0, 1)
 
 
 def test_what_is_asked_is_said_first():

@@ -52,15 +52,6 @@ def test_named_levels_of_a_pandas_index_are_columns():
     assert podium.rank(means).frame.equals(podium.rank(frame).frame)
 
 
-def test_subgroups_are_ranked_as_the_command_does(capsys):
-    ranked = podium.rank(SCORES, where="k=1", each=["backbone", "embedding_dim"])
-    options = (TABLE, "--where", "k=1", "--each", "backbone,embedding_dim")
-    assert f"{ranked}\n" == output_of(capsys, "tournament", *options)
-    assert cells(ranked.frame.write_csv()) == cells(
-        output_of(capsys, "tournament", *options, "--csv")
-    )
-
-
 def test_names_may_be_a_sequence_or_divided_by_commas():
     by = ("dataset", "backbone", "embedding_dim")
     frames = [podium.rank(TABLE, by=given, where="k=1").frame for given in (by, ", ".join(by))]
@@ -75,8 +66,6 @@ def test_names_may_be_a_sequence_or_divided_by_commas():
         ({"score": "nmi"}, "holds scores of recall"),
         ({"test": "tukey"}, "test must be one of wilcoxon_holm, nemenyi, permutation_holm"),
         ({"alpha": 0.7}, "alpha must be above 0 and below 0.5; got 0.7"),
-        ({"rope": -1}, "rope must be finite and at least 0; got -1"),
-        ({"each": "dataset", "alpha": 0.1}, "each makes no test, so alpha would be ignored"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_what_there_is(options, message):

@@ -39,7 +39,6 @@ def results(folder):
 
 ANSWERS = {
     "tournament": lambda results: results.tournament(),
-    "tournament --each k": lambda results: results.tournament(each="k"),
     "tournament --where k=2": lambda results: results.tournament(where={"k": 2}),
     "importance": lambda results: results.importance(),
     "protocols": lambda results: results.protocols(),

@@ -157,12 +157,11 @@ def test_options_of_tables_are_refused_for_studies(synthetic_folder, capsys):
 
 def test_a_table_is_judged_by_the_rules_given_with_it(tmp_path, capsys):
     page = tmp_path / "page.html"
-    options = ("--where", "k=1", "--test", "permutation_holm", "--alpha", "0.1", "--rope", "1.5")
+    options = ("--where", "k=1", "--test", "permutation_holm", "--alpha", "0.1")
     assert exit_code("report", CUB200, *options, "--output", page) == 0
     text = page.read_text()
-    assert "the primary one is given with the command" in text
+    assert "at 10 %, given with the command" in text
     assert "permutation–Holm" in text
-    assert "Region of practical equivalence: 1.5 either way" in text
 
 
 def test_a_study_keeps_the_rules_that_it_declared(synthetic_folder, capsys):
