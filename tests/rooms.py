@@ -20,6 +20,7 @@ LOOKED_FOR_BY_NAME = {
     "analysis.audit.missing_scores",
     "analysis.audit.outlying_recalls",
     "analysis.audit.ranks_within_blocks",
+    "analysis.hypothesis_tests.sign_flip_test",
     "analysis.protocols.default_tuned_refit",
     "analysis.protocols.costs",
     "analysis.scores.epoch_optimism",
@@ -147,7 +148,7 @@ ROOMS: dict[str, set[str]] = {
         "trainables/settings", "trainables/trial",
     },
     "podium/terminal": {
-        "analysis", "analysis/estimates", "analysis/hyperparameters", "analysis/protocols",
+        "analysis", "analysis/hyperparameters", "analysis/protocols",
         "analysis/scores", "analysis/tournament", "analysis/typed_tables",
         "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/results_tools", "orchestrator/scheduling", "podium/errors", "trainables",
