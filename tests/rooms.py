@@ -199,7 +199,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "analysis/protocols": {
         "analysis", "analysis/estimates", "analysis/hypothesis_tests", "analysis/scores",
-        "analysis/selection", "analysis/typed_tables", "orchestrator/results/records",
+        "analysis/selection", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files", "podium/errors",
     },
     "orchestrator/planning": {

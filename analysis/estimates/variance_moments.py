@@ -7,7 +7,8 @@ N rows, F fixed effects, L levels of a term, T terms and the residual.
 Scores are taken from the mean of their fixed effect. The sum of squares between the levels of each
 term, and the total one, are set equal to their expectations, which are linear in the variances.
 In a balanced design the solution is that of the analysis of variance. In an unbalanced one it is
-unbiased as well, for any distribution, but other estimators scatter less.
+unbiased as well, for any distribution, but other estimators scatter less. A term whose estimate is
+negative is taken for 0, and the others are estimated without it.
 
 Source: Henderson 1953, method I, after fixed effects were taken out; Searle, Casella and McCulloch
 1992, chapter 5.
@@ -82,19 +83,39 @@ def variance_moments(
     factors_TT = np.array(
         [[_factor(one, other, of_fixed) for other in kept.values()] for one in kept.values()]
     )
-    if residual is None:
-        found_T = np.linalg.lstsq(factors_TT, sums_T, rcond=None)[0]
-    else:
-        right = sums_T - factors_TT[:, -1] * residual[0]
-        found_T = np.linalg.lstsq(factors_TT[:-1, :-1], right[:-1], rcond=None)[0]
-        found_T = np.append(found_T, residual[0])
-    least = -_NOTHING * sums_T[-1] / scores.height
+    known = {} if residual is None else {RESIDUAL: residual[0]}
+    least = -_NOTHING * float(sums_T[-1]) / scores.height
+    variances, negative = _solved(tuple(kept), factors_TT, sums_T, known, least)
     return VarianceMoments(
-        variances={name: max(0.0, float(v)) for name, v in zip(kept, found_T, strict=True)},
-        negative=frozenset(name for name, v in zip(kept, found_T, strict=True) if v < least),
-        num_levels=num_levels,
-        merged=merged,
+        variances=variances, negative=negative, num_levels=num_levels, merged=merged
     )
+
+
+def _solved(
+    names: Sequence[str],
+    factors_TT: NDArray[np.float64],
+    sums_T: NDArray[np.float64],
+    known: Mapping[str, float],
+    least: float,
+) -> tuple[dict[str, float], frozenset[str]]:
+    """The variance of each term, and which are below ``least``: taken for 0, the others anew."""
+    right_T = sums_T - sum(
+        factors_TT[:, names.index(name)] * value for name, value in known.items()
+    )
+    variances = {**dict.fromkeys(names, 0.0), **known}
+    unknown = [number for number, name in enumerate(names) if name not in known]
+    negative: set[str] = set()
+    while unknown:
+        square = factors_TT[np.ix_(unknown, unknown)]
+        found = np.linalg.lstsq(square, right_T[unknown], rcond=None)[0]
+        lowest = int(found.argmin())
+        if found[lowest] >= least:
+            variances |= {
+                names[t]: max(0.0, float(v)) for t, v in zip(unknown, found, strict=True)
+            }
+            break
+        negative.add(names[unknown.pop(lowest)])
+    return variances, frozenset(negative)
 
 
 def pooled_variance(scores: pl.DataFrame, cell: Sequence[str]) -> tuple[float, int] | None:

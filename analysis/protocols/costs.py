@@ -1,4 +1,4 @@
-"""Compute cost of each protocol, the Pareto front of cost and regret, the expected best of n."""
+"""Compute cost of each protocol, and the Pareto front of cost and regret."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,23 +9,12 @@ from analysis.protocols.selection_quality import SelectionQuality
 from analysis.protocols.study_frames import StudyFrames
 from analysis.scores.gpu_shares import gpus_per_trial
 from analysis.scores.protocol_runs import Protocol, attempt_table
-from analysis.selection.expected_best import expected_best
 from analysis.selection.protocol_cost import cost_front, protocol_cost
-from podium.errors import PodiumError
-
-_BUDGET_BASE = 2  # curves are shown at powers of it, and at all trials
-
-_CURVE = {
-    "protocol": pl.String,
-    "num_trials": pl.Int64,
-    **dict.fromkeys(("val", "test", "hours"), pl.Float64),
-    "num_searches": pl.Int64,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Costs:
-    """What the protocols of a study cost, and what they would have cost with fewer trials.
+    """What the protocols of a study cost.
 
     Attributes:
         by_protocol: hours of each protocol as if it had been run alone, so with its copies: the
@@ -34,18 +23,11 @@ class Costs:
             ``regret``; and ``on_front``, by these two (null without a regret, and if it leaks).
         spent_hours: hours of all attempts that were made, copies counted once.
         num_copies: number of final trials that were trained for another search and copied.
-        best_of_trials: expected best of n random trials, a mean over the searches of each
-            protocol: ``protocol``, ``num_trials`` (1, 2, 4, ... and all), ``val`` (unbiased),
-            ``test`` (of that incumbent, null without quarantine), ``hours`` (of n trials) and
-            ``num_searches``.
-        no_best: why a protocol is not in ``best_of_trials``; else empty.
     """
 
     by_protocol: pl.DataFrame
     spent_hours: float
     num_copies: int
-    best_of_trials: pl.DataFrame
-    no_best: str
 
 
 def study_costs(
@@ -68,13 +50,10 @@ def study_costs(
     spent = attempt_table(made, frames.attempts, gpus_per_trial=gpus)["gpu_seconds"].sum()
     attempts = attempt_table(trials, frames.attempts, gpus_per_trial=gpus)
     leaking = [protocol.label for protocol in protocols if protocol.leaks]
-    curve, no_best = _best_of_trials(frames, trials)
     return Costs(
         by_protocol=_by_protocol(attempts, trials, _regrets(picked), leaking=leaking),
         spent_hours=float(spent) / 3600,
         num_copies=len(trials) - len(made),
-        best_of_trials=curve,
-        no_best=no_best,
     )
 
 
@@ -109,46 +88,3 @@ def _by_protocol(
     offered = pl.when(is_offered).then(pl.col("regret")).alias("offered")
     front = cost_front(rows.with_columns(offered), cost="hours_per_search", regret="offered")
     return front.drop("offered")
-
-
-def _best_of_trials(frames: StudyFrames, trials: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """Curves of the protocols that have one, and why the first of the others has none."""
-    searched = trials.filter(pl.col("stage") == "search", ~pl.col("is_default"))
-    drawn = searched.join(frames.drawn, on=["search", "trial_id"], how="semi")
-    sampler = str(frames.study["search"]["sampler"])
-    curves, reasons = [], []
-    for _, group in frames.searches_of(drawn).group_by("protocol", maintain_order=True):
-        try:
-            curves.append(_mean_curve(expected_best(group, sampler=sampler)))
-        except PodiumError as error:
-            reasons.append(str(error))
-    return (pl.concat(curves) if curves else pl.DataFrame(schema=_CURVE)), "".join(reasons[:1])
-
-
-def _mean_curve(curve: pl.DataFrame) -> pl.DataFrame:
-    """At the budgets shown, over the searches that reached them all."""
-    most = curve.group_by("block", "loss", "repeat").agg(pl.col("num_trials").max())
-    last = int(str(most["num_trials"].min() or 0))
-    shown = [n for n in range(1, last + 1) if n == last or _is_power(n)]
-
-    def whole(name: str) -> pl.Expr:
-        return pl.when(pl.col(name).is_not_null().all()).then(pl.col(name).mean())
-
-    return (
-        curve.filter(pl.col("num_trials").is_in(shown))
-        .group_by("protocol", "num_trials")
-        .agg(
-            whole("unbiased").alias("val"),
-            whole("test").alias("test"),
-            whole("gpu_hours").alias("hours"),
-            pl.len().cast(pl.Int64).alias("num_searches"),
-        )
-        .sort("num_trials")
-        .select(*_CURVE)
-    )
-
-
-def _is_power(number: int) -> bool:
-    while number % _BUDGET_BASE == 0:
-        number //= _BUDGET_BASE
-    return number == 1

@@ -35,11 +35,9 @@ _STATISTICS = {
     "final_differences": "Differences between protocols",
     "scale": "Picks on one scale",
     "own": "Regret and rank agreement by other runs of the protocol",
-    "same_run": "Naive regret",
     "losses": "Regret of choosing a loss",
     "optimism_over_classes": "Optimism by halves of the validation classes",
     "optimism_over_runs": "Optimism by fresh runs",
-    "best_of_trials": "Expected best of n trials",
 }
 
 

@@ -94,7 +94,7 @@ def optimism_over_classes(
     Returns:
         As ``group_means``, of ``optimism``, ``epoch`` and ``config``.
     """
-    found = class_optimism(map(of_several_classes, class_hits), replicates=0)
+    found = class_optimism(map(of_several_classes, class_hits))
     means = group_means(independent_cells(found), ("optimism", "epoch", "config"))
     has_draws = ~pl.col("protocol").is_in(list(one_split))
     return means.with_columns(

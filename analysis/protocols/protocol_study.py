@@ -53,7 +53,7 @@ class ProtocolStudy:
         picks: quality of what was picked, by other test runs.
         losses: regret of choosing a loss; empty with one loss.
         optimism: optimism of the validation scores of picks.
-        costs: hours, and what fewer trials would have found.
+        costs: hours of each protocol, and which are on the front of cost and regret.
         readings: how often test classes were scored, from ``test_readings``.
     """
 
@@ -78,10 +78,8 @@ class ProtocolStudy:
         found = {
             "scale": self.picks.no_scale,
             "own": self.picks.no_own,
-            "same_run": self.picks.no_same_run,
             "optimism_over_classes": self.optimism.no_halves,
             "optimism_over_runs": self.optimism.no_fresh_runs,
-            "best_of_trials": self.costs.no_best,
             "final_differences": one_protocol if len(self.protocols) < 2 else "",
             "finals": self.finals.no_gain,
             "losses": no_losses if self.losses.is_empty() else "",

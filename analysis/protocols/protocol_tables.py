@@ -105,7 +105,6 @@ def protocol_tables(study: ProtocolStudy) -> list[ProtocolTable]:
         cost_table(study),
         optimism_table(study),
         loss_table(study),
-        best_table(study),
         readings_table(study),
     )
     return [table for table in tables if table is not None]
@@ -180,30 +179,26 @@ def _scoring_runs(study: ProtocolStudy) -> str:
 
 def agreement_table(study: ProtocolStudy) -> ProtocolTable | None:
     """Rank agreement of validation with test, and its noise ceiling."""
-    found, own = study.picks.fairest, study.picks.same_run
+    found = study.picks.fairest
     if found is None:
         return None
     return _filled(
         name="protocol-agreement",
         caption="Rank agreement of validation and test over configs, mean over searches"
         f"{intervals_over(found.means)}",
-        heads=("Protocol", "Tau", "Two halves", "Within 1 se", "Own runs", "Naive regret"),
+        heads=("Protocol", "Tau", "Two halves", "Within 1 se"),
         rows=[
             (
                 protocol,
                 _mean(found.means, "tau", protocol, factor=1),
                 _mean(found.means, "ceiling", protocol, factor=1),
                 _mean_share(row_of(found.means, "at_ceiling", protocol=protocol.label)),
-                _mean(own, "own_tau", protocol, factor=1),
-                _mean(own, "naive_regret", protocol),
             )
             for protocol in study.protocols
         ],
         note="Tau: Kendall's tau of validation and test. Two halves: that of two halves of the"
         " test runs, each noisier than all runs; validation can hardly agree better. Within 1 se:"
-        " configs within one standard error of the best. Own runs: tau where validation and test"
-        " share the noise of the run; so does the naive regret, in points, which is also biased"
-        " upwards.",
+        " configs within one standard error of the best.",
     )
 
 
@@ -307,27 +302,6 @@ def loss_table(study: ProtocolStudy) -> ProtocolTable | None:
         f"{intervals_over(study.losses)}",
         heads=("Protocol", "Regret"),
         rows=[(protocol, _mean(study.losses, "regret", protocol)) for protocol in study.protocols],
-    )
-
-
-def best_table(study: ProtocolStudy) -> ProtocolTable | None:
-    """Expected validation and test score of the best of so many random trials."""
-    by_label = {protocol.label: protocol for protocol in study.protocols}
-    return _filled(
-        name="protocol-best",
-        caption="Expected best of so many random trials, mean over searches; the published default"
-        " is no random draw and left out",
-        heads=("Protocol", "Trials", "Validation, %", "Its test, %", "Time"),
-        rows=[
-            (
-                by_label[row["protocol"]],
-                _count(row["num_trials"]),
-                _points(row["val"]),
-                _points(row["test"]),
-                _time(row["hours"]),
-            )
-            for row in study.in_order(study.costs.best_of_trials)
-        ],
     )
 
 

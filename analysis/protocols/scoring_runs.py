@@ -13,7 +13,6 @@ import polars as pl
 from analysis.protocols.selection_quality import (
     SelectionQuality,
     config_points,
-    same_run_means,
     selection_quality,
 )
 from analysis.scores.protocol_runs import Protocol, stopping_protocols
@@ -35,8 +34,6 @@ class ScoringRuns:
         own: picks of each protocol, scored by its own runs of other repeats; None if impossible.
         no_own: why own runs score no picks, or not those of all protocols; else empty.
         configs: validation and test score of each config, from ``config_points``.
-        same_run: regret and agreement on the runs chosen from, from ``same_run_means``; null
-            without quarantine.
     """
 
     is_recorded: bool
@@ -45,17 +42,11 @@ class ScoringRuns:
     own: SelectionQuality | None
     no_own: str
     configs: pl.DataFrame
-    same_run: pl.DataFrame
 
     @property
     def fairest(self) -> SelectionQuality | None:
         """Picks on one scale, or by own runs if there is no scale; None with neither."""
         return self.scale or self.own
-
-    @property
-    def no_same_run(self) -> str:
-        """Why no test score is of the run that was chosen from; else empty."""
-        return "" if self.is_recorded else _NOT_RECORDED
 
 
 def scoring_runs(
@@ -70,7 +61,7 @@ def scoring_runs(
     """
     order = [protocol.label for protocol in protocols]
     no_scale = _no_scale_reason(runs, protocols, shared_configs=shared_configs)
-    tested = None if no_scale else common_tests(runs, protocols)
+    tested = None if no_scale else _common_tests(runs, protocols)
     stopping = stopping_protocols(runs)
     complete = runs.filter(~pl.col("protocol").is_in(stopping))
     own = None if complete.is_empty() else selection_quality(complete, order=order)
@@ -81,11 +72,10 @@ def scoring_runs(
         own=own,
         no_own=_no_own_reason(runs, stopping, is_scored=own is not None),
         configs=config_points(runs, tested=tested),
-        same_run=same_run_means(runs),
     )
 
 
-def common_tests(runs: pl.DataFrame, protocols: Sequence[Protocol]) -> pl.DataFrame:
+def _common_tests(runs: pl.DataFrame, protocols: Sequence[Protocol]) -> pl.DataFrame:
     """Test runs of the scale under the label of every protocol: ``tested`` of the candidates.
 
     Args:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from analysis.estimates.kendall_tau import kendall_tau
 from analysis.estimates.wilson_interval import wilson_interval
 from analysis.hypothesis_tests.group_means import (
     NO_WIDTH,
@@ -26,9 +25,8 @@ from analysis.selection.selection_regret import (
     RegretSettings,
     comparable,
     mean_regret,
-    naive_regret,
 )
-from analysis.selection.validation_test_agreement import compared_configs_and_runs, compared_scores
+from analysis.selection.validation_test_agreement import compared_configs_and_runs
 
 _MEANS = tuple(measure for measure in CHOICE_MEASURES if measure != "top_1")
 _ON_SCALE = ("picked_test", "tau")
@@ -36,8 +34,6 @@ _ON_OWN = ("regret", "tau")  # the levels of own runs differ with what they were
 _LEAST_SHARE = 0.5  # of candidates that have the test runs of the pick
 _REPLICATES = 150  # a standard error that is good to 6 %, of hundreds of searches in seconds
 _BOOTSTRAPPED = ("low", "high", "standard_error")
-_BY_BLOCK_AND_LOSS = ("protocol", "block", "loss")
-_OF_LOSSES = ("block", "protocol")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +44,6 @@ class SelectionQuality:
         means: as ``group_means``, of each protocol ``picked_test``, ``regret``, ``tau``,
             ``overtuning``, ``ceiling`` and ``at_ceiling``. The interval of regret over repeats is
             that of its bootstrap.
-        by_block_and_loss: the same means of each protocol, block and loss, without ceilings.
         differences: as ``paired_differences``, of ``tau``, and of ``picked_test`` on one scale,
             of ``regret`` on own runs.
         pick_rates: ``protocol``, ``rate``, its Wilson interval ``low`` to ``high``,
@@ -57,7 +52,6 @@ class SelectionQuality:
     """
 
     means: pl.DataFrame
-    by_block_and_loss: pl.DataFrame
     differences: pl.DataFrame
     pick_rates: pl.DataFrame
     searches: pl.DataFrame
@@ -84,12 +78,9 @@ def selection_quality(
     cells = choice_cells(candidate_sets, settings=chosen)
     if cells.whole["picked_test"].null_count() == len(cells.whole):
         return None
-    regrets = _RegretIntervals(candidate_sets, chosen)
+    means = group_means(cells, (*_MEANS, *CEILINGS))
     return SelectionQuality(
-        means=regrets.insert_into(group_means(cells, (*_MEANS, *CEILINGS)), ("protocol",)),
-        by_block_and_loss=regrets.insert_into(
-            group_means(cells, _MEANS, by=_BY_BLOCK_AND_LOSS), _BY_BLOCK_AND_LOSS
-        ),
+        means=_with_bootstrap(means, candidate_sets, chosen),
         differences=paired_differences(
             cells, _ON_OWN if tested is None else _ON_SCALE, order=order
         ),
@@ -106,36 +97,6 @@ def _with_enough_tests(candidates: Candidates) -> Candidates:
     """
     _, kept_C = comparable(candidates, ~candidates.is_own_E)
     return candidates if kept_C.mean() >= _LEAST_SHARE else own_tests(candidates)
-
-
-def same_run_means(runs: pl.DataFrame) -> pl.DataFrame:
-    """Regret and rank agreement by test scores of the same runs that were chosen from.
-
-    Args:
-        runs: search runs, from ``checked_runs``.
-
-    Returns:
-        As ``group_means``, of ``naive_regret`` (oracle and pick scored by the run that the pick
-        was made by, biased upwards) and ``own_tau`` (agreement of networks, higher than that of
-        configs); null without such tests.
-    """
-    rows = []
-    for candidates in map(own_tests, config_candidates(runs)):
-        val_C, test_CE = compared_scores(candidates, "own")
-        tau = (
-            kendall_tau(val_C.tolist(), test_CE.mean(axis=1).tolist()) if len(val_C) > 1 else None
-        )
-        rows.append(
-            {
-                **dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True)),
-                "naive_regret": naive_regret(candidates)[0],
-                "own_tau": None if tau is None or np.isnan(tau) else tau,
-            }
-        )
-    measures = ("naive_regret", "own_tau")
-    schema = {**dict.fromkeys(SEARCH[:3], pl.String), "repeat": pl.Int64}
-    cells = pl.DataFrame(rows, schema={**schema, **dict.fromkeys(measures, pl.Float64)})
-    return group_means(independent_cells(cells), measures)
 
 
 def config_points(runs: pl.DataFrame, *, tested: pl.DataFrame | None = None) -> pl.DataFrame:
@@ -211,7 +172,7 @@ def loss_selection_regret(runs: pl.DataFrame, finals: pl.DataFrame) -> pl.DataFr
     ]
     cells = pl.DataFrame(rows, schema={**schema, "regret": pl.Float64})
     means = group_means(independent_cells(cells), ["regret"])
-    return _RegretIntervals(candidate_sets, settings).insert_into(means, ("protocol",))
+    return _with_bootstrap(means, candidate_sets, settings)
 
 
 def _earliest_pick(candidates: Candidates) -> Candidates:
@@ -226,52 +187,38 @@ def _earliest_pick(candidates: Candidates) -> Candidates:
     )
 
 
-class _RegretIntervals:
-    """Bootstrap intervals of regret, which replace those of the jackknife.
+def _with_bootstrap(
+    means: pl.DataFrame, candidate_sets: Sequence[Candidates], settings: RegretSettings
+) -> pl.DataFrame:
+    """The means with bootstrap intervals of regret in place of those of the jackknife.
 
     They resample repeats and test runs, and cover the true regret more often where most searches
-    pick the same. Equal groups of candidates are resampled once.
+    pick the same.
     """
-
-    def __init__(self, candidate_sets: Sequence[Candidates], settings: RegretSettings) -> None:
-        self._candidate_sets = candidate_sets
-        self._settings = settings
-        self._found: dict[tuple[int, ...], dict[str, float | None]] = {}
-
-    def insert_into(self, means: pl.DataFrame, by: tuple[str, ...]) -> pl.DataFrame:
-        """The means with these intervals in the rows of regret."""
-        keys = [*by, "measure"]
-        rows = [
-            {**dict(zip(by, key, strict=True)), "measure": "regret", **self._interval(group)}
-            for key, group in self._groups(by).items()
-        ]
-        schema = {**dict.fromkeys(keys, pl.String), **dict.fromkeys(_BOOTSTRAPPED, pl.Float64)}
-        found = pl.DataFrame(rows, schema=schema)
-        joined = means.join(found, on=keys, how="left", suffix="_boot", maintain_order="left")
-        is_regret = pl.col("measure") == "regret"
-        return joined.with_columns(
-            pl.when(is_regret).then(pl.col(f"{name}_boot")).otherwise(pl.col(name)).alias(name)
-            for name in _BOOTSTRAPPED
-        ).select(means.columns)
-
-    def _groups(self, by: tuple[str, ...]) -> dict[tuple[str, ...], list[int]]:
-        groups: dict[tuple[str, ...], list[int]] = {}
-        for number, candidates in enumerate(self._candidate_sets):
-            # Candidates that are losses have no loss that they share.
-            names = ("block", "loss", "protocol") if len(candidates.place) > 2 else _OF_LOSSES
-            place = dict(zip(names, candidates.place, strict=True))
-            groups.setdefault(tuple(place[name] for name in by), []).append(number)
-        return groups
-
-    def _interval(self, group: Sequence[int]) -> dict[str, float | None]:
-        if tuple(group) not in self._found:
-            found = mean_regret([self._candidate_sets[number] for number in group], self._settings)
-            error = found["standard_error"]
-            has_width = error is not None and error > NO_WIDTH
-            self._found[tuple(group)] = {
-                name: found[name] if has_width else None for name in _BOOTSTRAPPED
-            }
-        return self._found[tuple(group)]
+    of_protocol: dict[str, list[Candidates]] = {}
+    for candidates in candidate_sets:
+        of_protocol.setdefault(candidates.place[-1], []).append(candidates)
+    rows: list[dict[str, object]] = []
+    for protocol, found in of_protocol.items():
+        regret = mean_regret(found, settings)
+        error = regret["standard_error"]
+        has_width = error is not None and error > NO_WIDTH
+        ends = {name: regret[name] if has_width else None for name in _BOOTSTRAPPED}
+        rows.append({"protocol": protocol, "measure": "regret", **ends})
+    keys = ["protocol", "measure"]
+    schema = {**dict.fromkeys(keys, pl.String), **dict.fromkeys(_BOOTSTRAPPED, pl.Float64)}
+    joined = means.join(
+        pl.DataFrame(rows, schema=schema),
+        on=keys,
+        how="left",
+        suffix="_boot",
+        maintain_order="left",
+    )
+    is_regret = pl.col("measure") == "regret"
+    return joined.with_columns(
+        pl.when(is_regret).then(pl.col(f"{name}_boot")).otherwise(pl.col(name)).alias(name)
+        for name in _BOOTSTRAPPED
+    ).select(means.columns)
 
 
 def _pick_rates(cells: pl.DataFrame) -> pl.DataFrame:

@@ -6,12 +6,8 @@ import polars as pl
 
 from analysis.protocols.findings_text import protocol_sentences
 from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.protocols.scoring_runs import common_tests
 from analysis.protocols.selected_configs import protocol_headline
 from analysis.protocols.selection_quality import SelectionQuality
-from analysis.selection.overtuning import overtuning_curve
-from analysis.selection.selection_regret import search_regrets
-from analysis.selection.validation_test_agreement import rank_agreement
 
 _OF_FINALS = ("default_part", "tuned_part", "default_all", "tuned_all", "tuning", "classes")
 _OF_SELECTION = ("picked_test", "regret", "tau", "overtuning", "ceiling", "at_ceiling")
@@ -43,8 +39,6 @@ def protocol_record(study: ProtocolStudy) -> dict[str, Any]:
         "num_missing_finals": study.finals.num_missing,
         "scale": _selection(study.picks.scale),
         "own": _selection(study.picks.own),
-        "searches": _searches(study),
-        "same_run": study.picks.same_run.to_dicts(),
         "losses": study.losses.to_dicts(),
         "optimism_over_classes": study.optimism.over_classes.to_dicts(),
         "optimism_over_runs": study.optimism.over_runs.to_dicts(),
@@ -52,7 +46,6 @@ def protocol_record(study: ProtocolStudy) -> dict[str, Any]:
         "hours_are_of_gpus": study.design.has_gpus,
         "spent_hours": study.costs.spent_hours,
         "num_copies": study.costs.num_copies,
-        "best_of_trials": study.costs.best_of_trials.to_dicts(),
         "test_readings": study.readings.to_dicts(),
         "reasons": dict(study.reasons),
     }
@@ -89,23 +82,11 @@ def protocol_rows(study: ProtocolStudy) -> list[dict[str, object]]:
     return rows
 
 
-def _searches(study: ProtocolStudy) -> dict[str, Any]:
-    """Regret, rank agreement and overtuning of each search, on one scale if there is one."""
-    runs = study.runs
-    tested = common_tests(runs, study.protocols) if study.picks.scale is not None else None
-    return {
-        "regrets": search_regrets(runs, tested=tested).to_dicts(),
-        "rank_agreement": rank_agreement(runs, tested=tested).to_dicts(),
-        "overtuning": overtuning_curve(runs, tested=tested).to_dicts(),
-    }
-
-
 def _selection(found: SelectionQuality | None) -> dict[str, Any] | None:
     if found is None:
         return None
     return {
         "means": found.means.to_dicts(),
-        "by_place": found.by_block_and_loss.to_dicts(),
         "differences": found.differences.to_dicts(),
         "pick_rates": found.pick_rates.to_dicts(),
         "searches": found.searches.to_dicts(),

@@ -1,6 +1,6 @@
 """The frames of a results store that statistics of protocols are computed from."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,8 +10,6 @@ import polars as pl
 from analysis.scores.cached_reader import CachedReader
 from analysis.scores.protocol_runs import chosen_k, final_runs, search_runs
 from analysis.scores.search_hits import SearchHits
-from orchestrator.results.records.asks import Ask, read_asks
-from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
 
@@ -25,8 +23,6 @@ class StudyFrames:
     Attributes:
         study: the resolved study.
         trials: one row a trial, flat columns.
-        drawn: ``search`` and ``trial_id`` of the trials that samplers drew, so neither the
-            published default nor a config that was given.
         scores: long frame of validation scores, at least the best of each fold's.
         class_hits: trials -> hits of the searches among them, tables from `checked_class_hits` of
             whole searches in the order of those.
@@ -38,7 +34,6 @@ class StudyFrames:
 
     study: Mapping[str, Any]
     trials: pl.DataFrame
-    drawn: pl.DataFrame
     scores: pl.LazyFrame
     class_hits: Callable[[pl.DataFrame], Iterable[pl.DataFrame]]
     test_scores: pl.LazyFrame
@@ -76,8 +71,7 @@ def read_frames(folder: Place, k: int | None) -> StudyFrames:
     chosen = chosen_k(study, k)
     reader = CachedReader(folder, k=chosen)
     trials = reader.trials().drop(_HEAVY, strict=False).collect()
-    drawn = drawn_trials(read_asks(StudyPaths(folder)))
-    return frames_of(reader, study=study, trials=trials, drawn=drawn, k=chosen)
+    return frames_of(reader, study=study, trials=trials, k=chosen)
 
 
 def frames_of(
@@ -85,7 +79,6 @@ def frames_of(
     *,
     study: Mapping[str, Any],
     trials: pl.DataFrame,
-    drawn: pl.DataFrame,
     k: int,
 ) -> StudyFrames:
     """The frames of what was read already.
@@ -94,13 +87,11 @@ def frames_of(
         reader: reader of the results folder, which keeps scores at ``k``.
         study: the resolved study.
         trials: one row a trial, flat columns.
-        drawn: trials that samplers drew, from `drawn_trials`.
         k: value of K of the objective.
     """
     return StudyFrames(
         study=study,
         trials=trials,
-        drawn=drawn,
         scores=reader.best_validation(),
         class_hits=partial(SearchHits, reader=reader, k=k),
         test_scores=reader.test_scores(),
@@ -108,19 +99,3 @@ def frames_of(
         metric=reader.objective,
         k=k,
     )
-
-
-def drawn_trials(asks: Mapping[str, Sequence[Ask]]) -> pl.DataFrame:
-    """``search`` and ``trial_id`` of the trials that samplers drew, in no order.
-
-    Args:
-        asks: search -> suggestions that were requested for it, from ``read_asks``.
-    """
-    rows = [
-        (search, ask.trial_id)
-        for search, of_search in asks.items()
-        for ask in of_search
-        if ask.source == "sampler"
-    ]
-    schema = {"search": pl.String, "trial_id": pl.String}
-    return pl.DataFrame(rows, schema=schema, orient="row").unique()

@@ -2,18 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 
-from analysis.estimates.confidence_intervals import FEWEST_VALUES, Interval
-from analysis.figures.estimate import Estimate
-from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
-from analysis.figures.series import Series, series_of
-from analysis.page.html_page import Cell, Column, Fold, Illustration, Paragraph, Section, Table
+from analysis.estimates.confidence_intervals import FEWEST_VALUES
+from analysis.figures.series import Series
+from analysis.page.html_page import Cell, Column, Paragraph, Section, Table
 from analysis.study_results.study_results import StudyResults
-from analysis.tournament.loss_groups import GroupDifference, LossGroup, LossGroups
+from analysis.tournament.loss_groups import GroupDifference, LossGroups
 from analysis.tournament.table_tournament import TableResults
 from analysis.tournament.tournament import Tournament
-from analysis.wording import MOST_NAMED, counted, listed, number, range_of, signed
-
-_ALL = "mean of the group"
+from analysis.wording import MOST_NAMED, counted, listed, range_of, signed
 
 
 def loss_groups(results: StudyResults, series: Mapping[str, Series]) -> Section | None:
@@ -56,8 +52,7 @@ def _section(
         title="Groups of losses",
         parts=(
             *(Paragraph(text=text) for text in _sentences(found, tournament, gap)),
-            _figure(found, tournament, series, metric),
-            Fold(summary="Numbers of the differences", parts=(_differences(found, metric),)),
+            _table(found, tournament, series, metric),
         ),
     )
 
@@ -85,98 +80,32 @@ def _difference_text(item: GroupDifference, gap: str) -> str:
     return f"{item.a} minus {item.b}: {signed(mean.estimate)} {gap}{interval} on average."
 
 
-def _figure(
+def _table(
     found: LossGroups, tournament: Tournament, series: Mapping[str, Series], metric: str
-) -> Illustration:
-    looks = series_of([group.name for group in found.groups])
-    rank_of = {item.competitor: item.average_rank for item in tournament.standings}
+) -> Table:
     blocks = counted(len(tournament.blocks), "block")
-    return Illustration(
-        name="loss-groups-figure",
-        plots=(
-            intervals_plot(
-                [
-                    row
-                    for group in found.groups
-                    for row in _group_rows(group, looks[group.name], rank_of)
-                ],
-                IntervalAxis(label="Average rank (1 is best)"),
-                IntervalWords(value="average rank"),
-                name="loss-groups-plot",
-                title="Average ranks by group of losses",
-                description="Below the name of each group the mean of the ranks of its losses"
-                " with its interval, then the average rank of each loss, best first. The numbers"
-                " are in the table.",
-            ),
-        ),
-        caption=f"Average ranks among all {len(tournament.names)} losses by group (n = {blocks}):"
-        " filled the mean of the group, with its 95 % interval, hollow each of its losses.",
-        table=Table(
-            name="loss-groups-table",
-            caption=f"Groups of losses: mean rank and mean score of their losses over {blocks}",
-            columns=(
-                *Column.texts("Group"),
-                *Column.numbers(
-                    "Losses", "Mean rank", "95 % of the rank", f"Mean {metric}", "95 % of the mean"
-                ),
-                *Column.texts("Best loss"),
-                *Column.numbers(f"Its mean {metric}"),
-            ),
-            rows=tuple(_row(group, series) for group in found.groups),
-        ),
-    )
-
-
-def _group_rows(
-    group: LossGroup, look: Series, rank_of: Mapping[str, float]
-) -> Iterator[IntervalRow]:
-    """The mean of the group, and below it its losses, hollow."""
-    yield IntervalRow(name=_ALL, estimate=_estimate(group.rank), series=look, group=group.name)
-    for member in group.members:
-        yield IntervalRow(
-            name=member,
-            estimate=Estimate(value=rank_of[member]),
-            series=look,
-            group=group.name,
-            is_filled=False,
-        )
-
-
-def _estimate(interval: Interval) -> Estimate:
-    return Estimate(value=interval.estimate, low=interval.low, high=interval.high)
-
-
-def _row(group: LossGroup, series: Mapping[str, Series]) -> tuple[Cell, ...]:
-    return (
-        Cell(text=group.name),
-        Cell.count(len(group.members)),
-        Cell.number(group.rank.estimate),
-        Cell.interval(group.rank.low, group.rank.high),
-        Cell.number(group.score.estimate),
-        Cell.interval(group.score.low, group.score.high),
-        Cell.named(group.members[0], series),
-        Cell.number(group.best_score),
-    )
-
-
-def _differences(found: LossGroups, metric: str) -> Table:
-    num = found.differences[0].difference.num
     return Table(
-        name="loss-group-differences",
-        caption=f"Mean {metric} of one group minus that of another, over blocks; n = {num}"
-        " independent groups of blocks",
+        name="loss-groups-table",
+        caption=f"Groups of losses: mean rank and mean score of their losses over {blocks}",
         columns=(
-            *Column.texts("Group", "Other group"),
-            *Column.numbers("Difference", "95 % interval", "Standard error"),
+            *Column.texts("Group"),
+            *Column.numbers(
+                "Losses", "Mean rank", "95 % of the rank", f"Mean {metric}", "95 % of the mean"
+            ),
+            *Column.texts("Best loss"),
+            *Column.numbers(f"Its mean {metric}"),
         ),
         rows=tuple(
             (
-                Cell(text=item.a),
-                Cell(text=item.b),
-                Cell.signed(item.difference.estimate),
-                Cell.interval(item.difference.low, item.difference.high),
-                Cell(text=number(item.difference.standard_error)),
+                Cell(text=group.name),
+                Cell.count(len(group.members)),
+                Cell.number(group.rank.estimate),
+                Cell.interval(group.rank.low, group.rank.high),
+                Cell.number(group.score.estimate),
+                Cell.interval(group.score.low, group.score.high),
+                Cell.named(group.members[0], series),
+                Cell.number(group.best_score),
             )
-            for item in found.differences
+            for group in found.groups
         ),
     )

@@ -13,7 +13,6 @@ from analysis.page.html_page import (
     Bullets,
     Cell,
     Column,
-    Fold,
     Heading,
     Illustration,
     Paragraph,
@@ -29,7 +28,6 @@ from analysis.protocols.protocol_study import ProtocolStudy
 from analysis.protocols.protocol_tables import (
     ProtocolTable,
     agreement_table,
-    best_table,
     cost_table,
     finals_table,
     intervals_over,
@@ -98,8 +96,6 @@ def _comparison(study: ProtocolStudy, series: Mapping[str, Series]) -> Iterator[
         yield Heading(text="Optimism of selected configs")
         yield optimism
     yield from _shown(series, loss_table(study))
-    for best in _shown(series, best_table(study)):
-        yield Fold(summary="Expected best of more trials", parts=(best,))
     if missing := missing_statistics(study):
         yield Heading(text="Not estimated")
         yield Bullets(items=missing)

@@ -35,7 +35,6 @@ from analysis.report.loss_groups import loss_groups, table_loss_groups
 from analysis.report.matched_gallery import matched_gallery
 from analysis.report.methods import methods, table_methods
 from analysis.report.missing_cells import missing_cells
-from analysis.report.optimism import optimism
 from analysis.report.pairwise_comparisons import pairwise_comparisons
 from analysis.report.protocols import protocols
 from analysis.report.provenance import provenance
@@ -48,7 +47,6 @@ from analysis.report.rank_map import rank_map, table_rank_map
 from analysis.report.reproduction import reproduction
 from analysis.report.retrievals import retrievals
 from analysis.report.scores import scores
-from analysis.report.search_budget import search_budget
 from analysis.report.search_history import pareto_front_table, search_history
 from analysis.report.summary import study_summary, table_summary
 from analysis.report.tuning_gains import tuning_gains
@@ -130,9 +128,9 @@ _CHAPTERS: tuple[tuple[str, tuple[_StudySection, ...]], ...] = (
     ("Protocols", (protocols,)),
     (
         "Hyperparameters",
-        (tuning_gains, hyperparameters, _training, _agreement, _searches, search_budget),
+        (tuning_gains, hyperparameters, _training, _agreement, _searches),
     ),
-    ("Uncertainty of scores", (variance_components, optimism, matched_gallery)),
+    ("Uncertainty of scores", (variance_components, matched_gallery)),
     ("Images", (embedding_maps, retrievals)),
     ("Cost and failures", (compute_cost, missing_cells)),
     ("Fairness", (fairness,)),
@@ -158,9 +156,7 @@ _WHY_NOT: Mapping[_StudySection, NotShown] = {
         (_training, "Learning curves", "No winner has been retrained yet."),
         (_agreement, "Validation against test", "No finalist has been tested."),
         (_searches, "Search history", "No search trial has a score yet."),
-        (search_budget, "Search budget", "It takes two scored trials of every search."),
         (variance_components, "Variance components", "It takes repeated finals or searches."),
-        (optimism, "Optimism", "It takes scores by class, or finals with fresh seeds."),
         (matched_gallery, "Matched galleries", "No embeddings of finals were kept."),
         (embedding_maps, "Embedding maps", "No embeddings of finals were kept."),
         (retrievals, "Retrievals", "No retrievals of finals were kept."),

@@ -9,6 +9,7 @@ from analysis.figures.axis import Axis
 from analysis.figures.scatter import Point, scatter_plot
 from analysis.figures.series import Series, coloured
 from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Part, Table
+from analysis.protocols.optimism_by_protocol import optimism_over_classes
 from analysis.scores.class_intervals import class_intervals
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import counted, number
@@ -39,7 +40,8 @@ def validation_and_test(results: StudyResults, series: Mapping[str, Series]) -> 
         legend=coloured(series[loss] for loss in sorted(set(finalists["loss"]))),
         table=_table(finalists, series, results.score_word),
     )
-    return (Paragraph(text=f"{_summary(finalists)} {_errors(results)}".strip()), figure)
+    sentences = (_summary(finalists), _errors(results), _optimism(results))
+    return (Paragraph(text=" ".join(filter(None, sentences))), figure)
 
 
 def _finalists(results: StudyResults) -> pl.DataFrame:
@@ -109,6 +111,20 @@ def _errors(results: StudyResults) -> str:
     return (
         f"One standard error of {results.metric}, from resampling classes, is {on_validation}"
         f" points on validation and {on_test} on test (median over blocks and tuned losses)."
+    )
+
+
+def _optimism(results: StudyResults) -> str:
+    """By how much searches overrate what they select; empty where that is unknown."""
+    if not results.is_by_class:
+        return ""
+    means = optimism_over_classes(results.runs.class_hits).filter(measure="optimism")["mean"]
+    if means.drop_nulls().is_empty():
+        return ""
+    return (
+        "Selected on one half of the validation classes and scored on the other, a config loses"
+        f" {number(PERCENT * means[0])} points on average: the optimism (selection bias) of its"
+        " validation score."
     )
 
 

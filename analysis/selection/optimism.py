@@ -1,6 +1,6 @@
 """Optimism (selection bias) of the best validation score.
 
-C configs, E epochs, K classes, H halves, R resamples.
+C configs, N networks, E epochs, K classes, H halves.
 
 The best of many noisy scores overstates what was chosen (the winner's curse). Validation minus
 test does not measure it: their classes and galleries differ. Two ways that do:
@@ -12,7 +12,6 @@ test does not measure it: their classes and galleries differ. Two ways that do:
 """
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
@@ -22,24 +21,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.estimates.confidence_intervals import t_interval, t_reach
-from analysis.estimates.split_halves import all_halves, half_means, other_half, top_shares
+from analysis.estimates.split_halves import all_halves, half_means, top_shares
 from analysis.scores.protocol_run_checks import SEARCH
 from analysis.selection.selection_candidates import config_candidates
 from podium.errors import PodiumError
 
-_PARTS = ("optimism", "epoch", "config")
-_MOST_AT_ONCE = 10_000  # epochs of networks, each on all halves, in all replicates
-_RESAMPLED_HALVES = 40  # of each resample; their scatter over halves only widens the interval
+_MOST_AT_ONCE = 10_000  # epochs of networks, each on all halves
 
 
 def class_optimism(
-    class_hits: Iterable[pl.DataFrame],
-    *,
-    most_halves: int = 200,
-    replicates: int = 200,
-    seed: int = 0,
-    numbered_within: Sequence[str] = (),
+    class_hits: Iterable[pl.DataFrame], *, most_halves: int = 200, seed: int = 0
 ) -> pl.DataFrame:
     """Optimism of choosing by half of the validation classes, of each search.
 
@@ -50,54 +41,39 @@ def class_optimism(
     search itself was less optimistic than this says, by about a factor of 1.4 where configs differ
     little.
 
-    The interval resamples classes, halves being fixed before; standard error times
-    sqrt(K / (K - 1)), Student's t with K - 1 degrees of freedom, K classes. A resample repeats
-    classes, so choices are shakier in it, and the interval is wide rather than narrow. Assumed:
-    classes are drawn alike and independently; the networks are given.
-
     Args:
         class_hits: tables from ``checked_class_hits``, of completed runs, at one K of Recall@K,
             each of whole searches and in the order of these.
         most_halves: largest number of halves H.
-        replicates: number of resamples R; 0 leaves the intervals out.
-        seed: seed of halves and resamples.
-        numbered_within: columns of a search; those with equal values there are numbered together,
-            and halves are drawn by these numbers. () numbers all together.
+        seed: seed of the halves; each search has its own, so that their effect averages out.
 
     Returns:
-        ``block``, ``loss``, ``protocol``, ``repeat``; ``optimism`` = ``epoch`` + ``config``, each
-        with ``_low`` and ``_high`` (null with two classes): ``epoch`` is the mean over configs of
-        what choosing the epoch of one given config adds, ``config`` what choosing among configs
-        adds to that; ``score``, of the chosen, on the halves it was not chosen by;
-        ``num_configs``, ``num_classes`` (the fewest of any network). All recalls are shares.
+        ``block``, ``loss``, ``protocol``, ``repeat``; ``optimism`` = ``epoch`` + ``config``:
+        ``epoch`` is the mean over configs of what choosing the epoch of one given config adds,
+        ``config`` what choosing among configs adds to that; ``score``, of the chosen, on the
+        halves it was not chosen by; ``num_configs``, ``num_classes`` (the fewest of any network).
+        All recalls are shares.
 
     Raises:
         PodiumError: a network was validated on fewer than two classes, or not on the same queries
             at each epoch.
     """
     rows: list[dict[str, object]] = []
-    counts: Counter[tuple[object, ...]] = Counter()
     every = chain.from_iterable(map(_networks, class_hits))
-    for search, found in groupby(every, key=_search_of):
+    for number, (search, found) in enumerate(groupby(every, key=_search_of)):
         networks = [network for _, network in found]
-        named = dict(zip(SEARCH, search, strict=True))
-        alike = tuple(named[name] for name in numbered_within)
-        number = counts[alike]
-        counts[alike] += 1
         rows.append(
             {
-                **named,
-                # Halves of its own, so that their effect averages out over searches.
-                **_with_intervals(networks, most_halves, replicates, seed + number),
+                **dict(zip(SEARCH, search, strict=True)),
+                **_parts(networks, _halves_of(networks, most_halves, seed + number)),
                 "num_configs": len({network.config for network in networks}),
                 "num_classes": min(len(network.classes) for network in networks),
             }
         )
-    ends = [f"{part}{end}" for part in _PARTS for end in ("", "_low", "_high")]
     schema = {
         **dict.fromkeys(SEARCH[:3], pl.String),
         "repeat": pl.Int64,
-        **dict.fromkeys((*ends, "score"), pl.Float64),
+        **dict.fromkeys(("optimism", "epoch", "config", "score"), pl.Float64),
         **dict.fromkeys(("num_configs", "num_classes"), pl.Int64),
     }
     return pl.DataFrame(rows, schema=schema)
@@ -126,9 +102,7 @@ def fresh_run_optimism(runs: pl.DataFrame, *, across_repeats: bool = False) -> p
 
     Returns:
         ``block``, ``loss``, ``protocol``, ``repeat``, ``config`` (of those that tie the first
-        suggested), ``val``, ``fresh_val`` (mean), ``optimism`` = val - fresh_val with ``low`` to
-        ``high`` (95 %, Student's t over fresh runs; null with one) and ``num_fresh``; null without
-        any.
+        suggested), ``optimism`` (mean over fresh runs; null without any) and ``num_fresh``.
     """
     fresh = _fresh_runs(runs)
     rows: list[dict[str, object]] = []
@@ -140,25 +114,19 @@ def fresh_run_optimism(runs: pl.DataFrame, *, across_repeats: bool = False) -> p
             for stage, repeat, other in fresh.get((*candidates.place, config), ())
             if stage == "final" or (across_repeats and repeat != candidates.unit)
         ]
-        found = t_interval([val - other for other in again]) if again else None
         rows.append(
             {
                 **dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True)),
                 "config": config,
-                "val": val,
-                "fresh_val": val - found.estimate if found else None,
-                "optimism": found.estimate if found else None,
-                "low": found.low if found else None,
-                "high": found.high if found else None,
+                "optimism": float(np.mean([val - other for other in again])) if again else None,
                 "num_fresh": len(again),
             }
         )
-    names = ("val", "fresh_val", "optimism", "low", "high")
     schema = {
         **dict.fromkeys(SEARCH[:3], pl.String),
         "repeat": pl.Int64,
         "config": pl.String,
-        **dict.fromkeys(names, pl.Float64),
+        "optimism": pl.Float64,
         "num_fresh": pl.Int64,
     }
     return pl.DataFrame(rows, schema=schema)
@@ -247,67 +215,42 @@ def _halves_of(
     return found
 
 
-def _with_intervals(
-    networks: Sequence[_Network], most_halves: int, replicates: int, seed: int
-) -> dict[str, float | None]:
-    classes = sorted({key for network in networks for key in network.classes})
-    halves = _halves_of(networks, most_halves, seed)
-    estimates = _parts(networks, halves, classes, np.ones((1, len(classes))))
-    found: dict[str, float | None] = {name: float(value[0]) for name, value in estimates.items()}
-    num = len(classes)
-    if num < 3 or replicates == 0:
-        return found
-    halves = _halves_of(networks, min(most_halves, _RESAMPLED_HALVES), seed)
-    weights_RK = np.random.default_rng(seed).multinomial(num, [1 / num] * num, size=replicates)
-    resampled = _parts(networks, halves, classes, weights_RK.astype(np.float64))
-    for name in _PARTS:
-        error = float(np.nanstd(resampled[name], ddof=1)) * np.sqrt(num / (num - 1))
-        half = t_reach(num - 1) * error
-        found[f"{name}_low"] = float(estimates[name][0]) - half
-        found[f"{name}_high"] = float(estimates[name][0]) + half
-    return found
-
-
 def _parts(
-    networks: Sequence[_Network],
-    halves: dict[tuple[tuple[int, int], ...], NDArray[np.bool_]],
-    classes: Sequence[tuple[int, int]],
-    weights_RK: NDArray[np.float64],
-) -> dict[str, NDArray[np.float64]]:
-    """``optimism``, ``epoch``, ``config`` and ``score`` in each replicate (R,)."""
-    column = {key: number for number, key in enumerate(classes)}
+    networks: Sequence[_Network], halves: dict[tuple[tuple[int, int], ...], NDArray[np.bool_]]
+) -> dict[str, float]:
+    """``optimism``, ``epoch``, ``config`` and ``score``, means over the halves."""
     sides: dict[str, list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = {}
-    for alike in _alike(networks, len(weights_RK)):
+    for alike in _alike(networks):
         first = alike[0]
-        mine_RK = weights_RK[:, [column[key] for key in first.classes]] * first.queries_K
         recalls = np.concatenate([network.recall_EK for network in alike])
-        means = half_means(recalls, halves[first.classes], mine_RK)
-        means_RHNE = means.reshape(*means.shape[:2], len(alike), -1)
-        epochs_RHN1 = means_RHNE.argmax(axis=3, keepdims=True)
-        chosen_RHN, elsewhere_RHN = (
-            np.take_along_axis(values_RHNE, epochs_RHN1, axis=3)[..., 0]
-            for values_RHNE in (means_RHNE, other_half(means_RHNE))
+        means_HC = half_means(recalls, halves[first.classes], first.queries_K[None])[0]
+        means_HNE = means_HC.reshape(len(means_HC), len(alike), -1)
+        epochs_HN1 = means_HNE.argmax(axis=2, keepdims=True)
+        elsewhere_HNE = np.roll(means_HNE, len(means_HNE) // 2, axis=0)
+        chosen_HN, elsewhere_HN = (
+            np.take_along_axis(values_HNE, epochs_HN1, axis=2)[..., 0]
+            for values_HNE in (means_HNE, elsewhere_HNE)
         )
         for number, network in enumerate(alike):
             sides.setdefault(network.config, []).append(
-                (chosen_RHN[..., number], elsewhere_RHN[..., number])
+                (chosen_HN[:, number], elsewhere_HN[:, number])
             )
-    chosen_RHC, elsewhere_RHC = (
+    chosen_HC, elsewhere_HC = (
         np.stack([np.mean([pair[side] for pair in pairs], axis=0) for pairs in sides.values()], -1)
         for side in (0, 1)
     )
-    shares_RHC = top_shares(chosen_RHC)
-    score_R = _known_mean((shares_RHC * elsewhere_RHC).sum(axis=2))
-    total_R = _known_mean((shares_RHC * (chosen_RHC - elsewhere_RHC)).sum(axis=2))
-    epoch_R = _known_mean((chosen_RHC - elsewhere_RHC).mean(axis=2))
-    return {"optimism": total_R, "epoch": epoch_R, "config": total_R - epoch_R, "score": score_R}
+    shares_HC = top_shares(chosen_HC)
+    total = _mean((shares_HC * (chosen_HC - elsewhere_HC)).sum(axis=1))
+    epoch = _mean((chosen_HC - elsewhere_HC).mean(axis=1))
+    score = _mean((shares_HC * elsewhere_HC).sum(axis=1))
+    return {"optimism": total, "epoch": epoch, "config": total - epoch, "score": score}
 
 
-def _alike(networks: Sequence[_Network], num_replicates: int) -> Iterator[list[_Network]]:
+def _alike(networks: Sequence[_Network]) -> Iterator[list[_Network]]:
     """Neighbours with the same queries of the same classes in as many epochs; not too many."""
     alike: list[_Network] = []
     for network in networks:
-        size = num_replicates * (len(alike) + 1) * len(network.recall_EK)
+        size = (len(alike) + 1) * len(network.recall_EK)
         if alike and (size > _MOST_AT_ONCE or not _is_alike(alike[0], network)):
             yield alike
             alike = []
@@ -323,14 +266,8 @@ def _is_alike(one: _Network, other: _Network) -> bool:
     )
 
 
-def _known_mean(values_RH: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Mean over the halves with classes of weight on both sides; NaN without any."""
-    is_known_RH = np.isfinite(values_RH)
-    with np.errstate(invalid="ignore"):
-        means: NDArray[np.float64] = np.where(is_known_RH, values_RH, 0).sum(
-            axis=1
-        ) / is_known_RH.sum(axis=1)
-    return means
+def _mean(values_H: NDArray[np.float64]) -> float:
+    return float(values_H.sum() / len(values_H))
 
 
 _Run = tuple[str, int | None, float]

@@ -9,10 +9,15 @@ import numpy as np
 import polars as pl
 
 from analysis.estimates.kendall_tau import kendall_tau
-from analysis.estimates.split_halves import MEAN_DIGITS
+from analysis.estimates.split_halves import (
+    MEAN_DIGITS,
+    all_halves,
+    half_means,
+    other_half,
+    top_shares,
+)
 from analysis.hypothesis_tests.group_means import Cells
 from analysis.scores.protocol_run_checks import SEARCH
-from analysis.selection.overtuning import incumbent_rows
 from analysis.selection.selection_candidates import Candidates, without_repeat
 from analysis.selection.selection_regret import RegretSettings, comparable, cross_fitted_regret
 from analysis.selection.validation_test_agreement import (
@@ -107,8 +112,22 @@ def _ceilings(candidates: Candidates, settings: RegretSettings) -> dict[str, flo
 
 
 def _overtuning(candidates: Candidates, settings: RegretSettings) -> float | None:
+    """What a search lost again on test by going on: its best incumbent minus its last one.
+
+    The best is chosen on half of the test runs that the search did not see and that all incumbents
+    have, and both are scored on the other half, so it may be negative. Source: Schneider et al.
+    2025 (arXiv 2506.19540).
+    """
     if None in candidates.indices:
         return None
-    last = incumbent_rows(candidates, most_halves=settings.most_halves, seed=settings.seed)[-1]
-    value = last.get("cross_fitted")
-    return value if isinstance(value, float) else None
+    before = np.concatenate([[-np.inf], np.maximum.accumulate(candidates.val_C)[:-1]])
+    test_KE = candidates.test_CE[candidates.val_C > before]  # K incumbents, in their order
+    test_KE = test_KE[:, np.isfinite(test_KE).all(axis=0) & ~candidates.is_own_E]
+    num_runs = test_KE.shape[1]
+    if num_runs < 2:
+        return None
+    halves_HE = all_halves(num_runs, most=settings.most_halves, seed=settings.seed)
+    means_HK = half_means(test_KE, halves_HE, np.ones((1, num_runs)))[0]
+    elsewhere_HK = other_half(means_HK[None])[0]
+    best_H = (top_shares(means_HK) * elsewhere_HK).sum(axis=1)
+    return float((best_H - elsewhere_HK[:, -1]).mean())

@@ -14,32 +14,13 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from analysis.estimates.confidence_intervals import t_reach
-from analysis.estimates.split_halves import (
-    MEAN_DIGITS,
-    all_halves,
-    half_means,
-    other_half,
-    top_shares,
-)
-from analysis.scores.protocol_run_checks import SEARCH
-from analysis.selection.selection_candidates import Candidates, config_candidates
+from analysis.estimates.split_halves import all_halves, half_means, other_half, top_shares
+from analysis.selection.selection_candidates import Candidates
 
 _CHUNK = 2**21  # numbers held at once
-_COUNTS = ("num_candidates", "num_missing", "num_pruned", "num_failed", "num_runs")
-
-_SCHEMA = {
-    **dict.fromkeys(SEARCH[:3], pl.String),
-    "repeat": pl.Int64,
-    "picked": pl.String,
-    "best_on_test": pl.String,
-    "regret": pl.Float64,
-    "naive_regret": pl.Float64,
-    **dict.fromkeys(_COUNTS, pl.Int64),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,43 +36,6 @@ class RegretSettings:
     most_halves: int = 60
     replicates: int = 300
     seed: int = 0
-
-
-def search_regrets(runs: pl.DataFrame, *, tested: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Regret of the choice of a config in each search.
-
-    Args:
-        runs: table of runs from ``checked_runs``.
-        tested: table of other test scores, as in ``config_candidates``.
-
-    Returns:
-        ``block``, ``loss``, ``protocol``, ``repeat``, ``picked`` and
-        ``best_on_test`` (names; those that tie joined by ``, ``), ``regret`` (cross-fitted; null
-        with fewer than two test runs besides its own), ``naive_regret`` (oracle and pick scored
-        on all test runs that the pick has, its own too; never negative, too large; null if the
-        pick was not tested, or nothing else in the same runs), ``num_candidates`` (compared),
-        ``num_missing`` (completed, but not in all test runs that the pick has), ``num_pruned``,
-        ``num_failed`` and ``num_runs`` (test runs of the pick besides its own).
-    """
-    rows = []
-    for candidates in config_candidates(runs, tested=tested):
-        naive, best = naive_regret(candidates)
-        used_E, kept_C = comparable(candidates, ~candidates.is_own_E)
-        rows.append(
-            {
-                **dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True)),
-                "picked": _names(candidates, candidates.pick_shares_C > 0),
-                "best_on_test": None if best is None else _names(candidates, best),
-                "regret": cross_fitted_regret(candidates, RegretSettings()),
-                "naive_regret": naive,
-                "num_candidates": int(kept_C.sum()),
-                "num_missing": int((~kept_C & np.isfinite(candidates.val_C)).sum()),
-                "num_pruned": candidates.num_pruned,
-                "num_failed": candidates.num_failed,
-                "num_runs": int(used_E.sum()),
-            }
-        )
-    return pl.DataFrame(rows, schema=_SCHEMA)
 
 
 def mean_regret(
@@ -135,20 +79,6 @@ def cross_fitted_regret(candidates: Candidates, settings: RegretSettings) -> flo
     return None if np.isnan(regret) else regret
 
 
-def naive_regret(candidates: Candidates) -> tuple[float | None, NDArray[np.bool_] | None]:
-    """Best mean on test minus that of the pick, and which candidates (C,) are best.
-
-    Over all test runs that the pick has, its own too; None if it has none, or no rival in them.
-    """
-    used_E, kept_C = comparable(candidates, np.ones(len(candidates.runs), dtype=bool))
-    if not used_E.any() or kept_C.sum() < 2:
-        return None, None
-    means_C = np.full(len(kept_C), -np.inf)
-    means_C[kept_C] = candidates.test_CE[kept_C][:, used_E].mean(axis=1).round(MEAN_DIGITS)
-    picked = float(means_C[kept_C] @ candidates.pick_shares_C[kept_C])
-    return float(means_C.max()) - picked, means_C == means_C.max()
-
-
 def comparable(
     candidates: Candidates, is_used_E: NDArray[np.bool_]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
@@ -156,30 +86,6 @@ def comparable(
     is_known_CE = np.isfinite(candidates.test_CE)
     is_used_E = is_used_E & is_known_CE[candidates.pick_shares_C > 0].all(axis=0)
     return is_used_E, np.logical_and.reduce(is_known_CE[:, is_used_E], axis=1)
-
-
-def choice_verdict(row: dict[str, object]) -> str:
-    """A row of ``search_regrets`` as a sentence: what test would choose, and validation instead.
-
-    Args:
-        row: values of ``picked``, ``best_on_test``, ``regret`` and ``naive_regret``.
-    """
-    picked, best, regret = row["picked"], row["best_on_test"], row["regret"]
-    if best is None:
-        return f"validation chooses {picked}; test compares nothing with it"
-    if picked == best:
-        return f"validation and test both choose {picked}"
-    crossed = "" if regret is None else f" ({regret:.2f} cross-fitted)"
-    return (
-        f"test chooses {best}; validation chooses {picked}, {row['naive_regret']:.2f} points "
-        f"worse{crossed}"
-    )
-
-
-def _names(candidates: Candidates, is_named_C: NDArray[np.bool_]) -> str:
-    return ", ".join(
-        name for name, named in zip(candidates.candidates, is_named_C, strict=True) if named
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

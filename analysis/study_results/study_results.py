@@ -10,7 +10,7 @@ from PIL import Image
 
 from analysis.protocols.protocol_study import ProtocolStudy
 from analysis.protocols.read_protocols import protocol_study
-from analysis.protocols.study_frames import StudyFrames, drawn_trials, frames_of
+from analysis.protocols.study_frames import StudyFrames, frames_of
 from analysis.scores.cached_reader import CachedReader
 from analysis.scores.class_intervals import class_intervals
 from analysis.scores.compared_runs import ComparedRuns, compared_protocol, trials_of
@@ -319,17 +319,10 @@ class StudyResults:
         """Search -> suggestions that were requested for it."""
         return read_asks(StudyPaths(self.folder))
 
-    @cached_property
-    def drawn(self) -> pl.DataFrame:
-        """Trials that samplers drew, from `analysis.protocols.study_frames.drawn_trials`."""
-        return drawn_trials(self.asks)
-
     @property
     def frames(self) -> StudyFrames:
         """The frames that statistics of all protocols are computed from, none read twice."""
-        return frames_of(
-            self.reader, study=self.study, trials=self.trials, drawn=self.drawn, k=self.k
-        )
+        return frames_of(self.reader, study=self.study, trials=self.trials, k=self.k)
 
     @cached_property
     def protocol_study(self) -> ProtocolStudy | None:

@@ -12,7 +12,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.tournament.independent_units import IndependentUnits
 from analysis.wording import counted
 
 SHOWN_COLUMNS = {"dataset": "data sets", "backbone": "backbones"}  # columns of groups, in words
@@ -20,7 +19,7 @@ _DIGITS = 12  # of a mean over blocks, so that equal means tie whatever their ro
 
 
 @dataclass(frozen=True, kw_only=True)
-class BlockGroups(IndependentUnits):
+class BlockGroups:
     """The B blocks of a tournament in G groups, numbered by first appearance.
 
     Attributes:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from analysis.hypothesis_tests.pairwise_comparisons import blocks_needed
-from analysis.tournament.independent_units import IndependentUnits
+from analysis.tournament.repeated_runs import IndependentUnits
 from orchestrator.results.records.tournament_rules import PrimaryTest
 
 METHODS: Mapping[PrimaryTest, str] = {

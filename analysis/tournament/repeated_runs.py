@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.tournament.independent_units import IndependentUnits
+from analysis.tournament.block_groups import BlockGroups
 from analysis.wording import counted
 
 _FEWEST = 2  # runs of a block, below which nothing is known of their scatter
 
 
 @dataclass(frozen=True, kw_only=True)
-class RepeatedRuns(IndependentUnits):
+class RepeatedRuns:
     """The runs (repeats, seeds or folds) of each block that all competitors share.
 
     Blocks are fixed. Within a block and seed competitors differ by what is true there and by
@@ -66,6 +66,10 @@ class RepeatedRuns(IndependentUnits):
             f" share; one has {min(self.runs_of_blocks)}: nothing shows what a repetition would"
             " change."
         )
+
+
+IndependentUnits = BlockGroups | RepeatedRuns
+"""What the tests of a tournament count as independent, which follows from what they ask."""
 
 
 def shared_runs(runs: Sequence[NDArray[np.float64]]) -> tuple[NDArray[np.float64], ...]:

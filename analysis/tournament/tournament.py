@@ -31,8 +31,7 @@ from analysis.hypothesis_tests.skillings_mack import (
     skillings_mack,
 )
 from analysis.tournament.block_groups import BlockGroups, block_groups, members_by
-from analysis.tournament.independent_units import IndependentUnits
-from analysis.tournament.repeated_runs import RepeatedRuns
+from analysis.tournament.repeated_runs import IndependentUnits, RepeatedRuns
 from orchestrator.results.records.tournament_rules import PrimaryTest, Question
 from podium.errors import PodiumError
 

@@ -60,11 +60,6 @@ def is_table(place: object) -> TypeGuard[Path]:
     return isinstance(place, Path) and place.suffix.lower() in (*_TEXTS, _PARQUET)
 
 
-def read_frame(path: Path, *, as_typed: bool = False) -> pl.DataFrame:
-    """The rows of `read_table_file`, for tables whose columns are all known by name."""
-    return read_table_file(path, as_typed=as_typed).frame
-
-
 def read_table_file(path: Path, *, as_typed: bool = False) -> TableFile:
     """The table of a text or Parquet file, without blanks around cells.
 

@@ -14,12 +14,12 @@ import polars as pl
 from analysis.estimates.confidence_intervals import Interval
 from analysis.scores.final_scores import final_trials
 from analysis.scores.protocol_runs import search_runs
-from analysis.selection.incumbents import incumbent_curves
 from docs.make.markdown import table
 from docs.make.screening_measures import (
     SEARCH,
     Agreement,
     agreement_by_block,
+    best_so_far,
     config_agreement,
     leads,
     mean_agreement,
@@ -89,7 +89,7 @@ def _read(folder: Path) -> _Results:
         folder=folder,
         trials=trials,
         searched=searched,
-        curves=incumbent_curves(runs),
+        curves=best_so_far(runs),
         winners=means.filter(pl.col("finalist") == "winner"),
         defaults=means.filter(pl.col("finalist") == "default"),
         seeds=tested.filter(pl.col("finalist") == "winner"),

@@ -1,8 +1,6 @@
 """What heads on frozen features tell of fine-tuning, from frames of three finished studies.
 
-Curves are those of `analysis.selection.incumbents.incumbent_curves`: ``block``, ``loss``,
-``num_trials`` (from 1) and ``val``, the best validation score of so many trials. Scores are from 0
-to 1.
+Curves are those of `best_so_far`. Scores are from 0 to 1.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -33,6 +31,26 @@ class Agreement:
     tau: float
     p: float
     num: int
+
+
+def best_so_far(runs: pl.DataFrame) -> pl.DataFrame:
+    """The best validation score of each search after each of its trials.
+
+    Args:
+        runs: table of runs from `analysis.scores.protocol_runs.search_runs`, each config once.
+
+    Returns:
+        ``block``, ``loss``, ``num_trials`` (from 1) and ``val`` (null before the first complete
+        trial).
+    """
+    is_complete = (pl.col("state") == "COMPLETE") & pl.col("val").is_not_null()
+    score = pl.when(is_complete).then(pl.col("val"))
+    trials = runs.filter(pl.col("stage") == "search").sort(*SEARCH, "index")
+    return trials.select(
+        *SEARCH,
+        pl.int_range(1, pl.len() + 1).over(SEARCH).alias("num_trials"),
+        score.cum_max().forward_fill().over(SEARCH).alias("val"),
+    )
 
 
 def agreement(x: Sequence[float], y: Sequence[float]) -> Agreement:

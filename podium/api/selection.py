@@ -1,9 +1,7 @@
 """What the folds, searches and validation protocols of a study say, as answers."""
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -23,7 +21,6 @@ from analysis.hyperparameters.tuned_hyperparameters import (
     tuned_hyperparameters,
 )
 from analysis.protocols.protocol_study import ProtocolStudy
-from analysis.protocols.published_protocols import PublishedProtocols, published_protocols
 from analysis.protocols.read_protocols import read_protocols
 from analysis.protocols.selected_configs import protocol_headline
 from analysis.protocols.statistics_record import protocol_record, protocol_rows
@@ -34,18 +31,11 @@ from analysis.scores.ranked_score import chosen_score
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
 from podium.api.answer import Answer, frame_of
-from podium.arguments.table_argument import Names, names_given
 from podium.errors import PodiumError
 from podium.terminal.cross_validation_text import cells_rows, cross_validation_text
 from podium.terminal.importance_text import METHODS, importance_rows, importance_text
 from podium.terminal.printing import Row
 from podium.terminal.protocols_text import study_text
-
-_WIDTH = 99
-_NAIVE = (
-    "A typed table holds one run of each candidate, so oracle and pick are scored by the runs that"
-    " they were chosen by: the regret is too large, and there is no interval."
-)
 
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
@@ -220,77 +210,3 @@ class ProtocolsAnswer(Answer):
 def protocols_answer(folder: Place, k: int | None) -> Answer:
     """Comparison of validation protocols: see `podium.Results.protocols`."""
     return ProtocolsAnswer(read_protocols(folder, k))
-
-
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
-class PublishedSelectionAnswer(Answer):
-    """What a typed table shows of its validation protocols.
-
-    Attributes:
-        found: choices and verdicts of each group.
-        name: name of the table.
-    """
-
-    found: PublishedProtocols
-    name: str
-
-    @property
-    def headline(self) -> str:
-        """The verdict on the first group."""
-        group, verdict = self.found.verdicts[0]
-        return f"{group or self.name}: {verdict}."
-
-    @property
-    def frame(self) -> pl.DataFrame:
-        """One row per group, with its verdict."""
-        return frame_of(self.shown_rows())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Verdicts, choices and folds."""
-        return {
-            "by": self.found.by,
-            "verdicts": dict(self.found.verdicts),
-            "choices": self.found.choices.to_dicts(),
-            "folds": self.found.folds.to_dicts(),
-        }
-
-    def shown_rows(self) -> Sequence[Row]:
-        """The verdicts."""
-        return [{"group": group, "verdict": verdict} for group, verdict in self.found.verdicts]
-
-    def __str__(self) -> str:
-        lines = [f"{group or self.name}: {verdict}." for group, verdict in self.found.verdicts]
-        if len(self.found.choices):
-            lines.append(_NAIVE)
-        return "\n\n".join(textwrap.fill(line, _WIDTH, break_on_hyphens=False) for line in lines)
-
-
-def published_selection(
-    table: Path,
-    *,
-    by: Names | None = None,
-    candidate: str | None = None,
-    val: str | None = None,
-    test: str | None = None,
-) -> Answer:
-    """Compare what validation picked with the best on test, in a table with both scores.
-
-    Args:
-        table: path of the table (CSV or Parquet).
-        by: names of the columns within which something was chosen; None means all of text.
-        candidate: name of the column of what was chosen among; None means the known one.
-        val: name of the column of validation scores; None means the one named so.
-        test: name of the column of test scores; None means the one named so.
-
-    Raises:
-        PodiumError: a column is missing or cannot be guessed, or a row is duplicated.
-        CorruptFileError: the file is not what its name says.
-    """
-    found = published_protocols(
-        table,
-        by=None if by is None else names_given(by, "by"),
-        candidate=candidate,
-        val=val,
-        test=test,
-    )
-    return PublishedSelectionAnswer(found, table.stem)

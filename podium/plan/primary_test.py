@@ -5,9 +5,8 @@ from typing import Any
 
 from analysis.hypothesis_tests.pairwise_comparisons import SmallestP, smallest_p
 from analysis.tournament.block_groups import block_groups
-from analysis.tournament.independent_units import IndependentUnits
 from analysis.tournament.primary_test_text import METHODS, needed_text
-from analysis.tournament.repeated_runs import RepeatedRuns
+from analysis.tournament.repeated_runs import IndependentUnits, RepeatedRuns
 from orchestrator.planning.study_plan import StudyPlan
 
 

@@ -1,10 +1,9 @@
-"""Tables of runs for the tests of protocol statistics, typed or simulated from planted truth."""
+"""Tables of runs for the tests of protocol statistics."""
 
 import numpy as np
 import polars as pl
 
 from analysis.scores.protocol_run_checks import checked_runs
-from tests.analysis import thesis_cub200
 
 PLACE = {"block": "b", "loss": "l", "protocol": "p"}
 
@@ -52,29 +51,4 @@ def shared_configs(val_QC, test_QC):
         run(f"c{c}", repeat=q, seed=q, val=val_QC[q][c], test=test_QC[q][c])
         for q in range(repeats)
         for c in range(configs)
-    )
-
-
-def thesis_split_ratios():
-    """Table 14 of the thesis: one run for each split ratio, the thing to be chosen."""
-    ratios = pl.read_csv(thesis_cub200.DATA / "thesis_protocols.csv").filter(
-        pl.col("experiment") == "split_ratio"
-    )
-    return runs_table(
-        run(row["setting"], val=row["best_val_recall_at_1"], test=row["test_recall_at_1"])
-        for row in ratios.to_dicts()
-    )
-
-
-def thesis_folds():
-    """Table 13 of the thesis: ten folds of one config."""
-    folds = pl.read_csv(thesis_cub200.DATA / "thesis_cross_validation.csv")
-    return runs_table(
-        run(
-            "default",
-            fold=row["fold"],
-            val=row["best_val_recall_at_1"],
-            test=row["test_recall_at_1"],
-        )
-        for row in folds.to_dicts()
     )

@@ -150,15 +150,6 @@ class SlowStudy:
             for tests in [self.tests_elsewhere(block, loss, protocol, repeat, scale)]
         )
 
-    def naive_regret(self, protocol):
-        """Mean over searches of the best own test less the pick's."""
-        return mean(
-            max(test for _, test in searched.values())
-            - searched[self.pick(block, loss, protocol, repeat)][1]
-            for block, loss, repeat in self.cells()
-            for searched in [self.searched(block, loss, protocol, repeat)]
-        )
-
     def overtuning(self, protocol, scale=None):
         """Of the last incumbent, the best so far chosen on one half of the other runs."""
         found = []

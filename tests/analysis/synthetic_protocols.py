@@ -26,11 +26,9 @@ def study_frames(truth, seed):
             for repeat in range(truth.repeats):
                 rows.add_repeat(block, loss, repeat)
     trials = pl.DataFrame(rows.trials, schema=TRIAL_SCHEMA)
-    is_drawn = (pl.col("stage") == "search") & ~pl.col("is_default")
     return StudyFrames(
         study=truth.study,
         trials=trials,
-        drawn=trials.filter(is_drawn).select("search", "trial_id"),
         scores=pl.LazyFrame(rows.scores, schema=SCORE_SCHEMA),
         class_hits=HitRows(pl.LazyFrame(rows.class_hits, schema=HIT_SCHEMA)),
         test_scores=pl.LazyFrame(rows.test_scores, schema=SCORE_SCHEMA),

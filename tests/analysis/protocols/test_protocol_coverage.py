@@ -15,8 +15,7 @@ from analysis.protocols.optimism_by_protocol import (
     optimism_over_classes,
     optimism_over_runs,
 )
-from analysis.protocols.scoring_runs import common_tests
-from analysis.protocols.selection_quality import same_run_means, selection_quality
+from analysis.protocols.selection_quality import selection_quality
 from analysis.selection.selection_candidates import config_candidates
 from analysis.selection.selection_measures import choice_cells
 from analysis.selection.selection_regret import RegretSettings
@@ -41,11 +40,19 @@ QUICK = RegretSettings(most_halves=20, replicates=100)
 PAIRS = [("fixed", "kfold"), ("fixed", "test_tuned"), ("kfold", "test_tuned")]
 
 
+def scale_runs(runs):
+    """The test runs of the scale under the label of every protocol."""
+    tested = runs.filter(pl.col("protocol") == "test_tuned")
+    return pl.concat(
+        tested.with_columns(pl.lit(label).alias("protocol")) for label in TRUTH.judges
+    )
+
+
 def one_study(seed):
     """(name, protocol or pair) -> low, high."""
     frames = study_frames(TRUTH, seed)
     runs = frames.searches_of(frames.trials)
-    tested = common_tests(runs, TRUTH.protocols)
+    tested = scale_runs(runs)
     found = selection_quality(runs, order=list(TRUTH.judges), tested=tested, settings=QUICK)
     finals = study_finals(frames, frames.trials, order=list(TRUTH.judges)).cells
     parts = frames.finals_of(frames.trials, train_on="part")
@@ -53,7 +60,7 @@ def one_study(seed):
         runs, fresh_runs(frames.trials, parts), one_split=list(TRUTH.judges)
     )
     rungs = ("tuned_part", "tuned_all", "tuning", "classes")
-    means = [found.means, same_run_means(runs), optimism, group_means(finals, rungs)]
+    means = [found.means, optimism, group_means(finals, rungs)]
     intervals = {
         (row["measure"], row["protocol"]): (row["low"], row["high"])
         for frame in means
@@ -91,7 +98,6 @@ class Model:
         self.true_C = true_C
         self.run_DC = true_C + generator.normal(0, TRUTH.run_noise / folds, shape)
         self.val_DC = self.run_DC + generator.normal(0, judge.val_noise / folds, shape)
-        self.own_DC = self.run_DC + generator.normal(0, TRUTH.test_noise / folds, shape)
         test = np.hypot(TRUTH.run_noise, TRUTH.test_noise)
         num = TRUTH.repeats - 1
         self.tests_DCE = true_C[:, None] + generator.normal(0, test, (*shape, num))
@@ -130,9 +136,6 @@ class Model:
     def rate(self):
         return (self.pick_D == self.tests_DCE.mean(axis=2).argmax(axis=1)).mean() / POINT
 
-    def naive_regret(self):
-        return (self.own_DC.max(axis=1) - self.own_DC[self.rows_D, self.pick_D]).mean()
-
     def fresh(self):
         return self.val_DC[self.rows_D, self.pick_D].mean() - self.picked()
 
@@ -150,8 +153,6 @@ PLANTED = {
     "overtuning": lambda m: m.overtuning(),
     "tau": lambda m: m.tau(m.tests_DCE.mean(axis=2)),
     "rate": lambda m: m.rate(),
-    "naive_regret": lambda m: m.naive_regret(),
-    "own_tau": lambda m: m.tau(m.own_DC),
     "fresh": lambda m: m.fresh(),
     "tuned_all": lambda m: m.picked(),
     "tuning": lambda m: m.picked() - m.true_C[0],
@@ -186,7 +187,7 @@ def test_estimates_of_regret_are_not_biased():
         for seed in range(30)
         for frames in [study_frames(TRUTH, 1000 + seed)]
         for runs in [frames.searches_of(frames.trials)]
-        for tested in [common_tests(runs, TRUTH.protocols)]
+        for tested in [scale_runs(runs)]
     ]
     estimates_SP = np.array([list(column) for column in found]) / POINT
     error_P = estimates_SP.std(axis=0, ddof=1) / np.sqrt(len(found))

@@ -63,9 +63,6 @@ def test_choices_on_own_runs_equal_a_slow_computation(repeated_study, slow_study
     assert value(means, protocol, "picked_test") == pytest.approx(slow_study.picked_test(protocol))
     assert value(means, protocol, "regret") == pytest.approx(slow_study.regret(protocol))
     assert value(means, protocol, "tau") == pytest.approx(slow_study.tau(protocol))
-    assert value(repeated_study.picks.same_run, protocol, "naive_regret") == pytest.approx(
-        slow_study.naive_regret(protocol)
-    )
 
 
 @pytest.mark.parametrize("protocol", list(TRUTH.judges))
@@ -186,13 +183,13 @@ def test_nothing_is_missing_without_a_reason(repeated_study):
 def test_the_order_of_rows_changes_no_bit(repeated_frames, repeated_study):
     again = protocol_study(shuffled(repeated_frames, seed=1))
     frames = attrgetter(
-        *("runs", "finals.means", "finals.by_loss", "finals.differences", "picks.same_run"),
-        *("losses", "optimism.over_runs", "costs.by_protocol", "costs.best_of_trials", "readings"),
+        *("runs", "finals.means", "finals.by_loss", "finals.differences"),
+        *("losses", "optimism.over_runs", "costs.by_protocol", "readings"),
     )
     for mine, theirs in zip(frames(repeated_study), frames(again), strict=True):
         assert mine.equals(theirs)
     for side in ("scale", "own"):
-        for name in ("means", "by_block_and_loss", "differences", "pick_rates", "searches"):
+        for name in ("means", "differences", "pick_rates", "searches"):
             mine, theirs = (attrgetter(f"{side}.{name}")(s.picks) for s in (repeated_study, again))
             assert mine.equals(theirs), name
 
@@ -217,7 +214,6 @@ def test_runs_that_early_stopping_let_run_score_no_pick():
     assert found.reasons["scale"].startswith("test_tuned stopped trials early")
     assert found.reasons["own"].startswith("fixed, kfold, test_tuned stopped trials early")
     assert found.costs.by_protocol["pruned_hours"].min() > 0
-    assert "pruned" in found.reasons["best_of_trials"]
     assert value(found.finals.means, "fixed", "tuning") is not None
 
 
@@ -239,7 +235,6 @@ def test_a_protocol_that_stops_trials_early_is_scored_on_the_scale_of_another(re
     [
         ({"quarantine": False}, "scale", "no search trial of test_tuned was tested"),
         ({"quarantine": False}, "own", "searches were not tested"),
-        ({"quarantine": False}, "same_run", "searches were not tested"),
         ({"repeats": 1}, "scale", "other repeats, and there is one"),
         ({"repeats": 1}, "own", "other repeats, and there is one"),
         ({"judges": {"fixed": Judge()}}, "scale", "needs a second protocol"),
@@ -249,7 +244,6 @@ def test_a_protocol_that_stops_trials_early_is_scored_on_the_scale_of_another(re
         ({"train_on": ("part",)}, "finals", r"final.train_on: \[part, all\]"),
         ({"train_on": ("all",), "repeats": 1}, "optimism_over_runs", "finals have another split"),
         ({"losses": ("a",)}, "losses", "choosing a loss needs two"),
-        ({"sampler": "tpe"}, "best_of_trials", "sampler is 'tpe'"),
     ],
 )
 def test_what_cannot_be_computed_says_why(changes, attribute, reason):

@@ -46,7 +46,7 @@ def test_nmi_and_f1_are_seen_on_the_page_with_its_folds_open(chromium, address, 
     )
     assert "points of NMI above the next" in visit.page.locator("#summary").inner_text()
     assert visit.page.locator("#nmi-0").is_visible()
-    assert visit.page.locator("#loss-groups-figure .plot[role=img]").is_visible()
+    assert visit.page.locator("#loss-groups-table").is_visible()
     assert "pairs minus proxies" in visit.page.locator("#loss-groups").inner_text()
     assert visit.complaints == []
 

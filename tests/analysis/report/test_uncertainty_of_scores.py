@@ -1,28 +1,18 @@
-"""The sections on budget, optimism and components, of a study of known truth."""
-
-import re
+"""The section on components, and what a plan takes from it, of a study of known truth."""
 
 import pytest
 
-from analysis.report.optimism import optimism
-from analysis.report.search_budget import search_budget
 from analysis.report.variance_components import variance_components
 from analysis.study_results.assumptions_for_plans import measured_assumptions
 from analysis.study_results.study_results import read_results
-from tests.analysis.page_text import page_of, rows_of, text_of
+from tests.analysis.page_text import page_of, rows_of
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
-
-SECTIONS = (search_budget, optimism, variance_components)
-
-
-def page_of_sections(results):
-    return page_of(results, *SECTIONS)
 
 
 @pytest.fixture(scope="module")
 def uncertainty_page(synthetic_results):
-    return page_of_sections(synthetic_results)
+    return page_of(synthetic_results, variance_components)
 
 
 def row_of(page, table, name):
@@ -49,27 +39,6 @@ def test_what_one_of_cannot_tell_is_named(uncertainty_page):
     assert row[1:] == ["–", "–", "cannot be distinguished from loss within block"]
 
 
-def test_a_sampler_that_learns_has_incumbents_and_no_expected_best(uncertainty_page):
-    assert "The sampler (tpe) chooses trials by earlier ones" in text_of(uncertainty_page)
-    gains = {
-        (row[0], row[1]): float(row[2].replace("−", "-"))
-        for row in rows_of(uncertainty_page, "budget-table")
-    }
-    for loss, gain in {"contrastive": 4, "multi_similarity": 2, "proxy_anchor": 8}.items():
-        found = gains[loss, "10"] - gains[loss, "1"]
-        assert found == pytest.approx(gain, abs=0.5)
-
-
-def test_optimism_is_the_sum_of_its_parts(uncertainty_page):
-    points = {}
-    for loss, part, value, *_ in rows_of(uncertainty_page, "optimism-table"):
-        points[loss, part] = float(value.replace("−", "-"))
-    for loss in ("contrastive", "multi_similarity", "proxy_anchor"):
-        parts = points[loss, "Epoch"] + points[loss, "Config"]
-        assert points[loss, "Epoch and config"] == pytest.approx(parts, abs=0.011)
-    assert "Validation minus test is not shown" in text_of(uncertainty_page)
-
-
 def test_a_plan_like_this_study_assumes_what_was_planted(synthetic_results):
     measured = measured_assumptions(synthetic_results)
 
@@ -80,16 +49,6 @@ def test_a_plan_like_this_study_assumes_what_was_planted(synthetic_results):
     assert 55 < measured["recall"] < 80
 
 
-def test_every_figure_is_followed_by_its_table_and_ids_are_unique(uncertainty_page):
-    assert (
-        uncertainty_page.count("<figure")
-        == uncertainty_page.count("The numbers of this figure")
-        >= 2
-    )
-    ids = re.findall(r'\bid="([^"]+)"', uncertainty_page)
-    assert len(ids) == len(set(ids))
-
-
 def test_one_block_one_seed_and_failed_finals_leave_what_can_still_be_said(tmp_path):
     truth = Truth(
         scripts=("latin",),
@@ -98,7 +57,7 @@ def test_one_block_one_seed_and_failed_finals_leave_what_can_still_be_said(tmp_p
         failed_finals=(("glyphs-latin/conv_small/16", "contrastive"),),
     )
     results = read_results(write_store(tmp_path / "small", truth))
-    page = page_of_sections(results)
+    page = page_of(results, variance_components)
 
     assert 'id="final-components-table"' not in page
     assert "block_std" not in measured_assumptions(results)

@@ -7,7 +7,7 @@ from polars.testing import assert_frame_equal
 from analysis.estimates.class_variance import class_variance
 from analysis.scores.protocol_run_checks import checked_class_hits
 from analysis.scores.search_hits import SearchHits
-from analysis.selection.optimism_of_losses import optimism_over_classes_by_loss
+from analysis.selection.optimism import class_optimism, of_several_classes
 from orchestrator.results.trial_files.reader import Reader
 from tests.analysis.protocol_store import write_protocol_store
 from tests.analysis.protocol_truth import Judge, K, ProtocolTruth
@@ -88,10 +88,8 @@ def test_statistics_in_parts_are_those_of_one_table(study, epochs_of_part):
     grouping = {"group": ["block", "loss", "repeat", "fold"], "member": ["config", "seed"]}
 
     assert class_variance(parts, **grouping) == class_variance(whole, **grouping)
-    assert_frame_equal(
-        optimism_over_classes_by_loss(parts, has_one_split=True),
-        optimism_over_classes_by_loss(whole, has_one_split=True),
-    )
+    optimism = [class_optimism(map(of_several_classes, hits)) for hits in (parts, whole)]
+    assert_frame_equal(*optimism)
 
 
 def test_a_study_without_complete_searches_has_an_empty_part(tmp_path):
@@ -99,4 +97,4 @@ def test_a_study_without_complete_searches_has_an_empty_part(tmp_path):
     (none,) = SearchHits(reader.trials().collect(), reader, k=1)
 
     assert none.is_empty()
-    assert optimism_over_classes_by_loss([none], has_one_split=True).is_empty()
+    assert class_optimism([none]).is_empty()

@@ -6,25 +6,18 @@ import numpy as np
 import polars as pl
 import pytest
 
-from analysis.protocols.published_protocols import fold_summary
 from analysis.selection.selection_candidates import config_candidates, loss_candidates
 from analysis.selection.selection_regret import (
     RegretSettings,
-    choice_verdict,
     cross_fitted_regret,
     mean_regret,
-    naive_regret,
-    search_regrets,
 )
-from tests.analysis import thesis_cub200
 from tests.analysis.protocol_studies import (
     final,
     run,
     runs_table,
     searched_and_tested,
     shared_configs,
-    thesis_folds,
-    thesis_split_ratios,
 )
 
 QUICK = RegretSettings(most_halves=20, replicates=150)
@@ -58,6 +51,11 @@ def mean_regrets(runs, settings=None, candidates_of=config_candidates):
     ]
 
 
+def regrets_of(runs):
+    """The regret of every search."""
+    return [cross_fitted_regret(found, RegretSettings()) for found in config_candidates(runs)]
+
+
 @pytest.mark.parametrize("num_runs", [2, 3, 5, 6])
 def test_regret_equals_a_slow_computation_also_with_ties(num_runs):
     generator = np.random.default_rng(num_runs)
@@ -67,22 +65,19 @@ def test_regret_equals_a_slow_computation_also_with_ties(num_runs):
     expected = slow_regret(
         dict(zip(names, val, strict=True)), dict(zip(names, test.tolist(), strict=True))
     )
-    row = search_regrets(searched_and_tested(val, test)).row(0, named=True)
-    assert row["regret"] == pytest.approx(expected)
-    means = test.mean(axis=1)
-    assert row["naive_regret"] == pytest.approx(means.max() - means[val == val.max()].mean())
+    assert regrets_of(searched_and_tested(val, test)) == pytest.approx([expected])
 
 
 def test_the_run_a_choice_was_made_by_does_not_score_it():
     generator = np.random.default_rng(0)
     val, test = generator.normal(size=(2, 4, 5))
-    regrets = search_regrets(shared_configs(val, test))
-    for q, regret in enumerate(regrets["regret"]):
+    regrets = regrets_of(shared_configs(val, test))
+    for q, regret in enumerate(regrets):
         others = np.delete(test, q, axis=0)
         expected = slow_regret(dict(enumerate(val[q])), dict(enumerate(others.T.tolist())))
         assert regret == pytest.approx(expected)
     (overall,) = mean_regrets(shared_configs(val, test))
-    assert overall["regret"] == pytest.approx(regrets["regret"].mean())
+    assert overall["regret"] == pytest.approx(np.mean(regrets))
     assert overall["num_estimated"] == 4
 
 
@@ -94,30 +89,24 @@ def test_losses_compete_by_what_their_searches_picked():
         rows += [final("c1", s, 50, loss=loss) for s in range(3)]
     (candidates,) = loss_candidates(config_candidates(runs_table(rows)))
     assert [candidates.candidates[c] for c in np.flatnonzero(candidates.pick_shares_C)] == ["y"]
-    naive, best = naive_regret(candidates)
-    assert (naive, [candidates.candidates[c] for c in np.flatnonzero(best)]) == (2, ["z"])
     tests = {"x": (3, 1, 2), "y": (1, 1, 1), "z": (0, 0, 9)}
     expected = slow_regret({"x": 0.5, "y": 0.9, "z": 0.1}, tests)
     assert cross_fitted_regret(candidates, RegretSettings()) == pytest.approx(expected)
 
 
-def test_an_oracle_scored_on_its_own_runs_regrets_more():
-    # All configs are equal, so nothing is to be regretted.
-    plain, crossed = [], []
+def test_where_all_configs_are_equal_nothing_is_to_be_regretted():
+    crossed = []
     for seed in range(40):
         generator = np.random.default_rng(seed)
         frame = searched_and_tested(generator.normal(size=20), generator.normal(size=(20, 4)))
-        row = search_regrets(frame).row(0, named=True)
-        plain.append(row["naive_regret"])
-        crossed.append(row["regret"])
-    assert np.mean(plain) > 0.7
+        crossed += regrets_of(frame)
     # False alarm at 4 standard errors: 1 in 16,000.
     assert abs(np.mean(crossed)) < 4 * np.std(crossed) / np.sqrt(40)
 
 
-def test_with_one_test_run_there_is_only_the_naive_regret():
+def test_one_test_run_has_no_regret():
     frame = searched_and_tested([1, 2], [[5.0], [3.0]])
-    assert search_regrets(frame)["naive_regret"].item() == 2
+    assert regrets_of(frame) == [None]
     (mean,) = mean_regrets(frame)
     assert (mean["regret"], mean["low"], mean["high"], mean["num_estimated"]) == (None,) * 3 + (0,)
 
@@ -135,19 +124,16 @@ def test_pruned_failed_and_untested_configs_are_counted_not_compared():
         *(final("c2", s, 9.0) for s in range(3)),
         *(final("c4", s, 9.0, state="COMPLETE" if s else "FAILED") for s in range(3)),
     ]
-    row = search_regrets(runs_table(rows)).row(0, named=True)
-    assert (row["picked"], row["best_on_test"], row["regret"]) == ("c0", "c1", 1)
-    counts = ("num_candidates", "num_missing", "num_pruned", "num_failed", "num_runs")
-    assert [row[name] for name in counts] == [2, 1, 1, 2, 3]
+    (candidates,) = config_candidates(runs_table(rows))
+    assert regrets_of(runs_table(rows)) == [1]
+    assert (candidates.num_pruned, candidates.num_failed) == (1, 2)
 
 
 def test_a_pick_that_was_not_tested_or_has_no_rival_has_no_regret():
     rows = [run("c0", val=0.5), run("c1", val=0.4), *(final("c1", s, 1.0) for s in range(3))]
-    row = search_regrets(runs_table(rows)).row(0, named=True)
-    assert (row["regret"], row["naive_regret"], row["best_on_test"]) == (None, None, None)
-    assert choice_verdict(row) == "validation chooses c0; test compares nothing with it"
+    assert regrets_of(runs_table(rows)) == [None]
     alone = runs_table([run("c0", val=0.5), *(final("c0", s, 1.0) for s in range(3))])
-    assert search_regrets(alone).row(0, named=True)["regret"] is None
+    assert regrets_of(alone) == [None]
 
 
 def test_folds_of_a_run_are_averaged():
@@ -156,45 +142,15 @@ def test_folds_of_a_run_are_averaged():
         for config, folds in {"c0": [(1, 5), (5, 1)], "c1": [(4, 4), (4, 0)]}.items()
         for fold, (val, test) in enumerate(folds)
     ]
-    row = search_regrets(runs_table(rows)).row(0, named=True)
-    assert (row["picked"], row["best_on_test"], row["naive_regret"]) == ("c1", "c0", 1)
+    (candidates,) = config_candidates(runs_table(rows))
+    assert candidates.val_C.tolist() == [3, 4]
+    assert candidates.test_CE.tolist() == [[3], [2]]
 
 
 def test_equal_seeds_give_equal_intervals():
     frame = shared_configs(*np.random.default_rng(0).normal(size=(2, 4, 5)))
     assert mean_regrets(frame) == mean_regrets(frame)
     assert mean_regrets(frame) != mean_regrets(frame, RegretSettings(seed=1))
-
-
-def test_the_split_ratio_of_the_thesis_was_chosen_by_test():
-    row = search_regrets(thesis_split_ratios()).row(0, named=True)
-    assert row["naive_regret"] == pytest.approx(1.46)
-    assert row["regret"] is None
-    assert choice_verdict(row) == (
-        "test chooses 90/10; validation chooses 95/5, 1.46 points worse"
-    )
-
-
-def test_the_ten_folds_of_the_thesis():
-    row = fold_summary(thesis_folds()).row(0, named=True)
-    assert row["test_mean"] == pytest.approx(63.605)
-    assert row["test_std"] == pytest.approx(0.595, abs=5e-4)
-    assert row["tau"] == pytest.approx(-0.449, abs=5e-4)
-    assert row["num_folds"] == 10
-    published = pl.read_csv(thesis_cub200.DATA / "thesis_protocols.csv").row(0, named=True)
-    assert published["loss"] == "MultiSimilarity"
-    assert row["test_mean"] == pytest.approx(published["test_recall_at_1"], abs=0.0051)
-    assert row["test_std"] == pytest.approx(published["test_std"], abs=0.0051)
-
-
-def test_one_fold_has_no_deviation_and_failed_folds_are_missing():
-    rows = [
-        run("c0", fold=0, val=1, test=2),
-        run("c0", fold=1, val=1, test=9, state="FAILED"),
-        run("c0", fold=2, val=1),
-    ]
-    row = fold_summary(runs_table(rows)).row(0, named=True)
-    assert (row["num_folds"], row["test_mean"], row["test_std"]) == (1, 2, None)
 
 
 def best_of_noisy(true_C, error, num_draws=100_000):
@@ -303,9 +259,7 @@ def test_only_test_runs_that_the_pick_has_are_compared():
     rows = [run("c0", val=0.5), run("c1", val=0.4)]
     rows += [final("c0", s, 1.0) for s in (1, 2)]
     rows += [final("c1", s, test) for s, test in [(1, 3.0), (2, 3.0), (3, 99.0)]]
-    row = search_regrets(runs_table(rows)).row(0, named=True)
-    assert (row["regret"], row["naive_regret"]) == (2, 2)
-    assert (row["num_runs"], row["num_candidates"], row["num_missing"]) == (2, 2, 0)
+    assert regrets_of(runs_table(rows)) == [2]
 
 
 def test_a_large_search_is_resampled_in_parts_to_the_same_end(monkeypatch):

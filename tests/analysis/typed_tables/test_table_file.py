@@ -1,8 +1,12 @@
 import polars as pl
 import pytest
 
-from analysis.typed_tables.table_file import is_table, read_frame, read_table_file
+from analysis.typed_tables.table_file import is_table, read_table_file
 from podium.errors import CorruptFileError, PodiumError
+
+
+def read_frame(path, **options):
+    return read_table_file(path, **options).frame
 
 
 @pytest.fixture

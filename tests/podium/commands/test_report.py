@@ -220,7 +220,7 @@ def test_nmi_and_groups_go_through_page_csv_latex_and_json(tmp_path):
         assert "F1" in scores
         assert "pairs" in (tmp_path / ending / f"loss-groups-table.{ending}").read_text()
     names = [table["name"] for table in json.loads((tmp_path / "r.json").read_text())["tables"]]
-    assert {"without-k-0", "loss-groups-table", "loss-group-differences", "nmi-0"} <= {*names}
+    assert {"without-k-0", "loss-groups-table", "nmi-0"} <= {*names}
 
 
 @pytest.mark.parametrize(
