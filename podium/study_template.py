@@ -16,7 +16,7 @@ backbones: [conv_small]          # also resnet50, googlenet, ...; with weights f
   # - {{name: bn_inception, weights: /data/bn_inception-52deb4733.pth}}
 embedding_dims: [16, 32]
 # image_sizes: [224]             # of image files only; default: the recipe's
-losses:                          # podium losses lists them, podium spaces LOSS what is searched
+losses:                          # podium losses lists them, podium losses NAME what is searched
   - contrastive
   - multi_similarity
   - proxy_anchor

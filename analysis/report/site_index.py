@@ -43,7 +43,7 @@ class ListedStudy:
         content: SHA-256 of all that its folder held; it is not shown.
         page: address of its report, relative to the index.
         file: its trials.
-        state: what became of it so far, as ``podium ls`` says.
+        state: what became of it so far, as ``podium status`` says.
         losses: losses by name.
         tested: losses with a final trial of their winner.
         num_blocks: number of blocks with trials.

@@ -18,7 +18,7 @@ _INDEX = """\
 # Losses
 
 podium has {count} losses, and takes yours. Pages by kind say of each where it is from, what it needs, what can be tuned and
-in which ranges; `podium losses` and `podium spaces LOSS` print the same facts.
+in which ranges; `podium losses [LOSS]` prints the same facts.
 
 - [Composed losses](composed.md): sums, cross-batch memories, a pretraining, a loss of another library
 - [Miners](miners.md), and [parameters of training](training-parameters.md) that can be tuned with those of a loss

@@ -119,9 +119,9 @@ import polars as pl
 trials = pl.read_parquet("podium-results/quickstart/**/*.parquet")
 ```
 
-While files are being gathered, and if that was killed, until the next `podium run` or `podium compact`,
+While files are being gathered, and if that was killed, until the next `podium run`,
 some trials lie there twice. For that time the folder holds
-files `...unfinished-compaction.run-podium-compact...`, which polars, pyarrow and DuckDB refuse to read:
+files `...unfinished-compaction.podium-run-ends-it...`, which polars, pyarrow and DuckDB refuse to read:
 an error that names one of them, and never a wrong count. Podium's own commands pass over it.
 
 From Python, `orchestrator.results.trial_files.reader.Reader(folder)` gives the same rows as lazy frames at any
@@ -292,8 +292,7 @@ def results_schema_page() -> str:
         if title == "Test results":
             parts.append(
                 "Searches are rebuilt without these columns: they are not read from the disk. The"
-                " flat ones follow from `test_scores`; files of earlier versions lack them, `Reader`"
-                " and `podium compact` add them. Scores of pairs have none.\n"
+                " flat ones follow from `test_scores`. Scores of pairs have none.\n"
             )
     parts += [_ATTEMPTS_OPENING, _frame(ATTEMPT_COLUMNS, _ATTEMPT_MEANINGS), _RETRIED]
     parts += [_RUNS_OPENING, _frame(RUN_COLUMNS, _RUN_MEANINGS)]

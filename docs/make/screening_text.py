@@ -58,7 +58,7 @@ LIMITS = """
 ```console
 $ podium run studies/screening-backbone.yaml
 $ podium trials screening-backbone
-$ podium export model ID --output podium-results/screening-backbone.safetensors
+$ podium trial export ID --output podium-results/screening-backbone.safetensors
 $ podium run studies/screening-heads.yaml
 $ podium run studies/screening-cold.yaml
 $ podium run studies/screening-warm.yaml

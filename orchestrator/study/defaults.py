@@ -1,4 +1,4 @@
-"""Defaults that depend on data sets and backbones, for studies and for `podium train`."""
+"""Defaults that depend on data sets and backbones, for studies and for `podium trial train`."""
 
 from collections.abc import Iterable, Sequence
 

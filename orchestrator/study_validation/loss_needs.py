@@ -62,6 +62,6 @@ def _check_class_text(study: Study, problems: Problems) -> None:
         if "class_text" not in dataset.options and not problems.concern(("datasets", index)):
             rule = (
                 f"{needing[0]} needs a vector for the name of each class: give {dataset.label} "
-                "the option class_text, a file that `podium text` makes"
+                "the option class_text, a file that `podium datasets text` makes"
             )
             problems.add(("datasets", index), rule)

@@ -100,8 +100,7 @@ def _note_hidden(paths: StudyPaths, files: Sequence[str], findings: Findings) ->
             paths.folder,
             f"{len(temporaries)} half-written files (.*.tmp), in progress, or left by a killed"
             " process",
-            "podium run deletes what was left when it ends the study; podium compact only what"
-            " lies beside segments",
+            "podium run deletes what was left when it ends the study",
         )
     if others:
         findings.note(

@@ -66,18 +66,16 @@ def check_leftovers(paths: StudyPaths, findings: Findings) -> None:
     with findings.reading(paths.segments):
         inventory = take_inventory(paths)
         for path in leftover_files(paths, inventory):
-            findings.note(
-                path, "left by a compaction that was killed", "podium compact deletes it"
-            )
+            findings.note(path, "left by a compaction that was killed", "podium run deletes it")
         if exists(paths.unfinished_compaction):
             findings.note(
                 paths.unfinished_compaction,
                 "a compaction is unfinished; until then other programs cannot read the folder",
-                "podium compact finishes it",
+                "podium run finishes it",
             )
         superseded = sum(trial in inventory.manifest for trial in loose_trials(paths))
         if superseded:
-            advice = "podium compact deletes them"
+            advice = "podium run deletes them"
             findings.note(paths.trials, f"{superseded} files were compacted and remain", advice)
 
 

@@ -28,16 +28,15 @@ def given_place(text: str) -> Place:
 DEFAULT_STORAGE = Path("podium-results")
 """Where the results of studies are that say nothing else."""
 
-StudyPath = Annotated[
-    GivenPlace,
-    typer.Argument(
-        metavar="STUDY",
-        parser=given_place,
-        autocompletion=complete_study,
-        help="A study file (YAML), the name of a study that podium ships, or a results folder (or"
-        " its URI, such as s3://bucket/study).",
-    ),
-]
+_STUDY = typer.Argument(
+    metavar="STUDY",
+    parser=given_place,
+    autocompletion=complete_study,
+    help="A study file (YAML), the name of a study that podium ships, or a results folder (or its"
+    " URI, such as s3://bucket/study).",
+)
+StudyPath = Annotated[GivenPlace, _STUDY]
+OptionalStudyPath = Annotated[GivenPlace | None, _STUDY]
 StorageFolder = Annotated[
     GivenPlace | None,
     typer.Option(

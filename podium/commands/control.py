@@ -1,42 +1,112 @@
-"""``podium control STUDY``: change how a study runs, while it runs."""
+"""``podium control``: change how a study runs, while it runs."""
 
-from typing import Annotated
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from orchestrator.results.storage.locations import Place
 from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
 from podium.terminal.printing import say
 
+if TYPE_CHECKING:
+    from orchestrator.study.study import Control, Study
 
-def command(
+command = typer.Typer(
+    help="""Change how a study runs: a run in progress applies it within seconds, later runs too.
+
+    The changes are in control.yaml in the results folder, which may be edited, or deleted to undo
+    them all. Each command prints what is changed.""",
+    no_args_is_help=True,
+)
+
+
+@command.command()
+def pause(study: StudyPath, storage: StorageFolder = None) -> None:
+    """Start no other trial for now: running ones finish, and the run waits.
+
+    Its hours of wall-clock time go on.
+    """
+    _change(study, storage, lambda _, control: replace(control, is_paused=True))
+
+
+@command.command()
+def resume(study: StudyPath, storage: StorageFolder = None) -> None:
+    """Start trials again after a pause."""
+    _change(study, storage, lambda _, control: replace(control, is_paused=False))
+
+
+@command.command()
+def cancel(
+    study: StudyPath,
+    searches: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="SEARCH...",
+            help="Names of searches as podium status shows them, or their ids.",
+        ),
+    ],
+    storage: StorageFolder = None,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Continue them from the next start of the study on.")
+    ] = False,
+) -> None:
+    """Cancel searches: running trials finish, no others start, and there are no finals.
+
+    A search that has started all its trials continues. A block that lacks the finals of a loss is
+    left out of the ranking. Finished trials are kept; --undo and the same podium run finish the
+    search.
+    """
+    from orchestrator.run.study_control import searches_named
+
+    def cancelled(stored: "Study", control: "Control") -> "Control":
+        named = searches_named(stored, searches)
+        left = control.cancelled - named if undo else control.cancelled | named
+        return replace(control, cancelled=left)
+
+    _change(study, storage, cancelled)
+
+
+@command.command()
+def concurrency(
+    study: StudyPath,
+    trials: Annotated[
+        int, typer.Argument(metavar="N", help="Trials at a time, for search.max_concurrent.")
+    ],
+    storage: StorageFolder = None,
+) -> None:
+    """Run so many trials at a time. With fewer, running ones finish before others start."""
+    _change(study, storage, lambda _, control: replace(control, max_concurrent=trials))
+
+
+@command.command()
+def hours(
     study: StudyPath,
     storage: StorageFolder = None,
-    max_concurrent: Annotated[
-        int | None,
-        typer.Option(help="Trials at a time, in place of search.max_concurrent.", metavar="N"),
-    ] = None,
-    gpu_hours: Annotated[
+    gpu: Annotated[
         float | None, typer.Option(help="In place of budget.gpu_hours.", metavar="H")
     ] = None,
-    wall_hours: Annotated[
+    wall: Annotated[
         float | None, typer.Option(help="In place of budget.wall_hours.", metavar="H")
     ] = None,
-    pause: Annotated[
-        bool | None,
-        typer.Option("--pause/--resume", help="Start no other trial for now; or do again."),
-    ] = None,
 ) -> None:
-    """Change how a study runs: a run in progress applies it within seconds, later runs too.
+    """Change the hours that all runs together may take.
 
-    With fewer trials at a time, running trials finish before others start; so they do in a pause,
-    in which the run waits and its hours of wall-clock time go on. Hours cover all runs
-    together: with more hours, searches that have not ended continue, and those that ended for lack
-    of hours resume at the next start. The changes are in control.yaml in the results folder, which
-    may be edited, or deleted to undo them all. Without options, what is changed is printed.
-    podium cancel cancels a search.
+    With more hours, searches that have not ended continue, and those that ended for lack of hours
+    resume at the next start.
     """
-    from dataclasses import replace
+    given = {"gpu_hours": gpu, "wall_hours": wall}
+    changed = {name: value for name, value in given.items() if value is not None}
+    _change(
+        study, storage, lambda _, control: replace(control, hours={**control.hours, **changed})
+    )
 
+
+def _change(
+    study: Place, storage: Place | None, change: "Callable[[Study, Control], Control]"
+) -> None:
+    """Write what ``change`` makes of a study's control file, and say what is changed."""
     from orchestrator.results.records.store_paths import StudyPaths
     from orchestrator.results.trial_files.reader import Reader
     from orchestrator.run.study_control import control_text, read_control, write_control
@@ -44,15 +114,8 @@ def command(
 
     paths = StudyPaths(results_folder(study, storage))
     stored = study_from_resolved(Reader(paths.folder).study())
-    control = read_control(stored, paths)
-    given = {"gpu_hours": gpu_hours, "wall_hours": wall_hours}
-    hours = {name: value for name, value in given.items() if value is not None}
-    if max_concurrent is not None or hours or pause is not None:
-        control = replace(
-            control,
-            max_concurrent=control.max_concurrent if max_concurrent is None else max_concurrent,
-            hours={**control.hours, **hours},
-            is_paused=control.is_paused if pause is None else pause,
-        )
+    before = read_control(stored, paths)
+    control = change(stored, before)
+    if control != before:
         write_control(stored, paths, control)
     say(f"{paths.control}: {control_text(stored, control)}")

@@ -1,4 +1,4 @@
-"""``podium datasets``: whether a data set on disk is whole, and its images resized beforehand."""
+"""``podium datasets``: whether a data set on disk is whole, and files that losses ask of it."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -7,39 +7,32 @@ from typing import Annotated
 
 import typer
 
-from podium.stop_signals import INTERRUPTED, Stopped
+from podium.commands import datasets_layouts, datasets_text
 from podium.terminal.printing import AsJson, print_json, print_table, say
 from trainables.dataset_readers.image_checks import TINY, ImageCheck, RoleCheck, check_images
 from trainables.dataset_readers.read_images import READERS, read_images
-from trainables.file_caches.array_cache import cache_folder_at
-from trainables.file_caches.image_files import ImageFiles
-from trainables.file_caches.resized_images import resized
-from trainables.settings.legal_ranges import MAX_IMAGE_SIZE
 
 _NUM_SHOWN = 20
 _BROKEN = 2
 
-
 command = typer.Typer(
-    help="Check a data set on disk, or resize its images before a study does.",
+    help="Check a data set on disk, or write files that some losses need of it.",
     no_args_is_help=True,
 )
-
-_Name = Annotated[str, typer.Argument(metavar="NAME", help=f"The data set: {', '.join(READERS)}.")]
-_Root = Annotated[Path, typer.Argument(metavar="ROOT", help="Where it was unpacked.")]
-_AllowPartial = Annotated[
-    bool, typer.Option("--allow-partial", help="Take what is there, whatever was published.")
-]
 
 
 @command.command()
 def check(
-    name: _Name,
-    root: _Root,
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help=f"The data set: {', '.join(READERS)}.")
+    ],
+    root: Annotated[Path, typer.Argument(metavar="ROOT", help="Where it was unpacked.")],
     duplicates: Annotated[
         bool, typer.Option("--duplicates", help="Also look for files of equal bytes.")
     ] = False,
-    allow_partial: _AllowPartial = False,
+    allow_partial: Annotated[
+        bool, typer.Option("--allow-partial", help="Take what is there, whatever was published.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Compare counts with the published ones and decode every image.
@@ -67,48 +60,8 @@ def check(
     return _BROKEN
 
 
-@command.command()
-def cache(
-    name: _Name,
-    root: _Root,
-    side: Annotated[
-        int,
-        typer.Option(min=1, max=MAX_IMAGE_SIZE, help="Pixels of the shorter side, such as 256."),
-    ],
-    allow_partial: _AllowPartial = False,
-    as_json: AsJson = False,
-) -> int:
-    """Write all images with their shorter side resized to --side.
-
-    They go below $XDG_CACHE_HOME/podium or ~/.cache/podium, where the trials of this machine look
-    for them; they would do it themselves when they start. An image size of 224 and the crop of
-    most recipes, 0.875, need --side 256.
-    """
-    images = read_images(name, root.expanduser(), allow_partial=allow_partial)
-    try:
-        folder = cache_folder_at(None)
-        made = resized(ImageFiles.hashed(images.paths, folder), side, folder)
-    except Stopped:
-        say("podium: interrupted, nothing was kept; the next call starts again", err=True)
-        return INTERRUPTED
-    num_bytes = made.path.stat().st_size
-    if as_json:
-        print_json(
-            {
-                "dataset": images.dataset,
-                "root": str(root),
-                "side": side,
-                "images": len(made),
-                "bytes": num_bytes,
-                "path": str(made.path),
-            }
-        )
-    else:
-        say(
-            f"{images.dataset}: {len(made):,} images with a shorter side of {side} pixels, "
-            f"{num_bytes:,} bytes: {made.path}"
-        )
-    return 0
+command.command("text")(datasets_text.command)
+command.command("layouts")(datasets_layouts.command)
 
 
 def _row(role: RoleCheck) -> dict[str, object]:

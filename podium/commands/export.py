@@ -1,60 +1,23 @@
-"""``podium export``: the results of a study for other tools, or the weights of a trial."""
+"""``podium export``: the results of a study for other tools."""
 
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
-from typer.core import TyperGroup
 
 from orchestrator.results.storage.locations import Place, is_inside_folder
 from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
-from podium.arguments.trial_argument import (
-    Fold,
-    InStudy,
-    TrialId,
-    model_of_fold,
-    refuse_existing,
-    stored_trial,
-)
 from podium.errors import PodiumError
 from podium.stop_signals import Stopped
 from podium.terminal.printing import say
 
-if TYPE_CHECKING:
-    from trainables.saved_models.model_file import ModelFile
-
 _POLL_SECONDS = 5.0
 
-# Options that would choose the form, as some did before forms were commands -> what to say.
-_AS_OPTIONS = {
-    "--delta": "delta STUDY --output FOLDER",
-    "--optuna-journal": "optuna STUDY --output FILE",
-    "--tensorboard": "tensorboard STUDY --output FOLDER",
-    "--parquet": "tables STUDY --output FOLDER",
-    "--csv": "tables STUDY --csv --output FOLDER",
-    "--model": "model TRIAL --output FILE",
-}
-
-
-class _Forms(TyperGroup):
-    """The forms as commands; names the one that an option is taken for."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # its type is private to typer
-        if args and args[0] not in self.commands:
-            for word in (arg.partition("=")[0] for arg in args):
-                if word in _AS_OPTIONS:
-                    ctx.fail(f"{word} is now: podium export {_AS_OPTIONS[word]}")
-        return super().parse_args(ctx, args)
-
-
 command = typer.Typer(
-    cls=_Forms,
-    help="""Write the results of a study for other tools, or the weights of a trial as one file.
-
-    All of it is derived: podium reads none of it back.""",
+    help="Write the results of a study for other tools. Podium reads none of it back.",
     no_args_is_help=True,
 )
 
@@ -149,49 +112,6 @@ def tables(
     say(f"Wrote {', '.join(file.name for file in files)} to {output}.")
 
 
-@command.command()
-def delta(study: StudyPath, output: _Folder, storage: StorageFolder = None) -> None:
-    """Write the long tables as tables of Delta Lake, each call a new version of them all.
-
-    Each version holds each trial once. It needs the package deltalake: pip install
-    'podium[delta]'.
-    """
-    from analysis.scores.delta_tables import write_delta_tables
-    from orchestrator.results.trial_files.reader import Reader
-
-    folder = _source_of_folder(study, storage, output)
-    paths = write_delta_tables(Reader(folder), output)
-    say(f"Wrote {', '.join(path.name for path in paths)} to {output}.")
-
-
-@command.command()
-def model(
-    trial: TrialId,
-    output: Annotated[Path, typer.Option(metavar="FILE", help="The safetensors file to write.")],
-    study: InStudy = None,
-    storage: StorageFolder = None,
-    fold: Fold = None,
-) -> None:
-    """Write the weights of a final trial as one file, every byte checked.
-
-    An existing file is left alone.
-
-    Example: podium export model 3f2a --output weights.safetensors
-    """
-    from orchestrator.results.storage.files import put
-    from trainables.saved_models.model_file import read_model
-
-    refuse_existing(output)
-    source = model_of_fold(stored_trial(trial, study, storage), fold)
-    found = read_model(source)
-    put(output, source.read_bytes())
-    read_model(output)
-    say(
-        f"Wrote {_line(found)} to {output}.\n"
-        f"Next: podium embed {output} FOLDER --output embeddings.npz"
-    )
-
-
 def _source_of_folder(study: Place, storage: Place | None, output: Path) -> Place:
     """The results folder of a study, ``output`` being a folder that may be written."""
     folder = results_folder(study, storage)
@@ -228,16 +148,3 @@ def _searches_are_over(folder: Place) -> bool:
 
     total = study_status(folder).total
     return int(str(total["trials"])) >= int(str(total["planned"]))
-
-
-def _line(model: "ModelFile") -> str:
-    settings = model.settings
-    scores = "".join(
-        f", test Recall@1 {score['value']:.4f}"
-        for score in model.scores
-        if (score["metric"], score["k"]) == ("recall", 1)
-    )
-    return (
-        f"{settings.backbone.name} with {settings.embedding_dim} dimensions, {settings.loss} on "
-        f"{settings.dataset.label}, epoch {model.epoch}{scores},"
-    )

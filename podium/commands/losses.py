@@ -1,4 +1,4 @@
-"""``podium losses``: what losses there are, whose they are and how they differ."""
+"""``podium losses``: what losses there are, how they differ, and what a search varies of them."""
 
 import textwrap
 from dataclasses import asdict
@@ -10,13 +10,16 @@ import typer
 from orchestrator.study.composed_facts import LossFacts
 from orchestrator.study.loss_facts import facts_of
 from podium.arguments.completion import complete_loss
-from podium.terminal.printing import AsCsv, AsJson, print_json, print_table, say
+from podium.terminal.printing import AsJson, print_json, print_table, say
+from search_spaces.parameters import Choice, Int, Real
+from search_spaces.training_parameters import TRAINING_SPACES
 from trainables.loss_files import read_files
 from trainables.registry import names, summary
 from trainables.settings.legal_ranges import Parameter
 from trainables.settings.training_settings import HyperparameterValue
 
 _WIDTH = 80
+_COLUMNS = ("parameter", "tried", "default", "legal", "source")
 _COMPOSED = """\
 LOSS+LOSS is a weighted sum, memory:LOSS a pair loss with a cross-batch memory,
 LOSS>LOSS a pre-training, package.module:Class a loss of another library,
@@ -34,20 +37,23 @@ def command(
         ),
     ] = None,
     as_json: AsJson = False,
-    as_csv: AsCsv = False,
 ) -> None:
-    """List losses: what they do, kind, needs, published defaults and their units, source."""
+    """List losses: what they do, kind, needs, published defaults and their units, source.
+
+    Of losses given by name the search spaces are shown too: what is tried, what is legal, and who
+    says so. The space "training" holds what `search.tune` may add to any of the others.
+    """
     for name in losses or ():
         read_files(name, Path.cwd())
     facts = [facts_of(name) for name in losses or names("losses")]
     if as_json:
         print_json([_record(loss) for loss in facts])
-    elif as_csv:
-        print_table([row for loss in facts for row in _rows(loss)], as_csv=True)
+    elif losses:
+        for loss in facts:
+            say(f"{_text(loss)}\n")
+            _print_spaces(loss)
     else:
-        say("\n\n".join(map(_text, facts)))
-        if not losses:
-            say(f"\n{_COMPOSED}")
+        say("\n\n".join([*map(_text, facts), _COMPOSED]))
 
 
 def _text(loss: LossFacts) -> str:
@@ -78,23 +84,44 @@ def _parameter(name: str, item: Parameter) -> str:
     return f"{name}={_short(item.default)}{f' {item.unit}' if item.unit else ''}"
 
 
-def _rows(loss: LossFacts) -> list[dict[str, object]]:
-    """A row for each hyperparameter; one for a loss without any."""
-    common = {"loss": loss.name, "kind": loss.kind, "needs": " ".join(sorted(loss.needs))}
-    items = loss.parameters.items() or [("", None)]
-    return [
-        {
-            **common,
-            "hyperparameter": name,
-            "default": item and item.default,
-            "unit": item and item.unit,
-            "legal": item and str(item.legal),
-            "source": loss.source,
-            "source_of_default": item and item.source,
-            **_family(loss),
-        }
-        for name, item in items
-    ]
+def _print_spaces(loss: LossFacts) -> None:
+    for space, rows in _spaces(loss).items():
+        if not rows:
+            say(f"{loss.name}, space {space}: no hyperparameter of its own\n")
+            continue
+        say(f"{loss.name}, space {space}:")
+        print_table(rows, columns=_COLUMNS)
+        say()
+
+
+def _spaces(loss: LossFacts) -> dict[str, list[dict[str, object]]]:
+    """Of each search space of a loss, a row for each hyperparameter."""
+    legal = loss.legal_parameters
+    tunable = loss.joined_space("joint", tuple(TRAINING_SPACES)).parameters
+    training = {name: tried for name, tried in tunable.items() if name in TRAINING_SPACES}
+    spaces = {name: space.parameters for name, space in loss.spaces.items()}
+    return {
+        space: [
+            {
+                "parameter": name,
+                "tried": _tried(tried),
+                "default": legal[name].default,
+                "legal": str(legal[name].legal),
+                "unit": tried.unit,
+                "source": tried.source,
+            }
+            for name, tried in parameters.items()
+        ]
+        for space, parameters in {**spaces, "training": training}.items()
+    }
+
+
+def _tried(tried: Real | Int | Choice) -> str:
+    """``0.5..64 log``, ``2..100 step 2``, ``1, 2, 5``."""
+    if isinstance(tried, Choice):
+        return ", ".join(map(str, tried.values))
+    scale = " log" if tried.log else f" step {tried.step:g}" if tried.step else ""
+    return f"{tried.low:g}..{tried.high:g}{scale}"
 
 
 def _record(loss: LossFacts) -> dict[str, object]:
@@ -103,9 +130,10 @@ def _record(loss: LossFacts) -> dict[str, object]:
         "kind": loss.kind,
         "needs": sorted(loss.needs),
         "summary": _summary(loss),
-        **_family(loss),
+        "family": loss.family and loss.family.name,
+        "differs": loss.family and loss.family.differs,
         "source": loss.source,
-        "spaces": list(loss.spaces),
+        "spaces": _spaces(loss),
         "published_training": {
             name: asdict(item) for name, item in loss.published_training.items()
         },
@@ -120,13 +148,6 @@ def _record(loss: LossFacts) -> dict[str, object]:
             for name, item in loss.parameters.items()
         },
     }
-
-
-def _family(loss: LossFacts) -> dict[str, str | None]:
-    """The family of a loss that has one, and what makes it another than its siblings."""
-    if loss.family is None:
-        return {"family": None, "differs": None}
-    return {"family": loss.family.name, "differs": loss.family.differs}
 
 
 def _short(default: HyperparameterValue | None) -> str:

@@ -2,15 +2,13 @@
 
 import logging
 import shlex
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from orchestrator.redaction import redacted
-from podium.arguments.live_options import Control, Port, check_live_options
 from podium.arguments.study_argument import Overrides, StorageFolder, StudyPath
 from podium.errors import PodiumError
 from podium.stop_signals import Interrupted, Stopped, StopSignals
@@ -20,7 +18,6 @@ from podium.terminal.run_messages import messages_shown
 if TYPE_CHECKING:
     from orchestrator.results.storage.locations import Place
     from orchestrator.scheduling.study_events import Event
-    from podium.api.study import Study
 
 _DONE, _SOME_FAILED, _INTERRUPTED = 0, 1, 3
 
@@ -76,12 +73,6 @@ def command(
             "--no-report", help="Do not say who leads, nor write report.html, at the end."
         ),
     ] = False,
-    web: Annotated[
-        bool,
-        typer.Option("--web", help="Show the run on a page of this machine: see podium watch."),
-    ] = False,
-    port: Port = None,
-    control: Control = False,
 ) -> int:
     """Start a study, or continue it where it stopped; a results folder continues as it is.
 
@@ -107,9 +98,6 @@ def command(
         quiet=quiet,
         verbose=verbose,
         no_report=no_report,
-        web=web,
-        port=port,
-        control=control,
     )
     call.check()
     try:
@@ -135,12 +123,8 @@ class _Call:
     quiet: bool
     verbose: bool
     no_report: bool
-    web: bool
-    port: int | None
-    control: bool
 
     def check(self) -> None:
-        check_live_options(web=self.web, port=self.port, control=self.control)
         if self.causes and not self.retry_failed:
             raise PodiumError(
                 f"podium run takes one study, and causes of failures with --retry-failed; got"
@@ -166,9 +150,6 @@ class _Call:
         words += ["--quiet"] if self.quiet else []
         words += ["--verbose"] if self.verbose else []
         words += ["--no-report"] if self.no_report else []
-        words += ["--web"] if self.web else []
-        words += ["--port", str(self.port)] if self.port else []
-        words += ["--control"] if self.control else []
         return redacted(shlex.join(words))
 
 
@@ -176,24 +157,6 @@ def _run(call: _Call) -> int:
     from podium.api.study import load
 
     study = load(call.study, storage=call.storage, overrides=call.overrides)
-    with _page(call, study.folder):
-        return _run_to_its_end(call, study)
-
-
-@contextmanager
-def _page(call: _Call, folder: "Place") -> Iterator[None]:
-    """The live page while its block runs, if it is wanted."""
-    if not call.web:
-        yield
-        return
-    from podium.live.serving import LiveServer
-
-    with LiveServer(folder, port=call.port or 0, may_control=call.control) as server:
-        say(f"Watch: {server.url}", err=True)
-        yield
-
-
-def _run_to_its_end(call: _Call, study: "Study") -> int:
     events: list[Event] = []
     study.run(
         local=call.local,

@@ -1,20 +1,148 @@
-"""``podium status STUDY``: how far each search is."""
+"""``podium status``: how far each search of a study is, or which studies a storage holds."""
 
+import textwrap
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from orchestrator.results.storage.locations import Place
+from orchestrator.results.storage.printable_text import one_line
 from podium.api.answer import print_answer
 from podium.api.results import results
-from podium.arguments.study_argument import StorageFolder, StudyPath
-from podium.terminal.printing import AsCsv, AsJson
+from podium.arguments.study_argument import (
+    DEFAULT_STORAGE,
+    OptionalStudyPath,
+    StorageFolder,
+    results_folder,
+)
+from podium.errors import PodiumError
+from podium.terminal.fitting_table import fitted_text, terminal_width
+from podium.terminal.printing import AsCsv, AsJson, bytes_text, minute_text, print_table, say
+
+if TYPE_CHECKING:
+    from orchestrator.results_tools.stored_studies import StoredStudy
+
+_LOOK_SECONDS = 2.0
+_WAIT_SECONDS = 3600.0
+_COLUMNS = ("study", "state", "trials", "hours", "GPU-hours", "size", "changed")
+_WORTH = ("study", "state", "trials", "changed", "size", "GPU-hours", "hours")
+_NUM_KEPT = 3
 
 
 def command(
-    study: StudyPath,
+    study: OptionalStudyPath = None,
     storage: StorageFolder = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Show it in the terminal until the run ends.")
+    ] = False,
+    web: Annotated[
+        bool, typer.Option("--web", help="Show it on a page of this machine, until Ctrl-C.")
+    ] = False,
+    port: Annotated[
+        int | None,
+        typer.Option(min=1, max=65535, metavar="N", help="Port of the page; default: any."),
+    ] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """Show how far each search is. Reads the store only, so it works from any machine.
 
-    The text names a search by what distinguishes it; JSON and CSV have its id too.
+    The text names a search by what distinguishes it; JSON and CSV have its id too. The page of
+    --web shows learning curves, the budget, and failures with their logs besides. Its address
+    holds a secret token and works on this machine alone.
+
+    Without STUDY the studies of the storage are listed: state, trials done of those planned, size,
+    last change. Folders that are damaged or not podium's are named too. No trial is read. JSON and
+    CSV have sizes in bytes, times in UTC, and all columns.
     """
-    answer = results(study, storage=storage).status()
-    print_answer(answer, as_json=as_json, as_csv=as_csv)
+    if port is not None and not web:
+        raise PodiumError("--port goes with --web, which shows the page")
+    if study is None:
+        if watch or web:
+            raise PodiumError("--watch and --web need a study")
+        _list(DEFAULT_STORAGE if storage is None else storage, as_json=as_json, as_csv=as_csv)
+    elif web:
+        _serve(results_folder(study, storage), port or 0)
+    elif watch:
+        _follow(results_folder(study, storage))
+    else:
+        answer = results(study, storage=storage).status()
+        print_answer(answer, as_json=as_json, as_csv=as_csv)
+
+
+def _serve(folder: Place, port: int) -> None:
+    from podium.live.followed_study import FollowedStudy
+    from podium.live.serving import LiveServer
+
+    FollowedStudy(folder)  # refuses what holds no study, before anything is served
+    with LiveServer(folder, port=port) as server:
+        say(f"Watch: {server.url}\nCtrl-C ends the page, not the study.")
+        while True:
+            time.sleep(_WAIT_SECONDS)
+
+
+def _follow(folder: Place) -> None:
+    from podium.live.followed_study import FollowedStudy
+    from podium.terminal.live_progress import progress_line, watching
+
+    followed = FollowedStudy(folder)
+    shown = followed.view()
+    if shown.state != "running":
+        say(f"{shown.name} is not running ({shown.state}): {progress_line(shown.progress)}")
+        return
+    with watching(lambda: shown.progress):
+        while shown.state == "running":
+            time.sleep(_LOOK_SECONDS)
+            shown = followed.view()
+
+
+def _list(place: Place, *, as_json: bool, as_csv: bool) -> None:
+    """Print the studies of a storage, by name."""
+    from orchestrator.results_tools.stored_studies import stored_studies
+
+    if isinstance(place, Path) and not place.is_dir():
+        raise PodiumError(f"the storage must be a folder of studies; got {place}, which is none")
+    found = stored_studies(place)
+    if as_json or as_csv:
+        print_table([_record(study) for study in found], as_json=as_json, as_csv=as_csv)
+        return
+    rows = [_row(study) for study in found]
+    columns = [name for name in _COLUMNS if name != "GPU-hours" or any(row[name] for row in rows)]
+    worth = [name for name in _WORTH if name in columns]
+    say(fitted_text(rows, columns=columns, worth=worth, num_kept=_NUM_KEPT))
+    for study in found:
+        if study.problem is not None:
+            line = one_line(f"{study.folder.name}: {study.state}: {study.problem}")
+            say(textwrap.fill(line, terminal_width(), break_on_hyphens=False))
+
+
+def _row(study: "StoredStudy") -> dict[str, object]:
+    where = f" on {study.running_on}" if study.running_on else ""
+    return {
+        "study": study.folder.name,
+        "state": f"{study.state}{where}",
+        "trials": "-" if study.trials is None else f"{study.trials}/{study.planned}",
+        "hours": study.trial_hours and round(study.trial_hours, 1),
+        "GPU-hours": study.gpu_hours and round(study.gpu_hours, 1),
+        "size": bytes_text(study.num_bytes),
+        "changed": minute_text(study.changed_at),
+    }
+
+
+def _record(study: "StoredStudy") -> dict[str, object]:
+    return {
+        "study": study.folder.name,
+        "folder": str(study.folder),
+        "state": study.state,
+        "running_on": study.running_on,
+        "trials": study.trials,
+        "planned": study.planned,
+        "failed": study.failed,
+        "trial_hours": study.trial_hours,
+        "gpu_hours": study.gpu_hours,
+        "bytes": study.num_bytes,
+        "changed_at": None if study.changed_at is None else study.changed_at.isoformat(),
+        "problem": study.problem,
+    }

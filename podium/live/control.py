@@ -1,4 +1,4 @@
-"""What the page may change of a study: what ``podium control`` and ``podium cancel`` write."""
+"""What the page may change of a study: what ``podium control`` writes."""
 
 from collections.abc import Mapping
 from dataclasses import replace

@@ -2,15 +2,12 @@
 
 import shutil
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
-from analysis.scores.delta_tables import write_delta_tables
-from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results_tools.optuna_journal import append_searches
 from tests.docs.code_blocks import ROOT, TEXTS, blocks
 from tests.orchestrator.small_study import STUDY, run_here
@@ -27,8 +24,6 @@ def prepared(tmp_path_factory):
     run_here(replace(STUDY, name="quickstart"), storage)
     run_here(replace(STUDY, name="letters"), storage)
     append_searches(storage / "letters", folder / "journal.log")
-    if find_spec("deltalake"):
-        write_delta_tables(Reader(storage / "letters"), folder / "lake")
     shutil.copytree(ROOT / "studies", folder / "studies")
     for name in ("a.png", "b.png", "rooms/a/1.png", "rooms/a/2.png"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

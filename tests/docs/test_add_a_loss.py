@@ -26,7 +26,8 @@ import trainables
 assert trainables.__file__.startswith({{root!r}}), trainables.__file__
 torch.set_num_threads(1)
 try:
-    main(["train", "--loss", "{LOSS}", "--set", "epochs=1", "--set", "dataset.classes=40"])
+    settings = ["--set", "epochs=1", "--set", "dataset.classes=40"]
+    main(["trial", "train", "--loss", "{LOSS}", *settings])
 except SystemExit as ended:
     assert not ended.code
 sys.exit(pytest.main(["-k", "{LOSS} or has_its_search_space", "-p", "no:cacheprovider",

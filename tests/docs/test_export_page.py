@@ -37,12 +37,6 @@ def test_the_snippets_give_frames_of_optuna_pandas_and_arrow(snippets):
     assert sorted(frame["user_attrs_trial_id"]) == sorted(in_search["trial_id"])
 
 
-def test_the_delta_table_holds_each_trial_once(snippets):
-    pytest.importorskip("deltalake", reason="deltalake is not installed")
-    expected = Reader(Path("podium-results/letters")).trials().collect()
-    assert_frame_equal(snippets["exported"], expected, check_row_order=False, check_exact=True)
-
-
 def test_duckdb_finds_in_the_folder_what_polars_does(snippets):
     pytest.importorskip("duckdb", reason="duckdb is not installed")
     reader = Reader(Path("podium-results/letters"))

@@ -1,6 +1,4 @@
-import csv
 import importlib
-import io
 import json
 import subprocess
 import sys
@@ -60,7 +58,7 @@ def test_version_is_printed_and_loads_nothing_heavy(capsys):
     assert loaded_by("--version") == []
 
 
-@pytest.mark.parametrize("words", [(), ("run",), ("datasets", "check"), ("export", "model")])
+@pytest.mark.parametrize("words", [(), ("run",), ("datasets", "check"), ("trial", "export")])
 def test_h_is_short_for_help(capsys, words):
     helped = call(capsys, *words, "-h")
     assert helped.code == 0
@@ -68,7 +66,7 @@ def test_h_is_short_for_help(capsys, words):
 
 
 def test_facts_load_nothing_heavy():
-    assert loaded_by_all([["losses"], ["spaces", "contrastive"]]) == []
+    assert loaded_by_all([["losses"], ["losses", "contrastive"]]) == []
 
 
 def test_losses_are_listed_with_whose_they_are_and_how_they_differ(capsys):
@@ -82,10 +80,6 @@ def test_a_loss_with_siblings_says_how_it_differs_from_them(capsys, loss):
     (record,) = json.loads(call(capsys, "losses", loss, "--json").out)
     text = " ".join(call(capsys, "losses", loss).out.split())
     assert f"among {record['family']} losses: {record['differs']}" in text
-    rows = list(csv.DictReader(io.StringIO(call(capsys, "losses", loss, "--csv").out)))
-    assert {(row["family"], row["differs"]) for row in rows} == {
-        (record["family"], record["differs"])
-    }
 
 
 def test_a_loss_without_siblings_has_no_family(capsys):
@@ -125,7 +119,7 @@ def test_every_command_has_help(capsys, name):
 
 def test_no_command_is_left_out_of_the_table():
     files = (ROOT / "podium" / "commands").glob("[!_]*.py")
-    assert {file.stem for file in files} == set(COMMANDS)
+    assert {file.stem.partition("_")[0] for file in files} == set(COMMANDS)
 
 
 def test_only_the_command_that_is_called_is_imported(capsys, monkeypatch):
@@ -212,6 +206,6 @@ def test_a_study_must_be_somewhere(capsys, tmp_path):
 
 @pytest.mark.parametrize("option", ["--embedding-dim", "--image-size", "--seed"])
 def test_a_number_beyond_all_networks_is_bad_input(capsys, option):
-    called = call(capsys, "train", "--loss", "contrastive", option, 10**19)
+    called = call(capsys, "trial", "train", "--loss", "contrastive", option, 10**19)
     assert called.code == 2
     assert "less than or equal to" in " ".join(called.err.replace("│", "").split())

@@ -39,7 +39,6 @@ READERS = [
     ("merge", "{study}", "{other}", "--output", "{out}/merged"),
     ("export", "optuna", "{study}", "--output", "{out}/journal.log"),
     ("export", "tensorboard", "{study}", "--output", "{out}/runs"),
-    ("compact", "{study}"),
 ]
 
 

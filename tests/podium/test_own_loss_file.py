@@ -108,7 +108,7 @@ def test_a_changed_file_is_refused_with_a_diff(ran, capsys):
 def test_the_copy_is_run_only_if_it_is_trusted(ran, capsys):
     folder = ran / "own-file"
     trial = trials_of(folder).filter(loss=NAME)["trial_id"][0]
-    words = ("rerun", trial, "--storage", ran)
+    words = ("trial", "rerun", trial, "--storage", ran)
     end = podium(*words, cwd=ran)
     assert (end.returncode, "--trust-code" in end.stderr) == (2, True)
     end = podium(*words, "--trust-code", cwd=ran)
@@ -131,11 +131,17 @@ def test_commands_on_losses_take_a_file(tmp_path, monkeypatch, capsys):
     text = file.read_text()
     assert "margin=0.5" in output_of(capsys, "losses", "./losses/mine.py:Mine")
     file.write_text(text)
-    assert "learning_rate" in output_of(capsys, "spaces", "losses/mine.py:Mine")
+    assert "learning_rate" in output_of(capsys, "losses", "losses/mine.py:Mine")
     file.write_text(text)
+    loss = file.relative_to(tmp_path).as_posix() + ":Mine"
     settings = [f"--set={it}" for it in ("epochs=1", "dataset.classes=40", "margin=0.3")]
     end = podium(
-        "train", "--loss", file.relative_to(tmp_path).as_posix() + ":Mine", *settings, cwd=tmp_path
+        "trial",
+        "train",
+        "--loss",
+        file.relative_to(tmp_path).as_posix() + ":Mine",
+        *settings,
+        cwd=tmp_path,
     )
     assert end.returncode == 0, end.stderr
     assert "val R@1" in end.stdout

@@ -109,5 +109,5 @@ def test_pickled_weights_and_embeddings_are_named_and_run_nothing(
     verified = call(capsys, "verify", tmp_path / "tiny")
     assert (verified.code, file.name in verified.out) == (2, True)
     call(capsys, "report", tmp_path / "tiny", "--output", tmp_path / "report.html")
-    call(capsys, "evaluate", trial_id, "--study", tmp_path / "tiny")
+    call(capsys, "trial", "evaluate", trial_id, "--study", tmp_path / "tiny")
     assert not (tmp_path / "mark").exists()

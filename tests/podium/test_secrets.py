@@ -142,7 +142,7 @@ def test_a_study_on_ray_leaves_no_secret_and_not_its_own_token(tmp_path):
 
 
 def test_an_error_that_ends_podium_shows_no_secret(tmp_path):
-    done = _run(tmp_path, "train", "--loss", "leaky:Leaky", "--set", "margin=0.9")
+    done = _run(tmp_path, "trial", "train", "--loss", "leaky:Leaky", "--set", "margin=0.9")
     assert done.returncode == 1
     assert "Traceback" in done.stderr
     assert "RuntimeError: *** and" in done.stderr

@@ -26,7 +26,8 @@ def test_bash_completes_commands_studies_losses_and_options(tmp_path):
     command = tmp_path / "podium"
     command.write_text(f'#!/bin/sh\nexec {sys.executable} -m podium "$@"\n')
     command.chmod(0o755)
-    lines = ["podium ru", "podium plan quick", "podium train --loss proxy_an", "podium plan --pro"]
+    train = "podium trial train --loss proxy_an"
+    lines = ["podium ru", "podium plan quick", train, "podium plan --fu"]
     done = subprocess.run(
         ["bash", "-c", _TRY, "bash", *lines],
         env={
@@ -41,7 +42,7 @@ def test_bash_completes_commands_studies_losses_and_options(tmp_path):
         text=True,
         check=True,
     )
-    assert done.stdout.splitlines() == ["run", "quickstart", "proxy_anchor", "--probe"]
+    assert done.stdout.splitlines() == ["run", "quickstart", "proxy_anchor", "--full"]
 
 
 @pytest.fixture
@@ -64,7 +65,7 @@ def completed(capsys, monkeypatch):
 
 def test_no_command_is_imported_but_the_one_whose_words_are_completed(completed):
     assert completed("podium st") == (["status"], [])
-    assert completed("podium spaces circ") == (["circle"], ["spaces"])
+    assert completed("podium losses circ") == (["circle"], ["losses"])
 
 
 def test_a_study_is_a_shipped_one_or_a_file_or_folder_here(completed, tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""Vectors for the names of classes, in a CSV file: what `podium text` writes and trials read.
+"""Vectors for the names of classes, in a CSV file that `podium datasets text` writes.
 
     class,1,2,3
     001.Black_footed_Albatross,0.25,-0.5,1.0
@@ -85,7 +85,7 @@ def _rows(path: Path) -> Iterator[tuple[str, str, Vector]]:
                 yield place, *_named_vector(cells, len(header) - 1, place)
     except OSError as error:
         raise TrialInputError(
-            f"class text {path} cannot be read: {error.strerror}; `podium text` writes such a file"
+            f"class text {path} cannot be read: {error.strerror}; `podium datasets text` writes one"
         ) from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise TrialInputError(f"class text {path} must be CSV in UTF-8: {error}") from error

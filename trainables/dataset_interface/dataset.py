@@ -225,7 +225,7 @@ class Dataset(ABC):
         if self.class_text_CT is None:
             raise TrialInputError(
                 f"data set {self.name}: a loss that needs class_text needs the option class_text, "
-                "a file of vectors for class names; `podium text` writes one"
+                "a file of vectors for class names; `podium datasets text` writes one"
             )
         rows = {class_id: row for row, class_id in enumerate(self.train_classes)}
         return self.class_text_CT[[rows[class_id] for class_id in class_ids]]

@@ -104,10 +104,10 @@ class StudyPaths:
     manifest = _Inside("compacted/manifest.json")
     segments = _Inside("trials_segments")
     # The first of all Parquet files, which a reader opens first, and the last, after all segments.
-    unfinished_compaction = _Inside("compacted/0-unfinished-compaction.run-podium-compact.parquet")
-    last_of_segments = _Inside("trials_segments/unfinished-compaction.run-podium-compact.parquet")
+    unfinished_compaction = _Inside("compacted/0-unfinished-compaction.podium-run-ends-it.parquet")
+    last_of_segments = _Inside("trials_segments/unfinished-compaction.podium-run-ends-it.parquet")
     last_without_columns = _Inside(
-        "trials_segments/unfinished-compaction.run-podium-compact.without-columns.parquet"
+        "trials_segments/unfinished-compaction.podium-run-ends-it.without-columns.parquet"
     )
 
     def code_folder(self, fingerprint: str) -> Place:

@@ -11,7 +11,7 @@ source.onmessage = (event) => take(JSON.parse(event.data));
 source.onopen = () => at("state").parentElement.classList.remove("is-lost");
 source.onerror = () => {
   at("state").parentElement.classList.add("is-lost");
-  at("state").textContent = "No connection: the run, or podium watch, has ended. What is below was last seen.";
+  at("state").textContent = "No connection: podium status has ended. What is below was last seen.";
 };
 
 // How old what is shown is: what the server says, and how long ago it said that.

@@ -141,7 +141,7 @@ def test_commands_never_call_it_a_recall(folder, capsys, command, told):
 
 def test_a_trial_trained_again_has_the_same_scores(folder, trials, capsys):
     final = trials.filter(pl.col("stage") == "final")["trial_id"][0]
-    called = call(capsys, "rerun", final, "--study", folder)
+    called = call(capsys, "trial", "rerun", final, "--study", folder)
     assert called.code == 0
     assert "val nDCG@3" in called.out
     assert "same: all 8 stored validation scores are equal" in called.out

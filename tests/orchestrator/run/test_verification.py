@@ -187,7 +187,7 @@ def test_the_report_shows_means_over_seeds_as_table_and_curves(folder):
 def test_evaluate_computes_what_was_recorded(folder, capsys):
     trial = trial_of(folder.parent, study="letters")
     arguments = (trial, "--study", folder, "--metric", "verification", "--json")
-    called = call(capsys, "evaluate", *arguments)
+    called = call(capsys, "trial", "evaluate", *arguments)
     assert called.code == 0, called.err
     found = {(row["metric"], row["k"]): row["value"] for row in json.loads(called.out)}
     stored = scores_of(folder).filter(trial_id=trial)
@@ -205,13 +205,13 @@ def test_a_file_of_pairs_is_all_that_is_verified(place, capsys):
     assert "verification-table" in study_page(folder)
     trial = trial_of(folder.parent, study="files")
     arguments = (trial, "--study", folder, "--metric", "verification", "--json")
-    called = call(capsys, "evaluate", *arguments)
+    called = call(capsys, "trial", "evaluate", *arguments)
     assert called.code == 0, called.err
     found = {(row["metric"], row["value"]) for row in json.loads(called.out)}
     stored = scores_of(folder).filter(trial_id=trial)
     assert found == set(stored.select("metric", "value").rows())
     (place / "pairs.txt").write_text(PAIRS.replace("g 1 h 2", "g 1 h 3"))
-    refused = call(capsys, "evaluate", *arguments)
+    refused = call(capsys, "trial", "evaluate", *arguments)
     assert refused.code == 2
     assert "pairs are not those of the trial" in refused.err
 

@@ -10,7 +10,7 @@ GUIDED = "study: x\nlosses: [multi_similarity+language_guidance]\n"
 def test_a_loss_guided_by_language_needs_the_names_of_the_classes(tmp_path):
     problem = (
         "s.yaml:.*: multi_similarity+language_guidance needs a vector for the name of each class: "
-        "give glyphs-greek the option class_text, a file that `podium text` makes"
+        "give glyphs-greek the option class_text, a file that `podium datasets text` makes"
     )
     text = GUIDED + "datasets: [{name: glyphs, script: greek}]"
     assert_matches(problems_of(tmp_path, text), [problem])

@@ -43,7 +43,6 @@ def test_a_study_is_run_read_and_checked_on_s3(file, bucket, tmp_path, capsys):
     final = next(trial["trial_id"] for trial in trials if trial["stage"] == "final")
     assert "No trial failed" in podium("trials", file, "--failed")
     assert json.loads(podium("verify", study, "--json"))["is_sound"]
-    assert f"0 trial files gathered in {study / 'trials_segments'}" in podium("compact", study)
     assert "contrastive" in podium("tournament", study)
     assert str(study / "report.html") in podium("report", study)
     assert b"<html" in read_bytes(study / "report.html")
@@ -51,10 +50,10 @@ def test_a_study_is_run_read_and_checked_on_s3(file, bucket, tmp_path, capsys):
     podium("export", "tables", study, "--output", tmp_path / "tables")
     assert (tmp_path / "tables" / "trials.parquet").is_file()
     weights = tmp_path / "weights.safetensors"
-    podium("export", "model", final, "--study", study, "--output", weights)
+    podium("trial", "export", final, "--study", study, "--output", weights)
     assert weights.stat().st_size > 1000
-    podium("export", "model", final, "--storage", bucket / "results", "--output", f"{weights}2")
-    assert "recall" in podium("evaluate", final, "--study", study).lower()
+    podium("trial", "export", final, "--storage", bucket / "results", "--output", f"{weights}2")
+    assert "recall" in podium("trial", "evaluate", final, "--study", study).lower()
 
 
 @pytest.mark.parametrize(
@@ -83,7 +82,7 @@ def test_credentials_in_a_uri_are_refused_and_never_shown(uri, tmp_path, capsys)
         ("export", "tables", uri, "--output", tmp_path / "x"),
         ("merge", uri, tmp_path, "--output", tmp_path / "new"),
         ("tournament", uri),
-        ("evaluate", "x", "--study", uri),
+        ("trial", "evaluate", "x", "--study", uri),
     ):
         called = call(capsys, *arguments)
         assert called.code == 2, arguments

@@ -70,7 +70,7 @@ def test_a_comparison_runs_is_read_again_and_is_made_anew_for_another_loss(small
 
 
 def test_what_the_class_says_is_searched(small, capsys):
-    assert "margin     0.1..0.9" in output_of(capsys, "spaces", "./mine.py:Mine")
+    assert "margin     0.1..0.9" in output_of(capsys, "losses", "./mine.py:Mine")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from podium.terminal.live_progress import progress_table
 from tests.orchestrator.small_study import run_here
 from tests.orchestrator.study_files import load
 from tests.podium.calling import call
-from tests.podium.commands.test_artifact_commands import photographs
+from tests.podium.commands.test_trial_artifacts import photographs
 
 STUDY = """
 study: crossed
@@ -59,7 +59,7 @@ def test_the_weights_of_a_copy_are_those_it_was_trained_with(
     for number, trial_id in enumerate((copy["trial_id"], copy["same_as"])):
         file = tmp_path / f"{number}.safetensors"
         called = call(
-            capsys, "export", "model", trial_id, "--output", file, "--study", crossed_folder
+            capsys, "trial", "export", trial_id, "--output", file, "--study", crossed_folder
         )
         assert called.code == 0, called.err
         files.append(file.read_bytes())
@@ -72,18 +72,26 @@ def test_a_copy_embeds_and_is_evaluated_as_its_original(capsys, crossed_folder, 
     for trial_id in (copy["trial_id"], copy["same_as"]):
         output = tmp_path / f"{trial_id}.csv"
         called = call(
-            capsys, "embed", trial_id, tmp_path, "--output", output, "--study", crossed_folder
+            capsys,
+            "trial",
+            "embed",
+            trial_id,
+            tmp_path,
+            "--output",
+            output,
+            "--study",
+            crossed_folder,
         )
         assert called.code == 0, called.err
         printed["embed"].add(output.read_text())
-        called = call(capsys, "evaluate", trial_id, "--study", crossed_folder, "--json")
+        called = call(capsys, "trial", "evaluate", trial_id, "--study", crossed_folder, "--json")
         assert called.code == 0, called.err
         printed["evaluate"].add(called.out)
     assert {name: len(texts) for name, texts in printed.items()} == {"embed": 1, "evaluate": 1}
 
 
 def test_a_copy_runs_again_to_the_same_numbers(capsys, crossed_folder, copy):
-    called = call(capsys, "rerun", copy["trial_id"], "--study", crossed_folder)
+    called = call(capsys, "trial", "rerun", copy["trial_id"], "--study", crossed_folder)
     assert called.code == 0, called.out
     assert "stored validation scores are equal" in called.out
     assert "same: all 0" not in called.out
@@ -91,7 +99,7 @@ def test_a_copy_runs_again_to_the_same_numbers(capsys, crossed_folder, copy):
 
 def test_a_refit_runs_again_to_the_same_losses(capsys, crossed_folder):
     trial_id = the_trial(crossed_folder, stage="final", train_on="all")
-    called = call(capsys, "rerun", trial_id, "--study", crossed_folder)
+    called = call(capsys, "trial", "rerun", trial_id, "--study", crossed_folder)
     assert called.code == 0, called.out
     epochs = stored_trial(trial_id, crossed_folder, None).row["epochs_run"]
     lines = called.out.splitlines()
@@ -105,14 +113,19 @@ def test_a_refit_runs_again_to_the_same_losses(capsys, crossed_folder):
 def test_a_rerun_says_that_it_validates_on_test_classes(capsys, crossed_folder):
     for protocol, is_told in (("untrained", False), ("test_tuned", True)):
         trial_id = the_trial(crossed_folder, stage="search", protocol=protocol)
-        called = call(capsys, "rerun", trial_id, "--study", crossed_folder)
+        called = call(capsys, "trial", "rerun", trial_id, "--study", crossed_folder)
         assert called.code == 0, called.out
         assert ("are of test classes" in called.out) == is_told
 
 
 def test_a_search_trial_in_quarantine_left_no_embeddings(capsys, crossed_folder):
     called = call(
-        capsys, "evaluate", the_trial(crossed_folder, stage="search"), "--study", crossed_folder
+        capsys,
+        "trial",
+        "evaluate",
+        the_trial(crossed_folder, stage="search"),
+        "--study",
+        crossed_folder,
     )
     assert called.code == 2
     assert "is of the stage search, which leaves no embeddings" in called.err

@@ -1,19 +1,10 @@
 import json
-import os
-import signal
-import subprocess
-import sys
-import time
 
-import numpy as np
 import pytest
-from PIL import Image
 
 from tests.podium.calling import call
 from tests.trainables.dataset_readers.miniatures import make_tree
 from tests.trainables.dataset_readers.trees import write_jpeg
-from trainables.file_caches.image_files import ImageFiles
-from trainables.file_caches.resized_images import resized
 
 
 @pytest.fixture
@@ -102,70 +93,3 @@ def test_an_unknown_data_set_shows_the_known_ones(capsys, tmp_path):
     checked = call(capsys, "datasets", "check", "imagenet", tmp_path)
     assert checked.code == 2
     assert "known: cars196, cub200, folder, in_shop, sop" in checked.err
-
-
-@pytest.fixture
-def cache(tmp_path_factory, monkeypatch):
-    home = tmp_path_factory.mktemp("cache")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(home))
-    return home / "podium"
-
-
-def test_images_are_resized_to_where_trials_look_for_them(capsys, root, cache):
-    made = call(capsys, "datasets", "cache", "folder", root, "--side", 16)
-    assert made.code == 0
-    (file,) = cache.glob("resized/*.rgb")
-    size = file.stat().st_size
-    assert made.out == (
-        f"folder: 8 images with a shorter side of 16 pixels, {size:,} bytes: {file}\n"
-    )
-    paths = sorted(root.rglob("*.jpg"))
-    assert resized(ImageFiles.hashed(paths, cache), 16, cache).path == file
-    again = call(capsys, "datasets", "cache", "folder", root, "--side", 16, "--json")
-    assert json.loads(again.out) == {
-        "dataset": "folder",
-        "root": str(root),
-        "side": 16,
-        "images": 8,
-        "bytes": size,
-        "path": str(file),
-    }
-
-
-def test_images_that_cannot_be_resized_are_named(capsys, root, cache):
-    (root / "b" / "1.jpg").write_text("no image")
-    made = call(capsys, "datasets", "cache", "folder", root, "--side", 16)
-    assert made.code == 2
-    assert f"podium: 1 of 8 images cannot be read:\n  {root / 'b' / '1.jpg'} " in made.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "printed"),
-    [
-        (("cache",), "Missing option '--side'"),
-        (("check", "--side", 16), "No such option: --side"),
-        (("cache", "--side", 16, "--duplicates"), "No such option: --duplicates"),
-    ],
-)
-def test_options_go_with_one_action(capsys, root, arguments, printed):
-    action, *options = arguments
-    called = call(capsys, "datasets", action, "folder", root, *options)
-    assert called.code == 2
-    assert printed in called.err
-
-
-def test_an_interrupted_cache_leaves_nothing_that_is_taken_for_whole(root, cache):
-    pixels = np.random.default_rng(0).integers(0, 256, (1500, 1500, 3), dtype=np.uint8)
-    Image.fromarray(pixels).save(root / "a" / "0.jpg")
-    for number in range(500):  # too many to be done before the signal comes on a busy machine
-        (root / "b" / f"large{number}.jpg").hardlink_to(root / "a" / "0.jpg")
-    command = [sys.executable, "-m", "podium", "datasets", "cache", "folder", root, "--side", "16"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ)
-    while not any(file.stat().st_size for file in cache.glob("resized/.*.partial")):
-        assert process.poll() is None
-        time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
-    assert process.returncode == 3
-    assert err == "podium: interrupted, nothing was kept; the next call starts again\n"
-    assert [file.suffix for file in cache.glob("resized/*")] == [".lock"]

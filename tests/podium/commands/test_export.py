@@ -234,24 +234,7 @@ def test_what_does_not_go_together_is_reported(capsys, small_study_folder, argum
     assert not Path("x").exists()
 
 
-@pytest.mark.parametrize(
-    ("former", "form"),
-    [
-        (["STUDY", "--optuna-journal", "j", "--watch"], "optuna STUDY --output FILE"),
-        (["STUDY", "--tensorboard=runs"], "tensorboard STUDY --output FOLDER"),
-        (["STUDY", "--delta", "x"], "delta STUDY --output FOLDER"),
-        (["--parquet", "x", "STUDY"], "tables STUDY --output FOLDER"),
-        (["STUDY", "--csv", "x"], "tables STUDY --csv --output FOLDER"),
-        (["--model", "3f2a", "--output", "x"], "model TRIAL --output FILE"),
-    ],
-)
-def test_an_option_that_would_choose_a_form_is_answered_by_the_form(capsys, former, form):
-    called = call(capsys, "export", *former)
-    assert called.code == 2
-    assert f"is now: podium export {form}" in called.err
-
-
-FORMS = ("optuna", "tensorboard", "tables", "delta")
+FORMS = ("optuna", "tensorboard", "tables")
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -72,11 +72,11 @@ def test_parts_of_a_study_are_run_one_by_one_and_the_last_says_who_leads(tmp_pat
         0,
         "Not finished yet: part 2/2 (not running).\n",
     ), first.stderr
-    assert json.loads(podium("ls", "--json", cwd=tmp_path).stdout)[0]["state"] == "stopped"
+    assert json.loads(podium("status", "--json", cwd=tmp_path).stdout)[0]["state"] == "stopped"
     second = podium("run", "tiny.yaml", "--local", "--part", "2/2", cwd=tmp_path)
     assert second.returncode == 0, second.stderr
     assert "Report: podium-results/tiny/report.html" in second.stdout
-    assert json.loads(podium("ls", "--json", cwd=tmp_path).stdout)[0]["state"] == "complete"
+    assert json.loads(podium("status", "--json", cwd=tmp_path).stdout)[0]["state"] == "complete"
     done = podium("run", "tiny.yaml", "--local", "--no-report", cwd=tmp_path)
     assert "All trials of this study are already done." in done.stderr
 
@@ -179,7 +179,7 @@ def test_a_trial_run_again_comes_out_the_same(finished_run):
     folder, _ = finished_run
     listed = json.loads(podium("trials", "tiny.yaml", "--json", cwd=folder).stdout)
     searched = next(row for row in listed if row["stage"] == "search")
-    again = podium("rerun", searched["trial_id"], cwd=folder)
+    again = podium("trial", "rerun", searched["trial_id"], cwd=folder)
     assert again.returncode == 0, again.stderr
     assert "same: all 8 stored validation scores are equal" in again.stdout
 
@@ -188,14 +188,14 @@ def test_a_final_trial_run_again_does_not_touch_the_test_classes_again(finished_
     folder, _ = finished_run
     listed = json.loads(podium("trials", "tiny.yaml", "--json", cwd=folder).stdout)
     final = next(row for row in listed if row["stage"] == "final")
-    again = podium("rerun", final["trial_id"], cwd=folder)
+    again = podium("trial", "rerun", final["trial_id"], cwd=folder)
     assert "same" in again.stdout
     assert "test" not in again.stdout
 
 
 def test_an_unknown_trial_is_reported_with_the_folders_searched(finished_run):
     folder, _ = finished_run
-    again = podium("rerun", "0123456789abcdef", cwd=folder)
+    again = podium("trial", "rerun", "0123456789abcdef", cwd=folder)
     assert again.returncode == 2
     assert "no trial '0123456789abcdef'; looked in: podium-results/tiny" in again.stderr
 
@@ -279,7 +279,7 @@ def num_trials(folder):
 
 def test_train_prints_a_line_an_epoch(tmp_path):
     options = ("--set", "dataset.script=greek", "--set", "dataset.classes=40", "--set", "epochs=2")
-    done = podium("train", "--loss", "contrastive", *options, "--test", cwd=tmp_path)
+    done = podium("trial", "train", "--loss", "contrastive", *options, "--test", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("val R@1") == 2
     assert done.stdout.count("test R@1") == 1
@@ -301,7 +301,7 @@ def test_train_prints_a_line_an_epoch(tmp_path):
 )
 def test_train_refuses_what_would_change_nothing(tmp_path, loss, options, rule):
     given = [word for option in options for word in ("--set", option)]
-    done = podium("train", "--loss", loss, *given, cwd=tmp_path)
+    done = podium("trial", "train", "--loss", loss, *given, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith(f"podium: --set {rule}")
 
@@ -327,13 +327,13 @@ def test_train_refuses_what_would_change_nothing(tmp_path, loss, options, rule):
     ],
 )
 def test_train_tells_what_is_wrong_before_it_trains(tmp_path, options, problem):
-    done = podium("train", *options, cwd=tmp_path)
+    done = podium("trial", "train", *options, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith(f"podium: {problem}")
 
 
 def test_train_names_what_it_does_not_know(tmp_path):
-    done = podium("train", "--loss", "contrastiv", cwd=tmp_path)
+    done = podium("trial", "train", "--loss", "contrastiv", cwd=tmp_path)
     assert done.returncode == 2
     assert "did you mean 'contrastive'" in done.stderr
 

@@ -1,4 +1,4 @@
-"""The commands about stored studies and caches: ls, rm, archive, cache."""
+"""The commands about stored studies and caches: status, rm, archive, cache."""
 
 import io
 import json
@@ -30,8 +30,8 @@ def results(storage, tmp_path):
     return copy
 
 
-def test_ls_names_every_folder_in_80_columns(results, capsys):
-    out = output_of(capsys, "ls", results)
+def test_the_list_names_every_folder_in_80_columns(results, capsys):
+    out = output_of(capsys, "status", "--storage", results)
     lines = out.splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[0].split() == ["study", "state", "trials", "hours", "size", "changed"]
@@ -43,20 +43,17 @@ def test_ls_names_every_folder_in_80_columns(results, capsys):
     assert "torn: damaged: " in out
 
 
-def test_ls_sorts_and_prints_json_and_csv(results, capsys):
-    found = json.loads(output_of(capsys, "ls", results, "--sort", "size", "--json"))
-    sizes = [study["bytes"] for study in found if study["bytes"] is not None]
-    assert sizes == sorted(sizes, reverse=True)
-    assert found[-1]["study"] == "photos"
-    assert output_of(capsys, "ls", results, "--csv").startswith("study,folder,state,running_on,")
-    assert "--sort must be one of name, state" in output_of(
-        capsys, "ls", results, "--sort", "age", code=2
+def test_the_list_is_printed_as_json_and_csv(results, capsys):
+    found = json.loads(output_of(capsys, "status", "--storage", results, "--json"))
+    assert [study["study"] for study in found if study["bytes"] is None] == ["photos"]
+    assert output_of(capsys, "status", "--storage", results, "--csv").startswith(
+        "study,folder,state,running_on,"
     )
 
 
-def test_ls_of_a_folder_that_is_not_there_is_an_error(tmp_path, capsys, monkeypatch):
+def test_a_storage_that_is_not_there_is_an_error(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert "got podium-results, which is none" in output_of(capsys, "ls", code=2)
+    assert "got podium-results, which is none" in output_of(capsys, "status", code=2)
 
 
 def test_rm_says_what_goes_and_asks(results, capsys, monkeypatch):
@@ -125,12 +122,14 @@ def test_studies_on_s3_are_listed_archived_and_removed(results, bucket, tmp_path
     for file in folder.rglob("*"):
         if file.is_file():
             put(bucket / "r" / "tiny" / file.relative_to(folder).as_posix(), file.read_bytes())
-    (found,) = json.loads(output_of(capsys, "ls", bucket / "r", "--json"))
+    (found,) = json.loads(output_of(capsys, "status", "--storage", bucket / "r", "--json"))
     assert (found["state"], found["trials"], found["planned"]) == ("complete", 3, 3)
     study, file = bucket / "r" / "tiny", tmp_path / "tiny.tar.gz"
     output_of(capsys, "archive", study, "--output", file)
     output_of(capsys, "rm", study, "--yes")
-    assert "there are no studies in" in output_of(capsys, "ls", bucket / "r", code=2)
+    assert "there are no studies in" in output_of(
+        capsys, "status", "--storage", bucket / "r", code=2
+    )
     subprocess.run(["tar", "xf", file, "-C", tmp_path], check=True)
     assert "No problems." in output_of(capsys, "verify", tmp_path / "tiny")
 

@@ -231,7 +231,7 @@ def test_a_withdrawn_trial_counts_its_next_attempt_from_those_before(folder):
     withdraw_trials(store, {"t001": "s1"})
     assert all_records(store) == before
     assert read_attempts_of_trial(store, "t001") == (attempt_at(1), attempt_at(1, 2))
-    compact(store)  # as podium compact does before the next run: the trial has no row
+    compact(store)  # as the end of a run does: the trial has no row
     write_attempt(store, attempt_at(1, 3))
     commit(store, row(1))
     compact(store)

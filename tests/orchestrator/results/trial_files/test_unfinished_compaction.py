@@ -36,7 +36,7 @@ from tests.orchestrator.results.store_rows import (
 
 NUM_TRIALS = 6
 TRIALS = [f"t{index:03d}" for index in range(NUM_TRIALS)]
-MARK = "unfinished-compaction.run-podium-compact"
+MARK = "unfinished-compaction.podium-run-ends-it"
 
 
 def half_compacted(folder):

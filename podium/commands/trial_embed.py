@@ -1,4 +1,4 @@
-"""``podium embed TRIAL FOLDER``: embeddings of any images by the network of a trial."""
+"""``podium trial embed TRIAL FOLDER``: embeddings of any images by the network of a trial."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""podium evaluate on a study that was really trained."""
+"""podium trial evaluate on a study that was really trained."""
 
 import json
 
@@ -11,7 +11,7 @@ from tests.podium.kept_studies import trial_of
 
 
 def evaluated(capsys, *arguments):
-    called = call(capsys, "evaluate", *arguments, "--json")
+    called = call(capsys, "trial", "evaluate", *arguments, "--json")
     assert called.code == 0, called.err
     return {(row["fold"], row["metric"], row["k"]): row for row in json.loads(called.out)}
 
@@ -42,7 +42,7 @@ def test_evaluate_takes_ks_that_the_study_does_not_have(capsys, storage, here):
 
 def test_what_is_given_twice_is_printed_once(capsys, storage, here):
     arguments = ("--metric", "recall,nmi,recall", "--k", "2,1,2", *here)
-    called = call(capsys, "evaluate", trial_of(storage), *arguments, "--json")
+    called = call(capsys, "trial", "evaluate", trial_of(storage), *arguments, "--json")
     rows = [(row["metric"], row["k"]) for row in json.loads(called.out)]
     assert rows == [("recall", 2), ("recall", 1), ("nmi", None)]
 
@@ -56,10 +56,10 @@ def test_galleries_of_fewer_classes_are_easier(capsys, storage, here):
 def test_evaluate_without_embeddings_computes_them_by_the_weights(capsys, storage):
     trial_id = trial_of(storage)
     study = ("--study", storage / "without")
-    called = call(capsys, "evaluate", trial_id, *study, "--csv")
+    called = call(capsys, "trial", "evaluate", trial_id, *study, "--csv")
     assert called.code == 0
     assert "its weights compute them again" in called.err
-    stored = call(capsys, "evaluate", trial_id, "--study", storage / "tiny", "--csv")
+    stored = call(capsys, "trial", "evaluate", trial_id, "--study", storage / "tiny", "--csv")
     assert called.out == stored.out
     assert stored.err == ""
 
@@ -80,32 +80,32 @@ def test_evaluate_without_embeddings_computes_them_by_the_weights(capsys, storag
     ],
 )
 def test_evaluate_refuses_what_it_cannot_compute(capsys, storage, here, arguments, words):
-    called = call(capsys, "evaluate", trial_of(storage), *arguments, *here)
+    called = call(capsys, "trial", "evaluate", trial_of(storage), *arguments, *here)
     assert called.code == 2
     assert words in called.err
     assert called.err.count("\n") == 1
 
 
 def test_a_trial_of_the_search_left_nothing_to_evaluate(capsys, storage, here):
-    called = call(capsys, "evaluate", trial_of(storage, "search"), *here)
+    called = call(capsys, "trial", "evaluate", trial_of(storage, "search"), *here)
     assert called.code == 2
     assert "of the stage search, which leaves no embeddings" in called.err
 
 
 def test_a_trial_that_left_nothing_is_reported(capsys, storage):
     trial_id = trial_of(storage, study="nothing")
-    called = call(capsys, "evaluate", trial_id, "--study", storage / "nothing")
+    called = call(capsys, "trial", "evaluate", trial_id, "--study", storage / "nothing")
     assert called.code == 2
     assert "left neither embeddings nor weights" in called.err
 
 
 def test_an_unknown_trial_is_one_line(capsys, here):
-    called = call(capsys, "evaluate", "zzz", *here)
+    called = call(capsys, "trial", "evaluate", "zzz", *here)
     assert called.code == 2
     assert called.err.startswith("podium: no trial 'zzz'; looked in: ")
     assert called.err.count("\n") == 1
 
 
 def test_a_trial_of_several_studies_is_evaluated_where_it_left_something(capsys, storage):
-    called = call(capsys, "evaluate", trial_of(storage), "--storage", storage)
+    called = call(capsys, "trial", "evaluate", trial_of(storage), "--storage", storage)
     assert (called.code, called.err) == (0, "")

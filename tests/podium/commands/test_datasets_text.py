@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from podium.commands.text import readable
+from podium.commands.datasets_text import readable
 from tests.podium.calling import call
 from trainables.dataset_interface.class_text import read_class_text
 from trainables.dataset_interface.load_dataset import load_dataset
@@ -50,7 +50,7 @@ def language_model(monkeypatch):
 @pytest.mark.usefixtures("language_model")
 def test_it_writes_what_a_data_set_reads(capsys, tmp_path):
     file = tmp_path / "text.csv"
-    called = call(capsys, "text", *GLYPHS, "--output", file)
+    called = call(capsys, "datasets", "text", *GLYPHS, "--output", file)
     assert called.code == 0
     assert f"Wrote 8 vectors of 4 numbers to {file}, such as that of 'A photo of" in called.out
     assert FakeModel.made == ("clip-ViT-B-32",)
@@ -67,11 +67,11 @@ def test_it_writes_what_a_data_set_reads(capsys, tmp_path):
 def test_model_and_prompt_can_be_chosen(capsys, tmp_path):
     file = tmp_path / "text.csv"
     more = ("--prompt", "the letter {}, printed", "--model", "other")
-    assert call(capsys, "text", *GLYPHS, "--output", file, *more).code == 0
+    assert call(capsys, "datasets", "text", *GLYPHS, "--output", file, *more).code == 0
     assert FakeModel.made == ("other",)
     assert (
         "'the letter LATIN"
-        in call(capsys, "text", *GLYPHS, "--output", tmp_path / "again.csv", *more).out
+        in call(capsys, "datasets", "text", *GLYPHS, "--output", tmp_path / "again.csv", *more).out
     )
 
 
@@ -91,9 +91,11 @@ def test_numbers_of_classes_are_not_read_out(class_name, words):
 
 def test_without_the_extra_it_says_how_to_install_it(capsys, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    called = call(capsys, "text", *GLYPHS, "--output", tmp_path / "text.csv")
+    called = call(capsys, "datasets", "text", *GLYPHS, "--output", tmp_path / "text.csv")
     assert called.code == 2
-    assert "podium text needs sentence-transformers, which is not installed: " in called.err
+    assert (
+        "podium datasets text needs sentence-transformers, which is not installed: " in called.err
+    )
     assert "pip install 'podium[text]'" in called.err
     assert not (tmp_path / "text.csv").exists()
 
@@ -114,7 +116,9 @@ def test_without_the_extra_it_says_how_to_install_it(capsys, monkeypatch, tmp_pa
     ],
 )
 def test_what_is_wrong_is_said_and_nothing_is_written(capsys, tmp_path, arguments, message):
-    called = call(capsys, "text", *GLYPHS, "--output", tmp_path / "text.csv", *arguments)
+    called = call(
+        capsys, "datasets", "text", *GLYPHS, "--output", tmp_path / "text.csv", *arguments
+    )
     assert called.code == 2
     assert message in called.err
     assert not (tmp_path / "text.csv").exists()
@@ -124,7 +128,7 @@ def test_what_is_wrong_is_said_and_nothing_is_written(capsys, tmp_path, argument
 def test_a_file_that_is_there_is_left_alone(capsys, tmp_path):
     file = tmp_path / "text.csv"
     file.write_text("mine")
-    called = call(capsys, "text", *GLYPHS, "--output", file)
+    called = call(capsys, "datasets", "text", *GLYPHS, "--output", file)
     assert (called.code, file.read_text()) == (2, "mine")
     assert "exists already and is not overwritten" in called.err
     assert FakeModel.made == ()

@@ -1,4 +1,4 @@
-"""``podium layouts``: label distances of layouts, for data sets with continuous labels."""
+"""``podium datasets layouts``: label distances, for data sets with continuous labels."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""``podium watch`` and ``podium run --web``, as a user gives them."""
+"""``podium status --watch`` and ``--web``, as a user gives them."""
 
 import http.client
 import json
@@ -60,47 +60,33 @@ def study_file(tmp_path):
     return tmp_path / "study.yaml"
 
 
-def test_a_run_is_watched_from_its_first_trial_to_its_report(study_file, tmp_path):
-    running = started("run", study_file, "--local", "--web", "--storage", tmp_path)
+def test_a_run_is_watched_from_its_first_trial_to_its_end(study_file, tmp_path):
+    running = started("run", study_file, "--local", "--storage", tmp_path)
+    watching = None
     try:
-        url = address_in(running, running.stderr)
+        while not list(tmp_path.glob("*/store.json")):
+            assert running.poll() is None
+            time.sleep(0.05)
+        watching = started("status", study_file, "--web", "--storage", tmp_path)
         states, done = [], []
-        with asked(url, "/events") as answer:
+        with asked(address_in(watching, watching.stdout), "/events") as answer:
             for record in records(answer):
                 states += [record["study"]["state"]] if "study" in record else []
                 done += [record["totals"]["done"]] if "totals" in record else []
-        out, err = running.communicate(timeout=120)
-    finally:
-        running.kill()
-    assert running.returncode == 0, err
-    assert states[-1] == "complete"
-    assert "running" in states
-    assert done == sorted(done)
-    assert len(set(done)) > 1
-    assert "Report: " in out
-
-
-def test_ctrl_c_stops_a_watched_run_as_any_other(study_file, tmp_path):
-    running = started("run", study_file, "--local", "--web", "--storage", tmp_path)
-    try:
-        with asked(address_in(running, running.stderr), "/events") as answer:
-            stream = records(answer)
-            while next(stream).get("study", {}).get("state") != "running":
-                pass
-            running.send_signal(signal.SIGINT)
         _, err = running.communicate(timeout=120)
     finally:
         running.kill()
-    assert running.returncode == 3
-    assert f"Stopped. To continue: podium run {study_file} --local" in err
-    assert "--web" in err
-    assert "Traceback" not in err
+        if watching is not None:
+            watching.kill()
+    assert running.returncode == 0, err
+    assert states[-1] == "complete"
+    assert done == sorted(done)
 
 
 def test_watching_serves_a_finished_study_until_ctrl_c(tmp_path):
     run_here(STUDY, tmp_path)
     (tmp_path / STUDY.name / "report.html").write_text("<title>the report</title>")
-    watching = started("watch", tmp_path / STUDY.name, "--web")
+    watching = started("status", tmp_path / STUDY.name, "--web")
     try:
         url = address_in(watching, watching.stdout)
         with asked(url) as answer:
@@ -119,7 +105,7 @@ def test_without_a_page_it_says_how_far_a_study_is_that_does_not_run(capsys, tmp
     run_here(STUDY, tmp_path, InterruptedAfter(12))
     folder = tmp_path / STUDY.name
     before = sorted((path, path.stat().st_mtime_ns) for path in folder.rglob("*"))
-    said = output_of(capsys, "watch", folder)
+    said = output_of(capsys, "status", folder, "--watch")
     assert re.match(r"small is not running \(stopped\): \d+ of 44 trials done", said)
     assert sorted((path, path.stat().st_mtime_ns) for path in folder.rglob("*")) == before
 
@@ -127,18 +113,16 @@ def test_without_a_page_it_says_how_far_a_study_is_that_does_not_run(capsys, tmp
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        (("--port", "8000"), "--port goes with --web"),
-        (("--control",), "--control goes with --web"),
+        (("STUDY", "--port", "8000"), "--port goes with --web"),
+        (("--web",), "--watch and --web need a study"),
     ],
 )
-def test_options_of_the_page_need_the_page(capsys, tmp_path, study_file, given, told):
-    for words in (("watch", tmp_path), ("run", study_file, "--local")):
-        refused = call(capsys, *words, *given)
-        assert refused.code == 2
-        assert told in refused.err
+def test_options_of_the_page_need_the_page_and_a_study(capsys, tmp_path, given, told):
+    words = [tmp_path if word == "STUDY" else word for word in given]
+    assert told in output_of(capsys, "status", *words, code=2)
 
 
 def test_a_folder_without_a_study_is_refused_before_anything_is_served(capsys, tmp_path):
-    refused = call(capsys, "watch", tmp_path, "--web")
+    refused = call(capsys, "status", tmp_path, "--web")
     assert refused.code == 2
     assert "Watch: " not in refused.out

@@ -15,7 +15,9 @@ def saved(path, array):
 def test_it_writes_what_a_data_set_reads(capsys, tmp_path):
     layouts = np.random.default_rng(0).integers(0, 3, (16, 4, 4), dtype=np.uint8)
     output = tmp_path / "distances.npy"
-    called = call(capsys, "layouts", saved(tmp_path / "layouts.npy", layouts), "--output", output)
+    called = call(
+        capsys, "datasets", "layouts", saved(tmp_path / "layouts.npy", layouts), "--output", output
+    )
     assert called.code == 0
     assert f"Wrote the distances of 16 layouts to {output}, from 0 to 0." in called.out
     options = {**SMALL, "label_distances": str(output)}
@@ -29,7 +31,7 @@ def test_it_writes_what_a_data_set_reads(capsys, tmp_path):
 
 def test_a_file_that_is_there_is_left_alone(capsys, tmp_path):
     layouts = saved(tmp_path / "layouts.npy", np.zeros((2, 2, 2), np.uint8))
-    called = call(capsys, "layouts", layouts, "--output", layouts)
+    called = call(capsys, "datasets", "layouts", layouts, "--output", layouts)
     assert called.code == 2
     assert "exists already and is not overwritten" in called.err
 
@@ -44,7 +46,7 @@ def test_what_are_no_layouts_is_one_error_and_leaves_no_file(capsys, tmp_path):
         (tmp_path / "missing.npy", "layouts must be a .npy file"),
         (vectors, "layouts must have the shape (images, height, width)"),
     ):
-        called = call(capsys, "layouts", file, "--output", output)
+        called = call(capsys, "datasets", "layouts", file, "--output", output)
         assert called.code == 2
         assert message in called.err
         assert not output.exists()

@@ -1,4 +1,4 @@
-"""``podium rerun TRIAL``: train a stored trial again and compare."""
+"""``podium trial rerun TRIAL``: train a stored trial again and compare."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""``podium evaluate TRIAL``: any metric of the test images, without training; or of a file."""
+"""``podium trial evaluate``: any metric of the test images, without training; or of a file."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence

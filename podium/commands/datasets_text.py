@@ -1,4 +1,4 @@
-"""``podium text``: vectors for class names, by a language model."""
+"""``podium datasets text``: vectors for class names, by a language model."""
 
 import re
 from collections.abc import Sequence
@@ -77,7 +77,7 @@ def _vectors(sentences: Sequence[str], model: str) -> "npt.NDArray[np.float32]":
         from sentence_transformers import SentenceTransformer
     except ImportError as error:
         raise PodiumError(
-            "podium text needs sentence-transformers, which is not installed: "
+            "podium datasets text needs sentence-transformers, which is not installed: "
             "pip install 'podium[text]', or in a checkout pip install '.[text]'"
         ) from error
     try:

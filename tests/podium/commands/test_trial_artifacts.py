@@ -27,7 +27,7 @@ from trainables.settings.trial_settings import DatasetSettings
 def test_export_copies_the_weights_and_says_what_they_are(capsys, storage, here, tmp_path):
     trial_id = trial_of(storage)
     file = tmp_path / "w.safetensors"
-    called = call(capsys, "export", "model", trial_id[:9], "--output", file, *here)
+    called = call(capsys, "trial", "export", trial_id[:9], "--output", file, *here)
     assert called.code == 0
     source, _ = files_of(storage, trial_id)
     assert file.read_bytes() == source.read_bytes()
@@ -43,23 +43,23 @@ def test_export_copies_the_weights_and_says_what_they_are(capsys, storage, here,
 def test_export_overwrites_nothing(capsys, storage, here, tmp_path):
     file = tmp_path / "w.safetensors"
     file.write_text("mine")
-    called = call(capsys, "export", "model", trial_of(storage), "--output", file, *here)
+    called = call(capsys, "trial", "export", trial_of(storage), "--output", file, *here)
     assert called.code == 2
     assert "exists already" in called.err
     assert file.read_text() == "mine"
     nowhere = tmp_path / "none" / "w"
-    called = call(capsys, "export", "model", trial_of(storage), "--output", nowhere, *here)
+    called = call(capsys, "trial", "export", trial_of(storage), "--output", nowhere, *here)
     assert (called.code, "folder that exists" in called.err) == (2, True)
 
 
 @pytest.mark.parametrize("command", ["export", "embed"])
 def test_an_unknown_trial_is_one_line(capsys, storage, here, tmp_path, command):
     arguments = {
-        "export": ["model", "zzz", "--output", tmp_path / "x"],
+        "export": ["zzz", "--output", tmp_path / "x"],
         "embed": ["zzz", storage, "--output", tmp_path / "x.npz"],
     }[command]
     photographs(storage, 1)
-    called = call(capsys, command, *arguments, *here)
+    called = call(capsys, "trial", command, *arguments, *here)
     assert called.code == 2
     assert called.err.startswith("podium: no trial 'zzz'; looked in: ")
     assert called.err.count("\n") == 1
@@ -93,13 +93,13 @@ def test_a_trial_of_several_studies_is_found_where_it_left_something(capsys, sto
     assert len(stored_trial(trial_id, None, storage).folders) == 3
     file = tmp_path / "w.safetensors"
     everywhere = ("--storage", storage)
-    assert call(capsys, "export", "model", trial_id, "--output", file, *everywhere).code == 0
+    assert call(capsys, "trial", "export", trial_id, "--output", file, *everywhere).code == 0
 
 
 @pytest.mark.parametrize("stage", ["search", "baseline"])
 def test_only_final_trials_have_weights(capsys, storage, here, tmp_path, stage):
     trial_id = trial_of(storage, stage)
-    called = call(capsys, "export", "model", trial_id, "--output", tmp_path / "x", *here)
+    called = call(capsys, "trial", "export", trial_id, "--output", tmp_path / "x", *here)
     assert called.code == 2
     assert f"is of the stage {stage}; only final trials leave their weights" in called.err
 
@@ -107,7 +107,7 @@ def test_only_final_trials_have_weights(capsys, storage, here, tmp_path, stage):
 def test_weights_that_were_switched_off_are_reported(capsys, storage, tmp_path):
     trial_id = trial_of(storage, study="nothing")
     study = ("--study", storage / "nothing")
-    called = call(capsys, "export", "model", trial_id, "--output", tmp_path / "x", *study)
+    called = call(capsys, "trial", "export", trial_id, "--output", tmp_path / "x", *study)
     assert called.code == 2
     assert "they were deleted, or keep.models was off when it ran" in called.err
 
@@ -120,7 +120,7 @@ def test_a_damaged_file_is_reported(capsys, storage, here, tmp_path):
     file = tmp_path / "damaged.safetensors"
     file.write_bytes(damaged)
     photographs(tmp_path, 1)
-    called = call(capsys, "embed", file, tmp_path, "--output", tmp_path / "e.npz")
+    called = call(capsys, "trial", "embed", file, tmp_path, "--output", tmp_path / "e.npz")
     assert called.code == 2
     assert "damaged.safetensors is damaged: its content does not match its SHA-256" in called.err
     assert not (tmp_path / "e.npz").exists()
@@ -144,7 +144,7 @@ def test_embedding_the_test_images_again_gives_the_stored_embeddings(
         Image.fromarray(dataset.pixels.image(index)).save(folder / f"{place:03d}.png")
     (tmp_path / "notes.txt").write_text("no image")
     output = tmp_path / "e.npz"
-    called = call(capsys, "embed", trial_id, tmp_path, "--output", output, *here)
+    called = call(capsys, "trial", "embed", trial_id, tmp_path, "--output", output, *here)
     assert (called.code, called.err) == (0, "")
     assert f"Wrote {len(stored.labels_N)} embeddings of 8 dimensions" in called.out
     with np.load(output, allow_pickle=False) as found:
@@ -156,7 +156,7 @@ def test_csv_holds_the_same_bits(capsys, storage, here, tmp_path):
     photographs(tmp_path, 3)
     trial_id = trial_of(storage)
     for name in ("e.npz", "e.csv"):
-        arguments = ("embed", trial_id, tmp_path, "--output", tmp_path / name, *here)
+        arguments = ("trial", "embed", trial_id, tmp_path, "--output", tmp_path / name, *here)
         assert call(capsys, *arguments).code == 0
     with (tmp_path / "e.csv").open() as file:
         header, *rows = csv.reader(file)
@@ -173,7 +173,10 @@ def test_names_that_are_no_text_come_back_as_they_are(capsys, storage, here, tmp
     odd = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff,\n.png"))
     (tmp_path / "0.png").rename(odd)
     output = tmp_path / name
-    assert call(capsys, "embed", trial_of(storage), tmp_path, "--output", output, *here).code == 0
+    assert (
+        call(capsys, "trial", "embed", trial_of(storage), tmp_path, "--output", output, *here).code
+        == 0
+    )
     if name == "e.npz":
         with np.load(output) as found:
             assert found["paths"].tolist() == [odd.name]
@@ -186,7 +189,15 @@ def test_broken_images_are_listed_or_left_out(capsys, storage, here, tmp_path):
     photographs(tmp_path, 3)
     (tmp_path / "1.png").write_bytes(b"no image")
     photographs(tmp_path / _made(tmp_path / "large"), 1, size=(64, 64))
-    arguments = ("embed", trial_of(storage), tmp_path, "--output", tmp_path / "e.npz", *here)
+    arguments = (
+        "trial",
+        "embed",
+        trial_of(storage),
+        tmp_path,
+        "--output",
+        tmp_path / "e.npz",
+        *here,
+    )
     called = call(capsys, *arguments)
     assert called.code == 2
     assert "2 of 4 images cannot be embedded" in called.err
@@ -207,7 +218,15 @@ def _made(folder):
 
 def test_nothing_but_broken_images_is_an_error_all_the_same(capsys, storage, here, tmp_path):
     (tmp_path / "1.png").write_bytes(b"no image")
-    arguments = ("embed", trial_of(storage), tmp_path, "--output", tmp_path / "e.npz", *here)
+    arguments = (
+        "trial",
+        "embed",
+        trial_of(storage),
+        tmp_path,
+        "--output",
+        tmp_path / "e.npz",
+        *here,
+    )
     assert call(capsys, *arguments, "--skip-broken").code == 2
 
 
@@ -225,7 +244,7 @@ def test_a_file_with_code_of_another_author_is_embedded_only_on_trust(
         replace(model, settings=replace(model.settings, backbone=backbone)).to_bytes()
     )
     photographs(tmp_path, 1)
-    arguments = ("embed", file, tmp_path, "--output", tmp_path / "e.npz")
+    arguments = ("trial", "embed", file, tmp_path, "--output", tmp_path / "e.npz")
     called = call(capsys, *arguments)
     assert called.code == 2
     assert "names its backbone by the import path from_elsewhere:Network" in called.err
@@ -233,6 +252,8 @@ def test_a_file_with_code_of_another_author_is_embedded_only_on_trust(
 
 
 def test_an_output_of_no_known_kind_is_refused(capsys, storage, here, tmp_path):
-    called = call(capsys, "embed", trial_of(storage), tmp_path, "--output", "e.txt", *here)
+    called = call(
+        capsys, "trial", "embed", trial_of(storage), tmp_path, "--output", "e.txt", *here
+    )
     assert called.code == 2
     assert "--output must end in .npz or .csv; got e.txt" in called.err

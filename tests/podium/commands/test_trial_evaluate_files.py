@@ -1,4 +1,4 @@
-"""podium evaluate on files of embeddings, which need no trial."""
+"""podium trial evaluate on files of embeddings, which need no trial."""
 
 import json
 
@@ -33,7 +33,7 @@ def gallery(tmp_path):
 
 
 def recalls(capsys, *words):
-    rows = json.loads(output_of(capsys, "evaluate", *words, "--json"))
+    rows = json.loads(output_of(capsys, "trial", "evaluate", *words, "--json"))
     return {row["k"]: row["value"] for row in rows}
 
 
@@ -73,11 +73,11 @@ def test_files_that_hold_labels_need_no_others(capsys, tmp_path):
     ],
 )
 def test_what_does_not_go_together_is_refused(capsys, queries, words, told):
-    assert told in output_of(capsys, "evaluate", *queries, *words, code=2)
+    assert told in output_of(capsys, "trial", "evaluate", *queries, *words, code=2)
 
 
 def test_a_gallery_does_not_go_with_a_trial(capsys):
-    called = call(capsys, "evaluate", "0123abcd", "--gallery", "gallery.npy")
+    called = call(capsys, "trial", "evaluate", "0123abcd", "--gallery", "gallery.npy")
     assert called.code == 2
     assert (
         "go with a file of embeddings, .npy or .safetensors, in place of the trial" in called.err
@@ -86,7 +86,7 @@ def test_a_gallery_does_not_go_with_a_trial(capsys):
 
 def test_a_gallery_in_files_has_recall_alone(capsys, queries, gallery):
     words = (*queries, *gallery, "--metric", "nmi")
-    told = output_of(capsys, "evaluate", *words, code=2)
+    told = output_of(capsys, "trial", "evaluate", *words, code=2)
     assert "unknown metric of a gallery in files 'nmi'; known: recall" in told
 
 

@@ -1,4 +1,4 @@
-"""``podium train``: one configuration by hand."""
+"""``podium trial train``: one configuration by hand."""
 
 from collections.abc import Mapping
 from pathlib import Path
