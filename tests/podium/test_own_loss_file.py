@@ -133,7 +133,6 @@ def test_commands_on_losses_take_a_file(tmp_path, monkeypatch, capsys):
     file.write_text(text)
     assert "learning_rate" in output_of(capsys, "losses", "losses/mine.py:Mine")
     file.write_text(text)
-    loss = file.relative_to(tmp_path).as_posix() + ":Mine"
     settings = [f"--set={it}" for it in ("epochs=1", "dataset.classes=40", "margin=0.3")]
     end = podium(
         "trial",

@@ -85,7 +85,7 @@ def _rows(path: Path) -> Iterator[tuple[str, str, Vector]]:
                 yield place, *_named_vector(cells, len(header) - 1, place)
     except OSError as error:
         raise TrialInputError(
-            f"class text {path} cannot be read: {error.strerror}; `podium datasets text` writes one"
+            f"class text {path} cannot be read: {error.strerror}; podium datasets text writes one"
         ) from error
     except (UnicodeDecodeError, csv.Error) as error:
         raise TrialInputError(f"class text {path} must be CSV in UTF-8: {error}") from error
