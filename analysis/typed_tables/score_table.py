@@ -81,7 +81,6 @@ def read_table(
     score: str | None = None,
     where: Sequence[str] = (),
     average: Sequence[str] = (),
-    also_by: Sequence[str] = (),
     without: Sequence[str] = (),
     lower_is_better: bool = False,
 ) -> ScoreTable:
@@ -100,7 +99,6 @@ def read_table(
         score: column of scores, or a metric of several; None means recall.
         where: conditions ``column=value``; rows that meet all are kept.
         average: columns, such as ``seed`` and ``fold``, whose rows are averaged within a cell.
-        also_by: columns that name a block besides those of ``by``.
         without: competitors to leave out.
         lower_is_better: whether small scores are good; they are negated then.
 
@@ -111,7 +109,6 @@ def read_table(
     """
     given = GivenColumns(
         by=by,
-        also_by=also_by,
         competitor=competitor,
         score=score,
         average=average,

@@ -51,7 +51,6 @@ class GivenColumns:
 
     Attributes:
         by: columns that together name a block.
-        also_by: columns that name a block besides those given or found.
         competitor: column of competitors.
         score: column of scores, or a metric of a table that has several, such as ``NMI``.
         average: columns whose rows are averaged within a cell.
@@ -60,7 +59,6 @@ class GivenColumns:
     """
 
     by: Sequence[str] | None = None
-    also_by: Sequence[str] = field(default=())
     competitor: str | None = None
     score: str | None = None
     average: Sequence[str] = field(default=())
@@ -147,7 +145,7 @@ def score_columns(
 
     A word such as ``test`` or ``val`` is no data set; deviations are no scores.
     """
-    taken = {competitor, *(given.by or ()), *given.average, *given.also_by}
+    taken = {competitor, *(given.by or ()), *given.average}
     named = {
         name: found
         for name in frame.columns
@@ -173,7 +171,7 @@ def plain_score_columns(
     frame: pl.DataFrame, given: GivenColumns, competitor: str
 ) -> tuple[str, ...]:
     """The columns of a wide table that are a block each: numbers, by no name anything else."""
-    taken = {competitor, *(given.by or ()), *given.average, *given.also_by}
+    taken = {competitor, *(given.by or ()), *given.average}
     taken |= set(block_columns(frame.columns))
     return tuple(
         name
@@ -227,7 +225,7 @@ def _with_k(frame: pl.DataFrame, given: GivenColumns) -> pl.DataFrame:
 def _long(table: TableFile, given: GivenColumns, competitor: str, score: str) -> Layout:
     frame = _with_k(table.frame, given)
     metric = metric_column(frame)
-    if metric in (*(given.by or ()), *given.also_by, *given.average):
+    if metric in (*(given.by or ()), *given.average):
         metric = None
     by = _long_blocks(frame, given, {competitor, score, *given.average, K, metric})
     if not by:
@@ -260,7 +258,7 @@ def _long_blocks(
                 "name the columns that make a block with --by; none of"
                 f" {known} is in the table (columns: {', '.join(frame.columns)})"
             )
-    return (*found, *(name for name in given.also_by if name not in found))
+    return found
 
 
 def _of_one_metric(
@@ -406,9 +404,8 @@ def _wide_blocks(
         found = list(block_columns(frame.columns))
         if not frame[competitor].is_duplicated().any():
             found = [name for name in found if frame[name].n_unique() == 1]
-    found += [name for name in given.also_by if name not in (*found, K, block)]
     of_header = [block] if block is not None else []
-    with_k = [K] if K in (*(given.by or ()), *given.also_by) and K not in found else []
+    with_k = [K] if K in (given.by or ()) and K not in found else []
     return (*of_header, *found, *with_k)
 
 
