@@ -1,30 +1,32 @@
-"""Removes secrets from text that is stored or printed: commands, messages, tracebacks, logs.
+"""Removes secrets of the environment from text that is stored or printed.
 
-The one place for it. `_secret_forms` finds secrets by how they look and what they are assigned to,
-`_secret_variables` knows which values of the environment are secret.
+Secret are the values of environment variables whose names look secret, and what is in the files
+that such variables name. Nothing else is masked.
 """
 
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-
-from orchestrator._secret_forms import Span, secret_spans
-from orchestrator._secret_variables import secret_values
+from pathlib import Path
+from urllib.parse import quote
 
 _HIDDEN = "***"
-_WHOLE_WORD_BELOW = 8  # characters; a shorter value is found as a whole word only
+_NAME = re.compile(
+    r"SECRET|TOKEN(?!I[SZ])|PASSW|PASSPHRASE|SSHPASS|CREDENTIAL|CONN(?:ECTION)?_?STR|WEBHOOK"
+    r"|(?:API|ACCESS|PRIVATE|ACCOUNT|AUTH)_?KEY"
+    r"|(?<![A-Z])(?:PASS|PWD|PAT|KEYS?|AUTH|DSN|JWT|SAS|COOKIE)(?![A-Z])",
+    re.IGNORECASE,
+)
+_PUBLIC = ("PWD", "OLDPWD")  # working folders
+_ORDINARY = frozenset({"true", "false", "none", "null", "auto", "default", "token", "disabled"})
+_SHORTEST = 4  # characters of a value that is masked: shorter ones are in any text
+_WHOLE_WORD_BELOW = 8  # characters; a shorter value is masked as a whole word only
+_MAX_FILE_BYTES = 64 * 2**10
 
 
 def redacted(text: str, environment: Mapping[str, str] | None = None) -> str:
-    """The text with ``***`` in place of secrets.
-
-    These are private keys, users and passwords in URIs, HTTP credentials, tokens of well-known
-    services, what is assigned to a password, a token or a key, and secrets of the environment:
-    values of variables whose name or content says that they are secret, what is in the files that
-    such variables name, and Ray's token. Values of 4 to 7 characters, and numbers, are masked
-    where they are whole words, shorter ones not at all.
-
-    Time grows linearly with the text: about 20 ms for 100 kB.
+    """The text with ``***`` in place of secrets of the environment.
 
     Args:
         text: any text.
@@ -37,42 +39,45 @@ def redacted_texts(
     texts: Iterable[str], environment: Mapping[str, str] | None = None
 ) -> Iterator[str]:
     """Each text as `redacted` gives it; the environment is looked through once for all of them."""
-    values = secret_values(os.environ if environment is None else environment)
-    return (_without(values, text) for text in texts)
+    secrets = _secrets(os.environ if environment is None else environment)
+    spellings = {form for it in secrets for form in _spellings(it)}
+    # The longest first: one secret may begin with another.
+    patterns = map(_pattern, sorted(spellings, key=lambda it: (-len(it), it)))
+    found = re.compile("|".join(patterns) or r"(?!)")
+    return (found.sub(_HIDDEN, text) for text in texts)
 
 
-def _without(values: Iterable[str], text: str) -> str:
-    """The text with ``***`` in place of these values and of what looks like a secret."""
-    spans = [*secret_spans(text), *_spans_of(values, text)]
-    parts, shown_from = [], 0
-    for start, end in _merged(spans):
-        parts += [text[shown_from:start], _HIDDEN]
-        shown_from = end
-    return "".join([*parts, text[shown_from:]])
+def _spellings(secret: str) -> tuple[str, ...]:
+    """How a secret looks in a text, in Python, in JSON and in a URL."""
+    return secret, repr(secret)[1:-1], json.dumps(secret)[1:-1], quote(secret, safe="")
 
 
-def _spans_of(values: Iterable[str], text: str) -> Iterator[Span]:
-    """Where the values are."""
-    for value in values:
-        pattern = re.escape(value)
-        if value.isdecimal():
-            pattern = rf"(?<![\w.]){pattern}(?!\w|\.\d)"
-        elif len(value) < _WHOLE_WORD_BELOW:
-            # A line break that is spelt out ends a word, too.
-            pattern = rf"(?:(?<!\w)|(?<=\\[nrt])){pattern}(?!\w)"
-        for match in re.finditer(pattern, text):
-            yield match.span()
+def _pattern(value: str) -> str:
+    pattern = re.escape(value)
+    if value.isdecimal():
+        return rf"(?<![\w.]){pattern}(?!\w|\.\d)"
+    if len(value) < _WHOLE_WORD_BELOW:  # a line break that is spelt out ends a word, too
+        return rf"(?:(?<!\w)|(?<=\\[nrt])){pattern}(?!\w)"
+    return pattern
 
 
-def _merged(spans: Iterable[Span]) -> Iterator[Span]:
-    """Spans in their order, those that overlap or touch as one; empty ones are left out."""
-    start = end = 0
-    for next_start, next_end in sorted(spans):
-        if next_start <= end and end > start:
-            end = max(end, next_end)
-            continue
-        if end > start:
-            yield start, end
-        start, end = next_start, next_end
-    if end > start:
-        yield start, end
+def _secrets(environment: Mapping[str, str]) -> set[str]:
+    values = {
+        _held(value).strip()
+        for name, value in environment.items()
+        if _NAME.search(name) and name not in _PUBLIC
+    }
+    return {it for it in values if len(it) >= _SHORTEST and it.lower() not in _ORDINARY}
+
+
+def _held(value: str) -> str:
+    """The value, or what is in the small file that it names; nothing of other paths."""
+    path = Path(value)
+    try:
+        if not path.is_absolute() or not path.exists():
+            return value
+        if path.is_file() and path.stat().st_size <= _MAX_FILE_BYTES:
+            return path.read_text(encoding="utf-8", errors="replace")
+    except (OSError, ValueError):  # it cannot be a path, or this process cannot read it
+        return value
+    return ""

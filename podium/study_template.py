@@ -37,7 +37,7 @@ losses:                          # podium losses lists them, podium losses NAME 
 protocol: {{kind: fixed, val_fraction: 0.25, split_seed: 0}}
 
 search:
-  # Or random, qmc, grid, coordinate, coordinate-descent, cma-es, gp, nsga-ii.
+  # Or random, qmc, grid, coordinate, cma-es, gp, nsga-ii.
   sampler: tpe
   objectives: [recall]           # nsga-ii: [recall, seconds]
   trials: 20                     # per search: block x loss x repeat; the published default first

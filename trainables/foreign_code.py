@@ -1,45 +1,34 @@
 """Fingerprints of code that a study names: networks by import path, losses also by file.
 
-What such code computes belongs to a trial's identity. It is read here, never run:
-
-- a module of an installed package counts by the package's name and version and by the list of its
-  Python files and compiled modules, with their hashes, that the installer wrote (RECORD). A file
-  that was changed since, of another size or younger than the list, counts by its bytes. An
-  editable install is no installed package: its files are where they are written;
-- a file counts by its name and bytes as they were read (`trainables.loss_files`), with what it
-  imports as modules do;
-- any other module counts by its bytes, with every module that it imports, directly or through
-  others, and that is not installed: `trainables._own_sources` says which are seen.
-
-podium's own modules do not count: `orchestrator.ids_and_seeds.NUMERICS_VERSION` is theirs.
+Such code belongs to a trial's identity. It is read here, never run. A file or module counts by
+its bytes, with what it imports and that is not installed; imports are found in the source, those
+inside functions too. A module of an installed package counts by the package's name, version and
+the list of its files. podium's own modules do not count: `orchestrator.ids_and_seeds` has a
+version of the numerics for them.
 """
 
-import base64
-import contextlib
+import ast
 import csv
 import hashlib
+import importlib.util
 import json
 import sys
-from collections.abc import Iterator, Mapping
+import sysconfig
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import metadata
 from importlib.machinery import all_suffixes
 from pathlib import Path
 
-from trainables._own_sources import (
-    Module,
-    find_module,
-    is_of_podium,
-    own_sources,
-    sources_of_file,
-)
 from trainables.errors import TrialInputError
 from trainables.loss_files import file_of, source_of
 
-_TIMM = "timm"
+_HOME = Path(__file__).parents[1]
+_PACKAGES = ("analysis", "orchestrator", "podium", "search_spaces", "trainables")
+_STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
 _CODE = tuple(suffix for suffix in all_suffixes() if suffix != ".pyc")
-_MISSING = "missing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,27 +38,18 @@ class ForeignCode:
     Attributes:
         sources: name -> bytes of each file of one's own. Names are those of modules, such as
             ``losses/mine.py``, wherever the folder lies.
-        packages: ``NAME VERSION`` of the installed package -> hash of its files.
+        packages: ``NAME VERSION`` of the installed package -> hash of its list of files.
     """
 
     sources: Mapping[str, bytes] = field(default_factory=dict)
     packages: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def files(self) -> dict[str, str]:
-        """Name -> SHA-256 of each file of one's own."""
-        return {name: hashlib.sha256(data).hexdigest() for name, data in self.sources.items()}
-
-    @property
     def fingerprint(self) -> str:
         """SHA-256 of all of it; the same wherever the files lie."""
-        return fingerprint_of(self.files, self.packages)
-
-
-def fingerprint_of(files: Mapping[str, str], packages: Mapping[str, str]) -> str:
-    """The fingerprint of code of which only the hashes are known, as in `ForeignCode`."""
-    text = json.dumps({"files": files, "packages": packages}, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
+        files = {name: hashlib.sha256(data).hexdigest() for name, data in self.sources.items()}
+        text = json.dumps({"files": files, "packages": dict(self.packages)}, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def foreign_code(import_path: str) -> ForeignCode | None:
@@ -79,74 +59,120 @@ def foreign_code(import_path: str) -> ForeignCode | None:
         import_path: ``package.module:Class``, ``mine.py:Class`` or ``timm:NAME``.
 
     Raises:
-        TrialInputError: there is no such module, it has no file, or its files are too many or too
-            large to be kept; or a file was not read.
+        TrialInputError: there is no such module, or a file was not read or cannot be.
     """
     if file := file_of(import_path):
-        return ForeignCode(sources=sources_of_file(import_path, file, source_of(file)))
+        data = source_of(file)
+        return ForeignCode(sources={**_own_sources(_imported(data, "")), file: data})
     module = import_path.partition(":")[0]
-    found = find_module(module)
+    found, top = _file_of(module), module.partition(".")[0]
     if found is None:
-        hint = ": pip install 'podium[timm]'" if module == _TIMM else " on the Python path"
-        raise TrialInputError(f"{import_path}: there is no module {module}{hint}")
-    if is_of_podium(found):
+        hint = ": pip install 'podium[timm]'" if module == "timm" else " on the Python path"
+        raise TrialInputError(f"{import_path}: there is no file of a module {module}{hint}")
+    if _is_of_podium(found):
         return None
-    if found.file is None:
-        raise TrialInputError(f"{import_path}: the module {module} has no file of its own")
-    packages = _installed_package(found)
-    return ForeignCode(
-        packages=packages, sources={} if packages else own_sources(import_path, found)
-    )
+    packages = _installed_package(top, found)
+    return ForeignCode(packages=packages, sources={} if packages else _own_sources([module], top))
 
 
-def _installed_package(module: Module) -> dict[str, str]:
-    """``NAME VERSION`` of the installed package that lists the module -> its hash; or nothing."""
-    folder = module.folder
-    if not any(folder.glob("*.dist-info")):
-        return {}
-    for distribution in _candidates(module.name.partition(".")[0]):
-        rows = [*csv.reader((distribution.read_text("RECORD") or "").splitlines())]
-        is_here = Path(str(distribution.locate_file(""))) == folder
-        if is_here and module.relative_name in {name for name, *_ in rows}:
-            return {f"{distribution.name} {distribution.version}": _hash(folder, rows)}
+def _own_sources(modules: Iterable[str], top: str = "") -> dict[str, bytes]:
+    """Name -> bytes of the files of modules and of all that they import and is not installed.
+
+    Args:
+        modules: full names; some may be no modules.
+        top: package whose modules are one's own even among installed ones; empty for none.
+    """
+    waiting, seen = [*modules], set[str]()
+    sources: dict[str, bytes] = {}
+    while waiting:
+        name = waiting.pop()
+        if not name or name in seen:
+            continue
+        seen.add(name)
+        *folder, _ = parts = name.split(".")
+        waiting.append(".".join(folder))  # a package is run before what it holds
+        file = _file_of(name)
+        if file is None or not _is_own(file, is_named=parts[0] == top):
+            continue
+        package = parts if file.stem == "__init__" else folder
+        try:
+            data = file.read_bytes()
+        except OSError as error:
+            raise TrialInputError(f"cannot read {file}: {error}") from error
+        sources["/".join((*package, file.name))] = data
+        waiting += _imported(data, ".".join(package)) if file.suffix == ".py" else ()
+    return sources
+
+
+def _file_of(module: str) -> Path | None:
+    """The file of a module; None if there is none. Neither it nor its packages are run."""
+    top, *inner = module.split(".")
+    try:
+        spec = importlib.util.find_spec(top)
+    except ValueError:  # of a module that nobody imported, such as __main__
+        return None
+    if spec is None:
+        return None
+    if inner:
+        places = [Path(it, *inner) for it in spec.submodule_search_locations or ()]
+        files = [file for it in places for file in (it / "__init__.py", Path(f"{it}.py"))]
+    else:
+        files = [Path(spec.origin)] if spec.has_location and spec.origin else []
+    return next((file for file in files if file.is_file()), None)
+
+
+def _is_own(file: Path, *, is_named: bool) -> bool:
+    if {"site-packages", "dist-packages"} & set(file.parts):
+        return is_named
+    return not _is_of_podium(file) and not file.is_relative_to(_STANDARD_LIBRARY)
+
+
+def _is_of_podium(file: Path) -> bool:
+    return any(file.is_relative_to(_HOME / name) for name in _PACKAGES)
+
+
+def _imported(data: bytes, package: str) -> Iterator[str]:
+    """Full names of modules that a source may import; some are names of what is in modules."""
+    try:
+        nodes = [*ast.walk(ast.parse(data))]
+    except (SyntaxError, ValueError, RecursionError):
+        return  # it cannot be run, so it imports nothing
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            try:
+                name = "." * node.level + (node.module or "")
+                origin = importlib.util.resolve_name(name, package)
+            except ImportError:
+                continue  # it leads out of the package, which fails when run
+            yield from (origin, *(f"{origin}.{alias.name}" for alias in node.names))
+
+
+def _installed_package(top: str, file: Path) -> dict[str, str]:
+    """``NAME VERSION`` of the installed package that lists a file -> hash; or nothing."""
+    for found in _distributions(top):
+        rows = [*csv.reader((found.read_text("RECORD") or "").splitlines())]
+        if any(Path(str(found.locate_file(name))) == file for name, *_ in rows):
+            code = [
+                f"{name}\0{recorded}\n"
+                for name, recorded, _ in sorted(rows)
+                if name.endswith(_CODE) and not name.startswith("..")
+            ]
+            hashed = hashlib.sha256("".join(code).encode()).hexdigest()
+            return {f"{found.name} {found.version}": hashed}
     return {}
 
 
-def _candidates(top: str) -> Iterator[metadata.Distribution]:
+def _distributions(top: str) -> Iterator[metadata.Distribution]:
     """Packages that may hold a top-level module; most are called as it is."""
-    with contextlib.suppress(metadata.PackageNotFoundError):
+    with suppress(metadata.PackageNotFoundError):
         yield metadata.distribution(top)
-    for name in _names_by_module(tuple(sys.path)).get(top, ()):
-        yield metadata.distribution(name)
+    yield from map(metadata.distribution, _names_by_module(tuple(sys.path)).get(top, ()))
 
 
 @cache
-def _names_by_module(path: tuple[str, ...]) -> dict[str, list[str]]:
+def _names_by_module(path: tuple[str, ...]) -> Mapping[str, list[str]]:
     """Top-level module -> names of the packages that hold it; slow, so once for a Python path."""
     del path  # it is read from sys
-    return {module: [*names] for module, names in metadata.packages_distributions().items()}
-
-
-def _hash(folder: Path, rows: list[list[str]]) -> str:
-    """Hash of the files of code; RECORD lists itself, and was written last."""
-    lists = [name for name, *_ in rows if name.endswith(".dist-info/RECORD")]
-    written_ns = max(((folder / name).stat().st_mtime_ns for name in lists), default=0)
-    found = hashlib.sha256()
-    for name, recorded, size in sorted(rows):
-        if name.endswith(_CODE) and not name.startswith(".."):
-            now = _content(folder / name, recorded, size, written_ns)
-            found.update(f"{name}\0{now}\n".encode())
-    return found.hexdigest()
-
-
-def _content(file: Path, recorded: str, size: str, written_ns: int) -> str:
-    """Hash of one file as RECORD writes it: ``sha256=...``."""
-    try:
-        stat = file.stat()
-        if recorded and str(stat.st_size) == size and stat.st_mtime_ns <= written_ns:
-            return recorded
-        with file.open("rb") as opened:
-            digest = hashlib.file_digest(opened, "sha256").digest()
-    except OSError:
-        return _MISSING
-    return f"sha256={base64.urlsafe_b64encode(digest).rstrip(b'=').decode()}"
+    return metadata.packages_distributions()

@@ -16,7 +16,6 @@ from orchestrator.planning.study_hours import (
     hours_by_epochs,
     hours_by_images,
 )
-from orchestrator.planning.sweep_plan import SweepPlan, sweep_plans
 from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.study.blocks import blocks, num_baseline_runs, searches
 from orchestrator.study.budget import with_trials_per_search
@@ -80,7 +79,6 @@ class StudyPlan:
         blocks: blocks within which the losses are ranked.
         trainings: one plan for each block.
         searches: one plan for each search.
-        sweeps: one plan for each block and loss, if hyperparameters are tuned one at a time.
         datasets: one plan for each data set and protocol.
         stages: trials and epochs of ``search``, ``final`` and ``baseline``.
         fairness: what is equal between the losses and what is not.
@@ -97,7 +95,6 @@ class StudyPlan:
     blocks: tuple[Block, ...]
     trainings: tuple[BlockPlan, ...]
     searches: tuple[SearchPlan, ...]
-    sweeps: tuple[SweepPlan, ...]
     datasets: tuple[DatasetPlan, ...]
     stages: Mapping[str, StageCounts]
     fairness: Fairness
@@ -153,7 +150,6 @@ def plan(
         blocks=crossed,
         trainings=tuple(block_plan(study, block) for block in crossed),
         searches=searched,
-        sweeps=sweep_plans(study, crossed),
         datasets=tuple(
             _dataset_plan(dataset, protocol)
             for dataset in study.datasets

@@ -31,7 +31,6 @@ from orchestrator.results.trial_files.merge_trials import (
     write_merged,
 )
 from orchestrator.study.fairness import fairness
-from orchestrator.study.foreign_code import import_paths_of
 from orchestrator.study.resolved_study import study_from_resolved
 from orchestrator.study.study_changes import compare
 from podium.errors import PodiumError, StudyError
@@ -234,10 +233,10 @@ def _study_problems(sources: Sequence[Source], merged: Mapping[str, Any]) -> Ite
 
 
 def _code_problems(sources: Sequence[Source]) -> Iterator[str]:
-    """What sources name by import path must be the same code in all, or unrecorded in all."""
-    for path in sorted({path for source in sources for path in import_paths_of(source.study)}):
-        naming = [source for source in sources if path in import_paths_of(source.study)]
-        recorded = [(source, source.study.get("code", {}).get(path)) for source in naming]
+    """What sources name by import path must be the same code in all."""
+    for path in sorted({path for source in sources for path in source.study.get("code", {})}):
+        naming = [source for source in sources if path in source.study.get("code", {})]
+        recorded = [(source, source.study["code"][path]) for source in naming]
         yield from _differences(f"the code of {path}", recorded)
 
 

@@ -29,11 +29,7 @@ from orchestrator.run.resume_study import rebuilt_queues
 from orchestrator.run.retry_failed import check_causes, record_retries, recorded_failures, withdraw
 from orchestrator.run.run_log import run_log
 from orchestrator.run.snapshot_study import check_startable, write_snapshot
-from orchestrator.run.study_code import (
-    renew_unused_code,
-    report_unrecorded_code,
-    with_recorded_code,
-)
+from orchestrator.run.study_code import renew_unused_code, with_recorded_code
 from orchestrator.run.study_control import ControlWatch
 from orchestrator.run.study_parts import check_part, refuse_changed, turns_of
 from orchestrator.run.warm_start import find_warm_starts, recall_warm_starts
@@ -237,7 +233,6 @@ def _begun(
     """The study as it is run from now on, which its results folder has, and what watches it."""
     study = find_warm_starts(study, say)
     report_differences(study, say)
-    report_unrecorded_code(study, say)
     is_shared = refuse_changed(study, paths, lock)
     if not is_shared:
         study = renew_unused_code(study, paths, say)

@@ -18,11 +18,7 @@ from orchestrator.results.records.trial_schema import trial_schema
 from orchestrator.results.storage.files import exists, list_folders
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.run.study_code import (
-    code_provenance,
-    refuse_changed_code,
-    write_study_code,
-)
+from orchestrator.run.study_code import refuse_changed_code, write_study_code
 from orchestrator.study.blocks import blocks
 from orchestrator.study.configs import hyperparameter_types, space_of, unsearched_values
 from orchestrator.study.fairness import fairness
@@ -96,8 +92,7 @@ def write_snapshot(study: Study, paths: StudyPaths) -> None:
     metrics = [StoredMetric(*metric) for metric in METRICS[task_of(study)]]
     schema = trial_schema(study.ks, hyperparameter_types(study), metrics)
     has_new_columns = snapshot is not None and read_schema(paths) != schema
-    write_study_code(study, paths)
-    code = code_provenance(study, paths)
+    code = write_study_code(study, paths)
     origin = {
         **provenance(),
         **({"code": code} if code else {}),

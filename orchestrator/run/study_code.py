@@ -1,77 +1,45 @@
 """The code that a study names by import path: recorded when it is first used, the same ever after.
 
-Trials that were trained by other code are not comparable, so a run with other code is refused.
+Trials that were trained by other code are not comparable, so a run with other code is refused. A
+copy of each file lies beside the results, under the fingerprint; it is run only on request.
 """
 
-import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from orchestrator.results.records.asks import read_asks, remove_asks
-from orchestrator.results.records.code_copies import (
-    CodeRecord,
-    read_code_file,
-    read_code_record,
-    write_code,
-)
-from orchestrator.results.records.fairness_record import join_names
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_study
-from orchestrator.results.storage.files import remove_folder
+from orchestrator.results.records.study_snapshot import read_provenance, read_study
+from orchestrator.results.storage.files import put, remove_folder
 from orchestrator.study.blocks import searches
 from orchestrator.study.foreign_code import (
-    CodeChange,
     changed_code,
     code_now,
     import_paths,
-    import_paths_of,
-    recorded_code,
+    read_copies,
 )
 from orchestrator.study.study import Study
-from podium.errors import CorruptFileError, PodiumError
-from trainables.foreign_code import fingerprint_of
+from podium.errors import PodiumError
+from trainables.foreign_code import ForeignCode
 from trainables.loss_files import file_of, keep_files
 
 
 def with_recorded_code(study: Study, paths: StudyPaths) -> Study:
     """The study with the fingerprints of its snapshot, and of what it newly names as it is now.
 
-    What the snapshot names without a fingerprint was trained by a version that recorded none. It
-    stays without, so that ids stay as they are.
-
     Raises:
-        TrialInputError: a module is not here, or its files cannot be kept.
+        TrialInputError: a module is not here, or its files cannot be read.
         CorruptFileError: the snapshot is damaged.
     """
-    named = _named(study)
-    snapshot = read_study(paths)
-    known = () if snapshot is None else import_paths_of(snapshot)
-    try:
-        recorded = recorded_code(snapshot or {})
-    except ValueError as error:
-        raise CorruptFileError(f"{paths.study}: {error}") from error
-    new = code_now(path for path in named if path not in known)
+    recorded = (read_study(paths) or {}).get("code", {})
+    named = import_paths(study.loss_names, [item.name for item in study.backbones])
     code = {path: recorded[path] for path in named if path in recorded}
+    new = code_now(path for path in named if path not in recorded)
     return replace(study, code={**code, **{path: it.fingerprint for path, it in new.items()}})
 
 
-def report_unrecorded_code(study: Study, say: Callable[[str], object]) -> None:
-    """Say whose changes cannot be seen: what a version named that recorded no code.
-
-    Args:
-        study: the study, from `with_recorded_code`.
-        say: takes the message.
-    """
-    unrecorded = code_now(path for path in _named(study) if path not in study.code)
-    if unrecorded:
-        say(
-            f"The code of {join_names(sorted(unrecorded))} was not recorded when this study began:"
-            " whether it has changed since is not known."
-        )
-
-
-def refuse_changed_code(study: Study, paths: StudyPaths) -> list[CodeChange]:
+def refuse_changed_code(study: Study, paths: StudyPaths) -> set[str]:
     """Refuse to continue with other code than the study's trials were trained by.
 
     Args:
@@ -79,24 +47,28 @@ def refuse_changed_code(study: Study, paths: StudyPaths) -> list[CodeChange]:
         paths: its results folder.
 
     Returns:
-        What changed, none of which has a trial: a first attempt may have shown what to correct.
+        Import paths whose code changed and that no trial was trained by: a first attempt may have
+        shown what to correct.
 
     Raises:
-        PodiumError: with the files that differ, and how.
+        PodiumError: naming what changed, with both hashes.
         TrialInputError: a module is not here, or its files cannot be read.
     """
-    changes = changed_code(study.code, paths)
+    changes = changed_code(study.code)
     used = _used(paths) if changes else set()
-    mixed = [change for change in changes if change.import_path in used]
-    if mixed:
-        shown = "\n".join(_shown(change, paths) for change in mixed)
+    if lines := [
+        f"  {text} (as it was: {paths.code_folder(study.code[path])})"
+        for path, text in changes.items()
+        if path in used
+    ]:
         raise PodiumError(
-            f"{paths.folder} holds results of code that has changed since:\n{shown}\nTrials of"
-            " both cannot be compared. Restore the original code, give the study a new name, or"
-            " put the changed class into a module of another name and add it as another loss or"
-            " backbone."
+            f"{paths.folder} holds results of code that has changed since:\n"
+            + "\n".join(lines)
+            + "\nTrials of both cannot be compared. Restore the original code, give the study a"
+            " new name, or put the changed class into a module of another name and add it as"
+            " another loss or backbone."
         )
-    return changes
+    return set(changes)
 
 
 def renew_unused_code(study: Study, paths: StudyPaths, say: Callable[[str], object]) -> Study:
@@ -113,7 +85,7 @@ def renew_unused_code(study: Study, paths: StudyPaths, say: Callable[[str], obje
     Raises:
         PodiumError: there are trials of the recorded code.
     """
-    changed = {change.import_path for change in refuse_changed_code(study, paths)}
+    changed = refuse_changed_code(study, paths)
     if not changed:
         return study
     asks = read_asks(paths)
@@ -122,28 +94,38 @@ def renew_unused_code(study: Study, paths: StudyPaths, say: Callable[[str], obje
             for ask in asks.get(search.id, ()):
                 remove_folder(paths.checkpoint_folder(ask.trial_id))
             remove_asks(paths, search.id)
-    names = join_names(sorted(changed))
+    names = ", ".join(sorted(changed))
     say(f"The code of {names} changed before any of its trials ended: its searches start over.")
     now = {path: code.fingerprint for path, code in code_now(changed).items()}
     return replace(study, code={**study.code, **now})
 
 
-def write_study_code(study: Study, paths: StudyPaths) -> None:
+def write_study_code(study: Study, paths: StudyPaths) -> dict[str, dict[str, Any]]:
     """Write copies of the code that the results folder does not have yet.
+
+    Returns:
+        Import path -> fingerprint, files and packages, for the provenance.
 
     Raises:
         PodiumError: the code changed while podium started.
     """
-    missing = {
-        path: fingerprint
-        for path, fingerprint in study.code.items()
-        if read_code_record(paths, fingerprint) is None
-    }
-    for path, code in code_now(missing).items():
-        if code.fingerprint != missing[path]:
+    before: Mapping[str, Any] = (read_provenance(paths) or {}).get("code", {})
+    told = {}
+    for path, fingerprint in sorted(study.code.items()):
+        if before.get(path, {}).get("fingerprint") == fingerprint:
+            told[path] = before[path]
+            continue
+        code = code_now([path]).get(path, ForeignCode())
+        if code.fingerprint != fingerprint:
             raise PodiumError(f"the code of {path} was changed while podium started: start again")
-        record = CodeRecord(files=code.files, packages=dict(code.packages))
-        write_code(paths, code.fingerprint, record, dict(code.sources))
+        for name, data in code.sources.items():
+            put(paths.code_folder(fingerprint) / name, data)
+        told[path] = {
+            "fingerprint": fingerprint,
+            "files": sorted(code.sources),
+            "packages": dict(code.packages),
+        }
+    return told
 
 
 def keep_recorded_files(paths: StudyPaths) -> None:
@@ -152,36 +134,9 @@ def keep_recorded_files(paths: StudyPaths) -> None:
     Raises:
         CorruptFileError: a copy is missing or damaged.
     """
-    for path, fingerprint in recorded_code(read_study(paths) or {}).items():
-        file = file_of(path)
-        if not file:
-            continue
-        record = read_code_record(paths, fingerprint)
-        data = read_code_file(paths, fingerprint, file)
-        if (
-            record is None
-            or data is None
-            or hashlib.sha256(data).hexdigest() != record.files.get(file)
-            or fingerprint_of(record.files, record.packages) != fingerprint
-        ):
-            copy = paths.code_folder(fingerprint) / file
-            raise CorruptFileError(f"{copy} is missing or not what was recorded")
-        keep_files({file: data})
-
-
-def code_provenance(study: Study, paths: StudyPaths) -> dict[str, dict[str, Any]]:
-    """Import path -> fingerprint, files and packages, for the provenance."""
-    found = {}
-    for path, fingerprint in sorted(study.code.items()):
-        record = read_code_record(paths, fingerprint)
-        if record is None:
-            raise CorruptFileError(f"{paths.code_record(fingerprint)} is missing")
-        found[path] = {
-            "fingerprint": fingerprint,
-            "files": sorted(record.files),
-            "packages": sorted(record.packages),
-        }
-    return found
+    for path, told in (read_provenance(paths) or {}).get("code", {}).items():
+        if file := file_of(path):
+            keep_files({file: read_copies(paths, told)[file]})
 
 
 def _used(paths: StudyPaths) -> set[str]:
@@ -190,12 +145,3 @@ def _used(paths: StudyPaths) -> set[str]:
 
     rows = Reader(paths.folder).trials().select("loss", "backbone").unique().collect()
     return {path for loss, backbone in rows.rows() for path in import_paths((loss,), (backbone,))}
-
-
-def _named(study: Study) -> tuple[str, ...]:
-    return import_paths(study.loss_names, [item.name for item in study.backbones])
-
-
-def _shown(change: CodeChange, paths: StudyPaths) -> str:
-    copy = f"  {change} (as it was: {paths.code_folder(change.fingerprint)})"
-    return f"{copy}\n{change.diff}" if change.diff else copy

@@ -28,7 +28,6 @@ from orchestrator.study.configs import (
     unsearched_values,
     warm_start_key,
 )
-from orchestrator.study.foreign_code import import_paths, recorded_code
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Block, Study
 from orchestrator.study_validation.task import task_of
@@ -81,9 +80,6 @@ def find_warm_starts(study: Study, say: Callable[[str], object]) -> Study:
     if not new:
         return study
     trials = _earlier_trials(study, parse_place(settings.folder), say)
-    _report_other_code(
-        study, parse_place(settings.folder), {loss for _, loss in new.values()}, say
-    )
     found = {
         key: _found(study, block, loss, trials, settings.top) for key, (block, loss) in new.items()
     }
@@ -113,18 +109,6 @@ def _earlier_trials(study: Study, folder: Place, say: Callable[[str], object]) -
         rank=pl.col("objective").rank("ordinal", descending=True).over("search", order_by="index"),
         gain=pl.col("objective") - default.over("search"),
     )
-
-
-def _report_other_code(
-    study: Study, folder: Place, losses: set[str], say: Callable[[str], object]
-) -> None:
-    """Say which losses were other code there: only their configs are taken over."""
-    before = recorded_code(Reader(folder).study())
-    for path in import_paths(losses, ()):
-        if path in before and before[path] != study.code.get(path):
-            say(
-                f"Warm start: {path} had different code in {folder}; its configs are tried anyway."
-            )
 
 
 def _found(study: Study, block: Block, loss: str, trials: pl.DataFrame, top: int) -> _Found:

@@ -1,6 +1,6 @@
 """One hyperparameter at a time, as much published work tunes its losses.
 
-Each hyperparameter in turn is swept over its range while all others stay at their unsearched
+Each hyperparameter in turn takes all its values while all others stay at their unsearched
 values; the last suggestion puts the best value of each together. Interactions of
 hyperparameters are not found: the sampler serves to compare with, and to reproduce published work.
 """
@@ -8,14 +8,19 @@ hyperparameters are not found: the sampler serves to compare with, and to reprod
 import math
 from collections.abc import Mapping
 
+from orchestrator.search_samplers.grid import listed_values
 from orchestrator.search_samplers.suggester import Outcome, SearchTask, Suggester
-from orchestrator.search_samplers.sweeps import independent_sweeps
 from search_spaces.parameters import Value
 
 
-def max_configs(task: SearchTask) -> int:
-    """Upper bound on distinct configs: first ones, sweeps, and the combination of several."""
-    sweeps = _sweeps(task)
+def max_configs(task: SearchTask, most: int) -> int | None:
+    """Upper bound on distinct configs: first ones, sweeps, and the combination of several.
+
+    At most ``most`` values of each hyperparameter count. None if a range without steps is searched: it has no number of values.
+    """
+    if any(listed_values(tried, 1) is None for tried in task.space.parameters.values()):
+        return None
+    sweeps = _sweeps(task, most)
     found = list(task.first)
     for _, _, config in sweeps:
         if config not in found:
@@ -23,14 +28,15 @@ def max_configs(task: SearchTask) -> int:
     return len(found) + (len({name for name, _, _ in sweeps}) > 1)
 
 
-def _sweeps(task: SearchTask) -> list[tuple[str, Value, dict[str, Value]]]:
+def _sweeps(task: SearchTask, most: int) -> list[tuple[str, Value, dict[str, Value]]]:
     """Hyperparameter, its value and the config, of each suggestion before the combination."""
     default = task.config({})
     return [
-        (sweep.name, value, task.config({sweep.name: value}))
-        for sweep in independent_sweeps(task).each
-        for value in sweep.values
-        if value != default[sweep.name]
+        (name, value, task.config({name: value}))
+        for name, tried in task.space.parameters.items()
+        if name in default
+        for value in listed_values(tried, most) or ()
+        if value != default[name]
     ]
 
 
@@ -38,15 +44,13 @@ class CoordinateSuggester(Suggester):
     """Sweeps, then their best values; see `Suggester`.
 
     A hyperparameter whose condition does not hold at the unsearched values is not swept. Configs
-    that were set (the default, those given by the study) are not suggested again. Sweeps share the
-    budget without default and combination as in `fair_shares`; a range with steps is thinned
-    evenly if it has more.
+    that were set (the default, those given by the study) are not suggested again.
     """
 
     def __init__(self, task: SearchTask) -> None:
         self._task = task
         self._default = task.config({})
-        self._sweeps = _sweeps(task)
+        self._sweeps = _sweeps(task, task.trials)
         self._left = [config for _, _, config in self._sweeps]
         self._set_configs: dict[int, dict[str, Value]] = {}
         self._ended: set[int] = set()

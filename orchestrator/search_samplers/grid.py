@@ -1,27 +1,82 @@
-"""Every combination of evenly spaced values, once each.
+"""Every combination of the values of a space, once each, in an order shuffled by the search's seed.
 
-The order is shuffled by the search's seed. In the order of the ranges, neighbours would differ in
-one hyperparameter alone: early stopping would compare trials of one corner of the space, and an
-interrupted search would know no other.
+In the order of the space, neighbours would differ in one hyperparameter alone: early stopping
+would compare trials of one corner of the space, and an interrupted search would know no other.
+Optuna's grid would not do: it knows no hyperparameter that exists for some values of another only,
+and draws what is left by the state of its study, which a resumed search does not have.
 """
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 
-from orchestrator.search_samplers.factorial import configs, points_within
 from orchestrator.search_samplers.suggester import SearchTask, Suggester
-from search_spaces.parameters import Value
+from search_spaces.parameters import Choice, Int, Real, Value
+
+
+def listed_values(tried: Real | Int | Choice, most: int) -> tuple[Value, ...] | None:
+    """At most ``most`` values of a list, whole numbers or a range with steps; else None."""
+    if isinstance(tried, Choice):
+        return tried.values[:most]
+    step = tried.step or (1 if isinstance(tried, Int) else None)
+    if step is None:
+        return None
+    values = (tried.low + step * index for index in range(_num_steps(tried, step, most)))
+    if isinstance(tried, Int):
+        return tuple(int(value) for value in values)
+    # 0.1 * 3 is not 0.3: rounded to the number that a user would write.
+    return tuple(float(f"{value:.12g}") for value in values)
+
+
+def _num_steps(tried: Real | Int, step: float, most: int) -> int:
+    return min(most, round((tried.high - tried.low) / step) + 1)
+
+
+def num_configs(task: SearchTask, most: int) -> int | None:
+    """Configs of the grid and the first ones outside it, at most ``most``.
+
+    None if a range without steps is searched: it has no number of values.
+    """
+    if any(listed_values(tried, 1) is None for tried in task.space.parameters.values()):
+        return None
+    found = {_key(config) for config in islice(_configs(task, most), most)}
+    return min(len(found | set(map(_key, task.first))), most)
+
+
+def _configs(task: SearchTask, most: int) -> Iterator[dict[str, Value]]:
+    """Each combination of at most ``most`` values once, the last hyperparameter changing fastest."""
+    space = task.space.parameters
+    names = sorted(space, key=lambda name: name in task.conditions)  # what others depend on first
+
+    def combined(names: list[str]) -> Iterator[dict[str, Value]]:
+        if not names:
+            yield {}
+            return
+        *others, last = names
+        values = listed_values(space[last], most)
+        assert values is not None, "the study file is refused"
+        for chosen in combined(others):
+            condition = task.conditions.get(last)
+            if condition is not None and not condition.holds({**task.values, **chosen}):
+                yield chosen
+            else:
+                yield from ({**chosen, last: value} for value in values)
+
+    return map(task.config, combined(names))
+
+
+def _key(config: Mapping[str, Value]) -> tuple[tuple[str, Value], ...]:
+    return tuple(sorted(config.items()))
 
 
 class GridSuggester(Suggester):
-    """The configs of a full factorial design within the budget; see `Suggester`.
+    """The configs of a grid that fits in the budget; see `Suggester`.
 
-    Configs that were set (the default, those given by the study) are not
-    suggested again.
+    Configs that were set (the default, those given by the study) are not suggested again.
     """
 
     def __init__(self, task: SearchTask) -> None:
-        self._left = list(configs(points_within(task), task))
+        self._left = list(_configs(task, task.trials))
         random.Random(task.seed).shuffle(self._left)
 
     @property

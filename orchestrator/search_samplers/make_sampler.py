@@ -2,7 +2,6 @@
 
 from orchestrator.search_samplers.cma_es import CmaEsSuggester
 from orchestrator.search_samplers.coordinate import CoordinateSuggester
-from orchestrator.search_samplers.coordinate_descent import CoordinateDescentSuggester
 from orchestrator.search_samplers.grid import GridSuggester
 from orchestrator.search_samplers.optuna_study import OptunaSuggester
 from orchestrator.search_samplers.quasi_monte_carlo import QmcSuggester
@@ -17,8 +16,6 @@ def make_suggester(name: SamplerName, task: SearchTask) -> Suggester:
             return GridSuggester(task)
         case "coordinate":
             return CoordinateSuggester(task)
-        case "coordinate-descent":
-            return CoordinateDescentSuggester(task)
         case "qmc":
             return QmcSuggester(task)
         case "cma-es":

@@ -7,7 +7,6 @@ SamplerName = Literal[
     "random",
     "grid",
     "coordinate",
-    "coordinate-descent",
     "cma-es",
     "gp",
     "qmc",

@@ -1,18 +1,15 @@
 """How the losses of a study differ beside their training: searches, and properties of losses."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from types import MappingProxyType
 
 from orchestrator.results.records.fairness_record import DeclarationStatus, Disparity
-from orchestrator.search_samplers import coordinate, coordinate_descent
-from orchestrator.search_samplers.evenly_spaced import spaced_values
-from orchestrator.search_samplers.factorial import points_within, trials_needed
+from orchestrator.search_samplers.coordinate import max_configs
+from orchestrator.search_samplers.grid import num_configs
 from orchestrator.study.configs import num_searched, recipe_values, search_task, warm_start_key
 from orchestrator.study.fairness_of_training import group_by_value
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Block, Study
-from search_spaces.parameters import Choice, Int, Real, Space, Value
 from trainables.settings.loss_expression import parse_loss
 
 SEARCHED = "searched_hyperparameters"
@@ -106,25 +103,13 @@ def warm_start_disparity(study: Study, block: str) -> Disparity:
 def num_tried_configs(study: Study, block: Block, loss: str) -> int:
     """Upper bound on distinct configs of a search, default and given configs included.
 
-    A space of lists and steps may have fewer than the budget; a grid is as fine as the budget
-    allows, and rarely uses it up; one hyperparameter at a time ends with its sweeps.
+    A space of lists and steps may have fewer than the budget; one hyperparameter at a time ends
+    with its sweeps.
     """
-    task, sampler = search_task(study, block, loss), study.search.sampler
-    if sampler == "coordinate":
-        return min(task.trials, coordinate.max_configs(task))
-    if sampler == "coordinate-descent":
-        return min(task.trials, coordinate_descent.max_configs(task))
-    if sampler == "grid":
-        points = points_within(task)
-    else:
-        listed = {
-            name: _values(tried, task.trials) for name, tried in task.space.parameters.items()
-        }
-        points = {name: found for name, found in listed.items() if found is not None}
-        if len(points) < len(listed):
-            return task.trials
-    design = Space({name: Choice(found) for name, found in points.items()})
-    return min(task.trials, trials_needed(replace(task, space=design)))
+    task = search_task(study, block, loss)
+    count = max_configs if study.search.sampler == "coordinate" else num_configs
+    found = count(task, task.trials)
+    return task.trials if found is None else min(task.trials, found)
 
 
 def _given(counts: Mapping[str, int], name: str) -> Disparity:
@@ -146,12 +131,3 @@ def _first_config(study: Study, block: Block, loss: str) -> str:
         ):
             return f"{whose} values"
     return "published defaults"
-
-
-def _values(tried: Real | Int | Choice, most: int) -> tuple[Value, ...] | None:
-    """At most ``most`` values, enough to fill a budget; None for a range without steps."""
-    if isinstance(tried, Choice):
-        return tried.values[:most]
-    if isinstance(tried, Int):
-        return tuple(range(tried.low, tried.high + 1, tried.step or 1)[:most])
-    return None if tried.step is None else spaced_values(tried, most)

@@ -8,7 +8,6 @@ from typing import Any
 from orchestrator.results.records.expected_values import expected_of, expected_record
 from orchestrator.results.records.tournament_rules import rules_of
 from orchestrator.study.defaults import are_heads
-from orchestrator.study.foreign_code import recorded_code
 from orchestrator.study.former_names import with_present_names
 from orchestrator.study.study import (
     BudgetSettings,
@@ -134,7 +133,7 @@ def _study(values: Mapping[str, Any]) -> Study:
             ),
             "training": _training(values["training"]),
             "warm_starts": {key: tuple(given) for key, given in values["warm_starts"].items()},
-            "code": recorded_code(values),
+            "code": dict(values.get("code", {})),
             # Studies of versions that kept nothing have no such section.
             "keep": KeepSettings(**values.get("keep", {})),
             "tournament": rules_of(values),

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.results.records.tournament_rules import rules_of
-from orchestrator.study.foreign_code import import_paths_of
 from orchestrator.study.former_names import with_present_names
 from trainables.settings.trial_settings import LOCATION_OPTIONS, VERIFICATION_PAIRS
 
@@ -79,7 +78,7 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Change:
         _flat(_with_single_protocol(_with_rules(with_present_names(values)), old, new))
         for values in (old, new)
     )
-    known = {*old["losses"], *import_paths_of(old)}
+    known = set(old["losses"])
     harmless: list[Difference] = []
     forbidden: list[Difference] = []
     for key in sorted(before.keys() | after.keys()):
@@ -134,7 +133,7 @@ def _with_rules(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _is_harmless(difference: Difference, known_names: set[str]) -> bool:
-    """Known are the losses of the old study, and what it names by import path."""
+    """Known are the losses of the old study."""
     key, old, new = difference.key, difference.old, difference.new
     if key in _FREE:
         return True
@@ -153,7 +152,7 @@ def _is_harmless(difference: Difference, known_names: set[str]) -> bool:
     if section == "warm_starts":
         return old is None  # of losses and blocks that are new
     if section == "code":
-        return old is None and loss not in known_names
+        return old is None
     if key.startswith("tournament.groups.") and old is not None and new is not None:
         return set(old) <= set(new) and not (set(new) - set(old)) & known_names
     return section in ("spaces", "try_first", "values") and loss not in known_names

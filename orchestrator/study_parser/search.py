@@ -1,11 +1,13 @@
 """Reads objectives and early stopping of searches, and checks them against the sampler."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import get_args
 
-from orchestrator.search_samplers.factorial import trials_needed
+from orchestrator.search_samplers.coordinate import max_configs
+from orchestrator.search_samplers.grid import num_configs
 from orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SamplerName
+from orchestrator.search_samplers.suggester import SearchTask
 from orchestrator.study.configs import search_task, space_of
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.study import SECONDS, EarlyStopping, Stopping, Study, StudyLoss
@@ -19,6 +21,12 @@ from trainables.tasks import objective_of
 
 _TWO_OBJECTIVES: SamplerName = "nsga-ii"
 
+# Sampler that tries all values -> how many configs they make.
+_COUNTED: Mapping[SamplerName, Callable[[SearchTask, int], int | None]] = {
+    "grid": num_configs,
+    "coordinate": max_configs,
+}
+
 # Kind of early stopping -> numbers that it takes.
 _NUMBERS: Mapping[Stopping, tuple[str, ...]] = {
     "asha": ("grace_epochs", "reduction_factor"),
@@ -28,6 +36,7 @@ _NUMBERS: Mapping[Stopping, tuple[str, ...]] = {
     "none": (),
 }
 _MAX_NUMBER = 100_000
+_MOST_CONFIGS = 10_000  # that are counted to tell how many trials are needed
 _LOWEST = {"grace_epochs": 1, "reduction_factor": 2, "min_trials": 1}
 
 
@@ -143,13 +152,19 @@ def _check_trials(
             "configs of try_first and warm_start come first"
         )
         problems.add(path, rule, got=search.trials)
-    elif search.sampler == "grid":
-        tasks = (search_task(study, item.block, loss.name) for item in of_loss)
-        needed = max(map(trials_needed, tasks))
-        if search.trials < needed:
+    elif search.sampler in _COUNTED:
+        count, limit = _COUNTED[search.sampler], max(search.trials, _MOST_CONFIGS) + 1
+        needed = [count(search_task(study, item.block, loss.name), limit) for item in of_loss]
+        if None in needed:
             rule = (
-                f"search.trials must be at least {needed} for the grid of {loss.name}: all points "
-                "of lists and of ranges with steps, both ends of other ranges, and its default"
+                f"search.sampler {search.sampler} needs lists of values or ranges with steps, and"
+                f" what is searched of {loss.name} has a range without"
+            )
+            problems.add(("search", "sampler"), rule)
+        elif (most := max(filter(None, needed), default=0)) > search.trials:
+            rule = (
+                f"search.trials must be at least {most} for the sampler {search.sampler} and"
+                f" {loss.name}: all its values, and its default"
             )
             problems.add(path, rule, got=search.trials)
 

@@ -190,13 +190,13 @@ def _refuse_other_code(job: TrialJob) -> None:
         DataError: naming what differs; it is this node's fault and no trial's.
     """
     try:
-        changes = changed_code(job.settings.code, job.paths)
+        changes = changed_code(job.settings.code)
     except TrialInputError as error:
         raise DataError(str(error)) from error
     if changes:
         raise DataError(
             f"node {platform.node()} holds other code than this study began with:"
-            f" {'; '.join(map(str, changes))}. Every node must have it as it was"
+            f" {'; '.join(changes.values())}. Every node must have it as it was"
         )
 
 

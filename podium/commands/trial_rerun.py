@@ -49,8 +49,8 @@ def command(
         from orchestrator.run.study_code import keep_recorded_files
 
         keep_recorded_files(StudyPaths(trial.folder))
-    changes = changed_code(settings.code, StudyPaths(trial.folder))
-    for change in changes:
+    changes = changed_code(settings.code)
+    for change in changes.values():
         say(f"other code than the stored trial was trained by: {change}")
     role = "val" if settings.protocol.is_validated else "train"
     stored, what = _scores(trial, role), _COMPARED[role]

@@ -25,7 +25,6 @@ from podium.plan.statistical_power import (
     measured_in,
     study_power,
 )
-from podium.plan.sweep_text import sweep_records
 from podium.plan.training_text import block_records
 
 if TYPE_CHECKING:
@@ -121,7 +120,6 @@ def plan_record(found: Plan) -> dict[str, Any]:
         "trainings": block_records(planned),
         "losses": study.loss_names,
         "searches": list(search_rows(planned)),
-        "sweeps": sweep_records(planned.sweeps),
         "datasets": list(map(asdict, planned.datasets)),
         "stages": {name: asdict(stage) for name, stage in planned.stages.items()},
         "trials": planned.trials,

@@ -15,7 +15,6 @@ from podium.plan.population_text import population_note
 from podium.plan.power_text import power_notes, power_rows, power_warnings
 from podium.plan.primary_test import verdict_line, verdict_note
 from podium.plan.statistical_power import StudyPower
-from podium.plan.sweep_text import sweep_notes
 from podium.plan.training_text import block_rows, training_details, training_note
 from podium.terminal.fairness_text import fairness_notes
 from podium.terminal.printing import table_text
@@ -208,7 +207,6 @@ def _notes(
     else:
         yield f"Retrieved by label distance and scored by nDCG, not by class. {finals}"
     yield from power_notes(planned, power)
-    yield from sweep_notes(planned.sweeps)
     yield from training_details(planned)
     yield f"Statistics: {verdict_note(planned)}"
     yield from fairness_notes(planned.fairness, planned.study.loss_names)

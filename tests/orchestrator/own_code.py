@@ -3,8 +3,6 @@
 from dataclasses import replace
 from uuid import uuid4
 
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.run.snapshot_study import write_snapshot
 from orchestrator.study.study import EarlyStopping, FinalSettings, KeepSettings, StudyLoss
 from search_spaces.parameters import Real, Space
 from tests.orchestrator.small_study import STUDY
@@ -43,8 +41,3 @@ class OwnCode:
             keep=KeepSettings(models=False, embeddings=False),
         )
         return replace(small, **changes)
-
-
-def begin_without_record(study, storage):
-    """What a version left at the first start of a study that recorded no code."""
-    write_snapshot(study, StudyPaths(storage / study.name))

@@ -1,6 +1,5 @@
 """A study whose own loss tells every secret leaves none in results, report and terminal."""
 
-import json
 import os
 import subprocess
 import sys
@@ -16,44 +15,25 @@ _PRIVATE_KEY = (
     "-----BEGIN PRIVATE KEY-----\n" + "\n".join(_KEY_LINES) + "\n-----END PRIVATE KEY-----\n"
 )
 
-# Variable -> value, and what of it must be found nowhere.
 ENVIRONMENT = {
-    "GITHUB_PAT": ("zebra19", "zebra19"),
-    "DATABASE_PASS": ("okapi", "okapi"),
-    "QUEUE_CONNECTION_STRING": ("Endpoint=q.example;SharedAccessKey=gnu/4711+", "gnu/4711"),
-    "NETRC_AUTH": ("somebody:ibex77", "ibex77"),
-    "DEPLOY_KEY": (_PRIVATE_KEY, _KEY_LINES[0]),
-    "CACHE_URL": ("redis://me:quagga8@cache.example", "quagga8"),
-    "WANDB_API_KEY": ("wandb-0123456789", "wandb-0123456789"),
+    "GITHUB_PAT": "zebra19",
+    "DATABASE_PASS": "okapi",
+    "QUEUE_CONNECTION_STRING": "Endpoint=q.example;SharedAccessKey=gnu/4711+",
+    "DEPLOY_KEY": _PRIVATE_KEY,
+    "WANDB_API_KEY": "wandb-0123456789",
 }
 
-# Texts that an own loss raises and prints, and what of them must be found nowhere.
-TEXTS = {
-    _PRIVATE_KEY.replace("MII", "NII"): "NIIEvQIBADANBgkqhkiG9w0BAQEFAASC",
-    "Bearer tapir31": "tapir31",
-    "Authorization: Basic bWU6dGFwaXIzMg==": "bWU6dGFwaXIzMg==",
-    "{'password': 'tapir33'}": "tapir33",
-    '{"password": "tapir34"}': "tapir34",
-    "password: tapir35": "tapir35",
-    "postgresql://me:tapir36@db.example/x": "tapir36",
-    "AKIAIOSFODNN7EXAMPLE": "AKIAIOSFODNN7EXAMPLE",
-}
-
-_SECRETS = {*(part for _, part in ENVIRONMENT.values()), *TEXTS.values(), _KEY_LINES[1]}
-_TEXTS = "texts.json"  # what the loss tells
+_SECRETS = {*ENVIRONMENT.values(), *_KEY_LINES}
 _NOTES = "notes.txt"  # where the loss notes Ray's token, beside the results folder
 
 _LOSS = """
-import json, os, warnings
+import os, warnings
 import torch
 
 NAMES = {names}
-with open({texts!r}) as file:  # podium keeps the source of an own loss as it is
-    TEXTS = json.load(file)
 
 def told():
-    return " and ".join([*(os.environ[name] for name in NAMES), repr(dict(os.environ)), *TEXTS,
-                         token()])
+    return " and ".join([*(os.environ[name] for name in NAMES), repr(dict(os.environ)), token()])
 
 def token():
     path = os.environ.get("RAY_AUTH_TOKEN_PATH")
@@ -97,18 +77,14 @@ _SHORTER_STUDY = _STUDY.replace("  - contrastive\n", "").replace(
 
 
 def _run(folder: Path, *words: str, study: str = _STUDY):
-    text = _LOSS.format(
-        names=list(ENVIRONMENT), texts=str(folder / _TEXTS), notes=str(folder / _NOTES)
-    )
+    text = _LOSS.format(names=list(ENVIRONMENT), notes=str(folder / _NOTES))
     (folder / "leaky.py").write_text(text)
     (folder / "leaky.yaml").write_text(study)
-    (folder / _TEXTS).write_text(json.dumps(list(TEXTS)))
     paths = [str(folder), *filter(None, [os.environ.get("PYTHONPATH")])]
-    values = {name: value for name, (value, _) in ENVIRONMENT.items()}
     return subprocess.run(
         [sys.executable, "-m", "podium", *words],
         cwd=folder,
-        env={**os.environ, **values, "PYTHONPATH": os.pathsep.join(paths)},
+        env={**os.environ, **ENVIRONMENT, "PYTHONPATH": os.pathsep.join(paths)},
         capture_output=True,
         text=True,
         timeout=280,

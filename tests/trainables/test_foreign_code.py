@@ -3,6 +3,7 @@
 import compileall
 import hashlib
 import importlib.util
+import json
 import os
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ from importlib.machinery import EXTENSION_SUFFIXES
 import pytest
 
 from trainables.errors import TrialInputError
-from trainables.foreign_code import ForeignCode, fingerprint_of, foreign_code
+from trainables.foreign_code import ForeignCode, foreign_code
 
 PACKAGE = {
     "own_package/__init__.py": "from own_package.losses import Mine\n",
@@ -135,7 +136,7 @@ def test_the_fingerprint_is_the_same_wherever_the_folder_lies(own, tmp_path, mon
     monkeypatch.syspath_prepend(moved)
     after = foreign_code("own_package:Mine")
     assert after == before
-    assert after.fingerprint == before.fingerprint == fingerprint_of(before.files, {})
+    assert after.fingerprint == before.fingerprint
 
 
 @pytest.mark.parametrize("name", [name for name in PACKAGE if "other" not in name])
@@ -201,31 +202,19 @@ def test_a_compiled_module_counts_by_its_bytes(own):
 def test_a_module_that_is_not_there_is_refused(own):
     write(own, {"own_loss.py": ""})
     for name in ("no_such", "own_loss.part"):
-        message = f"{name}:Mine: there is no module {name} on the Python path"
+        message = f"{name}:Mine: there is no file of a module {name} on the Python path"
         with pytest.raises(TrialInputError, match=message):
             foreign_code(f"{name}:Mine")
-    with pytest.raises(TrialInputError, match="the module sys has no file of its own"):
+    with pytest.raises(TrialInputError, match="there is no file of a module sys"):
         foreign_code("sys:Mine")
 
 
 def test_a_network_of_timm_needs_timm(monkeypatch):
     monkeypatch.setattr(sys, "path", [])
     with pytest.raises(
-        TrialInputError, match=r"there is no module timm: pip install 'podium\[timm"
+        TrialInputError, match=r"there is no file of a module timm: pip install 'podium\[timm"
     ):
         foreign_code("timm:resnet18")
-
-
-def test_absurdly_many_or_large_files_are_refused(own):
-    many = {f"own_package/m{number}.py": "" for number in range(2_001)}
-    imports = "\n".join(f"from . import m{number}" for number in range(2_001))
-    write(own, {**many, "own_package/__init__.py": imports})
-    with pytest.raises(TrialInputError, match="more of your own code than is kept with results"):
-        foreign_code("own_package:Mine")
-    with (own / "own_loss.py").open("wb") as file:
-        file.truncate(2**40)
-    with pytest.raises(TrialInputError, match=r"own_loss\.py is too large to be kept .*64 MiB"):
-        foreign_code("own_loss:Mine")
 
 
 def test_a_file_that_cannot_be_read_is_refused_by_name(own):
@@ -276,19 +265,6 @@ def test_an_installed_package_counts_by_name_version_and_files(package):
     assert found == foreign_code("odd_losses.mine:Mine")
 
 
-def test_an_edit_of_an_installed_package_is_seen_and_its_undoing_too(package):
-    before = foreign_code("odd_losses:Mine").fingerprint
-    mine = package / "odd_losses" / "mine.py"
-    as_it_was = mine.read_bytes()
-    for edited in (b"class Mine: x.x\n", b"class Mine:\n    x = 1\n"):
-        mine.write_bytes(edited)
-        assert foreign_code("odd_losses:Mine").fingerprint != before
-    mine.write_bytes(as_it_was)
-    assert foreign_code("odd_losses:Mine").fingerprint == before
-    mine.unlink()
-    assert foreign_code("odd_losses:Mine").fingerprint != before
-
-
 def test_an_installed_package_is_the_same_in_another_environment(package, tmp_path, monkeypatch):
     before = foreign_code("odd_losses:Mine")
     other = tmp_path / "other" / "site-packages"
@@ -332,7 +308,8 @@ def test_a_package_that_a_finder_leads_to_is_found(own, tmp_path, monkeypatch):
 
 def test_a_fingerprint_is_that_of_names_and_hashes():
     code = ForeignCode(sources={"b.py": b"2", "a.py": b"1"})
-    assert code.files["a.py"] == hashlib.sha256(b"1").hexdigest()
+    files = {name: hashlib.sha256(data).hexdigest() for name, data in code.sources.items()}
+    text = json.dumps({"files": files, "packages": {}}, sort_keys=True)
+    assert code.fingerprint == hashlib.sha256(text.encode()).hexdigest()
     assert code.fingerprint == ForeignCode(sources={"a.py": b"1", "b.py": b"2"}).fingerprint
-    assert code.fingerprint != ForeignCode(sources={"a.py": b"1", "c.py": b"2"}).fingerprint
     assert code.fingerprint != ForeignCode(packages={"b 2": "2"}).fingerprint

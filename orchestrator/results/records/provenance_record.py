@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from orchestrator.results.records.fairness_record import Fairness
+from orchestrator.results.records.store_paths import is_file_name
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
@@ -39,7 +40,8 @@ def check_parts(path: Place, values: Mapping[str, Any]) -> None:
         values: what it holds.
 
     Raises:
-        CorruptFileError: ``spaces``, ``fairness`` or ``loss_kinds`` is not what podium writes.
+        CorruptFileError: ``spaces``, ``fairness``, ``loss_kinds`` or ``code`` is not what podium
+            writes.
     """
     spaces, fairness = values.get("spaces", {}), values.get("fairness")
     if not _are_spaces(spaces):
@@ -49,12 +51,24 @@ def check_parts(path: Place, values: Mapping[str, Any]) -> None:
     kinds = values.get("loss_kinds", {})
     if not (isinstance(kinds, dict) and all(isinstance(kind, str) for kind in kinds.values())):
         raise _damaged(path, "loss_kinds", kinds)
+    code = values.get("code", {})
+    if not (isinstance(code, dict) and all(map(_is_code, code.values()))):
+        raise _damaged(path, "code", code)
 
 
 def _damaged(path: Place, name: str, value: object) -> CorruptFileError:
     return CorruptFileError(
         f"{path} is damaged at {name}: it holds {value!r:.60}. Restore the original file"
     )
+
+
+def _is_code(values: object) -> bool:
+    """Whether these are fingerprint, files and packages; no name leads out of the folder."""
+    match values:
+        case {"fingerprint": str(fingerprint), "files": list(files), "packages": dict()}:
+            names = (part for file in files for part in str(file).split("/"))
+            return all(map(is_file_name, (fingerprint, *names)))
+    return False
 
 
 def _are_spaces(values: object) -> bool:

@@ -6,7 +6,7 @@
         store.json        which study this folder belongs to, and the columns of its trials
         study.yaml        the resolved study          provenance.json   versions, hardware, hashes
         lock.json         who is running it           report.html
-        code/<fingerprint>/record.json                hashes of code that is named by import path
+        code/<fingerprint>/<file>                     copies of code that is named by import path
         code/<fingerprint>/<module>.py                copies of it, which are never imported
         control.yaml      what the user changes while it runs
         lock/             the same in a remote store, which has no lock.json
@@ -113,10 +113,6 @@ class StudyPaths:
     def code_folder(self, fingerprint: str) -> Place:
         """Copies of the files behind one fingerprint."""
         return self.code / _safe("fingerprint", fingerprint)
-
-    def code_record(self, fingerprint: str) -> Place:
-        """The hashes that a fingerprint was made of."""
-        return self.code_folder(fingerprint) / "record.json"
 
     def trial_folder(self, search: str) -> Place:
         """Holds the committed trials of one search."""

@@ -22,7 +22,6 @@ from orchestrator.results.records.attempts import (
     write_attempt,
     write_gathered_attempts,
 )
-from orchestrator.results.records.code_copies import copy_all_code
 from orchestrator.results.records.metric_columns import StoredMetric, known_test_columns
 from orchestrator.results.records.retried import read_retried, write_retried
 from orchestrator.results.records.store_paths import StudyPaths
@@ -194,7 +193,6 @@ def write_merged(
         _write_attempts(sources, paths, trials)
         for source in sources:
             _copy_files(source.paths, folder, with_weights=with_weights)
-            copy_all_code(source.paths, paths)
     return len(trials)
 
 

@@ -7,17 +7,15 @@ import pytest
 
 from orchestrator.results.locks.study_lock import StudyLock
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_provenance, read_study
+from orchestrator.results.records.study_snapshot import read_study
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results_tools.merge_studies import merge_studies
 from orchestrator.run.snapshot_study import check_startable
 from orchestrator.study.resolved_study import study_from_resolved
-from orchestrator.verify.verify_store import verify_store
 from podium.errors import PodiumError, StoreError
 from tests.analysis.synthetic_study import write_store
 from tests.orchestrator.merged_stores import (
     LOSSES,
-    bytes_of,
     change_rows,
     change_study,
     part,
@@ -25,9 +23,7 @@ from tests.orchestrator.merged_stores import (
     trials,
     two_stores,
 )
-from tests.orchestrator.own_code import OwnCode, begin_without_record
 from tests.orchestrator.results.store_rows import change_json
-from tests.orchestrator.small_study import run_here
 
 
 @pytest.fixture
@@ -172,42 +168,3 @@ def test_a_merge_that_dies_leaves_nothing_half_done_and_can_be_repeated(
     (leftover / "store.json").write_text("half")
     merge_studies(two, output)
     assert [path.name for path in tmp_path.glob(".*")] == []
-
-
-def _own_study(folder, code, **changes):
-    """Results of a study with an own loss, on the Python path as it is now."""
-    study = code.study(**changes)
-    run_here(study, folder)
-    return folder / study.name
-
-
-def test_an_own_loss_that_is_other_code_in_another_folder_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "code").mkdir()
-    monkeypatch.syspath_prepend(tmp_path / "code")
-    own = OwnCode(tmp_path / "code")
-    ours = _own_study(tmp_path / "ours", own)
-    same = _own_study(tmp_path / "same", own, embedding_dims=(16,))
-    merged = merge_studies([ours, same], tmp_path / "both")
-    assert merged.num_blocks == 2
-    paths = StudyPaths(tmp_path / "both")
-    assert bytes_of(paths.code) == bytes_of(ours / "code")
-    assert read_provenance(paths)["code"] == read_provenance(StudyPaths(ours))["code"]
-    assert verify_store(tmp_path / "both").problems == []
-    own.helper.write_text("SCALE = 2\n")
-    other = _own_study(tmp_path / "other", own, embedding_dims=(16,))
-    assert f"the code of {own.path} differs: " in refusal([ours, other], tmp_path / "mixed")
-
-
-def test_an_own_loss_of_which_one_folder_has_no_record_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "code").mkdir()
-    monkeypatch.syspath_prepend(tmp_path / "code")
-    own = OwnCode(tmp_path / "code")
-    ours = _own_study(tmp_path / "ours", own)
-    begin_without_record(own.study(embedding_dims=(16,)), tmp_path / "old")
-    begin_without_record(own.study(), tmp_path / "older")
-    old = _own_study(tmp_path / "old", own, embedding_dims=(16,))
-    older = _own_study(tmp_path / "older", own)
-    message = refusal([ours, old], tmp_path / "mixed")
-    assert f"the code of {own.path} differs: " in message
-    assert "null in" in message
-    assert merge_studies([old, older], tmp_path / "both").num_blocks == 2

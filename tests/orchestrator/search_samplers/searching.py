@@ -18,6 +18,17 @@ SPACE = Space(
         "pooling": Choice(("avg", "max")),
     }
 )
+# The same, for samplers that try all values.
+LISTED = Space(
+    {
+        "margin": Real(0.0, 1.0, step=0.1),
+        "rate": Choice((1e-4, 1e-3, 1e-2)),
+        "cut": Real(0.0, 1.0, step=0.5),
+        "centres": Int(1, 3, log=True),
+        "tau": Real(0.0, 2.0, step=1.0),
+        "pooling": Choice(("avg", "max")),
+    }
+)
 CONDITIONS = {"tau": Condition("centres", above=1)}
 DEFAULT = {
     "margin": 0.5,

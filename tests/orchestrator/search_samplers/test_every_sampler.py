@@ -6,6 +6,7 @@ from orchestrator.search_samplers.unit_cube import is_inside
 from tests.orchestrator.search_samplers.searching import (
     CONDITIONS,
     DEFAULT,
+    LISTED,
     MAKERS,
     SPACE,
     VALUES,
@@ -18,12 +19,13 @@ from tests.orchestrator.search_samplers.searching import (
 
 SEEDED = [name for name in MAKERS if not name.startswith("coordinate")]
 # Gaussian processes take their time; a grid of the space has more points than other budgets.
-TRIALS = {**dict.fromkeys(MAKERS, 24), "gp": 14, "grid": 400}
+TRIALS = {**dict.fromkeys(MAKERS, 24), "gp": 14, "grid": 1386}
 SUGGESTIONS = {**TRIALS, "gp": 9, "grid": 24}
+SPACES = {**dict.fromkeys(MAKERS, SPACE), "grid": LISTED, "coordinate": LISTED}
 
 
-def maker(name, seed=1, space=SPACE, values=VALUES, conditions=CONDITIONS):
-    return lambda: MAKERS[name](space, values, conditions, seed, TRIALS[name])
+def maker(name, seed=1, values=VALUES):
+    return lambda: MAKERS[name](SPACES[name], values, CONDITIONS, seed, TRIALS[name])
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -90,7 +92,7 @@ def test_every_suggestion_lies_in_the_space_and_meets_its_conditions(name):
         assert ("tau" in config) == (config["centres"] > 1)
         assert config["fixed"] == 7
         assert config.keys() - {"tau", "fixed"} == SPACE.parameters.keys() - {"tau"}
-        for key, tried in SPACE.parameters.items():
+        for key, tried in SPACES[name].parameters.items():
             assert key not in config or is_inside(tried, config[key])
         assert {key: type(config[key]) for key in DEFAULT} == {
             key: type(value) for key, value in DEFAULT.items()

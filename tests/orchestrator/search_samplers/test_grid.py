@@ -1,5 +1,7 @@
-from orchestrator.search_samplers.grid import GridSuggester
-from search_spaces.parameters import Real, Space
+from dataclasses import replace
+
+from orchestrator.search_samplers.grid import GridSuggester, listed_values, num_configs
+from search_spaces.parameters import Choice, Condition, Int, Real, Space
 from tests.orchestrator.search_samplers.searching import task_of
 
 SPACE = Space({name: Real(0.0, 1.0, step=0.25) for name in ("x", "y")})
@@ -41,12 +43,25 @@ def test_a_config_that_the_study_gives_is_not_suggested_again():
     assert (0.25, 1.0) not in all_of(suggester)
 
 
-def test_a_search_that_grew_tries_what_a_finer_grid_adds():
-    space = Space({"x": Real(0.0, 1.0)})
-    grown = GridSuggester(task_of(space, {"x": 0.5}, trials=9, first=[{"x": 0.5}]))
-    for index, x in enumerate((0.5, 0.0, 0.25, 0.75, 1.0)):
-        grown.set_suggestion(index, {"x": x})
-    later = []
-    while not grown.is_exhausted:
-        later.append(grown.suggest(5 + len(later))["x"])
-    assert sorted(later) == [0.125, 0.375, 0.625, 0.875]
+def test_what_does_not_exist_multiplies_nothing_and_first_configs_count():
+    space = Space({"tau": Real(0.0, 1.0, step=0.5), "centres": Choice((1, 5)), "n": Int(1, 2)})
+    conditions = {"tau": Condition("centres", above=1)}
+    default = {"tau": 0.2, "centres": 1, "n": 1}
+    task = task_of(space, default, conditions, trials=20, first=[{"centres": 1, "n": 1}])
+    suggester = GridSuggester(task)
+    found = []
+    while not suggester.is_exhausted:
+        found.append(tuple(sorted(suggester.suggest(len(found)).items())))
+    assert len(found) == len(set(found)) == num_configs(task, 99) == 2 * (3 + 1)
+    assert num_configs(replace(task, first=[default]), 99) == 9
+    assert num_configs(task, 5) == 5
+
+
+def test_values_are_those_that_a_user_would_write():
+    assert listed_values(Real(0.0, 0.3, step=0.1), 9) == (0.0, 0.1, 0.2, 0.3)
+    assert listed_values(Int(1, 10**18), 3) == (1, 2, 3)
+    assert listed_values(Int(2, 8, step=3), 9) == (2, 5, 8)
+    assert listed_values(Choice(("a", "b")), 9) == ("a", "b")
+    assert listed_values(Int(1, 3, log=True), 9) == (1, 2, 3)
+    assert listed_values(Real(0.0, 1.0), 9) is None
+    assert num_configs(task_of(Space({"x": Real(0.0, 1.0)}), {"x": 1}), 9) is None

@@ -7,6 +7,7 @@ from tests.orchestrator.search_samplers.searching import MAKERS, best_of, bowl, 
 
 CENTRE = {"x": 0.5, "y": 0.5}
 SQUARE = Space({name: Real(0.0, 1.0) for name in CENTRE})
+STEPS = Space({name: Real(0.0, 1.0, step=0.1) for name in CENTRE})
 
 
 def mean_error(name, *, num_trials, num_seeds):
@@ -15,7 +16,8 @@ def mean_error(name, *, num_trials, num_seeds):
     for seed in range(num_seeds):
         draw = random.Random(1000 + seed)
         surface = bowl({key: draw.uniform(0.05, 0.95) for key in CENTRE})
-        suggester = MAKERS[name](SQUARE, CENTRE, {}, seed, num_trials)
+        space = STEPS if name == "coordinate" else SQUARE
+        suggester = MAKERS[name](space, CENTRE, {}, seed, num_trials)
         configs = in_turn(suggester, num_trials, surface, CENTRE)
         errors.append((-best_of(configs, surface)) ** 0.5)
     return sum(errors) / num_seeds
@@ -30,7 +32,6 @@ def mean_error(name, *, num_trials, num_seeds):
         ("cma-es", 26, 20, 0.75),
         ("tpe", 26, 12, 0.75),
         ("coordinate", 26, 60, 0.6),
-        ("coordinate-descent", 26, 60, 0.6),
         ("gp", 12, 2, 0.3),
     ],
 )

@@ -11,7 +11,7 @@ from orchestrator.results.records.asks import read_asks
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SAMPLERS
 from orchestrator.study.study import EarlyStopping, StudyLoss
-from search_spaces.parameters import Real, Space
+from search_spaces.parameters import Choice, Real, Space
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here, tables
 
@@ -21,6 +21,15 @@ OF_ONE = [name for name in SAMPLERS if name not in ("tpe", "nsga-ii")]
 
 def study_of(sampler, **changes):
     return replace(ONE_LOSS, search=replace(STUDY.search, sampler=sampler, **changes))
+
+
+def searched_by(sampler, **changes):
+    """Six trials; of samplers that try all values over a list."""
+    if sampler not in ("grid", "coordinate"):
+        return study_of(sampler, trials=6, **changes)
+    margins = Space({"margin": Choice((0.1, 0.2, 0.4, 0.6, 0.8, 0.9))})
+    study = study_of(sampler, trials=7, tune=(), **changes)
+    return replace(study, losses=(StudyLoss("contrastive", space=margins),))
 
 
 def asks_of(storage, study=ONE_LOSS):
@@ -36,7 +45,7 @@ def with_seconds(settings, **how):
 
 @pytest.mark.parametrize("sampler", OF_ONE)
 def test_an_interrupted_search_ends_in_the_same_tables(tmp_path, sampler):
-    study = study_of(sampler, trials=6)
+    study = searched_by(sampler)
     run_here(study, tmp_path / "undisturbed")
     for step in (6, 15):
         run_here(study, tmp_path / "disturbed", InterruptedAfter(step))
@@ -58,7 +67,7 @@ def test_a_grid_ends_its_search_when_every_point_was_tried(tmp_path):
 
 @pytest.mark.parametrize("sampler", sorted(DO_NOT_LEARN))
 def test_searches_of_repeats_share_their_configs_where_the_study_says_so(tmp_path, sampler):
-    study = study_of(sampler, trials=6, repeats=2, splits="fresh", shared_configs=True)
+    study = searched_by(sampler, repeats=2, splits="fresh", shared_configs=True)
     run_here(study, tmp_path)
     one, other = ([ask.hyperparameters for ask in asks] for asks in asks_of(tmp_path).values())
     assert one == other
@@ -74,25 +83,6 @@ def test_a_coordinate_search_knows_every_sweep_before_it_puts_them_together(tmp_
     run_here(study, tmp_path)
     (asks,) = asks_of(tmp_path).values()
     assert len(asks) == 5  # the best margin alone is the combination
-
-
-def test_a_coordinate_descent_goes_on_from_the_same_values_after_an_interruption(tmp_path):
-    study = study_of(
-        "coordinate-descent",
-        trials=9,
-        order="asynchronous",
-        tune=(),
-        early_stopping=EarlyStopping(kind="none"),
-    )
-    space = Space({"alpha": Real(2.0, 6.0, step=2.0), "margin": Real(0.1, 0.9, step=0.2)})
-    study = replace(study, losses=(StudyLoss("multi_similarity", space=space),))
-    run_here(study, tmp_path / "undisturbed")
-    for step in (4, 13):
-        run_here(study, tmp_path / "disturbed", InterruptedAfter(step))
-    run_here(study, tmp_path / "disturbed")
-    (asks,) = asks_of(tmp_path / "undisturbed").values()
-    assert len(asks) == 1 + 2 + 4
-    assert asks_of(tmp_path / "disturbed") == asks_of(tmp_path / "undisturbed")
 
 
 TWO = study_of(

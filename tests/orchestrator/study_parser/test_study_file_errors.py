@@ -23,7 +23,7 @@ ONE_LINE = [
     (
         "search: {sampler: tpee}",
         'search.sampler must be one of the choices; got "tpee"; did you mean tpe? '
-        "choices: cma-es, coordinate, coordinate-descent, gp, grid, nsga-ii, qmc, random, tpe",
+        "choices: cma-es, coordinate, gp, grid, nsga-ii, qmc, random, tpe",
     ),
     (
         "search: {space: joynt}",
