@@ -16,7 +16,8 @@ from search_spaces.parameters import Value
 def max_configs(task: SearchTask, most: int) -> int | None:
     """Upper bound on distinct configs: first ones, sweeps, and the combination of several.
 
-    At most ``most`` values of each hyperparameter count. None if a range without steps is searched: it has no number of values.
+    At most ``most`` values of each hyperparameter count. None if a range without steps is
+    searched: it has no number of values.
     """
     if any(listed_values(tried, 1) is None for tried in task.space.parameters.values()):
         return None

@@ -1,4 +1,4 @@
-"""Every combination of the values of a space, once each, in an order shuffled by the search's seed.
+"""Every combination of the values of a space once, in an order shuffled by the search's seed.
 
 In the order of the space, neighbours would differ in one hyperparameter alone: early stopping
 would compare trials of one corner of the space, and an interrupted search would know no other.
@@ -44,7 +44,7 @@ def num_configs(task: SearchTask, most: int) -> int | None:
 
 
 def _configs(task: SearchTask, most: int) -> Iterator[dict[str, Value]]:
-    """Each combination of at most ``most`` values once, the last hyperparameter changing fastest."""
+    """Each combination once, of at most ``most`` values each; the last one changes fastest."""
     space = task.space.parameters
     names = sorted(space, key=lambda name: name in task.conditions)  # what others depend on first
 

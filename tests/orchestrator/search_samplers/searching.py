@@ -23,9 +23,9 @@ LISTED = Space(
     {
         "margin": Real(0.0, 1.0, step=0.1),
         "rate": Choice((1e-4, 1e-3, 1e-2)),
-        "cut": Real(0.0, 1.0, step=0.5),
+        "cut": Real(0.0, 0.9, step=0.3),
         "centres": Int(1, 3, log=True),
-        "tau": Real(0.0, 2.0, step=1.0),
+        "tau": Real(0.2, 2.2, step=1.0),
         "pooling": Choice(("avg", "max")),
     }
 )
