@@ -204,7 +204,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "orchestrator/planning": {
         "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results/trial_files", "orchestrator/search_samplers", "orchestrator/study",
+        "orchestrator/results/trial_files", "orchestrator/study",
         "orchestrator/study_parser", "orchestrator/trials", "podium/errors", "trainables",
         "trainables/dataset_interface", "trainables/file_caches", "trainables/network",
         "trainables/settings",
