@@ -2,10 +2,9 @@
 
 Half a product is the least a method without an index can do, since cosines are symmetric. The
 rows of pytorch-metric-learning, which gives the hit rate at K = 1 alone, are skipped where it, or
-faiss, is not installed. faiss's lists of the nearest K + 1 rows, the query itself included, are
-timed alone: ranks, ties and what float32 cannot decide would come on top. ``--reference`` compares
-every rank with plain float64 and counts; ``--processor`` counts seconds of the processor;
-``--float32`` is as on processors that do not multiply bfloat16.
+faiss, is not installed. ``--reference`` compares every rank with plain float64 and counts;
+``--processor`` counts seconds of the processor; ``--float32`` is as on processors that do not
+multiply bfloat16.
 
     python -m benchmarks.recall_at_k --size cub --threads 2 --reference
 """
@@ -28,12 +27,11 @@ from benchmarks.synthetic_embeddings import (
     full_product,
     with_peak_memory,
 )
-from trainables.metrics import _faiss, _negatives
+from trainables.metrics import _negatives
 from trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
 from trainables.metrics.recall_at_k import recall_scores
 
 KS = (1, 2, 4, 8, 10, 100, 1000)
-LISTED = (1, 8, 100, 1000)
 OURS = "first positive rank, every K"
 
 
@@ -56,17 +54,6 @@ def pytorch_metric_learning(embeddings: Tensor, labels: Tensor) -> dict[str, Cal
             embeddings, labels
         )
         for name, calculator in calculators.items()
-    }
-
-
-def faiss_lists(embeddings: Tensor) -> dict[str, Callable[[], object]]:
-    """The least that Recall@K by faiss could take, for some K."""
-    unit = normalize(embeddings, dim=1)
-    return {
-        f"faiss, lists for K = {k} alone": lambda num=k + 1: _faiss.largest_products(
-            unit, unit, num
-        )
-        for k in LISTED
     }
 
 
@@ -125,8 +112,6 @@ def main() -> None:
         ways |= pytorch_metric_learning(embeddings, labels)
     else:
         print("skipped: pytorch-metric-learning is not installed\n")
-    if _faiss.can_search(arguments.device):
-        ways |= faiss_lists(embeddings)
     clock = time.process_time if arguments.processor else time.perf_counter
     timings = interleaved_seconds(
         ways, rounds=arguments.rounds, device=arguments.device, clock=clock

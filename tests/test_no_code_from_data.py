@@ -22,7 +22,6 @@ SAFE_YAML |= {"CSafeLoader", "CollectionStartEvent", "CollectionEndEvent"}
 STARTS_PROGRAMS = {
     "orchestrator.run.notification": "the program that the user's study file names; no shell",
     "orchestrator.trials.provenance": "asks git for the commit; fixed words",
-    "trainables.metrics._faiss": "Python, to try faiss on the GPU; fixed words",
 }
 
 # Module -> why it may import by name.

@@ -32,7 +32,6 @@ from analysis.report.hyperparameters import hyperparameters
 from analysis.report.leaderboard import leaderboard
 from analysis.report.learning_curves import learning_curves, training_diagnostics
 from analysis.report.loss_groups import loss_groups, table_loss_groups
-from analysis.report.matched_gallery import matched_gallery
 from analysis.report.methods import methods, table_methods
 from analysis.report.missing_cells import missing_cells
 from analysis.report.pairwise_comparisons import pairwise_comparisons
@@ -130,7 +129,7 @@ _CHAPTERS: tuple[tuple[str, tuple[_StudySection, ...]], ...] = (
         "Hyperparameters",
         (tuning_gains, hyperparameters, _training, _agreement, _searches),
     ),
-    ("Uncertainty of scores", (variance_components, matched_gallery)),
+    ("Uncertainty of scores", (variance_components,)),
     ("Images", (embedding_maps, retrievals)),
     ("Cost and failures", (compute_cost, missing_cells)),
     ("Fairness", (fairness,)),
@@ -157,7 +156,6 @@ _WHY_NOT: Mapping[_StudySection, NotShown] = {
         (_agreement, "Validation against test", "No finalist has been tested."),
         (_searches, "Search history", "No search trial has a score yet."),
         (variance_components, "Variance components", "It takes repeated finals or searches."),
-        (matched_gallery, "Matched galleries", "No embeddings of finals were kept."),
         (embedding_maps, "Embedding maps", "No embeddings of finals were kept."),
         (retrievals, "Retrievals", "No retrievals of finals were kept."),
         (missing_cells, "Missing cells", "No trial has begun."),

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -24,7 +23,6 @@ from trainables.settings.trial_settings import VERIFICATION_PAIRS, TrialSettings
 if TYPE_CHECKING:
     from trainables.dataset_interface.dataset import Dataset
     from trainables.saved_models.embeddings_file import EmbeddingsFile
-    from trainables.saved_models.stored_scores import AskedScores
     from trainables.trial_reports import Score
 
 _Item = TypeVar("_Item")
@@ -56,36 +54,11 @@ def command(
     ] = False,
     seed: Annotated[
         int,
-        typer.Option(
-            help="Seed of clusters, matched galleries and folds of verification.",
-            min=0,
-            max=_MAX_SEED,
-        ),
+        typer.Option(help="Seed of clusters and folds of verification.", min=0, max=_MAX_SEED),
     ] = 0,
-    gallery_classes: Annotated[
-        int | None, typer.Option(help="Classes of the galleries of matched_recall.", min=1)
-    ] = None,
-    gallery_images: Annotated[
-        int | None, typer.Option(help="Images of these galleries; default: all.", min=1)
-    ] = None,
     labels: Annotated[
         Path | None,
         typer.Option(help="Labels of a .npy file of embeddings: .npy, a whole number a row."),
-    ] = None,
-    gallery: Annotated[
-        list[Path] | None,
-        typer.Option(help="File in which those of a file are searched; once for each part."),
-    ] = None,
-    gallery_labels: Annotated[
-        list[Path] | None, typer.Option(help="Labels of each --gallery, in the same order.")
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(help="Processes that search the gallery, by Ray; default: this one.", min=1),
-    ] = None,
-    address: Annotated[
-        str | None,
-        typer.Option(help="Ray cluster whose nodes search the gallery: auto, or HOST:PORT."),
     ] = None,
     study: InStudy = None,
     storage: StorageFolder = None,
@@ -98,40 +71,33 @@ def command(
     which needs the data set. The trial was tested already, so this reads nothing new.
 
     Given a file of embeddings instead, computes metrics of its rows, each a query against all
-    others; with --gallery, exact Recall@K of its rows in those files, which are read in parts and
-    need not fit into memory.
+    others.
     """
-    if gallery_images is not None and gallery_classes is None:
-        raise PodiumError("--gallery-images goes with --gallery-classes")
     names = None if metric is None else _unique(name.strip() for name in metric.split(","))
     ks = None if k is None else _whole_numbers(k)
-    from trainables.metrics.matched_recall import GallerySize
-    from trainables.saved_models.stored_scores import AskedScores, known_metrics, stored_scores
-
-    size = (
-        GallerySize(num_classes=gallery_classes, num_images=gallery_images)
-        if gallery_classes is not None
-        else None
+    from trainables.saved_models.stored_scores import (
+        AskedScores,
+        known_metrics,
+        scores_of_classes,
+        stored_scores,
     )
-    files = _Files(labels, gallery or [], gallery_labels or [], workers, address)
+
     if Path(trial).suffix:
         if study is not None or storage is not None:
             raise PodiumError("--study and --storage go with a trial, not with a file")
-        asked = AskedScores(
-            names=names or ("recall",),
-            ks=ks or _KS_OF_FILES,
-            strict=strict,
-            seed=seed,
-            matched_size=size,
+        from trainables.saved_models.embedding_rows import read_rows
+
+        rows_of_file = read_rows(Path(trial), labels, strict=strict, seed=seed)
+        scores = scores_of_classes(rows_of_file, names or ("recall",), ks or _KS_OF_FILES)
+        print_table(
+            [_row(0, score) for score in scores],
+            columns=_COLUMNS[1:],
+            as_json=as_json,
+            as_csv=as_csv,
         )
-        of_file = [_row(0, score) for score in files.scores(Path(trial), asked)]
-        print_table(of_file, columns=_COLUMNS[1:], as_json=as_json, as_csv=as_csv)
         return
-    if files != _Files():
-        raise PodiumError(
-            "--labels, --gallery, --gallery-labels, --workers and --address go with a file of "
-            f"embeddings, .npy or .safetensors, in place of the trial; got {trial}"
-        )
+    if labels is not None:
+        raise PodiumError(f"--labels goes with a .npy file in place of the trial; got {trial}")
     found = stored_trial(trial, study, storage)
     rows = [
         _row(file.fold, score)
@@ -143,53 +109,12 @@ def command(
                 ks=ks or _settings(found).ks,
                 strict=strict,
                 seed=seed,
-                matched_size=size,
                 has_pairs=VERIFICATION_PAIRS in _settings(found).dataset.options,
             ),
             dataset=lambda: _dataset(found),
         )
     ]
     print_table([*rows, *_means(rows)], columns=_COLUMNS, as_json=as_json, as_csv=as_csv)
-
-
-@dataclass(frozen=True, slots=True)
-class _Files:
-    """What goes with a file of embeddings, and who searches."""
-
-    labels: Path | None = None
-    gallery: Sequence[Path] = field(default_factory=list)
-    gallery_labels: Sequence[Path] = field(default_factory=list)
-    workers: int | None = None
-    address: str | None = None
-
-    def scores(self, file: Path, asked: "AskedScores") -> "tuple[Score, ...]":
-        """Scores of the rows of a file, among themselves or in the gallery.
-
-        Raises:
-            PodiumError: options do not go together, or a file is not what it must be.
-        """
-        from trainables.saved_models import gallery_search
-        from trainables.saved_models.embedding_rows import open_rows
-
-        if self.gallery_labels and len(self.gallery_labels) != len(self.gallery):
-            raise PodiumError(
-                "each --gallery needs its --gallery-labels, or none does; got "
-                f"{len(self.gallery)} and {len(self.gallery_labels)}"
-            )
-        queries = open_rows(file, self.labels)
-        if not self.gallery:
-            if self.workers is not None or self.address is not None:
-                raise PodiumError("--workers and --address go with --gallery")
-            return gallery_search.scores_of_rows(queries, asked)
-        labels: Sequence[Path | None] = self.gallery_labels or [None] * len(self.gallery)
-        gallery = list(map(open_rows, self.gallery, labels))
-        if self.workers is None and self.address is None:
-            searcher = gallery_search.OwnSearcher(queries)
-            return gallery_search.recall_in_gallery(queries, gallery, searcher, asked)
-        from orchestrator.executors.ray_searcher import RaySearcher
-
-        with RaySearcher(queries, self.workers, self.address) as workers:
-            return gallery_search.recall_in_gallery(queries, gallery, workers, asked)
 
 
 def _whole_numbers(text: str) -> tuple[int, ...]:

@@ -21,7 +21,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 _PACKAGES = ("analysis", "orchestrator", "podium", "search_spaces", "trainables")
 _LIBRARIES = (
-    "faiss",
     "optuna",
     "polars",
     "pyarrow.dataset",

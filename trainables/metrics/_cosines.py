@@ -151,29 +151,6 @@ def exact_cosines(
     return cosines_P
 
 
-def exact_cosines_of_block(
-    left: SortedRows,
-    left_rows_R: Tensor,
-    right: SortedRows,
-    columns: slice,
-    pairs: tuple[Tensor, Tensor],
-) -> Tensor:
-    """Cosines of some pairs of a block, in float64, shape (P,).
-
-    Args:
-        left: where the rows of the block are.
-        left_rows_R: these rows.
-        right: where its columns are.
-        columns: these columns.
-        pairs: row and column of each pair, counted within the block.
-    """
-    rows_P, columns_P = pairs
-    num_pairs = len(left_rows_R) * (columns.stop - columns.start)
-    if len(rows_P) < FEW_PAIRS * num_pairs:
-        return exact_cosines(left, left_rows_R[rows_P], right, columns_P + columns.start)
-    return (left.exact(left_rows_R) @ right.exact(columns).T)[rows_P, columns_P]
-
-
 def unit_float32(embeddings_ND: Tensor) -> Tensor:
     """Embeddings with length 1, rounded to float32 only at the end: no length is too large."""
     unit_ND = torch.empty_like(embeddings_ND, dtype=torch.float32)

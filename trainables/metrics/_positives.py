@@ -12,8 +12,6 @@ from torch import Tensor
 from trainables.metrics._cosines import (
     SortedRows,
     deal,
-    exact_cosines_of_block,
-    float32_slack,
     slices,
 )
 
@@ -73,31 +71,6 @@ class Positives:
         """Queries that are compared at a time."""
         for run in self._queries.class_runs(self._run_rows):
             yield from slices(run.start, run.stop, self._max_rows)
-
-    def raise_exact_best(self, best_N: Tensor) -> None:
-        """Raise the float64 cosine of each query's best positive to what this gallery has.
-
-        Args:
-            best_N: float64, the best so far, of which only larger ones are taken; -inf without.
-        """
-        slack = 2.0 * float32_slack(self._queries.unit_ND.shape[1])  # both may be off
-        every_N = torch.arange(len(best_N), device=best_N.device)
-
-        def compare(rows: slice) -> None:
-            run = self.columns(rows.start, rows.stop - 1)
-            for columns in slices(run.start, run.stop, self._max_rows):
-                S_RC = self._queries.unit_ND[rows] @ self._gallery.unit_ND[columns].T
-                S_RC.masked_fill_(self.are_none(every_N[rows], columns), -inf)
-                # What is lower than this in float32 is not the largest in float64.
-                least_R = torch.maximum(S_RC.amax(1), best_N[rows].float()) - slack
-                is_near_RC = S_RC.ge(least_R[:, None]) & S_RC.isfinite()
-                places_P, columns_P = is_near_RC.nonzero(as_tuple=True)
-                exact_P = exact_cosines_of_block(
-                    self._queries, every_N[rows], self._gallery, columns, (places_P, columns_P)
-                )
-                best_N[rows] = best_N[rows].scatter_reduce(0, places_P, exact_P, "amax")
-
-        deal(compare, self._runs(), best_N.device.type)
 
     def exact_best(self, rows_R: Tensor) -> Tensor:
         """As `best`, in float64, of some queries in ascending order."""

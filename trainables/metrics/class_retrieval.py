@@ -1,12 +1,13 @@
 """Embeddings of one role and how well classes are retrieved by them. N = images."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from torch import Tensor
 
 from trainables.dataset_interface.verification_pairs import VerificationPairs
+from trainables.errors import unknown_name
 from trainables.metrics.clustering import clustering_scores
 from trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
 from trainables.metrics.precision_at_r import precision_at_r, precision_at_r_scores
@@ -26,8 +27,7 @@ class ClassRetrieval:
             None where every image is a query against all others.
         role: ``val`` or ``test``, copied to the scores.
         strict: whether a query without any positive counts, with the value 0, or is left out.
-        seed: seed of clustering, of matched galleries and of folds of verification; 0 in the
-            reports of trials.
+        seed: seed of clustering and of folds of verification; 0 in the reports of trials.
         pairs: the pairs that are verified, by rows of the embeddings; None for all.
     """
 
@@ -65,3 +65,37 @@ class ClassRetrieval:
         return verification_scores(
             self.embeddings_ND, self.labels_N, self.pairs, role=self.role, seed=self.seed
         )
+
+    def scores(self, names: Sequence[str], ks: Sequence[int]) -> tuple[Score, ...]:
+        """Scores in the order of ``names``, and of each one for every K where it has one.
+
+        How NMI and F1 are clustered is no part of a score:
+        `trainables.metrics.clustering_facts.CLUSTERING` says it.
+
+        Args:
+            names: names of metrics, among `METRIC_NAMES`.
+            ks: the K of Recall@K.
+
+        Raises:
+            TrialInputError: a name is unknown.
+            ValueError: an embedding is not finite, a K is below 1, or no query has a positive.
+        """
+        found: list[Score] = []
+        for name in names:
+            if name not in METRIC_NAMES:
+                raise unknown_name("metric", name, METRIC_NAMES)
+            found += self.recall(ks) if name == "recall" else _WITHOUT_K[name](self)
+        return tuple(found)
+
+
+# Verification is one name for several scores; TAR at FAR has a K of its own, and no other.
+_WITHOUT_K: Mapping[str, Callable[[ClassRetrieval], tuple[Score, ...]]] = {
+    "r_precision": lambda found: found.precision_at_r[:1],
+    "map_at_r": lambda found: found.precision_at_r[1:],
+    "nmi": lambda found: found.clustering[:1],
+    "f1": lambda found: found.clustering[1:],
+    "verification": lambda found: found.verification,
+}
+
+METRIC_NAMES = ("recall", *_WITHOUT_K)
+"""Metrics of classes, by the names that `ClassRetrieval.scores` knows."""

@@ -6,7 +6,7 @@ against the query: a collapsed embedding scores 0, not 1. No neighbour list is s
 N = rows, Q = queries, D = embedding dimension.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf
 
 from torch import Tensor
@@ -66,42 +66,15 @@ def first_positive_ranks(
             queries, gallery, positives, best_Q, positives.exact_best
         )
     order_Q = queries.order_N.argsort()
-    ranks = ranks_of_counts(
-        queries.labels_N[order_Q].cpu(),
-        (best_Q > -inf)[order_Q].cpu(),
-        above_Q[order_Q].cpu(),
-        num_gallery=len(gallery),
-        num_doubtful=num_doubtful,
-    )
-    if is_gallery_N is None:
-        return ranks
-    indices_Q = (~is_gallery_N).nonzero().squeeze(1).cpu()
-    return replace(ranks, indices_Q=indices_Q[ranks.indices_Q])
-
-
-def ranks_of_counts(
-    labels_Q: Tensor,
-    has_positive_Q: Tensor,
-    above_Q: Tensor,
-    *,
-    num_gallery: int,
-    num_doubtful: int,
-) -> FirstPositiveRanks:
-    """The ranks of queries whose negatives are counted; everything on the CPU.
-
-    Args:
-        labels_Q: int64 class of each query.
-        has_positive_Q: bool, whether it has a positive.
-        above_Q: int64, negatives at least as similar to it as its best positive.
-        num_gallery: see `FirstPositiveRanks`.
-        num_doubtful: see `FirstPositiveRanks`.
-    """
-    indices_Q = has_positive_Q.nonzero().squeeze(1)
+    rows_Q = (best_Q > -inf)[order_Q].nonzero().squeeze(1)
+    indices_Q = rows_Q.cpu()
+    if is_gallery_N is not None:
+        indices_Q = (~is_gallery_N).nonzero().squeeze(1).cpu()[indices_Q]
     return FirstPositiveRanks(
-        ranks_Q=1 + above_Q[indices_Q],
+        ranks_Q=1 + above_Q[order_Q][rows_Q].cpu(),
         indices_Q=indices_Q,
-        labels_Q=labels_Q[indices_Q],
-        num_singletons=len(labels_Q) - len(indices_Q),
-        num_gallery=num_gallery,
+        labels_Q=queries.labels_N[order_Q][rows_Q].cpu(),
+        num_singletons=len(order_Q) - len(rows_Q),
+        num_gallery=len(gallery),
         num_doubtful=num_doubtful,
     )

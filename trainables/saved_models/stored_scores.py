@@ -5,11 +5,9 @@ from dataclasses import dataclass
 
 from trainables.dataset_interface.dataset import Dataset
 from trainables.errors import TrialInputError, unknown_name
-from trainables.metrics import by_name
-from trainables.metrics.class_retrieval import ClassRetrieval
+from trainables.metrics.class_retrieval import METRIC_NAMES, ClassRetrieval
 from trainables.metrics.label_ranking import label_ranking
 from trainables.metrics.label_scores import mean_label_distance_scores, ndcg_scores
-from trainables.metrics.matched_recall import GallerySize
 from trainables.saved_models.embeddings_file import EmbeddingsFile
 from trainables.tasks import METRICS, objective_of
 from trainables.trial_reports import Score
@@ -27,8 +25,7 @@ class AskedScores:
         names: names of metrics, among `known_metrics`.
         ks: the K of metrics that have one.
         strict: see `ClassRetrieval`; without effect where the task is continuous, as the others.
-        seed: seed of clustering, of matched galleries and of folds of verification.
-        matched_size: size of the galleries of ``matched_recall``.
+        seed: seed of clustering and of folds of verification.
         has_pairs: whether the data set says which pairs are verified.
     """
 
@@ -36,7 +33,6 @@ class AskedScores:
     ks: Sequence[int]
     strict: bool = False
     seed: int = 0
-    matched_size: GallerySize | None = None
     has_pairs: bool = False
 
 
@@ -45,7 +41,7 @@ def known_metrics(file: EmbeddingsFile) -> tuple[str, ...]:
     if file.task == "continuous":
         return tuple(metric.name for metric in METRICS["continuous"])
     objective = objective_of("classes")
-    return (objective, *(name for name in by_name.METRIC_NAMES if name != objective))
+    return (objective, *(name for name in METRIC_NAMES if name != objective))
 
 
 def stored_scores(
@@ -66,7 +62,7 @@ def stored_scores(
     for name in asked.names:
         if name not in known_metrics(file):
             raise unknown_name("metric", name, known_metrics(file))
-    check_ks(asked.ks)
+    _check_ks(asked.ks)
     if file.task == "continuous":
         return _by_label_distance(file, asked, dataset())
     pairs = None
@@ -74,26 +70,39 @@ def stored_scores(
         pairs = _same_test(file, dataset()).verification_pairs
         assert pairs is not None, "the test hash is that of a data set with pairs"
         pairs = pairs.among(file.indices_N.numpy())
+    found = ClassRetrieval(
+        embeddings_ND=file.embeddings_ND,
+        labels_N=file.labels_N,
+        is_gallery_N=file.is_gallery_N,
+        strict=asked.strict,
+        seed=asked.seed,
+        pairs=pairs,
+    )
+    return scores_of_classes(found, asked.names, asked.ks)
+
+
+def scores_of_classes(
+    found: ClassRetrieval, names: Sequence[str], ks: Sequence[int]
+) -> tuple[Score, ...]:
+    """Scores of embeddings whose images have classes.
+
+    Args:
+        found: the embeddings.
+        names: metrics, among `trainables.metrics.class_retrieval.METRIC_NAMES`.
+        ks: the K of metrics that have one.
+
+    Raises:
+        TrialInputError: a metric is unknown or cannot be computed, a K is out of range, or an
+            embedding is not finite.
+    """
+    _check_ks(ks)
     try:
-        found = ClassRetrieval(
-            embeddings_ND=file.embeddings_ND,
-            labels_N=file.labels_N,
-            is_gallery_N=file.is_gallery_N,
-            strict=asked.strict,
-            seed=asked.seed,
-            pairs=pairs,
-        )
-        return by_name.compute(asked.names, found, asked.ks, asked.matched_size)
+        return found.scores(names, ks)
     except ValueError as error:
         raise TrialInputError(str(error)) from error
 
 
-def check_ks(ks: Sequence[int]) -> None:
-    """Refuse a K that no ranking has.
-
-    Raises:
-        TrialInputError: a K is below 1, or too large for any gallery.
-    """
+def _check_ks(ks: Sequence[int]) -> None:
     if bad := [k for k in ks if not 1 <= k <= _MAX_K]:
         raise TrialInputError(f"every K must be at least 1 and at most {_MAX_K}; got {bad[0]}")
 

@@ -47,12 +47,6 @@ def test_what_is_given_twice_is_printed_once(capsys, storage, here):
     assert rows == [("recall", 2), ("recall", 1), ("nmi", None)]
 
 
-def test_galleries_of_fewer_classes_are_easier(capsys, storage, here):
-    arguments = (trial_of(storage), "--metric", "recall,matched_recall", "--k", "1", *here)
-    found = evaluated(capsys, *arguments, "--gallery-classes", "3")
-    assert found[0, "matched_recall", 1]["value"] > found[0, "recall", 1]["value"]
-
-
 def test_evaluate_without_embeddings_computes_them_by_the_weights(capsys, storage):
     trial_id = trial_of(storage)
     study = ("--study", storage / "without")
@@ -70,12 +64,7 @@ def test_evaluate_without_embeddings_computes_them_by_the_weights(capsys, storag
         (("--metric", "recal"), "unknown metric 'recal' (did you mean 'recall'"),
         (("--k", f"1,{10**30}"), f"every K must be at least 1 and at most {2**31 - 1}; got 1000"),
         (("--k", "1,x"), "--k must be whole numbers such as 1,10,100; got '1,x'"),
-        (("--metric", "matched_recall"), "matched_recall needs the size of the galleries"),
-        (("--gallery-images", "9"), "--gallery-images goes with --gallery-classes"),
-        (
-            ("--metric", "matched_recall", "--gallery-classes", "99"),
-            "a gallery must have 1 to 12 classes",
-        ),
+        (("--labels", "labels.npy"), "--labels goes with a .npy file in place of the trial"),
         (("--k", "0"), "every K must be at least 1 and at most 2147483647; got 0"),
     ],
 )

@@ -10,7 +10,6 @@ from tests.trainables.tiny_trials import ON_THE_CPU, tiny_trial
 from trainables.backbones.conv_small import ConvSmall
 from trainables.batches.labelled_images import images_of_classes
 from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.metrics.by_name import compute
 from trainables.metrics.class_retrieval import ClassRetrieval
 from trainables.network.embedder import Embedder
 from trainables.saved_models.retrievals import retrievals
@@ -59,15 +58,13 @@ def test_queries_are_searched_in_the_gallery(embedder, parted):
 def test_test_scores_are_those_computed_later_from_the_embeddings(embedder, parted):
     for images in (parted, replace(parted, is_gallery_N=None)):
         found = Evaluator(network=embedder, ks=(1, 2), fold=0).evaluate(images, "test", epoch=0)
-        assert found.scores == compute(
-            ("recall", "r_precision", "map_at_r", "nmi", "f1"),
-            ClassRetrieval(
-                embeddings_ND=found.embeddings_ND,
-                labels_N=images.labels_N,
-                is_gallery_N=images.is_gallery_N,
-            ),
-            ks=(1, 2),
+        later = ClassRetrieval(
+            embeddings_ND=found.embeddings_ND,
+            labels_N=images.labels_N,
+            is_gallery_N=images.is_gallery_N,
         )
+        names = ("recall", "r_precision", "map_at_r", "nmi", "f1")
+        assert found.scores == later.scores(names, (1, 2))
 
 
 def test_clusters_are_of_queries_and_gallery(embedder, parted):

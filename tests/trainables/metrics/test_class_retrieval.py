@@ -9,11 +9,8 @@ from tests.trainables.metrics.ranking_oracle import (
     oracle_ranks_between,
 )
 from trainables.errors import TrialInputError
-from trainables.metrics import by_name
-from trainables.metrics.by_name import METRIC_NAMES
-from trainables.metrics.class_retrieval import ClassRetrieval
+from trainables.metrics.class_retrieval import METRIC_NAMES, ClassRetrieval
 from trainables.metrics.clustering import clustering_scores
-from trainables.metrics.matched_recall import GallerySize
 
 
 @pytest.fixture
@@ -25,9 +22,8 @@ def parted():
     return embeddings, labels, is_gallery
 
 
-def compute(names, embeddings, labels, *, ks, matched_size=None, **options):
-    found = ClassRetrieval(embeddings_ND=embeddings, labels_N=labels, **options)
-    return by_name.compute(names, found, ks, matched_size)
+def compute(names, embeddings, labels, *, ks, **options):
+    return ClassRetrieval(embeddings_ND=embeddings, labels_N=labels, **options).scores(names, ks)
 
 
 def calculator(**options):
@@ -50,8 +46,7 @@ def by_metric(scores):
 
 def test_scores_come_in_the_order_of_the_names_and_once_for_each_k():
     embeddings, labels = clustered(60, 6, 8, noise=1.0)
-    size = GallerySize(num_classes=3)
-    scores = compute(METRIC_NAMES, embeddings, labels, ks=(4, 1), matched_size=size)
+    scores = compute(METRIC_NAMES, embeddings, labels, ks=(4, 1))
     assert [(score.metric, score.k) for score in scores if score.metric != "tar_at_far"] == [
         ("recall", 4),
         ("recall", 1),
@@ -63,11 +58,9 @@ def test_scores_come_in_the_order_of_the_names_and_once_for_each_k():
         ("verification_accuracy_se", None),
         ("eer", None),
         ("verification_auc", None),
-        ("matched_recall", 4),
-        ("matched_recall", 1),
     ]
     for name in METRIC_NAMES:
-        alone = compute([name], embeddings, labels, ks=(4, 1), matched_size=size)
+        alone = compute([name], embeddings, labels, ks=(4, 1))
         metrics = {score.metric for score in alone}
         assert (metrics == {name}) == (name != "verification")
         assert alone == tuple(score for score in scores if score.metric in metrics)
@@ -150,7 +143,7 @@ def test_seed_0_clusters_as_a_trial_does_and_others_differently():
     assert len(set(nmis)) == 3
 
 
-def test_a_collapsed_embedding_scores_nothing_whatever_the_library():
+def test_a_collapsed_embedding_scores_nothing():
     embeddings, labels = torch.ones(30, 4), torch.arange(30) % 3
     is_gallery = torch.arange(30) < 15
     for gallery in (None, is_gallery):
@@ -164,9 +157,7 @@ def test_a_collapsed_embedding_scores_nothing_whatever_the_library():
         assert [score.value for score in scores] == [0.0] * 4
 
 
-def test_unknown_names_and_a_missing_size_are_errors():
+def test_an_unknown_name_is_an_error():
     embeddings, labels = clustered(20, 3, 4, noise=1.0)
     with pytest.raises(TrialInputError, match=r"unknown metric 'recal' .did you mean 'recall'"):
         compute(("recal",), embeddings, labels, ks=(1,))
-    with pytest.raises(TrialInputError, match="matched_recall needs the size"):
-        compute(("matched_recall",), embeddings, labels, ks=(1,))
