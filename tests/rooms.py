@@ -77,14 +77,14 @@ ROOMS: dict[str, set[str]] = {
     # 14
     "podium/commands": {
         "analysis", "analysis/audit", "analysis/report",
-        "analysis/scores", "analysis/typed_tables", "orchestrator", "orchestrator/executors",
+        "analysis/scores", "analysis/typed_tables", "orchestrator",
         "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/results_tools", "orchestrator/run", "orchestrator/scheduling",
         "orchestrator/study", "orchestrator/verify", "podium",
         "podium/api", "podium/live", "podium/arguments", "podium/errors", "podium/stop_signals",
         "podium/terminal", "search_spaces", "trainables", "trainables/dataset_interface",
-        "trainables/dataset_readers", "trainables/file_caches", "trainables/metrics",
+        "trainables/dataset_readers", "trainables/file_caches",
         "trainables/recipes", "trainables/saved_models", "trainables/settings", "trainables/trial",
     },
     # 13
@@ -157,8 +157,7 @@ ROOMS: dict[str, set[str]] = {
     "orchestrator/executors": {
         "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/scheduling", "orchestrator/study", "orchestrator/trials",
-        "orchestrator/worker", "podium/errors", "podium/own_packages", "trainables/metrics",
-        "trainables/saved_models",
+        "orchestrator/worker", "podium/errors", "podium/own_packages",
     },
     # 8
     "analysis/figures": {"analysis/hyperparameters"},
