@@ -118,7 +118,7 @@ ROOMS: dict[str, set[str]] = {
     "analysis/report": {
         "analysis", "analysis/estimates", "analysis/figures", "analysis/hyperparameters",
         "analysis/hypothesis_tests", "analysis/page", "analysis/protocols", "analysis/scores",
-        "analysis/selection", "analysis/study_results", "analysis/tournament",
+        "analysis/study_results", "analysis/tournament",
         "analysis/typed_tables", "orchestrator/results/records", "orchestrator/results/storage",
         "podium/errors",
     },
