@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from podium.api.compare import compare as compare
     from podium.api.results import Results as Results
     from podium.api.results import results as results
-    from podium.api.site import Site as Site
-    from podium.api.site import site as site
     from podium.api.study import Study as Study
     from podium.api.study import load as load
     from podium.api.tournament import rank as rank
@@ -37,13 +35,11 @@ _MODULES = {
     "Interrupted": "podium.stop_signals",
     "PodiumError": "podium.errors",
     "Results": "podium.api.results",
-    "Site": "podium.api.site",
     "Study": "podium.api.study",
     "compare": "podium.api.compare",
     "load": "podium.api.study",
     "rank": "podium.api.tournament",
     "results": "podium.api.results",
-    "site": "podium.api.site",
 }
 
 __all__ = [
@@ -55,13 +51,11 @@ __all__ = [
     "Interrupted",
     "PodiumError",
     "Results",
-    "Site",
     "Study",
     "compare",
     "load",
     "rank",
     "results",
-    "site",
 ]
 
 find_first()

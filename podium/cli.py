@@ -45,14 +45,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "cache": ("Storage", "List podium's caches, or empty them."),
     "audit": ("Results", "Find what is wrong with a published table."),
     "merge": ("Results", "Make one results folder of several, if they may be compared."),
-    "site": ("Results", "Write a folder's studies as static pages."),
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line, then exit the process with its exit code.
 
-    Exit codes: 0 done, 1 some trials failed or folders were refused, 2 bad input, 3 interrupted
+    Exit codes: 0 done, 1 some trials failed, 2 bad input, 3 interrupted
     and resumable, 4 store or lock unavailable.
 
     Args:

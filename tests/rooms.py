@@ -51,7 +51,6 @@ LOOKED_FOR_BY_NAME = {
     "orchestrator.verify.store_files",
     "podium.api.images_at_hand",
     "podium.api.plan",
-    "podium.api.site_memory",
     "podium.api.status",
     "podium.api.trials",
     "podium.cli",

@@ -85,7 +85,6 @@ class Cell:
         is_best: whether the cell is bold.
         order: value by which the browser sorts the column; None sorts last. Where the text is a
             number this is the same number in the same unit with all its digits, for CSV.
-        href: address, relative to the page, that the text links to; "" for none.
     """
 
     text: str
@@ -93,7 +92,6 @@ class Cell:
     series: Series | None = None
     is_best: bool = False
     order: float | str | None = None
-    href: str = ""
 
     @classmethod
     def word(cls, text: str) -> Self:

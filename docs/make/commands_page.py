@@ -22,7 +22,7 @@ _EXIT_CODES = """\
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | some trials failed, a rerun differs, or `podium site` refused folders |
+| 1 | some trials failed, or a rerun differs |
 | 2 | bad input |
 | 3 | interrupted, and resumable |
 | 4 | store or lock unavailable |

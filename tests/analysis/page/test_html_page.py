@@ -68,12 +68,6 @@ def small_figure(text="x", **changes):
     return Illustration(**{**values, "table": small_table(text, name="numbers"), **changes})
 
 
-def test_the_text_of_a_cell_links_to_its_address_which_is_escaped():
-    cell = Cell(text="a & b", detail="below", href='data/"x".parquet')
-    page = page_with(small_table(rows=((cell,),)))
-    assert '<a href="data/&#34;x&#34;.parquet">a &amp; b</a><small>below</small>' in page
-
-
 def test_equal_values_give_equal_bytes(thesis_page):
     assert new_thesis_page() == thesis_page
 
