@@ -170,7 +170,7 @@ def _at_ends(searched: SearchedRange, winners: Floats) -> tuple[RangeEnd, RangeE
     low, high = (
         RangeEnd(
             num=int(count),
-            warns=searched.is_recorded and _is_many(int(count), len(winners), chance),
+            warns=_is_many(int(count), len(winners), chance),
         )
         for count in counts
     )
@@ -224,9 +224,7 @@ def _numbers(region: BestRegion) -> dict[str, Any]:
     }
 
 
-def _scale(region: BestRegion) -> str | None:
+def _scale(region: BestRegion) -> str:
     if region.searched.is_choice:
         return "choice"
-    if not region.searched.is_recorded:
-        return None
     return "log" if region.searched.log else "linear"

@@ -11,11 +11,6 @@ from analysis.hyperparameters.searched_ranges import value_text
 from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
 from analysis.wording import MOST_NAMED, counted, listed, p_equals, percent
 
-_EXPLAINS = {
-    "ped-anova": "of what decides whether a config is among the best tenth",
-    "fanova": "of the variance of the score over the whole space",
-}
-
 
 def importance_headline(tuned: TunedHyperparameters) -> str:
     """How many hyperparameters matter, and how many would by chance."""
@@ -59,26 +54,15 @@ def loss_sentences(tuned: TunedHyperparameters) -> list[str]:
 
     Losses of which nothing is known, for the same reason, share one, after the others.
     """
-    return [*sentence_by_loss(tuned).values(), *unknown_losses(tuned)]
-
-
-def sentence_by_loss(tuned: TunedHyperparameters) -> dict[str, str]:
-    """Loss -> what matters, by how much above noise, where the best lie; of those with any."""
-    return {
-        str(part["loss"][0]): _of_loss(tuned, str(part["loss"][0]), part)
-        for part in tuned.importances.drop_nulls("importance").partition_by(
-            "loss", maintain_order=True
-        )
-    }
-
-
-def unknown_losses(tuned: TunedHyperparameters) -> list[str]:
-    """One sentence for each reason why nothing is known of losses."""
+    known: list[str] = []
     unknown: dict[str, list[str]] = {}  # reason -> losses
     for part in tuned.importances.partition_by("loss", maintain_order=True):
-        if part["importance"].is_null().all():
-            unknown.setdefault(part["reason"][0], []).append(str(part["loss"][0]))
-    return [_of_unknown(losses, reason) for reason, losses in unknown.items()]
+        loss, of_loss = str(part["loss"][0]), part.drop_nulls("importance")
+        if of_loss.is_empty():
+            unknown.setdefault(part["reason"][0], []).append(loss)
+        else:
+            known.append(_of_loss(tuned, loss, of_loss))
+    return [*known, *(_of_unknown(losses, reason) for reason, losses in unknown.items())]
 
 
 def _of_unknown(losses: list[str], reason: str) -> str:
@@ -97,7 +81,8 @@ def _of_loss(tuned: TunedHyperparameters, loss: str, known: pl.DataFrame) -> str
     first, others = above[0], above[1:]
     text = (
         f"{loss}: {first['hyperparameter']} matters most. Alone it explains"
-        f" {percent(first['importance'])} {_EXPLAINS[tuned.settings.method]} (noise: up to"
+        f" {percent(first['importance'])} of what decides whether a config is among the best"
+        " tenth (noise: up to"
         f" {percent(first['noise'])}, {p_equals(first['p_value'])})"
     )
     also = [f"{row['hyperparameter']} ({_share(row)})" for row in others]
@@ -183,11 +168,5 @@ def caveats(tuned: TunedHyperparameters) -> list[str]:
         found.append(
             f"{counted(outside, 'config')} outside of the searched space"
             f" {'is' if outside == 1 else 'are'} left out, such as a published default."
-        )
-    if not tuned.is_recorded:
-        found.append(
-            "This folder is of an older podium and does not record the search spaces: importances"
-            " use the ranks of the values, figures have a linear scale over the values found, and"
-            " the ends of ranges are not judged."
         )
     return found

@@ -1,9 +1,9 @@
 """How much each hyperparameter decides, with its interval and the noise it must exceed.
 
-N configs of a search, P hyperparameters, R replicates. Importance here is a share of variance, 0
-to 1: of "is among the best tenth" (PED-ANOVA), or of the score over the whole space (fANOVA). Such
-a number is never negative, so pure noise has importance too. Shuffled scores say how much: an
-importance that does not exceed the 95th percentile of what shuffling gives is noise.
+N configs of a search, R replicates. Importance here is a share of the variance of "is among the
+best tenth", 0 to 1 (PED-ANOVA). It is never negative, so pure noise has importance too. Shuffled
+scores say how much: an importance that does not exceed the 95th percentile of what shuffling gives
+is noise.
 """
 
 import zlib
@@ -14,7 +14,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.hyperparameters.fanova import fanova_shares
 from analysis.hyperparameters.ped_anova import best_mask, variance_shares
 from analysis.hyperparameters.search_configs import SearchConfigs
 from analysis.hyperparameters.searched_ranges import SearchedRange
@@ -28,7 +27,6 @@ _LEAST_BEST = 5
 _SEED = 0
 
 Floats = NDArray[np.float64]
-ImportanceMethod = Literal["ped-anova", "fanova"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +34,10 @@ class ImportanceSettings:
     """How importance is computed.
 
     Attributes:
-        method: PED-ANOVA or fANOVA.
         permutations: number of times that scores are shuffled, for the noise.
         subsamples: number of subsamples of the configs, for the intervals.
     """
 
-    method: ImportanceMethod = "ped-anova"
     permutations: int = 200
     subsamples: int = 150
 
@@ -95,7 +91,7 @@ def _of_search(search: SearchConfigs, on: str, settings: ImportanceSettings) -> 
     reasons = {
         name: reason
         for name in search.ranges
-        if (reason := _reason(search, name, scores_N, search.positions[name][known_N], settings))
+        if (reason := _reason(search.ranges[name], scores_N, search.positions[name][known_N]))
     }
     names = [name for name in search.ranges if name not in reasons]
     noise: dict[str, Floats] = {}
@@ -103,12 +99,9 @@ def _of_search(search: SearchConfigs, on: str, settings: ImportanceSettings) -> 
     values: dict[str, float | None] = dict.fromkeys(search.ranges)
     if names:
         ranges = {name: search.ranges[name] for name in names}
-        positions = {
-            name: _known_scale(ranges[name], search.positions[name][known_N]) for name in names
-        }
+        positions = {name: search.positions[name][known_N] for name in names}
         generator = _generator(search.loss, on, positions)
-        compute = _ped_anova if settings.method == "ped-anova" else _fanova
-        found, noise, deviations = compute(ranges, positions, scores_N, settings, generator)
+        found, noise, deviations = _ped_anova(ranges, positions, scores_N, settings, generator)
         values.update(found)
     return SearchImportance(
         search=search,
@@ -132,21 +125,13 @@ def _generator(loss: str, on: str, positions: Mapping[str, Floats]) -> np.random
     return np.random.default_rng([_SEED, key])
 
 
-def _reason(
-    search: SearchConfigs,
-    name: str,
-    scores_N: Floats,
-    positions_N: Floats,
-    settings: ImportanceSettings,
-) -> str:
+def _reason(searched: SearchedRange, scores_N: Floats, positions_N: Floats) -> str:
     """Why there is no importance; empty if there is one."""
     if len(scores_N) < LEAST_CONFIGS:
         return f"needs {LEAST_CONFIGS} complete configs; has {len(scores_N)}"
     exists_N = ~np.isnan(positions_N)
-    if search.ranges[name].is_constant or len(np.unique(positions_N[exists_N])) < 2:
+    if searched.is_constant or len(np.unique(positions_N[exists_N])) < 2:
         return "was not varied"
-    if settings.method == "fanova" and not exists_N.all():
-        return "does not exist in every config, which fANOVA needs"
     return "" if np.ptp(scores_N) else "has the same score everywhere"
 
 
@@ -184,33 +169,6 @@ def _ped_anova(
     return _split_replicates(shares, num, settings)
 
 
-def _fanova(
-    ranges: Mapping[str, SearchedRange],
-    positions: Mapping[str, Floats],
-    scores_N: Floats,
-    settings: ImportanceSettings,
-    generator: np.random.Generator,
-) -> _Found:
-    num, names = len(scores_N), list(ranges)
-    positions_NP = np.stack([positions[name] for name in names], axis=1)
-    num_values = [len(ranges[name].values) for name in names]
-    all_RN = np.repeat(np.arange(num)[None], 1 + settings.permutations, axis=0)
-    scores_RN = scores_N[all_RN]
-    scores_RN[1:] = generator.permuted(scores_RN[1:], axis=1)
-    kept_RN = _kept(num, settings.subsamples, generator)
-    rows_RN = np.nonzero(kept_RN)[1].reshape(settings.subsamples, -1)
-    shares_RP = np.concatenate(
-        [
-            fanova_shares(
-                positions_NP, num_values, rows_RN=rows, scores_RN=scores, generator=generator
-            )
-            for rows, scores in ((all_RN, scores_RN), (rows_RN, scores_N[rows_RN]))
-        ]
-    )
-    shares = {name: shares_RP[:, column] for column, name in enumerate(names)}
-    return _split_replicates(shares, num, settings)
-
-
 def _kept(num: int, subsamples: int, generator: np.random.Generator) -> NDArray[np.bool_]:
     """Subsamples that leave out a fifth of the configs, (R, N)."""
     order_RN = generator.random((subsamples, num)).argsort(axis=1)
@@ -240,17 +198,3 @@ def _split_replicates(
         {name: found[1:end] for name, found in shares.items()},
         {name: scale * (found[end:] - found[end:].mean()) for name, found in shares.items()},
     )
-
-
-def _known_scale(searched: SearchedRange, positions_N: Floats) -> Floats:
-    """The positions; of numbers whose scale is not recorded their ranks."""
-    if searched.is_recorded or searched.is_choice:
-        return positions_N
-    ranks_N = np.full(len(positions_N), np.nan)
-    exists_N = ~np.isnan(positions_N)
-    _, inverse_E, counts_V = np.unique(
-        positions_N[exists_N], return_inverse=True, return_counts=True
-    )
-    middle_V = np.cumsum(counts_V) - (counts_V + 1) / 2
-    ranks_N[exists_N] = middle_V[inverse_E] / max(1, exists_N.sum() - 1)
-    return ranks_N

@@ -16,26 +16,10 @@ from analysis.hyperparameters.searched_ranges import SearchedRange
 
 _PERCENT = 100
 _BEST = 0.1
-_QUARTER = 0.25
 _LEAST_BLOCKS = 5
 _LEAST_CONFIGS = 5
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PooledDefault:
-    """The published default of one loss: the median over the searches that tried it.
-
-    Attributes:
-        positions: hyperparameter -> its position; NaN where it does not exist.
-        gain: score minus the median of its search, in points.
-        num_searches: number of searches that tried it.
-    """
-
-    positions: Mapping[str, float]
-    gain: float
-    num_searches: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,11 +37,8 @@ class PooledConfigs:
         blocks: names of the blocks with configs.
         blocks_N: index of each config's block in ``blocks``.
         is_best_N: whether a config is in the best tenth of its search; at least one is.
-        is_good_N: whether a config is in the best quarter of its search.
         winners: index of each search's best config; one that wins several searches of a block is
             there once.
-        is_recorded: whether the results folder records the search space.
-        default: the published default; None if no search tried it.
     """
 
     loss: str
@@ -68,10 +49,7 @@ class PooledConfigs:
     blocks: tuple[str, ...]
     blocks_N: NDArray[np.intp]
     is_best_N: NDArray[np.bool_]
-    is_good_N: NDArray[np.bool_]
     winners: NDArray[np.intp]
-    is_recorded: bool
-    default: PooledDefault | None
 
     @property
     def num_configs(self) -> int:
@@ -126,25 +104,7 @@ def _pooled(loss: str, searches: Sequence[SearchConfigs]) -> PooledConfigs:
             ]
         ),
         is_best_N=np.concatenate([_top(item.scores_N, _BEST) for item in searches]),
-        is_good_N=np.concatenate([_top(item.scores_N, _QUARTER) for item in searches]),
         winners=_winners(searches),
-        is_recorded=all(item.is_recorded for item in searches),
-        default=_pooled_default(searches, names),
-    )
-
-
-def _pooled_default(searches: Sequence[SearchConfigs], names: list[str]) -> PooledDefault | None:
-    found = [(item.default, item) for item in searches if item.default]
-    if not found:
-        return None
-    gains = [_PERCENT * (default.score - np.median(item.scores_N)) for default, item in found]
-    return PooledDefault(
-        positions={
-            name: float(np.median([default.positions[name] for default, _ in found]))
-            for name in names
-        },
-        gain=float(np.median(gains)),
-        num_searches=len(found),
     )
 
 

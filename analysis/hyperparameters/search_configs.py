@@ -13,24 +13,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from analysis.hyperparameters.searched_ranges import SearchedRange, observed_range, searched_ranges
+from analysis.hyperparameters.searched_ranges import SearchedRange, searched_ranges
 
 _KEYS = ("loss", "block", "protocol", "repeat", "search")
 _READ = (*_KEYS, "stage", "index", "trial_id", "state", "is_default", "objective")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PublishedDefault:
-    """The published default config, tried within a search.
-
-    Attributes:
-        positions: hyperparameter -> its position, as `SearchedRange.positions`: outside of the
-            range below 0 or above 1, NaN where it does not exist.
-        score: its score, as those of the other configs.
-    """
-
-    positions: Mapping[str, float]
-    score: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +37,6 @@ class SearchConfigs:
         num_pruned: number of pruned trials.
         num_failed: number of failed trials.
         num_outside: number of complete configs outside of the space, which are left out.
-        is_recorded: whether the results folder records the search space.
-        default: the published default, within the space or not; None if it was not tried to the
-            end.
     """
 
     loss: str
@@ -68,8 +51,6 @@ class SearchConfigs:
     num_pruned: int
     num_failed: int
     num_outside: int
-    is_recorded: bool
-    default: PublishedDefault | None = None
 
     @property
     def num_configs(self) -> int:
@@ -90,7 +71,7 @@ def search_configs(
     Args:
         trials: trials of the study, one row each; those of other stages are ignored, and a null
             or NaN ``objective`` is missing.
-        provenance: provenance of the results folder; older ones do not record the spaces.
+        provenance: provenance of the results folder, with its search spaces.
         tested: test scores, from ``configs_on_test``; None if nothing was tested.
     """
     searched = (
@@ -101,14 +82,8 @@ def search_configs(
     if tested is None:
         tested = pl.DataFrame(schema={"trial_id": pl.String, "test": pl.Float64})
     searched = searched.join(tested, on="trial_id", how="left").sort(*_KEYS, "index", "trial_id")
-    observed = {
-        str(part["loss"][0]): _observed(part)
-        for part in searched.partition_by("loss", maintain_order=True)
-        if not provenance.get("spaces")
-    }
     return tuple(
-        _search(part, provenance, observed)
-        for part in searched.partition_by(_KEYS, maintain_order=True)
+        _search(part, provenance) for part in searched.partition_by(_KEYS, maintain_order=True)
     )
 
 
@@ -136,15 +111,11 @@ def configs_on_test(test_scores: pl.LazyFrame, *, metric: str, k: int) -> pl.Dat
     )
 
 
-def _search(
-    part: pl.DataFrame,
-    provenance: Mapping[str, Any],
-    observed: Mapping[str, Mapping[str, SearchedRange]],
-) -> SearchConfigs:
+def _search(part: pl.DataFrame, provenance: Mapping[str, Any]) -> SearchConfigs:
     first = part.row(0, named=True)
     complete = part.filter(pl.col("state") == "COMPLETE").drop_nulls("_score")
-    recorded = searched_ranges(provenance, first["loss"], first["block"])
-    ranges = _in_columns(observed.get(first["loss"], {}) if recorded is None else recorded, part)
+    searched = searched_ranges(provenance, first["loss"], first["block"])
+    ranges = {name: item for name, item in searched.items() if f"hp.{name}" in part.columns}
     positions = {
         name: item.positions(complete[f"hp.{name}"].to_list()) for name, item in ranges.items()
     }
@@ -166,37 +137,4 @@ def _search(
         num_pruned=int((states == "PRUNED").sum()),
         num_failed=int((states == "FAILED").sum()),
         num_outside=int((~inside_N).sum()),
-        is_recorded=recorded is not None,
-        default=_published_default(complete, positions),
     )
-
-
-def _published_default(
-    complete: pl.DataFrame, positions: Mapping[str, NDArray[np.float64]]
-) -> PublishedDefault | None:
-    rows = complete["is_default"].fill_null(value=False).arg_true().to_list()
-    if not rows:
-        return None
-    return PublishedDefault(
-        positions={name: float(found[rows[0]]) for name, found in positions.items()},
-        score=float(complete["_score"][rows[0]]),
-    )
-
-
-def _in_columns(
-    recorded: Mapping[str, SearchedRange], part: pl.DataFrame
-) -> dict[str, SearchedRange]:
-    return {name: item for name, item in recorded.items() if f"hp.{name}" in part.columns}
-
-
-def _observed(of_loss: pl.DataFrame) -> dict[str, SearchedRange]:
-    """What varied among all complete configs of a loss, where spaces are not recorded."""
-    complete = of_loss.filter(pl.col("state") == "COMPLETE").drop_nulls("_score")
-    columns = sorted(name for name in complete.columns if name.startswith("hp."))
-    found = {
-        name.removeprefix("hp."): observed_range(
-            name.removeprefix("hp."), complete[name].to_list()
-        )
-        for name in columns
-    }
-    return {name: item for name, item in found.items() if item is not None}

@@ -29,8 +29,6 @@ class SearchedRange:
         is_whole: whether only whole numbers were drawn.
         values: values of a choice, in the order of the space; empty for numbers.
         unit: what a value counts, such as ``epochs``; may be empty.
-        is_recorded: False where the results folder does not record the space, so that the range
-            is that of the values found and the scale is unknown.
     """
 
     name: str
@@ -41,7 +39,6 @@ class SearchedRange:
     is_whole: bool = False
     values: tuple[str | float, ...] = ()
     unit: str = ""
-    is_recorded: bool = True
 
     @property
     def is_choice(self) -> bool:
@@ -113,10 +110,8 @@ class SearchedRange:
 
 def searched_ranges(
     provenance: Mapping[str, Any], loss: str, block: str
-) -> dict[str, SearchedRange] | None:
+) -> dict[str, SearchedRange]:
     """Hyperparameter -> range that the searches of a loss drew from in a block.
-
-    None if the results folder was written before spaces were recorded.
 
     Args:
         provenance: provenance of the results folder.
@@ -126,33 +121,12 @@ def searched_ranges(
     for item in provenance.get("spaces", {}).get(loss, ()):
         if block in item["blocks"]:
             return space_ranges(item["parameters"])
-    return None
+    return {}
 
 
 def space_ranges(parameters: Mapping[str, Any]) -> dict[str, SearchedRange]:
     """Hyperparameter -> range, of a space as the results folder records it."""
     return {name: _recorded_range(name, given) for name, given in parameters.items()}
-
-
-def observed_range(name: str, column: Sequence[Any]) -> SearchedRange | None:
-    """The range of the values found, for results folders that do not record the space.
-
-    None with fewer than two different values. The scale is unknown.
-
-    Args:
-        name: name of the hyperparameter.
-        column: values of the trials; None where the hyperparameter does not exist.
-    """
-    found = {_plain(value) for value in column if value is not None}
-    if len(found) < 2:
-        return None
-    if any(isinstance(value, str) for value in found):
-        values = tuple(sorted(found, key=str))
-        return SearchedRange(
-            name=name, low=0, high=len(values) - 1, values=values, is_recorded=False
-        )
-    numbers = [float(value) for value in found]
-    return SearchedRange(name=name, low=min(numbers), high=max(numbers), is_recorded=False)
 
 
 def _recorded_range(name: str, given: Mapping[str, Any]) -> SearchedRange:
@@ -190,5 +164,5 @@ def searched_range_text(searched: SearchedRange) -> str:
     """``0.1 to 0.9``, ``1e−05 to 0.1, log``, ``soft, hard``."""
     if searched.is_choice:
         return ", ".join(map(value_text, searched.values))
-    scale = ", log" if searched.log else "" if searched.is_recorded else " (values found)"
+    scale = ", log" if searched.log else ""
     return f"{value_text(searched.low)} to {value_text(searched.high)}{scale}"

@@ -13,7 +13,7 @@ from analysis.hyperparameters.importance import (
     search_importances,
 )
 from analysis.hyperparameters.importance_table import importance_table
-from analysis.hyperparameters.pooled_configs import PooledConfigs, pooled_configs
+from analysis.hyperparameters.pooled_configs import pooled_configs
 from analysis.hyperparameters.search_configs import SearchConfigs, configs_on_test, search_configs
 from orchestrator.results.records.metric_columns import RankedScore, score_column
 from orchestrator.results.trial_files.reader import Reader
@@ -33,7 +33,6 @@ class TunedHyperparameters:
         importances: table of importances by ``score``, from `importance_table`.
         on_test: table of importances on test scores of the same trials; None if they were not
             tested, or if ``score`` is itself one of test classes.
-        pooled: loss -> its configs of all searches.
         regions: loss -> best region along each hyperparameter.
         sampler: name of the searches' sampler; ``is_adaptive`` if it crowds configs where scores
             are high.
@@ -47,7 +46,6 @@ class TunedHyperparameters:
     importances_by_search: tuple[SearchImportance, ...]
     importances: pl.DataFrame
     on_test: pl.DataFrame | None
-    pooled: Mapping[str, PooledConfigs]
     regions: Mapping[str, tuple[BestRegion, ...]]
     sampler: str
     settings: ImportanceSettings
@@ -59,11 +57,6 @@ class TunedHyperparameters:
     def is_adaptive(self) -> bool:
         """Whether suggestions depend on outcomes."""
         return self.sampler not in _NON_ADAPTIVE
-
-    @property
-    def is_recorded(self) -> bool:
-        """Whether the results folder records the search spaces."""
-        return all(item.is_recorded for item in self.searches)
 
     def total(self, count: str) -> int:
         """Sum over searches of one of their counts, such as ``num_pruned``."""
@@ -110,14 +103,12 @@ def tuned_hyperparameters(
     if len(tested) and role == "validation":
         of_test = search_importances(searches, on="test", settings=chosen)
         on_test = importance_table(of_test)
-    pooled = pooled_configs(searches)
     return TunedHyperparameters(
         searches=searches,
         importances_by_search=importances_by_search,
         importances=importance_table(importances_by_search),
         on_test=on_test,
-        pooled=pooled,
-        regions={loss: best_regions(item) for loss, item in pooled.items()},
+        regions={loss: best_regions(item) for loss, item in pooled_configs(searches).items()},
         sampler=study["search"]["sampler"],
         settings=chosen,
         score=score,

@@ -17,9 +17,8 @@ from markupsafe import Markup, escape
 
 from analysis.figures.plot import Plot
 from analysis.figures.series import Series, every_look
-from analysis.page.cells import Cells
-from analysis.page.latex_characters import LATEX_CHARACTERS
-from analysis.page.scripts import PDF_LIBRARY, PLOT_LIBRARY, content_security_policy, page_script
+from analysis.page.latex_tables import latex_table
+from analysis.page.scripts import PLOT_LIBRARY, content_security_policy, page_script
 from analysis.wording import in_percent, number, p_value, percent, range_of, signed
 from orchestrator.results.storage.printable_text import json_visible
 
@@ -37,9 +36,8 @@ class Column:
         is_number: whether its cells are aligned to the right.
         least_first: whether the browser sorts the least number to the top first; None means: if
             the label is that of a rank, a p-value or a time.
-        fills: number of a competitor that the browser writes into the column where the reader
-            ranks a part of the blocks, such as ``average_rank``; "" for none. It fills tables
-            with such a column, and puts a dash into their others.
+        is_chosen: whether the browser shows the rows of one value at a time, which the reader
+            chooses.
         group: head above those of all neighbouring columns of the same group; "" for none.
     """
 
@@ -48,7 +46,7 @@ class Column:
     is_number: bool = True
     group: str = ""
     least_first: bool | None = None
-    fills: str = ""
+    is_chosen: bool = False
 
     @property
     def is_descending(self) -> bool:
@@ -327,12 +325,10 @@ class Chapter:
         label: heading of the chapter; that of the section if there is only one, and "" if that
             has none.
         sections: sections from top to bottom.
-        gist: what it says in a line, to be read while it is folded; may be "".
     """
 
     label: str
     sections: tuple[Section, ...]
-    gist: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -362,9 +358,7 @@ class Page:
         links: links to pages that belong beside this one.
         summary: its first screen; None where it opens with its first section.
         series: looks of the competitors, for its plots.
-        gists: label of a chapter -> what it says in a line.
         not_shown: sections that it has not.
-        cells: scores by which the browser ranks a part of the blocks; None where it cannot.
     """
 
     title: str
@@ -373,9 +367,7 @@ class Page:
     links: tuple[Link, ...] = ()
     summary: Summary | None = None
     series: tuple[Series, ...] = ()
-    gists: Mapping[str, str] = field(default_factory=dict)
     not_shown: tuple[NotShown, ...] = ()
-    cells: Cells | None = None
 
     @property
     def files(self) -> Mapping[str, bytes]:
@@ -395,8 +387,7 @@ class Page:
 
     def _chapter(self, sections: tuple[Section, ...]) -> Chapter:
         label = sections[0].title if len(sections) == 1 else sections[0].chapter
-        gist = self.gists.get(sections[0].chapter or label, "")
-        return Chapter(label=label, sections=sections, gist=gist)
+        return Chapter(label=label, sections=sections)
 
 
 def render_page(page: Page) -> str:
@@ -414,12 +405,9 @@ def render_page(page: Page) -> str:
             main=main,
             markers=_markers(main),
             competitors=_competitors(page),
-            cells=_embedded_json(page.cells.record()) if page.cells else None,
             style=Markup(_text("page.css")),
             script=Markup(script),
             plot_library=Markup(PLOT_LIBRARY),
-            latex_characters=_embedded_json(LATEX_CHARACTERS),
-            pdf_library=PDF_LIBRARY,
             policy=Markup(content_security_policy(script, has_files=bool(page.files))),
         )
     )
@@ -492,5 +480,6 @@ def _environment() -> Environment:
     )
     environment.filters["kind"] = lambda part: type(part).__name__
     environment.filters["embedded_json"] = _embedded_json
+    environment.filters["latex"] = latex_table
     environment.filters["breakable"] = _breakable
     return environment

@@ -65,4 +65,4 @@ LATEX_CHARACTERS = {
     "✓": "yes",
     "✗": "no",
 }
-"""Character -> LaTeX; the script of a page has them from here."""
+"""Character -> LaTeX."""

@@ -1,7 +1,6 @@
-"""The scripts of a page: its own, those of its kinds of plots, and the libraries they use."""
+"""The scripts of a page: its own, those of its kinds of plots, and the library they use."""
 
 import base64
-import gzip
 import hashlib
 from collections.abc import Collection
 from pathlib import Path
@@ -12,16 +11,11 @@ _KINDS = _HERE.parent / "figures"
 # In this order; what is defined in the first is known to all.
 _SCRIPTS = (
     *("core", "plots", "choices", "highlight", "tables", "saving", "downloads"),
-    *("tournament", "chosen_figures", "filters", "retrieval", "contents"),
+    *("retrieval", "contents"),
 )
 
 PLOT_LIBRARY = (_HERE / "vendor" / "plot.min.js").read_text(encoding="utf-8")
 """Observable Plot, which draws the plots: the script that defines ``Plot``."""
-
-_ZIPPED_PDF_LIBRARY = (_HERE / "vendor" / "pdf.min.js.gz").read_bytes()
-
-PDF_LIBRARY = base64.b64encode(_ZIPPED_PDF_LIBRARY).decode()
-"""The script that defines ``jsPDF``, zipped, in base64: a page unpacks it when a PDF is wanted."""
 
 
 def page_script(kinds: Collection[str]) -> str:
@@ -43,8 +37,7 @@ def content_security_policy(script: str, *, has_files: bool) -> str:
         script: the page's own script.
         has_files: whether images lie beside the page.
     """
-    pdf_library = gzip.decompress(_ZIPPED_PDF_LIBRARY).decode()
-    allowed = " ".join(f"'{_digest(text)}'" for text in (script, PLOT_LIBRARY, pdf_library))
+    allowed = " ".join(f"'{_digest(text)}'" for text in (script, PLOT_LIBRARY))
     images = "data: 'self'" if has_files else "data:"
     return f"default-src 'none'; img-src {images}; style-src 'unsafe-inline'; script-src {allowed}"
 

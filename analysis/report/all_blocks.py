@@ -42,10 +42,9 @@ def all_blocks(tournament: Tournament, series: Mapping[str, Series]) -> tuple[Pa
             caption=f"All blocks, also the {left_out} left out of the ranking for missing scores",
             columns=(
                 *Column.texts("Competitor"),
-                Column(label="Rank sum", fills="rank_sum"),
-                Column(label="Beaten by", least_first=True, fills="beaten_by"),
-                Column(label="Average rank", fills="rank_among_present"),
-                Column(label="Blocks", fills="num_blocks"),
+                Column(label="Rank sum"),
+                Column(label="Beaten by", least_first=True),
+                *Column.numbers("Average rank", "Blocks"),
             ),
             rows=tuple(rows),
             note=f"{result} Rank sum: of ranks around the middle one, the lowest is first; a"

@@ -7,8 +7,7 @@ from typing import get_args
 import polars as pl
 
 from analysis.figures.series import Series
-from analysis.page.html_page import Cell, Column, Fold, Heading, Paragraph, Section, Table
-from analysis.report.score_against_cost import score_against_cost
+from analysis.page.html_page import Cell, Column, Fold, Paragraph, Section, Table
 from analysis.scores.final_scores import BASELINE
 from analysis.scores.gpu_shares import gpus_per_trial, has_gpus
 from analysis.scores.protocol_runs import attempt_table
@@ -30,14 +29,13 @@ _UNKNOWN_LOSS = "unknown"  # of searches without a row
 
 def compute_cost(results: StudyResults, series: Mapping[str, Series]) -> Section:
     """The section: trials by state, seconds, causes, and whether searches had the same budget."""
-    against = score_against_cost(results, series)
     return Section(
         name="spent",
         title="Cost and failures",
         parts=(
             Paragraph(text=f"{_budget_text(results)} {_attempts_text(results)}"),
             *_limits(results),
-            *((Heading(text="Score against cost"), against) if against else ()),
+            *_cancelled(results),
             _counts(results, series),
             _failures(results) or Paragraph(text="No trial failed."),
             *_spending(results, series),
@@ -106,6 +104,14 @@ def _limits(results: StudyResults) -> Iterator[Paragraph]:
     ]
     if texts:
         yield Paragraph(text=f"All runs together used {' and '.join(texts)}.")
+
+
+def _cancelled(results: StudyResults) -> Iterator[Paragraph]:
+    named = [
+        f"{search} after {counted(had, 'trial')}" for search, had in results.cancelled.items()
+    ]
+    if named:
+        yield Paragraph(text=f"Cancelled by the user, and so without a test: {listed(named)}.")
 
 
 def _machines(trials: pl.DataFrame) -> str:

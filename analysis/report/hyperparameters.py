@@ -10,15 +10,17 @@ from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords,
 from analysis.figures.lines import Line, lines_plot
 from analysis.figures.plot import Plot
 from analysis.figures.series import Series
+from analysis.hyperparameters.best_regions import BestRange, BestRegion, RangeEnd
 from analysis.hyperparameters.findings_text import (
     bound_warnings,
     caveats,
     compared_by,
     importance_headline,
     importance_verdict,
-    sentence_by_loss,
-    unknown_losses,
+    loss_sentences,
+    region_text,
 )
+from analysis.hyperparameters.searched_ranges import searched_range_text, value_text
 from analysis.hyperparameters.tunability import Tunability, tunability_of
 from analysis.hyperparameters.tuned_hyperparameters import (
     TunedHyperparameters,
@@ -27,7 +29,6 @@ from analysis.hyperparameters.tuned_hyperparameters import (
 from analysis.page.html_page import (
     Bullets,
     Cell,
-    Choice,
     Column,
     Fold,
     Illustration,
@@ -37,9 +38,8 @@ from analysis.page.html_page import (
     SideBySide,
     Table,
 )
-from analysis.report.hyperparameters_of_loss import loss_fold
 from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.wording import counted, in_percent, p_value, percent, range_of
+from analysis.wording import MISSING, counted, in_percent, p_value, percent, range_of
 from orchestrator.results.records.metric_columns import RankedScore
 
 _WITHIN = (0.5, 1.0, 2.0, 5.0)
@@ -70,21 +70,21 @@ def section_of(
         figures.append(_importance(tuned, series))
     if tunabilities := tunability_of(tuned.searches, _WITHIN):
         figures.append(_tunability(tunabilities, tuned, series))
-    sentences = sentence_by_loss(tuned)
-    folds = tuple(
-        loss_fold(tuned, loss, sentences.get(loss, ""), position=position)
-        for position, loss in enumerate(tuned.pooled)
-    )
+    sentences = tuple(loss_sentences(tuned))
     return Section(
         name="hyperparameters",
-        title="Importance and response curves",
+        title="Importance of hyperparameters",
         parts=(
             Paragraph(text=importance_headline(tuned)),
             *(Paragraph(text=text) for text in _compared_by(tuned, asked)),
-            *(Paragraph(text=text) for text in unknown_losses(tuned)),
             *_warnings(tuned),
             *((SideBySide(parts=tuple(figures)),) if figures else ()),
-            *((Choice(label="Loss", parts=folds),) if folds else ()),
+            *((Bullets(items=sentences),) if sentences else ()),
+            *(
+                (Fold(summary="Best regions", parts=(_regions(tuned, series),)),)
+                if tuned.regions
+                else ()
+            ),
             *(Paragraph(text=text, style="note") for text in caveats(tuned)),
         ),
     )
@@ -276,3 +276,49 @@ def _tunability_plot(tunabilities: tuple[Tunability, ...]) -> Plot:
 def _clipped(low: float, high: float | None) -> str:
     assert high is not None
     return f"{percent(max(0.0, low))} to {percent(min(1.0, high))}"
+
+
+def _regions(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Table:
+    lines = tuple(
+        (
+            Cell.named(loss, series),
+            Cell.word(region.hyperparameter),
+            Cell(text=_searched(region)),
+            Cell(text=region_text(region) or MISSING),
+            Cell(text=_median_interval(region)),
+            Cell(text=_end_text(region, region.at_low)),
+            Cell(text=_end_text(region, region.at_high)),
+            Cell.count(region.num_best),
+        )
+        for loss, regions in tuned.regions.items()
+        for region in regions
+    )
+    labels = ("95 % interval of the median", "Winners at lower end", "Winners at upper end")
+    return Table(
+        name="regions",
+        caption="Where the best tenth of each search lies (central 80 %), and how many winners of"
+        " searches lie within 2 % of an end of the range. The bootstrap is over blocks from 5 on,"
+        " else over the best configs.",
+        columns=(
+            *Column.texts("Loss", "Hyperparameter", "Searched", "Best configs"),
+            *Column.numbers(*labels, "Best configs, n"),
+        ),
+        rows=lines,
+        is_sortable=True,
+    )
+
+
+def _searched(region: BestRegion) -> str:
+    is_known = region.searched.is_choice or not region.is_relative
+    return searched_range_text(region.searched) if is_known else "differs between blocks"
+
+
+def _median_interval(region: BestRegion) -> str:
+    if not isinstance(region.best, BestRange):
+        return MISSING
+    text = percent if region.is_relative else value_text
+    return f"{text(region.best.median_low)} to {text(region.best.median_high)}"
+
+
+def _end_text(region: BestRegion, end: RangeEnd) -> str:
+    return f"{end.num} of {region.num_winners}" if region.num_winners else MISSING

@@ -19,14 +19,6 @@ from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
 from analysis.wording import MOST_NAMED, counted, listed
 
-_FILLS = {
-    "Rank": "place",
-    "Average rank": "average_rank",
-    "Total": "total_rank",
-    "sd": "rank_std",
-    "Wins": "wins",
-    "Top\N{NO-BREAK SPACE}3": "top_three",
-}
 _MEDALS = 3  # ranks whose rivals are named below the table
 
 
@@ -129,7 +121,7 @@ def _table(
         " sample standard deviation." + (f" {left_out} left out." if tournament.excluded else ""),
         columns=(
             *Column.texts("Competitor"),
-            *(Column(label=label, fills=_fills(label)) for label in labels),
+            *Column.numbers(*labels),
         ),
         rows=tuple(map(tuple, rows)),
         note=" ".join(
@@ -143,10 +135,6 @@ def _table(
         ),
         is_sortable=True,
     )
-
-
-def _fills(label: str) -> str:
-    return "mean_score" if label.startswith("Mean") else _FILLS.get(label, "")
 
 
 def _shared_note(tournament: Tournament, shared: Mapping[str, Sequence[str]]) -> str:

@@ -26,14 +26,11 @@ from analysis.report.compute_cost import compute_cost
 from analysis.report.cross_validation import cross_validation
 from analysis.report.embedding_maps import embedding_maps
 from analysis.report.fairness import fairness
-from analysis.report.filters import study_cells, table_cells
-from analysis.report.gists import chapter_gists, ranking_gist
 from analysis.report.hyperparameters import hyperparameters
 from analysis.report.leaderboard import leaderboard
 from analysis.report.learning_curves import learning_curves, training_diagnostics
 from analysis.report.loss_groups import loss_groups, table_loss_groups
 from analysis.report.methods import methods, table_methods
-from analysis.report.missing_cells import missing_cells
 from analysis.report.pairwise_comparisons import pairwise_comparisons
 from analysis.report.protocols import protocols
 from analysis.report.provenance import provenance
@@ -42,7 +39,7 @@ from analysis.report.published_table import (
     table_pairwise_comparisons,
     table_scores,
 )
-from analysis.report.rank_map import rank_map, table_rank_map
+from analysis.report.rankings import rankings, table_rankings
 from analysis.report.reproduction import reproduction
 from analysis.report.retrievals import retrievals
 from analysis.report.scores import scores
@@ -54,7 +51,6 @@ from analysis.report.variance_components import variance_components
 from analysis.report.verification import verification
 from analysis.study_results.study_results import StudyResults, read_results
 from analysis.tournament.table_tournament import TableResults
-from analysis.typed_tables.every_score import ScoreOfTable
 from analysis.wording import counted
 from orchestrator.results.storage.locations import Place
 
@@ -117,7 +113,7 @@ _CHAPTERS: tuple[tuple[str, tuple[_StudySection, ...]], ...] = (
         "Ranking",
         (
             leaderboard,
-            rank_map,
+            rankings,
             pairwise_comparisons,
             loss_groups,
         ),
@@ -131,7 +127,7 @@ _CHAPTERS: tuple[tuple[str, tuple[_StudySection, ...]], ...] = (
     ),
     ("Uncertainty of scores", (variance_components,)),
     ("Images", (embedding_maps, retrievals)),
-    ("Cost and failures", (compute_cost, missing_cells)),
+    ("Cost and failures", (compute_cost,)),
     ("Fairness", (fairness,)),
     ("Provenance", (provenance,)),
     ("Methods", (methods,)),
@@ -142,7 +138,7 @@ _WHY_NOT: Mapping[_StudySection, NotShown] = {
     section: NotShown(title=title, reason=reason)
     for section, title, reason in (
         (leaderboard, "Leaderboard", "There is no ranking."),
-        (rank_map, "Ranks by block", "There is no ranking."),
+        (rankings, "Rankings by data set and score", "There is one data set and one score."),
         (pairwise_comparisons, "Pairwise comparisons", "There is no ranking."),
         (loss_groups, "Groups of losses", "It takes ranked losses of two groups."),
         (scores, "Scores", "No final trial has been tested yet."),
@@ -158,7 +154,6 @@ _WHY_NOT: Mapping[_StudySection, NotShown] = {
         (variance_components, "Variance components", "It takes repeated finals or searches."),
         (embedding_maps, "Embedding maps", "No embeddings of finals were kept."),
         (retrievals, "Retrievals", "No retrievals of finals were kept."),
-        (missing_cells, "Missing cells", "No trial has begun."),
     )
 }
 
@@ -168,7 +163,7 @@ _TABLE_CHAPTERS: tuple[tuple[str, tuple[_TableSection, ...]], ...] = (
         "Ranking",
         (
             table_leaderboard,
-            table_rank_map,
+            table_rankings,
             table_pairwise_comparisons,
             table_loss_groups,
         ),
@@ -215,9 +210,7 @@ def study_report(results: StudyResults, *, links: Sequence[Link] = ()) -> Page:
         links=tuple(links),
         summary=study_summary(results, series),
         series=tuple(series.values()),
-        cells=study_cells(results),
         sections=sections,
-        gists=chapter_gists(results),
         not_shown=not_shown,
     )
 
@@ -257,8 +250,6 @@ def table_report(
     title: str,
     source: str,
     links: Sequence[Link] = (),
-    command: Sequence[str] = (),
-    every_score: Sequence[ScoreOfTable] = (),
 ) -> Page:
     """The page of a table of scores from a file, such as one typed from a paper, as values.
 
@@ -267,10 +258,6 @@ def table_report(
         title: title of the page.
         source: where the table comes from and which rows were taken.
         links: links to pages that belong beside this one.
-        command: words of the command that ranks the table, but for those of a score, by which
-            readers of the page test what they choose; () lets them choose nothing.
-        every_score: scores of the file that they choose from, the ranked one first; () for that
-            alone.
     """
     names = results.tournament.names
     series = series_of(names, ranked=names)
@@ -287,9 +274,7 @@ def table_report(
         links=tuple(links),
         summary=table_summary(results, series),
         series=tuple(series.values()),
-        cells=table_cells(results, command, every_score) if command else None,
         sections=tuple(sections),
-        gists={"Ranking": ranking_gist(results.tournament)},
     )
 
 

@@ -170,9 +170,9 @@ def _numbers(rows: Sequence[RankedRow], score: str) -> Table:
         caption="The numbers of the picture",
         columns=(
             *Column.texts("Competitor"),
-            Column(label="Average rank", fills="average_rank"),
+            Column(label="Average rank"),
             *([Column(label="95 % interval", least_first=True)] if has_intervals else ()),
-            Column(label=score, fills="mean_score"),
+            Column(label=score),
             *([Column(label="Gain of tuning, points")] if has_gains else ()),
         ),
         rows=tuple(
@@ -201,9 +201,9 @@ def _leaders(
         caption=f"{who}{'; of ranks such as 2–3 the order is not decided' if is_open else ''}",
         columns=(
             *Column.texts("Competitor"),
-            Column(label="Rank", fills="place"),
-            Column(label="Average rank", fills="average_rank"),
-            Column(label="Wins", fills="wins"),
+            Column(label="Rank"),
+            Column(label="Average rank"),
+            Column(label="Wins"),
         ),
         rows=tuple(
             (

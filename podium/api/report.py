@@ -187,8 +187,6 @@ def report_of_table(
             title=source.stem,
             source=f"{source.name}{rows}: {ranked} within {' × '.join(table.by)}",
             links=options.links,
-            command=("podium", "tournament", source.name, *table_options.words(), *rules.words()),
-            every_score=table_options.every_score(file, table),
         ),
         target=Path(f"{source.stem}.html") if is_shipped(source) else source.with_suffix(".html"),
         tournament=results.tournament,

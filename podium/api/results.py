@@ -287,7 +287,6 @@ class Results:
         *,
         loss: Names = (),
         protocol: str | None = None,
-        method: str = "ped-anova",
         score: str | None = None,
     ) -> Answer:
         """Compute which hyperparameters decide, which are noise, and where the best configs lie.
@@ -298,14 +297,13 @@ class Results:
             loss: names of the losses to look at; () means all.
             protocol: label of the protocol whose searches are read; None means the first that
                 does not leak.
-            method: ``ped-anova``, or ``fanova``, which takes seconds a search.
             score: name of a stored test score instead of the validation score.
 
         Returns:
             The importances. The frame has one row per loss and hyperparameter.
 
         Raises:
-            PodiumError: there is no such loss, protocol, method or score, or no search that
+            PodiumError: there is no such loss, protocol or score, or no search that
                 varied something has a complete trial.
         """
         from podium.api.selection import importance_of
@@ -315,7 +313,6 @@ class Results:
             self.folder,
             losses=names_given(loss, "loss") if loss else (),
             protocol=protocol,
-            method=method,
             score=score,
         )
 

@@ -14,7 +14,6 @@ from analysis.hyperparameters.findings_text import (
     importance_headline,
     loss_sentences,
 )
-from analysis.hyperparameters.importance import ImportanceSettings
 from analysis.hyperparameters.importance_table import search_importance_table
 from analysis.hyperparameters.tuned_hyperparameters import (
     TunedHyperparameters,
@@ -33,7 +32,7 @@ from orchestrator.results.trial_files.reader import Reader
 from podium.api.answer import Answer, frame_of
 from podium.errors import PodiumError
 from podium.terminal.cross_validation_text import cells_rows, cross_validation_text
-from podium.terminal.importance_text import METHODS, importance_rows, importance_text
+from podium.terminal.importance_text import importance_rows, importance_text
 from podium.terminal.printing import Row
 from podium.terminal.protocols_text import study_text
 
@@ -116,7 +115,6 @@ class ImportanceAnswer(Answer):
         """Importances over all searches and of each, best regions, sentences and notes."""
         tuned = self.tuned
         return {
-            "method": tuned.settings.method,
             "importances": tuned.importances.to_dicts(),
             "on_test": None if tuned.on_test is None else tuned.on_test.to_dicts(),
             "searches": search_importance_table(tuned.importances_by_search).to_dicts(),
@@ -140,13 +138,9 @@ def importance_of(
     *,
     losses: Sequence[str],
     protocol: str | None,
-    method: str,
     score: str | None,
 ) -> Answer:
     """Hyperparameter importance of a study: see `podium.Results.importance`."""
-    known_method = next((name for name in METHODS if name == method), None)
-    if known_method is None:
-        raise PodiumError(f"method must be {' or '.join(METHODS)}; got {method!r}")
     resolved = reader.study()
     for name in losses:
         if name not in resolved["losses"]:
@@ -160,7 +154,6 @@ def importance_of(
         study=resolved,
         score=chosen,
         losses=losses or None,
-        settings=ImportanceSettings(method=known_method),
     )
     if tuned is None:
         raise PodiumError(

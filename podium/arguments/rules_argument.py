@@ -89,12 +89,6 @@ class GivenRules:
                 )
         return declared
 
-    def words(self) -> tuple[str, ...]:
-        """The rules as the command line has them."""
-        return tuple(
-            word for name, value in self._given.items() for word in (f"--{name}", str(value))
-        )
-
     def refuse(self, why: str) -> None:
         """Raise PodiumError, saying why, if any rule was given."""
         for name in self._given:

@@ -1,7 +1,7 @@
 """The options that say how a typed table is read, for all commands that rank one."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -11,7 +11,6 @@ from orchestrator.results.storage.locations import Place
 from podium.errors import PodiumError
 
 if TYPE_CHECKING:
-    from analysis.typed_tables.every_score import ScoreOfTable
     from analysis.typed_tables.score_table import ScoreTable
     from analysis.typed_tables.table_file import TableFile
 
@@ -103,37 +102,6 @@ class TableOptions:
             without=(self.without,) if isinstance(self.without, str) else self.without,
             lower_is_better=self.lower_is_better,
         )
-
-    def every_score(self, table: "TableFile", ranked: "ScoreTable") -> "tuple[ScoreOfTable, ...]":
-        """Every score of a table, the ranked one first."""
-        from analysis.typed_tables.every_score import every_score
-        from analysis.typed_tables.table_layout import GivenColumns
-
-        given = GivenColumns(
-            by=None if self.by is None else names_given(self.by, "by"),
-            competitor=self.competitor,
-            score=self.score,
-            average=names_given(self.average, "average") if self.average else (),
-            lower_is_better=self.lower_is_better,
-        )
-        return every_score(
-            table,
-            ranked,
-            given,
-            conditions(self.where),
-            lambda score, where: replace(self, score=score, where=where).read(table),
-        )
-
-    def words(self) -> tuple[str, ...]:
-        """The options as the command line has them, but for the score and conditions on rows."""
-        without = (self.without,) if isinstance(self.without, str) else self.without
-        values = (
-            *((f"--{name}", _joined(getattr(self, name))) for name in ("by", "competitor")),
-            ("--average", _joined(self.average)),
-            *(("--without", name) for name in without),
-        )
-        flags = ("--lower-is-better",) if self.lower_is_better else ()
-        return (*(word for option in values if option[1] for word in option), *flags)
 
     def refuse_with_study(self, source: Place, *, taken: Sequence[str]) -> None:
         """Raise PodiumError if an option was given that the study at ``source`` does not take."""

@@ -20,9 +20,6 @@ def command(
         str | None,
         typer.Option(metavar="LABEL", help="Of several; the first that does not leak."),
     ] = None,
-    method: Annotated[
-        str, typer.Option(help="ped-anova or fanova; the latter takes seconds a search.")
-    ] = "ped-anova",
     score: ScoreOfStudy = None,
     storage: StorageFolder = None,
     as_json: AsJson = False,
@@ -36,6 +33,6 @@ def command(
     Example: podium importance podium-results/quickstart --loss contrastive
     """
     answer = results(study, storage=storage).importance(
-        loss=loss or (), protocol=protocol, method=method, score=score
+        loss=loss or (), protocol=protocol, score=score
     )
     print_answer(answer, as_json=as_json, as_csv=as_csv)

@@ -1,7 +1,6 @@
 """The text of ``podium importance``: a table, what it says of each loss, and what it means."""
 
 import textwrap
-from collections.abc import Mapping
 
 from analysis.hyperparameters.findings_text import (
     bound_warnings,
@@ -11,17 +10,14 @@ from analysis.hyperparameters.findings_text import (
     importance_verdict,
     loss_sentences,
 )
-from analysis.hyperparameters.importance import ImportanceMethod
 from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
 from podium.terminal.printing import table_text
 
 _WIDTH = 99
-METHODS: Mapping[ImportanceMethod, str] = {
-    "ped-anova": "Importance: share of the variance of being among the best tenth of the search"
-    " that a hyperparameter alone explains (PED-ANOVA).",
-    "fanova": "Importance: share of the variance of the score over the whole space that a"
-    " hyperparameter alone explains (fANOVA of a random forest).",
-}
+_METHOD = (
+    "Importance: share of the variance of being among the best tenth of the search that a"
+    " hyperparameter alone explains (PED-ANOVA)."
+)
 _NOISE = (
     "noise: 95th percentile for shuffled scores; what does not exceed it is not above noise. p is"
     " one-sided and not corrected for how many hyperparameters there are."
@@ -35,7 +31,7 @@ def importance_text(tuned: TunedHyperparameters) -> str:
         *compared_by(tuned),
         *loss_sentences(tuned),
         *(f"Warning: {text}" for text in bound_warnings(tuned)),
-        METHODS[tuned.settings.method],
+        _METHOD,
         _NOISE,
         *caveats(tuned),
     ]

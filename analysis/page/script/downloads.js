@@ -1,4 +1,4 @@
-// Every figure as SVG and as PDF, in the colours of paper whatever the theme of the page.
+// Every figure as SVG and as PNG, in the colours of paper whatever the theme of the page.
 
 const SVG = "http://www.w3.org/2000/svg";
 const KEPT = [
@@ -8,8 +8,7 @@ const KEPT = [
 ];
 const EDGE = 4; // pixels around what is drawn, for ends of letters
 const FONT = "Helvetica, Arial, sans-serif";
-const PDF_FONT = "DejaVu Sans Condensed"; // about as wide; the library for PDF embeds what is used of it
-const POINTS = 0.75; // a pixel in points
+const SCALE = 3; // pixels of a PNG for each of the page
 
 for (const figure of document.querySelectorAll("figure[id]")) {
   if (!figure.querySelector(".plot[data-kind]")) continue;
@@ -17,7 +16,7 @@ for (const figure of document.querySelectorAll("figure[id]")) {
   tools.className = "tools";
   tools.append(
     button("SVG", figure, () => saveFile(new Blob([svgText(figure)], { type: "image/svg+xml" }), `${figure.id}.svg`)),
-    button("PDF", figure, async () => saveFile(await pdfOf(figure), `${figure.id}.pdf`)),
+    button("PNG", figure, async () => saveFile(await pngOf(figure), `${figure.id}.png`)),
   );
   figure.querySelector("figcaption").after(tools);
 }
@@ -36,40 +35,18 @@ function svgText(figure) {
   return new XMLSerializer().serializeToString(onPaper(figure));
 }
 
-async function pdfOf(figure) {
-  await loadPdfLibrary();
-  const svg = onPaper(figure);
-  const [width, height] = ["width", "height"].map((name) => POINTS * Number(svg.getAttribute(name)));
-  const pdf = new jsPDF({
-    unit: "pt", format: [width, height], orientation: width > height ? "landscape" : "portrait",
-    putOnlyUsedFonts: true,
-  });
-  for (const text of svg.querySelectorAll("[font-family]")) text.setAttribute("font-family", PDF_FONT);
-  for (const text of svg.querySelectorAll('text[paint-order^="stroke"]:not([stroke="none"])')) haloBehind(text);
-  document.body.append(svg); // its texts are measured
-  await pdf.svg(svg, { width, height });
-  svg.remove();
-  return pdf.output("blob");
-}
-
-// The library paints the outline over the letters, whatever their order.
-function haloBehind(text) {
-  const halo = text.cloneNode(true);
-  for (const part of [halo, ...halo.children]) part.setAttribute("fill", "none");
-  for (const part of [text, ...text.children]) part.setAttribute("stroke", "none");
-  text.before(halo);
-}
-
-let pdfLibrary = null;
-function loadPdfLibrary() {
-  pdfLibrary ??= (async () => {
-    const zipped = Uint8Array.from(atob(document.getElementById("pdf-library").textContent), (c) => c.charCodeAt(0));
-    const stream = new Blob([zipped]).stream().pipeThrough(new DecompressionStream("gzip"));
-    const script = document.createElement("script");
-    script.textContent = await new Response(stream).text();
-    document.head.append(script);
-  })();
-  return pdfLibrary;
+async function pngOf(figure) {
+  const picture = new Image();
+  picture.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svgText(figure))}`;
+  await picture.decode();
+  const canvas = document.createElement("canvas");
+  canvas.width = SCALE * picture.width;
+  canvas.height = SCALE * picture.height;
+  const pen = canvas.getContext("2d");
+  pen.fillStyle = "white";
+  pen.fillRect(0, 0, canvas.width, canvas.height);
+  pen.drawImage(picture, 0, 0, canvas.width, canvas.height);
+  return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
 // One <svg> of all plots that the figure shows, as they lie, with their computed looks.
@@ -127,11 +104,11 @@ function styledCopy(plot) {
 }
 
 function plainValue(name, value) {
-  if (name === "font-weight") return Number(value) >= 600 ? "bold" : "normal"; // all that PDF has
+  if (name === "font-weight") return Number(value) >= 600 ? "bold" : "normal";
   return name === "fill" || name === "stroke" ? plainColour(value) : value;
 }
 
-// Readers of SVG and PDF know no color-mix.
+// Readers of SVG know no color-mix.
 function plainColour(value) {
   if (!value.startsWith("color(") && !value.startsWith("oklab(")) return value;
   const pen = plainColour.pen ??= document.createElement("canvas").getContext("2d", { willReadFrequently: true });

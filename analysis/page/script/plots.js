@@ -49,19 +49,9 @@ function draw(box, room = box.clientWidth) {
   const width = Math.floor(room);
   if (!width || box.drawnWidth === width) return;
   box.drawnWidth = width;
-  const svg = kinds[box.dataset.kind](valuesOf(box), width);
+  const values = JSON.parse(box.querySelector("script").textContent);
+  const svg = kinds[box.dataset.kind](values, width);
   svg.setAttribute("aria-hidden", "true"); // the box has its name and description
   box.querySelector(":scope > svg")?.remove();
   box.append(svg);
 }
-
-function valuesOf(box) {
-  return box.values ?? JSON.parse(box.querySelector("script").textContent);
-}
-
-// For what filters the page: other values for a plot.
-document.addEventListener("podium:values", ({ target, detail }) => {
-  target.values = detail;
-  target.drawnWidth = null;
-  draw(target);
-});

@@ -1,43 +1,58 @@
 // Rows of tables are filtered by a text, and sorted by a column.
 
 const FILTERED_FROM = 9; // rows
+let isMarking = false;
 
 for (const table of document.querySelectorAll(".scroll > table[id]")) {
   const tools = document.createElement("div");
   tools.className = "tools";
-  if (table.tBodies[0].rows.length >= FILTERED_FROM) tools.append(...filterOf(table));
+  const chosen = [...headsOf(table)].filter((head) => "chosen" in head.dataset);
+  if (chosen.length || table.tBodies[0].rows.length >= FILTERED_FROM) tools.append(...filterOf(table, chosen));
   table.parentElement.before(tools);
   if (table.classList.contains("sortable")) makeSortable(table);
 }
 
-// A row is shown if any of its cells holds the text.
-function filterOf(table) {
-  const label = document.createElement("label");
+function headsOf(table) {
+  return [...table.tHead.rows].at(-1).cells;
+}
+
+// A row is shown if any of its cells holds the text, and its cells of the chosen columns are what
+// the reader chose.
+function filterOf(table, chosen) {
+  const rows = [...table.tBodies[0].rows];
+  const selects = chosen.map((head) => {
+    const select = document.createElement("select");
+    const values = new Set(rows.map((row) => textOf(row.cells[head.cellIndex])));
+    select.append(...[...values].map((value) => new Option(value)));
+    return [head, select];
+  });
   const input = document.createElement("input");
   input.type = "search";
   input.autocomplete = "off";
-  input.setAttribute("aria-controls", table.id);
-  label.append("Filter rows ", input);
   const shown = document.createElement("span");
   shown.setAttribute("role", "status");
   const show = () => {
     const wanted = input.value.trim().toLowerCase();
-    const rows = [...table.tBodies[0].rows];
-    for (const row of rows) {
-      row.hidden = ![...row.cells].some((cell) => cell.textContent.trim().toLowerCase().includes(wanted));
-    }
+    const isShown = (row) => [...row.cells].some((cell) => cell.textContent.trim().toLowerCase().includes(wanted))
+      && selects.every(([head, select]) => textOf(row.cells[head.cellIndex]) === select.value);
+    for (const row of rows) row.hidden = !isShown(row);
     shown.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
     markScrollers();
   };
-  input.addEventListener("input", show);
-  table.addEventListener("podium:rows", show);
-  shown.textContent = `${table.tBodies[0].rows.length} of ${table.tBodies[0].rows.length} rows`;
-  return [label, shown];
+  const labels = [...selects.map(([head, select]) => [head.textContent, select]), ["Filter rows", input]].map(([text, control]) => {
+    const label = document.createElement("label");
+    control.setAttribute("aria-controls", table.id);
+    control.addEventListener("input", show);
+    label.append(`${text} `, control);
+    return label;
+  });
+  show();
+  return [...labels, shown];
 }
 
 // Pressing a column's head sorts by it, what is best first; pressing again turns the order round.
 function makeSortable(table) {
-  const heads = [...[...table.tHead.rows].at(-1).cells];
+  const heads = [...headsOf(table)];
   heads.forEach((head, column) => {
     const button = document.createElement("button");
     button.type = "button";
@@ -45,7 +60,6 @@ function makeSortable(table) {
     head.append(button);
     button.addEventListener("click", () => sortBy(table, heads, column));
   });
-  table.addEventListener("podium:rows", () => heads.forEach((head) => head.removeAttribute("aria-sort")));
 }
 
 function sortBy(table, heads, column) {
@@ -79,7 +93,6 @@ function compare(a, b, ascending) {
 
 // Only boxes that do scroll are stops for the keyboard. What is folded away is not measured, since
 // that would lay it out, and all are measured before any is changed.
-let isMarking = false;
 function markScrollers() {
   if (isMarking) return;
   isMarking = true;
