@@ -1,4 +1,4 @@
-// Cells in rows and columns, coloured by value, with a key; signs or numbers where there is room.
+// Cells in rows and columns, coloured by value, with a key; numbers where there is room.
 
 const TEXT = 11; // pixels, of numbers in cells
 const LEAST_LINE = 14, MOST_LINE = 28; // pixels: height of a row
@@ -12,7 +12,7 @@ const KEY_HEIGHT = 46;
 const KEY_INSET = 20; // pixels, for the numbers at its ends
 
 kinds.matrix = (values, width) => {
-  const { rows, columns, cells, framed, framedText, joint, details, tagged: side, scale, states } = values;
+  const { rows, columns, cells, framed, framedText, joint, details, tagged: side, scale } = values;
   const data = rows.flatMap((_, row) => columns.map((_, column) => ({ row, column, value: cells[row][column] })))
     .filter((it) => it.value !== null);
   const left = roomFor(rows, width, { share: width < 560 ? 0.34 : 0.3 });
@@ -28,30 +28,30 @@ kinds.matrix = (values, width) => {
   const top = isFlat ? 24 : isSlanted ? 0.72 * room + 12 : room + 6;
   const line = Math.max(LEAST_LINE, Math.min(rows.length > MANY ? MANY_LINE : MOST_LINE, step));
   const every = Math.max(1, Math.ceil(13 / step)); // of the columns, every so manyth has a label
-  const write = states ? (it) => states[it.value][1] : (it) => plainText(it.value, scale);
+  const write = (it) => plainText(it.value, scale);
   const hasText = line >= TEXT + 3 && Math.max(...data.map((it) => widthOf(write(it), TEXT))) + 3 <= step;
   const nameOf = (it) => side === "rows" ? rows[it.row] : side === "columns" ? columns[it.column] : null;
   const frames = framed.map(([row, column]) => ({ row, column }));
   const isFramed = new Set(framed.map(String));
   const title = (it) => [
     `${rows[it.row]} ${joint} ${columns[it.column]}`,
-    states ? states[it.value][0] : `${scale.label}: ${numberIn(it.value, scale)}`,
+    `${scale.label}: ${numberIn(it.value, scale)}`,
     ...(details.length && details[it.row][it.column] ? [details[it.row][it.column]] : []),
     ...(isFramed.has(`${it.row},${it.column}`) ? [framedText] : []),
   ].join("\n");
   const labels = columns.map((_, i) => i).filter((i) => i % every === 0);
   const svg = plotOf(width, {
-    height: top + line * rows.length + 8 + KEY_HEIGHT * keyLines(states, width, framedText),
+    height: top + line * rows.length + 8 + KEY_HEIGHT * keyLines(width, framedText),
     marginTop: top, marginLeft: left, marginRight: right,
-    marginBottom: 8 + KEY_HEIGHT * keyLines(states, width, framedText),
+    marginBottom: 8 + KEY_HEIGHT * keyLines(width, framedText),
     x: { type: "band", domain: columns.map((_, i) => i), axis: null, padding: 0 },
     y: { type: "band", domain: rows.map((_, i) => i), label: null, tickSize: 0, padding: 0, tickFormat: (i) => fitted(rows[i], left) },
     marks: [
       Plot.cell(data, {
-        x: "column", y: "row", inset: 0.5, fill: (it) => states ? states[it.value][2] || "none" : shade(it.value, scale), ...tagged(data, nameOf),
+        x: "column", y: "row", inset: 0.5, fill: (it) => shade(it.value, scale), ...tagged(data, nameOf),
       }),
       Plot.cell(frames, { x: "column", y: "row", inset: 1.25, fill: "none", stroke: "currentColor", strokeWidth: step < 14 ? 0.6 : 1.5, ...tagged(frames, nameOf) }),
-      ...(hasText ? [Plot.text(data, { x: "column", y: "row", text: write, fontSize: TEXT, fill: (it) => states ? inkOnState(states[it.value]) : inkOn(it.value, scale), ...tagged(data, nameOf) })] : []),
+      ...(hasText ? [Plot.text(data, { x: "column", y: "row", text: write, fontSize: TEXT, fill: (it) => inkOn(it.value, scale), ...tagged(data, nameOf) })] : []),
       Plot.text(labels, {
         x: (i) => i, frameAnchor: "top", dy: -6, text: (i) => fitted(shortColumns[i], isFlat ? cell + 12 : room + 2),
         rotate: isFlat ? 0 : isSlanted ? -45 : -90, textAnchor: isFlat ? "middle" : "start", lineAnchor: isFlat ? "bottom" : "middle",
@@ -60,7 +60,9 @@ kinds.matrix = (values, width) => {
       Plot.tip(data, Plot.pointer({ x: "column", y: "row", title })),
     ],
   });
-  svg.append(keyOf(values, width, svg.getAttribute("height")));
+  const key = scaleKey(scale, framed.length ? framedText : "", width); // below the cells
+  key.setAttribute("y", svg.getAttribute("height") - key.getAttribute("height"));
+  svg.append(key);
   return svg;
 };
 
@@ -78,8 +80,6 @@ function inkOn(value, scale) {
   return Math.abs(share) <= dark ? "var(--on-pale)" : Math.abs(share) <= light ? "#000" : "var(--on-deep)";
 }
 
-const inkOnState = ([, , colour]) => ["", "var(--neutral)"].includes(colour) ? "currentColor" : "#000";
-
 // Within a cell: as short as its digits allow.
 function plainText(value, { digits, isSigned }) {
   if (digits === 0 && !Number.isInteger(value)) return numberText(value, 1);
@@ -88,16 +88,7 @@ function plainText(value, { digits, isSigned }) {
 
 const numberIn = (value, scale) => plainText(value, { ...scale, digits: scale.digits && scale.digits + 1 });
 
-const keyLines = (states, width, framedText) =>
-  states ? 0.5 * Math.ceil(states.length / (width < 560 ? 1 : 3)) : width < 560 && framedText ? 1.5 : 1;
-
-// The colours with what they mean, below the cells.
-function keyOf(values, width, height) {
-  const { states, scale, framed, framedText } = values;
-  const key = states ? statesKey(states, width) : scaleKey(scale, framed.length ? framedText : "", width);
-  key.setAttribute("y", height - key.getAttribute("height"));
-  return key;
-}
+const keyLines = (width, framedText) => width < 560 && framedText ? 1.5 : 1;
 
 function scaleKey(scale, framedText, width) {
   const { start, end, isDiverging } = scale;
@@ -118,20 +109,5 @@ function scaleKey(scale, framedText, width) {
         : { frameAnchor: "bottom-right", dx: 24, textAnchor: "start", fontSize: 11 }),
     ],
     y: { axis: null },
-  });
-}
-
-function statesKey(states, width) {
-  const across = width < 560 ? 1 : 3;
-  const lines = Math.ceil(states.length / across);
-  const data = states.map(([label, sign, colour], i) => ({ label, sign, colour, x: i % across, y: Math.floor(i / across) }));
-  return plotOf(width, {
-    height: 0.5 * KEY_HEIGHT * lines, marginTop: 4, marginBottom: 0, marginLeft: 14, marginRight: 0,
-    x: { axis: null, domain: [0, across] }, y: { axis: null, domain: [lines - 0.5, -0.5] },
-    marks: [
-      Plot.dot(data, { x: "x", y: "y", symbol: "square", r: 8, fill: (it) => it.colour || "none" }),
-      Plot.text(data, { x: "x", y: "y", text: "sign", fontSize: TEXT, fill: (it) => inkOnState([it.label, it.sign, it.colour]) }),
-      Plot.text(data, { x: "x", y: "y", text: "label", dx: 14, textAnchor: "start", fontSize: TEXT }),
-    ],
   });
 }

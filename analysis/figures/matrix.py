@@ -36,21 +36,6 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class State:
-    """One of several states of a cell.
-
-    Attributes:
-        label: what the state is, as the key says it.
-        sign: one character in the cell, by which it is recognised without colour.
-        colour: CSS colour of the cell; "" for none.
-    """
-
-    label: str
-    sign: str
-    colour: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MatrixText:
     """How a cell is put into words.
 
@@ -69,7 +54,7 @@ def matrix_plot(
     rows: Sequence[str],
     columns: Sequence[str],
     values_RC: NDArray[np.float64],
-    colours: Scale | Sequence[State],
+    scale: Scale,
     text: MatrixText,
     *,
     name: str,
@@ -84,8 +69,8 @@ def matrix_plot(
     Args:
         rows: labels of the rows, from the top.
         columns: labels of the columns, from the left.
-        values_RC: values, NaN for an empty cell; of states their indices.
-        colours: colours of the numbers, or the states.
+        values_RC: values, NaN for an empty cell.
+        scale: colours of the numbers.
         text: how a cell is put into words.
         name: name of the plot, unique within the page.
         title: text read out as its name.
@@ -110,7 +95,14 @@ def matrix_plot(
             "joint": text.joint,
             "details": [list(row) for row in text.details],
             "tagged": tagged,
-            **_colours(colours),
+            "scale": {
+                "label": scale.label,
+                "start": rounded(scale.start),
+                "end": rounded(scale.end),
+                "isDiverging": scale.is_diverging,
+                "digits": scale.digits,
+                "isSigned": scale.is_signed,
+            },
         },
     )
 
@@ -119,18 +111,3 @@ def _plain(value: float) -> float | int | None:
     """The number without a needless ``.0``, which would be a third of the bytes of ranks."""
     found = rounded(value)
     return int(found) if found is not None and found.is_integer() else found
-
-
-def _colours(colours: Scale | Sequence[State]) -> dict[str, object]:
-    if isinstance(colours, Scale):
-        return {
-            "scale": {
-                "label": colours.label,
-                "start": rounded(colours.start),
-                "end": rounded(colours.end),
-                "isDiverging": colours.is_diverging,
-                "digits": colours.digits,
-                "isSigned": colours.is_signed,
-            }
-        }
-    return {"states": [[it.label, it.sign, it.colour] for it in colours]}

@@ -40,7 +40,6 @@ def planted_search(
         num_pruned=0,
         num_failed=0,
         num_outside=0,
-        is_recorded=True,
     )
 
 

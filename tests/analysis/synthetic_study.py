@@ -140,6 +140,7 @@ def _write(
     study = resolved_dict(truth.study_file)
     study["losses"] = [renamed.get(loss, loss) for loss in study["losses"]]
     provenance: dict[str, object] = {"podium_version": "0.1.0", "cpus": 2, "git_dirty": False}
+    provenance["spaces"] = _spaces(truth, study["losses"])
     if truth.dataset == "glyphs":  # of others nothing is known
         provenance["fairness"] = _fairness(truth, renamed)
     write_snapshot_files(
@@ -152,6 +153,15 @@ def _write(
         assert commit_trial(paths, schema, {**row, "loss": renamed.get(loss, loss)})
         if row["stage"] == "search":
             _write_asks(paths, truth, row)
+
+
+def _spaces(truth: Truth, losses: list[str]) -> object:
+    margin = {"kind": "real", "low": 0.0, "high": 0.1 * truth.search_trials, "log": False}
+    space = {
+        "blocks": sorted(str(block.label) for block in truth.blocks),
+        "parameters": {"margin": {**margin, "step": None, "unit": ""}},
+    }
+    return {loss: [space] for loss in losses}
 
 
 def _fairness(truth: Truth, renamed: Mapping[str, str]) -> object:

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from analysis.figures.matrix import MatrixText, Scale, State, matrix_plot
+from analysis.figures.matrix import MatrixText, Scale, matrix_plot
 
 GAPS = np.array([[np.nan, 1.04, 4], [-1.04, np.nan, 2.96], [-4, -2.96, np.nan]])
 SCALE = Scale(label="Row minus column, points", start=-4, end=4, is_diverging=True)
@@ -45,13 +45,6 @@ def test_the_key_has_the_ends_of_the_scale():
     scale = matrix(GAPS)["scale"]
     assert (scale["start"], scale["end"], scale["isDiverging"]) == (-4, 4, True)
     assert scale["label"] == "Row minus column, points"
-
-
-def test_states_have_a_sign_each_beside_their_colour():
-    states = (State(label="tested", sign="✓"), State(label="failed", sign="✗", colour="red"))
-    found = matrix(np.array([[0.0, 1.0]]), states)
-    assert found["states"] == [["tested", "✓", ""], ["failed", "✗", "red"]]
-    assert "scale" not in found
 
 
 def test_many_ranks_take_few_bytes():

@@ -9,7 +9,7 @@ import pytest
 from analysis.figures.critical_difference import critical_difference_plot
 from analysis.figures.estimate import Estimate
 from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
-from analysis.figures.matrix import MatrixText, Scale, State, matrix_plot
+from analysis.figures.matrix import MatrixText, Scale, matrix_plot
 from analysis.figures.series import series_of
 from analysis.page.html_page import Cell, Column, Illustration, Page, Section, Table, render_page
 from tests.analysis.figure_flaws import FLAWS
@@ -126,22 +126,6 @@ def diagram(count):
     )
 
 
-def states():
-    return matrix_plot(
-        ["ArcFace 0", "SoftTriple 4"],
-        ["a", "b"],
-        np.array([[0.0, 1.0], [1.0, 0.0]]),
-        (
-            State(label="tested", sign="✓", colour="var(--neutral)"),
-            State(label="failed", sign="✗", colour="var(--behind)"),
-        ),
-        MatrixText(joint="in"),
-        name="states",
-        title="States",
-        description="States of cells.",
-    )
-
-
 def page_of(*plots):
     table = (Column(label="a"),), ((Cell(text="1"),),)
     sections = tuple(
@@ -169,7 +153,7 @@ def page_of(*plots):
 def address(tmp_path_factory):
     path = tmp_path_factory.mktemp("plots") / "page.html"
     plots = [*(kind(count) for kind in (ranks, gaps) for count in (5, 46)), groups(), bars()]
-    maps = [rank_map(5, 4), rank_map(46, 28), states(), diagram(5), diagram(46)]
+    maps = [rank_map(5, 4), rank_map(46, 28), diagram(5), diagram(46)]
     path.write_text(render_page(page_of(*plots, *maps)), encoding="utf-8")
     return path.as_uri()
 
@@ -194,7 +178,7 @@ def test_texts_of_plots_are_whole_apart_and_readable_at_any_width(visit, size, s
     found = visit(size, scheme)
     assert found.run(FLAWS) == []
     assert found.complaints == []
-    assert found.run("document.querySelectorAll('.plot > svg').length") == 11
+    assert found.run("document.querySelectorAll('.plot > svg').length") == 10
 
 
 def tip(found, plot, at):

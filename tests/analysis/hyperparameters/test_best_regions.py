@@ -1,4 +1,4 @@
-"""Where the best configs lie, how the score responds, and how easily a loss is tuned."""
+"""Where the best configs lie, and how easily a loss is tuned."""
 
 from dataclasses import replace
 
@@ -11,10 +11,9 @@ from analysis.hyperparameters.pooled_configs import (
     pooled_configs,
     weighted_medians,
 )
-from analysis.hyperparameters.response_curves import response_curves, response_grid
 from analysis.hyperparameters.searched_ranges import SearchedRange
 from analysis.hyperparameters.tunability import tunability_of
-from tests.analysis.planted_searches import UNIT, nothing, only_a, planted_search
+from tests.analysis.planted_searches import nothing, only_a, planted_search
 
 
 def pooled(*searches):
@@ -60,14 +59,6 @@ def test_a_config_that_wins_several_searches_of_a_block_is_one_winner():
     found = pooled(search, replace(search, repeat=1), replace(search, block="other"))
     assert len(found.winners) == 2
     assert (found.positions["a"][found.winners] == search.positions["a"][search.best]).all()
-
-
-def test_without_a_recorded_space_nothing_is_said_of_its_ends():
-    search = planted_search(
-        np.random.default_rng(0), lambda positions: 50 * positions["a"], num=200
-    )
-    unknown = {name: replace(item, is_recorded=False) for name, item in UNIT.items()}
-    assert not best_regions(pooled(replace(search, ranges=unknown)))[0].at_high.warns
 
 
 def test_one_winner_on_one_of_two_steps_is_no_warning():
@@ -121,52 +112,6 @@ def test_blocks_are_drawn_as_a_whole_if_there_are_five():
     few = bootstrap_weights(np.repeat([0, 1], 6), replicates=50)
     assert (few.sum(axis=1) == 12).all()
     assert (few != few[:, :1]).any()
-
-
-def test_the_response_rises_with_the_score_and_covers_all_configs():
-    search = planted_search(np.random.default_rng(0), only_a, num=120)
-    (found,) = response_curves(pooled(search), ["a"])
-    medians = [one.median for one in found.bins]
-    assert medians == sorted(medians)
-    assert sum(one.count for one in found.bins) == 120
-    assert all(one.low <= one.median <= one.high for one in found.bins)
-    gains = 100 * (search.scores_N - np.median(search.scores_N))
-    first = gains[search.positions["a"] < found.bins[0].right]
-    assert found.bins[0].median == pytest.approx(np.median(first))
-
-
-def test_many_configs_have_twice_as_many_bins():
-    def num_bins(num):
-        search = planted_search(np.random.default_rng(0), only_a, num=num)
-        return len(response_curves(pooled(search), ["a"])[0].bins)
-
-    assert (num_bins(499), num_bins(500)) == (5, 10)
-
-
-def test_bins_with_hardly_any_config_are_left_out():
-    search = planted_search(np.random.default_rng(0), only_a, num=60)
-    crowded = replace(search, positions={**search.positions, "a": search.positions["a"] * 0.3})
-    (found,) = response_curves(pooled(crowded), ["a"])
-    assert len(found.bins) == 2
-
-
-def test_cells_without_enough_configs_stay_blank():
-    search = planted_search(np.random.default_rng(0), only_a, num=200)
-    corner = (search.positions["a"] > 0.5) & (search.positions["b"] > 0.5)
-    cells = response_grid(
-        pooled(
-            replace(
-                search,
-                positions={**search.positions, "b": np.where(corner, 0.1, search.positions["b"])},
-            )
-        ),
-        "a",
-        "b",
-    )
-    assert cells.counts_YX.sum() == 200
-    assert (np.isnan(cells.medians_YX) == (cells.counts_YX < 3)).all()
-    assert np.isnan(cells.medians_YX[-1, -1])
-    assert np.nanmax(cells.medians_YX[:, -1]) > np.nanmax(cells.medians_YX[:, 0])
 
 
 def test_tunability_counts_failed_and_pruned_configs_as_never_close():

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 
 from analysis.hyperparameters.importance import (
     LEAST_CONFIGS,
@@ -42,9 +41,8 @@ def test_pure_noise_is_above_noise_in_about_5_of_100_cases(num_blocks, studies, 
     assert above <= most
 
 
-@pytest.mark.parametrize("method", ["ped-anova", "fanova"])
-def test_a_planted_hyperparameter_is_found_and_the_others_are_not(method):
-    settings = ImportanceSettings(method=method, permutations=60, subsamples=20)
+def test_a_planted_hyperparameter_is_found_and_the_others_are_not():
+    settings = ImportanceSettings(permutations=60, subsamples=20)
     search = planted_search(np.random.default_rng(3), only_a, num=60)
     rows = importance_table_of([search], settings)
     assert rows["hyperparameter"][0] == "a"
@@ -120,8 +118,7 @@ def test_missing_test_scores_are_left_out():
     assert importance_table_of([nowhere], on="test")["importance"].null_count() == 3
 
 
-@pytest.mark.parametrize("method", ["ped-anova", "fanova"])
-def test_a_category_that_decides_is_found(method):
+def test_a_category_that_decides_is_found():
     ranges = {"kind": SearchedRange(name="kind", low=0, high=2, values=("x", "y", "z")), **UNIT}
     search = planted_search(
         np.random.default_rng(0),
@@ -129,7 +126,7 @@ def test_a_category_that_decides_is_found(method):
         num=100,
         ranges=ranges,
     )
-    settings = ImportanceSettings(method=method, permutations=60, subsamples=20)
+    settings = ImportanceSettings(permutations=60, subsamples=20)
     assert of(importance_table_of([search], settings), "kind")["is_above_noise"]
 
 
@@ -145,20 +142,6 @@ def test_conditional_hyperparameters_count_where_they_exist():
         positions={**search.positions, "a": np.where(exists, search.positions["a"], np.nan)},
     )
     assert of(importance_table_of([conditional]), "a")["is_above_noise"]
-    fanova = ImportanceSettings(method="fanova", permutations=20, subsamples=10)
-    row = of(importance_table_of([conditional], fanova), "a")
-    assert row["reason"] == "does not exist in every config, which fANOVA needs"
-
-
-def test_an_unknown_scale_is_replaced_by_ranks():
-    search = planted_search(np.random.default_rng(0), only_a, num=50)
-    unknown = {name: replace(item, is_recorded=False) for name, item in UNIT.items()}
-    stretched = {name: np.exp(9 * positions) for name, positions in search.positions.items()}
-    found = importance_table_of([replace(search, ranges=unknown)])
-    assert_frame_equal(
-        found, importance_table_of([replace(search, ranges=unknown, positions=stretched)])
-    )
-    assert of(found, "a")["is_above_noise"]
 
 
 def test_blocks_count_and_searches_of_a_block_are_averaged():

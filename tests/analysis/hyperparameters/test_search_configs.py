@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from analysis.hyperparameters.search_configs import configs_on_test, search_configs
-from analysis.hyperparameters.searched_ranges import SearchedRange, observed_range, searched_ranges
+from analysis.hyperparameters.searched_ranges import SearchedRange, searched_ranges
 
 RATE = SearchedRange(name="rate", low=1e-4, high=1e-2, log=True)
 KIND = SearchedRange(name="kind", low=0, high=1, values=("hard", "soft"))
@@ -57,8 +57,7 @@ def test_values_of_a_choice_are_known_however_they_were_stored():
         "x",
     )["k"]
     assert sizes.positions([8.0, 4]).tolist() == [1, 0]
-    flags = observed_range("flag", [True, False, True])
-    assert flags.values == ("False", "True")
+    flags = SearchedRange(name="flag", low=0, high=1, values=("False", "True"))
     assert flags.positions([True]).tolist() == [1]
 
 
@@ -87,16 +86,7 @@ def test_only_complete_configs_with_a_score_inside_of_the_space_count():
         1,
         1,
     )
-    assert found.is_recorded
     assert found.best == 1
-
-
-def test_an_older_folder_has_the_range_of_what_was_found_and_says_so():
-    frame = trials([0.2, 0.6, 0.4], [0.1, 0.2, 0.3], **{"hp.fixed": [1.0, 1.0, 1.0]})
-    (found,) = search_configs(frame, provenance={})
-    assert not found.is_recorded
-    assert list(found.ranges) == ["margin"]
-    assert (found.ranges["margin"].low, found.ranges["margin"].high) == (0.2, 0.6)
 
 
 def test_the_order_of_rows_does_not_matter():
@@ -124,17 +114,3 @@ def test_test_scores_are_means_over_folds_and_missing_ones_stay_missing():
     )
     assert found.test_N[0] == pytest.approx(0.3)
     assert np.isnan(found.test_N[1:]).all()
-
-
-def test_the_published_default_is_known_even_outside_of_the_space():
-    frame = trials([1.5, 0.2], [0.6, 0.7], is_default=[True, False])
-    (found,) = search_configs(frame, provenance=SPACES)
-    assert (found.default.score, found.default.positions) == (0.6, {"margin": 1.5})
-    assert found.scores_N.tolist() == [0.7]
-
-
-@pytest.mark.parametrize("state", ["PRUNED", "FAILED"])
-def test_a_default_that_was_not_tried_to_the_end_is_unknown(state):
-    frame = trials([0.5, 0.2], [0.6, 0.7], [state, "COMPLETE"], is_default=[True, None])
-    (found,) = search_configs(frame, provenance=SPACES)
-    assert found.default is None

@@ -2,27 +2,21 @@
 
 from dataclasses import replace
 
-import numpy as np
 import polars as pl
 import pytest
 
 from analysis.figures.series import series_of
-from analysis.hyperparameters.best_regions import best_regions
 from analysis.hyperparameters.findings_text import importance_headline, loss_sentences
-from analysis.hyperparameters.pooled_configs import pooled_configs
 from analysis.hyperparameters.tuned_hyperparameters import tuned_hyperparameters
-from analysis.page.html_page import Choice, Page, Section, SideBySide, plots_of, render_page
+from analysis.page.html_page import Fold, Page, Section, SideBySide, plots_of
 from analysis.page.table_files import tables_of
 from analysis.report.hyperparameters import hyperparameters
 from analysis.report.hyperparameters import section_of as section_of_tuned
-from analysis.report.hyperparameters_of_loss import loss_fold
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.metric_columns import RankedScore
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
 from orchestrator.results.trial_files.reader import Reader
 from tests.analysis.page_text import page_of, section_of, text_of
-from tests.analysis.planted_searches import only_a, planted_search, write_tuned_store
+from tests.analysis.planted_searches import write_tuned_store
 
 RECALL_1 = RankedScore("recall", 1)
 
@@ -86,15 +80,18 @@ def test_test_importances_are_shown_with_those_of_validation(hyperparameter_sect
     assert "On test, %" in hyperparameter_section
 
 
-def test_the_reader_chooses_a_loss_and_each_has_its_figures_and_best_regions(section):
-    (choice,) = [part for part in section.parts if isinstance(part, Choice)]
-    assert [fold.summary for fold in choice.parts] == ["contrastive", "proxy_anchor"]
-    for fold in choice.parts:
-        plots = [plot for plot in plots_in(fold) if plot.values["loss"] == fold.summary]
-        kinds = [plot.kind for plot in plots]
-        assert {"slices", "parallel", "response_map"} >= set(kinds)
-        assert f"Score along margin of {fold.summary}" in [plot.title for plot in plots]
-        assert fold.parts[-1].summary == f"Best regions of {fold.summary}"
+def test_best_regions_of_all_losses_are_one_table(section, tuned):
+    (fold,) = [part for part in section.parts if isinstance(part, Fold)][-1:]
+    (table,) = fold.parts
+    shown = [(row[0].text, row[1].text) for row in table.rows]
+    assert shown == [
+        (loss, region.hyperparameter)
+        for loss, regions in tuned.regions.items()
+        for region in regions
+    ]
+    margin = next(row for row in table.rows if row[1].text == "margin")
+    assert margin[2].text == "0 to 0.9"
+    assert margin[6].text == "2 of 2"
 
 
 def test_bars_are_filled_where_the_verdict_is_above_noise(section):
@@ -128,48 +125,6 @@ def test_with_many_losses_importance_has_one_plot_a_loss(tuned, looks):
     )
     assert figure.selector == "Loss"
     assert [plot.label for plot in figure.plots] == sorted(names)
-
-
-def test_of_ten_losses_with_14000_configs_a_bounded_number_is_drawn(tuned):
-    generator = np.random.default_rng(0)
-    names = [f"loss{number}" for number in range(10)]
-    searches = [planted_search(generator, only_a, num=1400, loss=loss) for loss in names]
-    pooled = pooled_configs(searches)
-    regions = {loss: best_regions(found) for loss, found in pooled.items()}
-    many = replace(tuned, pooled=pooled, regions=regions, importances=importances_of(names))
-    folds = [loss_fold(many, loss, "", position=i) for i, loss in enumerate(pooled)]
-    page = Page(title="", subtitle="", sections=(Section(name="s", title="", parts=tuple(folds)),))
-    plots = list(plots_of(page))
-    best = [pooled[plot.values["loss"]].gains_N.max() for plot in plots]
-    assert len(plots) == 10 * (3 + 1 + 1)
-    assert all(len(plot.values["gains"]) <= 301 for plot in plots)
-    assert [max(plot.values["gains"]) for plot in plots] == pytest.approx(best, abs=0.005)
-    assert len(render_page(page)) - len(render_page(replace(page, sections=()))) < 500_000
-
-
-def importances_of(losses):
-    rows = [
-        {"loss": loss, "hyperparameter": name, "importance": 0.5}
-        for loss in losses
-        for name in "abc"
-    ]
-    return pl.DataFrame(rows)
-
-
-def test_an_older_folder_is_distinguished_from_one_that_records_spaces(tuned_store):
-    file = StudyPaths(tuned_store).provenance
-    given = file.read_text()
-    try:
-        values = read_checksummed(file)
-        del values["spaces"]
-        write_checksummed(file, values)
-        text = text_of(section_alone(tuned_store))
-    finally:
-        file.write_text(given)
-    assert "This folder is of an older podium and does not record the search spaces" in text
-    assert "contrastive: margin matters most" in text
-    assert "lie at the upper end" not in text
-    assert "does not record the search spaces" not in text_of(section_alone(tuned_store))
 
 
 def test_the_same_store_gives_the_same_bytes(tuned_store, hyperparameter_section):

@@ -1,4 +1,4 @@
-"""What a page says of ranks: medals, maps, parts of the blocks, cells without a score."""
+"""What a page says of ranks: shared ranks, their intervals."""
 
 import re
 from collections import Counter
@@ -8,14 +8,10 @@ import polars as pl
 import pytest
 
 from analysis.figures.series import series_of
-from analysis.page.html_page import Illustration, Paragraph
-from analysis.report.missing_cells import missing_cells
 from analysis.report.rank_intervals import bootstrap_note, rank_intervals
-from analysis.report.rank_map import table_rank_map
 from analysis.study_results.study_results import read_results
 from analysis.tournament.medals import shared_places
 from analysis.tournament.rank_stability import rank_stability
-from analysis.tournament.table_tournament import rank_table
 from analysis.tournament.verdict_text import verdict_sentences
 from analysis.typed_tables.score_table import ScoreTable
 from analysis.wording import MOST_NAMED
@@ -100,49 +96,6 @@ def test_groups_of_the_diagram_stand_in_its_table(independent_thesis_page):
     }
     assert int(rows[0][2]) == len(tournament.groups[0])
     assert tournament.groups[0][0] in rows[0][1]
-
-
-def test_the_map_has_the_ranks_of_every_block():
-    results = rank_table(thesis_cub200.score_table())
-    (figure,) = table_rank_map(results, series_of(results.tournament.names)).parts
-    assert isinstance(figure, Illustration)
-    shown = np.array([[float(cell.text) for cell in row[1:]] for row in figure.table.rows])
-    assert (shown == results.tournament.ranks_BC).all()
-    assert [row[0].text for row in figure.table.rows] == list(results.tournament.block_labels)
-    (plot,) = figure.plots
-    assert plot.values["rows"] == list(results.tournament.names)
-    assert plot.values["columns"] == list(results.tournament.block_labels)
-    assert np.array_equal(np.array(plot.values["cells"]).T, results.tournament.ranks_BC)
-    assert "(n = 12 blocks)" in figure.caption
-
-
-def test_a_study_without_holes_says_so_in_one_sentence(single_seed_results):
-    (part,) = missing_cells(single_seed_results, series_of(single_seed_results.losses)).parts
-    assert part == Paragraph(
-        text="Every cell of 2 blocks and 3 losses was tested; no final run failed."
-    )
-
-
-def test_a_failed_winner_is_on_the_map_and_in_its_table(results_with_failed_finals):
-    (figure,) = missing_cells(
-        results_with_failed_finals, series_of(results_with_failed_finals.losses)
-    ).parts
-    (row,) = figure.table.rows
-    assert [cell.text for cell in row] == [*FAILED, "failed"]
-    (plot,) = figure.plots
-    assert [label for label, *_ in plot.values["states"]] == ["tested (11)", "failed (1)"]
-    block, loss = FAILED
-    cells = np.array(plot.values["cells"])
-    assert cells[plot.values["rows"].index(loss), plot.values["columns"].index(block)] == 1
-    assert cells.sum() == 1
-    assert "n = 12 cells" in figure.caption
-
-
-def test_searches_without_finals_are_not_tested_yet(tmp_path):
-    folder = write_store(tmp_path / "s", SMALL, stages=("search",))
-    results = read_results(folder)
-    (figure,) = missing_cells(results, series_of(results.losses)).parts
-    assert {row[2].text for row in figure.table.rows} == {"searched, not tested yet"}
 
 
 def test_runs_are_drawn_within_the_blocks_of_a_study(results_with_failed_finals):

@@ -7,7 +7,6 @@ import pytest
 
 from analysis.page.html_page import Link
 from analysis.report.leaderboard import leaderboard
-from analysis.report.missing_cells import missing_cells
 from analysis.report.provenance import provenance
 from analysis.report.report import study_page
 from analysis.study_results.study_results import read_results
@@ -204,7 +203,7 @@ def test_hostile_names_of_losses_and_classes_stay_text(tmp_path):
 def test_a_block_whose_winner_failed_is_left_out_and_said(tmp_path):
     block = "glyphs-greek/conv_small/16"
     folder = small_store(tmp_path / "s", failed_finals=((block, "contrastive"),), seeds=2)
-    seen = text_of(page_of(read_results(folder), answer, leaderboard, missing_cells))
+    seen = text_of(page_of(read_results(folder), answer, leaderboard))
 
     assert "Left out of the ranking for missing scores: 1 block" in seen
     assert "lacks contrastive" in seen

@@ -8,7 +8,9 @@ from dataclasses import replace
 import pytest
 from polars.testing import assert_frame_equal
 
-from analysis.report.missing_cells import missing_cells
+from analysis.figures.series import series_of
+from analysis.page.html_page import Paragraph
+from analysis.report.compute_cost import compute_cost
 from analysis.study_results.study_results import read_results
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.runs import read_runs
@@ -168,8 +170,9 @@ def test_the_record_status_verify_and_report_know_what_was_cancelled(tmp_path):
     assert findings.problems == []
     assert not [note for note in findings.notes if "control" in note.file]
     results = read_results(folder)
-    section = missing_cells(results, {})
-    assert f"{search} after {had} trials" in section.parts[0].text
+    section = compute_cost(results, series_of(results.losses))
+    said = [part.text for part in section.parts if isinstance(part, Paragraph)]
+    assert f"Cancelled by the user, and so without a test: {search} after {had} trials." in said
 
 
 def test_a_later_run_keeps_it_cancelled_and_undone_it_ends_as_if_it_never_had_been(

@@ -37,7 +37,6 @@ def test_text_names_what_matters_and_what_is_noise(tuned_store, importance):
 
 def test_json_has_searches_regions_and_test(tuned_store, importance):
     record = json.loads(importance(tuned_store, "--json"))
-    assert record["method"] == "ped-anova"
     assert {row["loss"] for row in record["importances"]} == {"contrastive", "proxy_anchor"}
     assert len(record["on_test"]) == len(record["importances"])
     margin = next(row for row in record["regions"] if row["hyperparameter"] == "margin")
@@ -57,23 +56,9 @@ def test_csv_of_one_loss(tuned_store, importance):
     assert float(rows[0]["importance"]) > float(rows[0]["noise"])
 
 
-def test_fanova_finds_the_same(tuned_store, importance):
-    rows = list(
-        csv.DictReader(
-            io.StringIO(
-                importance(tuned_store, "--csv", "--loss", "contrastive", "--method", "fanova")
-            )
-        )
-    )
-    assert rows[0]["hyperparameter"] == "margin"
-    assert rows[0]["is_above_noise"] == "True"
-
-
 def test_what_does_not_exist_is_refused_with_what_does(tuned_store, importance):
     text = importance(tuned_store, "--loss", "triplet", code=2)
     assert "loss must be one of contrastive, proxy_anchor; got 'triplet'" in text
-    text = importance(tuned_store, "--method", "shap", code=2)
-    assert "method must be ped-anova or fanova; got 'shap'" in text
     assert "a protocol of this study is one of" in importance(
         tuned_store, "--protocol", "x", code=2
     )
