@@ -96,13 +96,3 @@ def duration(seconds: float | None) -> str:
     if hours < 48:
         return f"{hours} h {minutes:02d} min"
     return f"{hours // 24} d {hours % 24} h"
-
-
-def time_unit(seconds: float) -> tuple[str, float]:
-    """The longest unit that so much time has at least one of, with its seconds.
-
-    ``hours``, ``minutes`` or ``seconds``: for axes, whose numbers share a unit.
-    """
-    if seconds >= 3600:
-        return "hours", 3600.0
-    return ("minutes", 60.0) if seconds >= 60 else ("seconds", 1.0)

@@ -101,7 +101,6 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/results/trial_files", "orchestrator/results_tools", "orchestrator/run",
         "orchestrator/scheduling", "orchestrator/study", "orchestrator/study_validation",
-        "orchestrator/verify",
         "podium/arguments", "podium/comparison", "podium/errors", "podium/plan",
         "podium/stop_signals", "podium/terminal", "trainables", "trainables/dataset_interface",
         "trainables/loss_composition", "trainables/saved_models", "trainables/settings",
@@ -118,7 +117,7 @@ ROOMS: dict[str, set[str]] = {
         "analysis", "analysis/estimates", "analysis/figures", "analysis/hyperparameters",
         "analysis/hypothesis_tests", "analysis/page", "analysis/protocols", "analysis/scores",
         "analysis/study_results", "analysis/tournament",
-        "analysis/typed_tables", "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/results/records", "orchestrator/results/storage",
         "podium/errors",
     },
     "podium/plan": {
@@ -159,7 +158,7 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/worker", "podium/errors", "podium/own_packages",
     },
     # 8
-    "analysis/figures": {"analysis/hyperparameters"},
+    "analysis/figures": set(),
     "analysis/study_results": {
         "analysis/estimates", "analysis/hypothesis_tests", "analysis/protocols", "analysis/scores",
         "analysis/selection", "analysis/tournament", "orchestrator/results/records",

@@ -5,8 +5,6 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from analysis.page.latex_characters import LATEX_CHARACTERS
-
 if TYPE_CHECKING:
     from analysis.page.html_page import Cell, Column, Table
 
@@ -16,6 +14,72 @@ _LONG_TEXT = 40  # longer cells are set as paragraphs
 
 # White space but for the no-break space, and control characters.
 _UNPRINTABLE = re.compile(r"[^\S\N{NO-BREAK SPACE}]+|[\x00-\x1f\x7f-\x9f]+")
+# What LaTeX has for characters that are commands, or that its fonts may lack.
+_CHARACTERS = {
+    "\0": "{}",  # put between hyphens
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "%": r"\%",
+    "&": r"\&",
+    "#": r"\#",
+    "_": r"\_",
+    "$": r"\$",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
+    '"': "''",
+    # After \\ and \midrule these would be read as arguments.
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
+    "\N{NO-BREAK SPACE}": "~",
+    "−": "$-$",
+    "–": "--",
+    "—": "---",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "·": r"$\cdot$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "≈": r"$\approx$",
+    "≠": r"$\neq$",
+    "→": r"$\to$",
+    "∞": r"$\infty$",
+    "√": r"$\surd$",
+    "…": r"\dots{}",
+    "“": "``",
+    "”": "''",
+    "‘": "`",
+    "’": "'",
+    "°": r"\textdegree{}",
+    "²": r"\textsuperscript{2}",
+    "³": r"\textsuperscript{3}",
+    "α": r"$\alpha$",
+    "β": r"$\beta$",
+    "γ": r"$\gamma$",
+    "δ": r"$\delta$",
+    "Δ": r"$\Delta$",
+    "ε": r"$\varepsilon$",
+    "η": r"$\eta$",
+    "θ": r"$\theta$",
+    "κ": r"$\kappa$",
+    "λ": r"$\lambda$",
+    "μ": r"$\mu$",
+    "µ": r"$\mu$",
+    "ν": r"$\nu$",
+    "ρ": r"$\rho$",
+    "σ": r"$\sigma$",
+    "τ": r"$\tau$",
+    "φ": r"$\varphi$",
+    "χ": r"$\chi$",
+    "ω": r"$\omega$",
+    "✓": "yes",
+    "✗": "no",
+}
 _LAST_SAFE = "\u017f"  # the last letter that pdfLaTeX's fonts have for sure
 
 
@@ -170,4 +234,4 @@ def _escape(text: str) -> str:
     """Text as LaTeX prints it: no character of it is a command, hyphens do not become dashes."""
     printable = _UNPRINTABLE.sub(" ", text)
     apart = printable.replace("--", "-\0-").replace("--", "-\0-")
-    return "".join(LATEX_CHARACTERS.get(character, character) for character in apart)
+    return "".join(_CHARACTERS.get(character, character) for character in apart)

@@ -92,16 +92,6 @@ def merge_studies(folders: Sequence[Place], output: Path) -> Merged:
     return merge_sources(sources, output)
 
 
-def merge_problems(sources: Sequence[Source]) -> list[str]:
-    """Everything that keeps sources from being merged, in sentences; empty if nothing does.
-
-    Raises:
-        PodiumError: a source was changed since it was read.
-    """
-    ordered = sorted(sources, key=_canonical)
-    return _problems(ordered, _union(ordered, "merged"))
-
-
 def merge_sources(sources: Sequence[Source], output: Path, *, with_weights: bool = True) -> Merged:
     """Make one results folder of sources that were read, whose order does not matter.
 

@@ -12,7 +12,6 @@ from analysis.wording import (
     percent,
     range_of,
     signed,
-    time_unit,
 )
 
 
@@ -114,11 +113,3 @@ def test_long_lists_count_what_they_do_not_name():
 )
 def test_durations_carry_their_units(seconds, expected):
     assert duration(seconds) == expected
-
-
-@pytest.mark.parametrize(
-    ("seconds", "unit"),
-    [(0, "seconds"), (59.9, "seconds"), (60, "minutes"), (3599, "minutes"), (3600, "hours")],
-)
-def test_the_unit_of_an_axis_is_the_longest_that_is_reached(seconds, unit):
-    assert time_unit(seconds)[0] == unit

@@ -72,8 +72,8 @@ def test_the_ranking_of_a_data_set_by_a_score_is_chosen(visit):
     tools = tools_of(visit, "rankings-table")
     assert len(shown_rows(visit, "rankings-table")) == 3
     assert all("all\tRecall@1" in row for row in shown_rows(visit, "rankings-table"))
-    tools.get_by_label("Data set").select_option("glyphs-latin")
-    tools.get_by_label("Score").select_option("Recall@4")
+    tools.locator("label", has_text="Data set").locator("select").select_option("glyphs-latin")
+    tools.locator("label", has_text="Score").locator("select").select_option("Recall@4")
     shown = shown_rows(visit, "rankings-table")
     assert len(shown) == 3
     assert all("glyphs-latin\tRecall@4" in row for row in shown)
