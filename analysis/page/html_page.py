@@ -7,7 +7,7 @@ import itertools
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Literal, Self
@@ -288,7 +288,6 @@ class Section:
         label: its name in the page's contents where that is not the title.
         parts: parts from top to bottom.
         chapter: name of the chapter, which groups neighbouring sections; "" for none.
-        files: files that lie beside the page: path relative to it -> content.
     """
 
     name: str
@@ -296,7 +295,6 @@ class Section:
     parts: tuple[Part, ...]
     label: str = ""
     chapter: str = ""
-    files: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def contents_label(self) -> str:
@@ -370,11 +368,6 @@ class Page:
     not_shown: tuple[NotShown, ...] = ()
 
     @property
-    def files(self) -> Mapping[str, bytes]:
-        """Files that lie beside the page: path relative to it -> content."""
-        return {name: it for section in self.sections for name, it in section.files.items()}
-
-    @property
     def chapters(self) -> tuple[Chapter, ...]:
         """Its sections, grouped by neighbouring sections of the same chapter."""
         runs = itertools.groupby(self.sections, key=lambda section: section.chapter)
@@ -408,7 +401,7 @@ def render_page(page: Page) -> str:
             style=Markup(_text("page.css")),
             script=Markup(script),
             plot_library=Markup(PLOT_LIBRARY),
-            policy=Markup(content_security_policy(script, has_files=bool(page.files))),
+            policy=Markup(content_security_policy(script)),
         )
     )
 

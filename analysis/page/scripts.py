@@ -30,16 +30,14 @@ def page_script(kinds: Collection[str]) -> str:
     return core.read_text(encoding="utf-8") + "".join(blocks)
 
 
-def content_security_policy(script: str, *, has_files: bool) -> str:
+def content_security_policy(script: str) -> str:
     """What the page may do: run these scripts alone, and load nothing but its own images.
 
     Args:
         script: the page's own script.
-        has_files: whether images lie beside the page.
     """
     allowed = " ".join(f"'{_digest(text)}'" for text in (script, PLOT_LIBRARY))
-    images = "data: 'self'" if has_files else "data:"
-    return f"default-src 'none'; img-src {images}; style-src 'unsafe-inline'; script-src {allowed}"
+    return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src {allowed}"
 
 
 def _digest(script: str) -> str:

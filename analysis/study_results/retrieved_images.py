@@ -1,6 +1,6 @@
 """What each loss of a block retrieves for the same queries, and how these can be looked through.
 
-N = images, Q = queries, L = losses, K = neighbours, C = classes.
+N = images, Q = queries, L = losses, K = neighbours.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ class Retrieved:
 
     Attributes:
         losses: names of the losses.
-        class_names: names of the C classes; labels are indices into it.
+        class_names: names of the classes; labels are indices into it.
         labels_N: class of each image.
         queries_Q: queries as indices of images, in an order that no outcome decides: one of each
             class after another.
@@ -53,23 +53,6 @@ class Retrieved:
             self.labels_N[self.neighbours_LQK] == self.labels_N[self.queries_Q][:, None]
         )
         return right
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConfusedPair:
-    """Queries of one class whose nearest image is of another.
-
-    Attributes:
-        class_name: class of the queries.
-        nearest: class of their nearest images.
-        counts: number of such queries under each loss.
-        queries: queries of the class that were searched.
-    """
-
-    class_name: str
-    nearest: str
-    counts: tuple[int, ...]
-    queries: int
 
 
 def retrieved_by_embeddings(
@@ -185,39 +168,6 @@ def retrieved_by_pictures(
         is_by_class=results.is_by_class,
     )
     return retrieved, tuple(png for _, png in images)
-
-
-def confused_pairs(retrieved: Retrieved, most: int) -> tuple[ConfusedPair, ...]:
-    """The most confused pairs of classes, from the highest share of a class's queries downwards.
-
-    A query counts where its nearest image is of another class. Shares are means over losses; ties
-    are in the order of class names. Empty where images are not retrieved by class.
-
-    Args:
-        retrieved: queries that are counted.
-        most: greatest number of pairs.
-    """
-    if not retrieved.is_by_class:
-        return ()
-    names = retrieved.class_names
-    labels_Q = retrieved.labels_N[retrieved.queries_Q]
-    sizes_C = np.bincount(labels_Q, minlength=len(names))
-    counts: dict[tuple[int, int], list[int]] = {}
-    for loss, neighbours_QK in enumerate(retrieved.neighbours_LQK):
-        nearest_Q = retrieved.labels_N[neighbours_QK[:, 0]]
-        for pair in zip(labels_Q.tolist(), nearest_Q.tolist(), strict=True):
-            if pair[0] != pair[1]:
-                counts.setdefault(pair, [0] * len(retrieved.losses))[loss] += 1
-    ordered = sorted(counts, key=lambda pair: (-sum(counts[pair]) / sizes_C[pair[0]], pair))
-    return tuple(
-        ConfusedPair(
-            class_name=names[label],
-            nearest=names[nearest],
-            counts=tuple(counts[label, nearest]),
-            queries=int(sizes_C[label]),
-        )
-        for label, nearest in ordered[:most]
-    )
 
 
 def query_orders(retrieved: Retrieved) -> Mapping[str, NDArray[np.int64]]:

@@ -83,7 +83,6 @@ class StudyResults:
         score: test score to rank losses by; None means the declared one.
         groups: name -> losses of the groups to compare; None means the declared ones.
         images: reader of the data sets on this machine; None where only the results are shown.
-        images_beside: whether the images of a page lie in a folder beside it.
     """
 
     folder: Place
@@ -94,7 +93,6 @@ class StudyResults:
     score: RankedScore | None = None
     groups: Mapping[str, Sequence[str]] | None = None
     images: TestImages | None = None
-    images_beside: bool = False
 
     @property
     def name(self) -> str:
@@ -414,7 +412,6 @@ def read_results(
     score: str | None = None,
     groups: Mapping[str, Sequence[str]] | None = None,
     images: TestImages | None = None,
-    images_beside: bool = False,
 ) -> StudyResults:
     """Read the trials of a results folder, finished or not.
 
@@ -426,7 +423,6 @@ def read_results(
             None means the one that the study declares.
         groups: name -> losses of the groups to compare; None means those that the study declares.
         images: reader of the data sets on this machine; None where only the results are shown.
-        images_beside: whether the images of a page lie in a folder beside it.
 
     Raises:
         PodiumError: the folder holds no results, its trials are corrupt, competitors were judged
@@ -452,7 +448,6 @@ def read_results(
         score=None if score is None else chosen_score(reader, score),
         groups=groups,
         images=images,
-        images_beside=images_beside,
     )
     results.finals  # noqa: B018 - refuses at once what cannot be compared
     return results

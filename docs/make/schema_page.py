@@ -139,7 +139,7 @@ maximise first), `asks/` (which trial each suggestion became, written before it 
 `runs/` (what each run spent: see the end of this page),
 `checkpoints/` (running trials only), `logs/` (what [trials](../explanation/reliability.md#logs-of-trials)
 printed), `trials_segments/` and `compacted/` (the
-gathered trials, and which they are), `report.html`, `report-images/` (what `podium report --images-beside` wrote).
+gathered trials, and which they are), `report.html`.
 
 Recalls, nDCG, R-precision, MAP@R, NMI and F1 are 0 to 1. A number is finite or null, never NaN. In
 a study of

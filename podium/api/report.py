@@ -33,14 +33,12 @@ class PageOptions:
         score: name of the stored test score to rank by; None means the declared one.
         groups: name -> losses of the groups to compare; None means those of the study.
         also: pages to link to, beside this one.
-        images_beside: whether its images lie in a folder beside it, so that all queries fit.
     """
 
     protocol: str | None = None
     score: str | None = None
     groups: Mapping[str, Sequence[str]] | None = None
     also: Sequence[str] = ()
-    images_beside: bool = False
 
     @property
     def links(self) -> "list[Link]":
@@ -61,7 +59,6 @@ class PageOptions:
             score=self.score,
             groups=self.groups,
             images=images_at_hand(Reader(folder).study()),
-            images_beside=self.images_beside,
         )
 
 
@@ -104,8 +101,6 @@ class Report:
 
         target = targets.page or self.target
         put(target, render_page(within_limits(self.page)).encode())
-        for name, content in self.page.files.items():
-            put(target.parent / name, content)
         for folder, files in ((targets.csv, csv_files), (targets.latex, latex_files)):
             if folder is not None:
                 for name, text in files(self.page).items():

@@ -338,7 +338,6 @@ class Results:
         group: Mapping[str, Sequence[str]] | None = None,
         protocol: str | None = None,
         also: Sequence[str] = (),
-        images_beside: bool = False,
     ) -> Place:
         """Write the report: one HTML file that needs no network.
 
@@ -356,8 +355,6 @@ class Results:
             protocol: label of the protocol to compare losses under; None means the first that
                 does not leak.
             also: pages beside this one to link to.
-            images_beside: whether images of test queries are written into the folder
-                ``report-images`` beside the page, in place of a few in the page.
 
         Returns:
             Where the page is.
@@ -372,9 +369,7 @@ class Results:
             **{name: None if file is None else Path(file) for name, file in files.items()}
         )
         targets.check()
-        options = PageOptions(
-            protocol=protocol, score=score, groups=group, also=also, images_beside=images_beside
-        )
+        options = PageOptions(protocol=protocol, score=score, groups=group, also=also)
         return report_of_study(self.folder, options).write(targets)
 
     def __repr__(self) -> str:

@@ -72,14 +72,6 @@ def command(
         list[str] | None,
         typer.Option(metavar="PAGE", help="Link to another page beside this one. Repeatable."),
     ] = None,
-    images_beside: Annotated[
-        bool,
-        typer.Option(
-            "--images-beside",
-            help="Write the images of test queries into the folder report-images beside the page,"
-            " in place of a few in the page.",
-        ),
-    ] = False,
     by: By = None,
     competitor: Competitor = None,
     score: Score = None,
@@ -124,7 +116,6 @@ def command(
         score=score,
         groups=named_groups(group),
         also=tuple(also or ()),
-        images_beside=images_beside,
     )
     sources = [or_shipped(source) for source in sources]
     source = sources[0]

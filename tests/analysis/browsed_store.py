@@ -45,8 +45,8 @@ def points_of(apart, *, seed):
     return centres[labels] + 0.5 * generator.normal(size=(len(labels), 8)), labels
 
 
-def read_browsed(folder, *, images=None, beside=False):
-    return read_results(folder, images=images, images_beside=beside)
+def read_browsed(folder, *, images=None):
+    return read_results(folder, images=images)
 
 
 def squares(label, test_hash):

@@ -2,19 +2,29 @@
 
 import shutil
 
+import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.decomposition import PCA
 
 from analysis.figures.series import series_of
 from analysis.page.html_page import Page, render_page
-from analysis.report.embedding_maps import embedding_maps
+from analysis.report.embedding_maps import (
+    CLASSES,
+    IMAGES,
+    embedding_maps,
+    mapped_rows,
+    principal_components,
+)
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.artifact_files import save_embeddings
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError, PodiumError
 from tests.analysis.changed_results import with_views
-from tests.analysis.page_text import rows_of, section_of
+from tests.analysis.page_text import section_of
 from tests.analysis.stored_embeddings import clusters, embeddings_file
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
@@ -86,13 +96,18 @@ def test_maps_are_scaled_alike_in_both_directions(map_figure):
         assert all(0 <= value <= 1 for axis in "xy" for value in points[axis])
 
 
-def test_the_numbers_are_those_of_the_first_seed(map_figure):
-    rows = {row[0].text: [cell.order for cell in row[1:]] for row in map_figure.table.rows}
+def test_above_a_map_is_the_share_of_the_variance_that_it_has(map_figure):
+    labels = {plot.label for plot in map_figure.plots}
+    points, _ = clusters(10, 6, apart=APART["contrastive"], seed=0)
+    shown = np.concatenate([np.arange(6 * it, 6 * it + 6) for it in (0, 1, 3, 4, 5, 6, 8, 9)])
+    unit = points[shown].astype(np.float32).astype(np.float64)
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    share = 100 * PCA(2).fit(unit).explained_variance_ratio_.sum()
 
+    assert f"contrastive, {share:.0f} % of the variance" in labels
+    rows = {row[0].text: [cell.order for cell in row[1:]] for row in map_figure.table.rows}
     assert {loss: row[0] for loss, row in rows.items()} == dict.fromkeys(APART, 10.0)
-    assert rows["contrastive"][1:] == [100.0, 100.0]
-    assert rows["margin"][1] < 60
-    assert rows["untrained"][1] < 40
+    assert rows["contrastive"][1] == pytest.approx(share)
 
 
 def test_the_legend_names_the_classes_shown(map_figure):
@@ -149,5 +164,49 @@ def test_the_same_embeddings_give_the_same_bytes_and_a_small_page(folder, maps_s
     )
 
     assert first == second
-    assert rows_of(first, "embedding-maps-table")[0][:2] == ["contrastive", "10.00"]
     assert len(section_of(first, "maps")) < 110_000
+
+
+@pytest.mark.parametrize(("num", "dim"), [(20, 5), (5, 20), (6, 1), (4, 2)])
+def test_components_equal_those_of_scikit_learn_up_to_signs_that_are_fixed(num, dim):
+    points = np.random.default_rng(num).normal(size=(num, dim)) * (1 + np.arange(dim))
+    positions, share = principal_components(points)
+    expected = PCA(min(2, dim)).fit(points)
+    theirs = expected.transform(points)
+
+    assert positions.shape == (num, 2)
+    assert np.abs(positions[:, : theirs.shape[1]]) == pytest.approx(np.abs(theirs), abs=1e-9)
+    assert share == pytest.approx(expected.explained_variance_ratio_.sum())
+    farthest = np.abs(positions).argmax(axis=0)
+    assert (positions[farthest, [0, 1]] >= 0).all()
+
+
+def test_points_that_coincide_are_mapped():
+    positions, share = principal_components(np.ones((6, 3)))
+
+    assert (positions == 0).all()
+    assert share == 1.0
+
+
+def test_classes_are_spread_from_the_first_to_the_last_and_images_are_the_first():
+    labels_N = np.repeat(np.arange(100, 171), 20)
+    rows_M = mapped_rows(labels_N, np.arange(len(labels_N)))
+
+    assert np.unique(labels_N[rows_M]).tolist() == [100, 110, 120, 130, 140, 150, 160, 170]
+    assert rows_M[:IMAGES].tolist() == list(range(IMAGES))
+
+
+@given(st.lists(st.integers(0, 30), max_size=200), st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_change_the_images(labels, random):
+    labels_N = np.array(labels, dtype=np.int64)
+    indices_N = np.arange(len(labels_N))
+    order = list(range(len(labels_N)))
+    random.shuffle(order)
+    order = np.array(order, dtype=np.int64)
+    rows_M = mapped_rows(labels_N, indices_N)
+    shuffled_M = mapped_rows(labels_N[order], indices_N[order])
+
+    assert indices_N[order][shuffled_M].tolist() == rows_M.tolist()
+    shown, counts = np.unique(labels_N[rows_M], return_counts=True)
+    assert len(shown) <= CLASSES
+    assert all(2 <= count <= IMAGES for count in counts)

@@ -1,12 +1,9 @@
-"""Confused classes and orders of queries, against slow counts."""
-
-from collections import Counter
+"""Orders of queries, against slow counts."""
 
 import numpy as np
 import pytest
 
 from analysis.study_results.retrieved_images import (
-    confused_pairs,
     query_orders,
     retrieved_by_embeddings,
     retrieved_by_pictures,
@@ -52,32 +49,6 @@ def test_only_tuned_losses_are_shown(retrieved):
     assert retrieved.losses == ("contrastive", "margin")
 
 
-def test_confusions_equal_a_slow_count(retrieved):
-    pairs = confused_pairs(retrieved, 1000)
-    expected = Counter()
-    for loss in range(2):
-        for query, image in enumerate(retrieved.queries_Q):
-            nearest = retrieved.labels_N[retrieved.neighbours_LQK[loss, query, 0]]
-            expected[retrieved.labels_N[image], nearest, loss] += 1
-    found = {
-        (
-            retrieved.class_names.index(it.class_name),
-            retrieved.class_names.index(it.nearest),
-            loss,
-        ): count
-        for it in pairs
-        for loss, count in enumerate(it.counts)
-        if count
-    }
-
-    assert found == {key: count for key, count in expected.items() if key[0] != key[1]}
-    assert {it.queries for it in pairs} == {OF_CLASS}
-    sums = [sum(it.counts) for it in pairs]
-    assert sums == sorted(sums, reverse=True)
-    assert {pairs[0].class_name, pairs[0].nearest} == {"class 0", "class 1"}
-    assert confused_pairs(retrieved, 3) == pairs[:3]
-
-
 def test_orders_are_by_errors_and_by_disagreement(retrieved):
     orders = {name: order.tolist() for name, order in query_orders(retrieved).items()}
     sums = [sum(right_counts(retrieved, query)) for query in range(len(retrieved.queries_Q))]
@@ -101,11 +72,10 @@ def test_without_time_for_all_queries_the_first_of_the_same_order_are_searched(r
     assert few.num_queries == CLASSES * OF_CLASS
 
 
-def test_continuous_labels_have_neither_errors_nor_confusions(results):
+def test_continuous_labels_have_no_errors(results):
     continuous = with_views(results, objective="ndcg")
     found = retrieved_by_embeddings(continuous, BLOCK, most_products=ENOUGH)[0]
 
-    assert confused_pairs(found, 5) == ()
     assert list(query_orders(found)) == ["sampled"]
 
 
