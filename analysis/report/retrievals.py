@@ -6,9 +6,9 @@ Q = queries, L = losses, K = neighbours.
 import base64
 import io
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import polars as pl
@@ -128,17 +128,19 @@ def _blocks(results: StudyResults) -> Iterator[_Block]:
         if found and picture:
             indices_N = found[1].indices_N.tolist()
             yield _Block(
-                name=name,
-                retrieved=found[0],
-                picture=lambda image, by=picture, places=indices_N: by(places[image]),
+                name=name, retrieved=found[0], picture=partial(_at_index, picture, indices_N)
             )
         elif few := retrieved_by_pictures(results, pictures(), name):
             retrieved, pngs = few
-            yield _Block(
-                name=name,
-                retrieved=retrieved,
-                picture=lambda image, pngs=pngs: opened_png(pngs[image]),
-            )
+            yield _Block(name=name, retrieved=retrieved, picture=partial(_stored_png, pngs))
+
+
+def _at_index(picture: _Picture, indices_N: Sequence[int], image: int) -> Image.Image | None:
+    return picture(indices_N[image])
+
+
+def _stored_png(pngs: Sequence[bytes], image: int) -> Image.Image | None:
+    return opened_png(pngs[image])
 
 
 def _picture_at_hand(results: StudyResults, block: str, test_hash: str) -> _Picture | None:
