@@ -12,7 +12,7 @@ from torch.nn.functional import interpolate, pad
 
 from trainables.batches.random_crops import centre_boxes
 from trainables.device import sent
-from trainables.file_caches.resized_images_build import resized_size
+from trainables.file_caches.resized_images import resized_size
 
 
 def shifted(images_BHW: Tensor, max_pixels: int, generator: torch.Generator) -> Tensor:

@@ -88,7 +88,7 @@ def check_images(
     """
     with _quiet():
         look = partial(_look, hashed=find_duplicates)
-        seen = in_threads(look, images.paths, what="checking images")
+        seen = list(in_threads(look, images.paths, what="checking images"))
     looked = list(zip(images.paths, seen, strict=True))
     duplicates = _duplicates(looked) if find_duplicates else None
     return ImageCheck(

@@ -1,14 +1,15 @@
 """Arrays that are expensive to make, kept as files and memory-mapped."""
 
+import io
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from trainables.errors import TrialInputError
-from trainables.file_caches.atomic_file import whole_file
+from trainables.file_caches.built_file import Write, built_once
 
 
 def cache_folder_at(given: str | None) -> Path:
@@ -27,29 +28,26 @@ def cache_folder_at(given: str | None) -> Path:
 def cached_array(path: Path, make: Callable[[], npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:
     """The array in a ``.npy`` file, read-only and memory-mapped; made first if it is not there.
 
-    A file appears under its name only when complete and flushed. Processes that make it at the
-    same time do the same work, and the last one's file stays.
+    Raises:
+        TrialInputError: the file cannot be written or read.
+    """
+
+    def build(write: Write) -> None:
+        content = io.BytesIO()
+        np.save(content, make())
+        write(content.getbuffer())
+
+    return built_once(path, read_array, build, doing=f"making {path}")
+
+
+def read_array(path: Path) -> npt.NDArray[Any] | None:
+    """The array in a ``.npy`` file, read-only and memory-mapped; None if it is not whole.
 
     Raises:
-        TrialInputError: the file cannot be written or read, or is no array.
+        OSError: the file is not there or cannot be read.
     """
-    if not path.exists():
-        _write(path, make())
     try:
-        array: npt.NDArray[np.uint8] = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise TrialInputError(
-            f"{path} is damaged ({error}); delete it, and it is made again"
-        ) from error
+        array: npt.NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError):
+        return None
     return array
-
-
-def _write(path: Path, array: npt.NDArray[np.uint8]) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(path) as file:
-            np.save(file, array)
-    except OSError as error:
-        raise TrialInputError(
-            f"the cache folder must be writable; {path}: {error.strerror or error}"
-        ) from error

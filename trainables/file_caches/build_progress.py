@@ -2,8 +2,10 @@
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from typing import TextIO, TypeVar
 
 _Item = TypeVar("_Item")
@@ -12,6 +14,7 @@ _Result = TypeVar("_Result")
 _TERMINAL_EVERY_S = 0.2
 _LOG_EVERY_S = 30.0
 _CHUNK = 8  # items of one task: few enough to stop soon, enough to make tasks cheap
+_CHUNKS_AHEAD = 64
 
 
 class Progress:
@@ -60,11 +63,11 @@ def in_threads(
     *,
     what: str,
     num_threads: int | None = None,
-) -> list[_Result]:
+) -> Iterator[_Result]:
     """``function`` of each item, in order; several at a time, for work that waits or decodes.
 
-    The first error, or an interrupt, drops what is waiting and is passed on once what is running
-    has ended.
+    Not more than 512 results wait until they are taken. The first error, or an interrupt, drops
+    what is waiting and is passed on once what is running has ended.
 
     Args:
         function: safe to call from several threads.
@@ -72,18 +75,23 @@ def in_threads(
         what: the work in words, for the line of progress.
         num_threads: number of threads; None for a few more than the machine has cores.
     """
-    results: list[_Result] = []
     progress = Progress(what, len(items))
     pool = ThreadPoolExecutor(num_threads)
+
+    def of_chunk(first: int) -> list[_Result]:
+        return [function(item) for item in items[first : first + _CHUNK]]
+
+    firsts = iter(range(0, len(items), _CHUNK))
+    running = deque(pool.submit(of_chunk, first) for first in islice(firsts, _CHUNKS_AHEAD))
     try:
-        chunks = [items[first : first + _CHUNK] for first in range(0, len(items), _CHUNK)]
-        for found in pool.map(lambda chunk: [function(item) for item in chunk], chunks):
-            results += found
+        while running:
+            found = running.popleft().result()
+            running.extend(pool.submit(of_chunk, first) for first in islice(firsts, 1))
+            yield from found
             progress.advance(len(found))
     finally:
         pool.shutdown(cancel_futures=True)
         progress.end()
-    return results
 
 
 def _minutes(seconds: float) -> str:

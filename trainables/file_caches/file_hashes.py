@@ -49,10 +49,12 @@ def file_hashes(paths: Sequence[Path], cache_folder: Path) -> tuple[str, ...]:
     files = list(zip(paths, names, strict=True))
     # Where nothing changed no process waits for another.
     if known := _remembered(memory):
-        same = in_threads(
-            lambda file: _as_remembered(file[0], known.get(file[1])),
-            files,
-            what=f"checking the files of {root}",
+        same = list(
+            in_threads(
+                lambda file: _as_remembered(file[0], known.get(file[1])),
+                files,
+                what=f"checking the files of {root}",
+            )
         )
         if None not in same:
             return tuple(file.sha256 for file in same if file is not None)
@@ -68,8 +70,10 @@ def _hashed_by_one(files: Sequence[tuple[Path, str]], root: Path, memory: Path) 
     """Hash all files that have changed, by their names in the memory, and remember them."""
     known = _remembered(memory)
     started_ns = time.time_ns()
-    found = in_threads(
-        lambda file: _hashed(file[0], known.get(file[1])), files, what=f"hashing {root}"
+    found = list(
+        in_threads(
+            lambda file: _hashed(file[0], known.get(file[1])), files, what=f"hashing {root}"
+        )
     )
     changed = {
         name: file

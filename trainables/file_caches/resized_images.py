@@ -1,26 +1,30 @@
-"""Images decoded and resized once per node, for all its trials. N = images, H, W = pixels."""
+"""Images decoded and resized once per node, for all its trials. N = images, H, W = pixels.
 
-import sys
-from contextlib import ExitStack
+They are in one file:
+
+    pixels of all images | heights and widths | mark, N, SHA-256 of heights and widths
+"""
+
+import hashlib
+import struct
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import PIL
-from PIL import features
+from PIL import Image, features
 
 from trainables.errors import TrialInputError
-from trainables.file_caches.atomic_file import remove_leftovers
+from trainables.file_caches.build_progress import in_threads
+from trainables.file_caches.built_file import Write, built_once
 from trainables.file_caches.decoded_pixels import Pixels
-from trainables.file_caches.file_locks import file_lock
-from trainables.file_caches.image_files import ImageFiles
-from trainables.file_caches.resized_images_build import (
-    FORMAT_VERSION,
-    build,
-    offsets_of,
-    read_sizes,
-)
+from trainables.file_caches.image_files import ImageFiles, decode_rgb
 from trainables.hashing import digest
+
+_FORMAT_VERSION = 1  # raised whenever a change here changes the file
+_MARK = b"podium resized\x00\x01"
+_END = struct.Struct("<16sQ32s")
+_NUM_SHOWN = 20
 
 
 class ResizedImages(Pixels):
@@ -28,19 +32,17 @@ class ResizedImages(Pixels):
 
     Attributes:
         path: the file.
-        shorter_side: pixels of the shorter side.
         sizes_N2: height and width of each image, in pixels.
     """
 
-    def __init__(self, path: Path, files: ImageFiles, shorter_side: int) -> None:
-        sizes_N2 = read_sizes(path)
-        if sizes_N2 is None or len(sizes_N2) != len(files):
-            raise TrialInputError(f"{path} is damaged; delete it, and it is made again")
+    def __init__(
+        self, path: Path, files: ImageFiles, shorter_side: int, sizes_N2: npt.NDArray[np.int64]
+    ) -> None:
         self.path = path
-        self.shorter_side = shorter_side
         self.sizes_N2 = sizes_N2
+        self._shorter_side = shorter_side
         self._files = files
-        self._offsets = offsets_of(sizes_N2)
+        self._offsets = np.concatenate([[0], np.cumsum(3 * sizes_N2.prod(axis=1))])
         self._bytes = np.memmap(path, dtype=np.uint8, mode="r")
 
     def __len__(self) -> int:
@@ -54,12 +56,21 @@ class ResizedImages(Pixels):
 
     def content_hash(self, indices: npt.NDArray[np.int64]) -> str:
         """See `Pixels.content_hash`."""
-        return digest([self.shorter_side, self._files.content_hash(indices)])
+        return digest([self._shorter_side, self._files.content_hash(indices)])
 
 
 def evaluation_side(image_size: int, evaluation_crop: float) -> int:
     """Pixels of the shorter side of an image whose centre crop of ``image_size`` is evaluated."""
     return round(image_size / evaluation_crop)
+
+
+def resized_size(width: int, height: int, shorter_side: int) -> tuple[int, int]:
+    """Width and height once the shorter side has a length; the longer is rounded down.
+
+    That is how torchvision's ``Resize`` rounds.
+    """
+    longer = int(shorter_side * max(width, height) / min(width, height))
+    return (shorter_side, longer) if width <= height else (longer, shorter_side)
 
 
 def resized(
@@ -69,8 +80,7 @@ def resized(
 
     Pixels are those of torchvision's ``Resize(shorter_side)`` on the decoded image: bilinear with
     antialiasing, smaller images enlarged, nothing cropped. The cache goes by the content of the
-    files, wherever they lie. Concurrent processes wait for one of them to make it; if that one is
-    killed, another makes it again. The file appears under its name only when complete.
+    files, wherever they lie.
 
     Args:
         files: the images.
@@ -82,46 +92,70 @@ def resized(
     Raises:
         TrialInputError: images cannot be decoded, or the file cannot be written: no space, no
             permission.
+        OSError: the file system of the images fails.
     """
     if shorter_side < 1:
         raise TrialInputError(f"the shorter side must be at least 1 pixel; got {shorter_side}")
     path = cache_folder / "resized" / f"{_key(files, shorter_side)}-{shorter_side}.rgb"
-    if not _is_whole(path, files):
-        with ExitStack() as stack:
-            is_locked = _enter(stack, path)
-            # The process that held the lock before may have made it.
-            if not _is_whole(path, files):
-                if path.exists():
-                    print(f"podium: {path} is damaged and is made again", file=sys.stderr)
-                remove_leftovers(path, is_locked=is_locked)
-                build(path, files, shorter_side, num_threads)
-    return ResizedImages(path, files, shorter_side)
 
+    def read(path: Path) -> npt.NDArray[np.int64] | None:
+        sizes_N2 = _read_sizes(path)
+        return sizes_N2 if sizes_N2 is not None and len(sizes_N2) == len(files) else None
 
-def _enter(stack: ExitStack, path: Path) -> bool:
-    """Make the folder and wait for the lock; False where the file system has no locks."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = file_lock(path.with_suffix(".lock"), doing=f"building {path}")
-        return stack.enter_context(lock)
-    except OSError as error:
-        raise TrialInputError(
-            f"the cache folder must be writable; {path}: {error.strerror}"
-        ) from error
+    def build(write: Write) -> None:
+        _build(write, files, shorter_side, num_threads)
+
+    sizes_N2 = built_once(path, read, build, doing=f"building {path}")
+    return ResizedImages(path, files, shorter_side, sizes_N2)
 
 
 def _key(files: ImageFiles, shorter_side: int) -> str:
     """Hash of all that decides the pixels: files, size, and the versions of the decoders."""
     every = np.arange(len(files))
-    versions = [FORMAT_VERSION, PIL.__version__, features.version("jpg")]
+    versions = [_FORMAT_VERSION, PIL.__version__, features.version("jpg")]
     return digest([files.content_hash(every), shorter_side, *versions])
 
 
-def _is_whole(path: Path, files: ImageFiles) -> bool:
-    try:
-        sizes_N2 = read_sizes(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return False
-    except OSError as error:
-        raise TrialInputError(f"{path} cannot be read: {error.strerror}") from error
-    return sizes_N2 is not None and len(sizes_N2) == len(files)
+def _read_sizes(path: Path) -> npt.NDArray[np.int64] | None:
+    """Height and width of each image, (N, 2); None if the file is not whole."""
+    num_bytes = path.stat().st_size
+    with path.open("rb") as file:
+        if num_bytes < _END.size:
+            return None
+        file.seek(-_END.size, 2)
+        mark, num_images, expected = _END.unpack(file.read(_END.size))
+        first = num_bytes - _END.size - 8 * num_images
+        if mark != _MARK or first < 0:
+            return None
+        file.seek(first)
+        sizes = file.read(8 * num_images)
+    sizes_N2 = np.frombuffer(sizes, dtype="<u4").reshape(-1, 2).astype(np.int64)
+    is_whole = hashlib.sha256(sizes).digest() == expected
+    return sizes_N2 if is_whole and 3 * sizes_N2.prod(axis=1).sum() == first else None
+
+
+def _build(write: Write, files: ImageFiles, shorter_side: int, num_threads: int | None) -> None:
+    """Write the whole file; images that cannot be decoded are named once all were tried."""
+
+    def pixels(index: int) -> Image.Image | str:
+        try:
+            image = decode_rgb(files.content(index), files.paths[index])
+        except TrialInputError as error:
+            return str(error)
+        return image.resize(resized_size(*image.size, shorter_side), Image.Resampling.BILINEAR)
+
+    what = f"resizing {len(files):,} images"
+    sizes: list[tuple[int, int]] = []
+    broken: list[str] = []
+    for made in in_threads(pixels, range(len(files)), what=what, num_threads=num_threads):
+        if isinstance(made, str):
+            broken.append(made)
+        else:
+            sizes.append((made.height, made.width))
+            write(made.tobytes())
+    if broken:
+        more = [f"and {len(broken) - _NUM_SHOWN} more"] if len(broken) > _NUM_SHOWN else []
+        lines = "\n".join(f"  {line}" for line in [*broken[:_NUM_SHOWN], *more])
+        raise TrialInputError(f"{len(broken)} of {len(files)} images cannot be read:\n{lines}")
+    index = np.array(sizes, dtype="<u4").tobytes()
+    write(index + _END.pack(_MARK, len(files), hashlib.sha256(index).digest()))

@@ -99,7 +99,7 @@ class TrainedModel:
 
     def problems_with(self, images: Sequence[Path]) -> list[str | None]:
         """`problem_with` of each image file, several at a time."""
-        return in_threads(self.problem_with, images, what="reading images")
+        return list(in_threads(self.problem_with, images, what="reading images"))
 
     def embed_files(self, images: Sequence[str | Path]) -> npt.NDArray[np.float32]:
         """Embeddings of image files, (N, D), in their order; progress goes to standard error.

@@ -19,7 +19,7 @@ from trainables.batches.feature_batches import FeatureBatches
 from trainables.batches.image_pipeline import ImageInput
 from trainables.dataset_interface.dataset import Dataset
 from trainables.file_caches.array_cache import cache_folder_at, cached_array
-from trainables.file_caches.feature_cache import Write, cached_features
+from trainables.file_caches.feature_cache import Append, cached_features
 from trainables.file_caches.feature_vectors import FeatureVectors
 from trainables.foreign_code import foreign_code
 from trainables.hashing import digest
@@ -118,7 +118,7 @@ class FrozenFeatures:
             self._known[class_ids] = indices_N, vectors
         return self._known[class_ids]
 
-    def _compute(self, dataset: Dataset, indices_N: npt.NDArray[np.int64], write: Write) -> None:
+    def _compute(self, dataset: Dataset, indices_N: npt.NDArray[np.int64], write: Append) -> None:
         with reproducible(self._seed, self._setup.settings.num_threads), torch.no_grad():
             embedder = self._setup.make_embedder().to(self.device)
             network = Network(embedder, self._uncompiled, self.device)

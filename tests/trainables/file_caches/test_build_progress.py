@@ -18,23 +18,36 @@ import signal, time
 from trainables.file_caches.build_progress import in_threads
 signal.signal(signal.SIGINT, signal.default_int_handler)
 print("started", flush=True)
-in_threads(lambda item: time.sleep(0.02), range(100_000), what="sleeping", num_threads=2)
+list(in_threads(lambda item: time.sleep(0.02), range(100_000), what="sleeping", num_threads=2))
 """
 
 
 def test_results_come_in_the_order_of_the_items():
     def late_when_early(item):
-        time.sleep(0.001 * (20 - item % 20))
+        time.sleep(0.0001 * (20 - item % 20))
         return item * item
 
-    expected = [item * item for item in range(100)]
-    assert in_threads(late_when_early, range(100), what="squaring", num_threads=7) == expected
-    assert in_threads(late_when_early, [], what="nothing") == []
+    expected = [item * item for item in range(2000)]
+    found = in_threads(late_when_early, range(2000), what="squaring", num_threads=7)
+    assert list(found) == expected
+    assert list(in_threads(late_when_early, [], what="nothing")) == []
 
 
 def test_several_are_done_at_the_same_time():
     meeting = threading.Barrier(3, timeout=20)
-    in_threads(lambda item: item % 8 or meeting.wait(), range(24), what="meeting", num_threads=3)
+    met = in_threads(
+        lambda item: item % 8 or meeting.wait(), range(24), what="meeting", num_threads=3
+    )
+    assert len(list(met)) == 24
+
+
+def test_what_nobody_takes_is_not_made_far_ahead():
+    called = []
+    found = in_threads(called.append, range(10_000), what="waiting", num_threads=2)
+    next(found)
+    time.sleep(0.2)
+    assert len(called) <= 65 * 8
+    found.close()
 
 
 def test_the_first_error_is_passed_on_and_what_waits_is_dropped():
@@ -45,7 +58,7 @@ def test_the_first_error_is_passed_on_and_what_waits_is_dropped():
         raise KeyError(item)
 
     with pytest.raises(KeyError, match="0"):
-        in_threads(fail, range(10_000), what="failing", num_threads=1)
+        list(in_threads(fail, range(10_000), what="failing", num_threads=1))
     assert len(called) < 10_000
 
 

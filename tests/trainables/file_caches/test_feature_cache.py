@@ -10,7 +10,7 @@ import pytest
 
 from tests.trainables.damaged_files import emptied
 from trainables.errors import TrialInputError
-from trainables.file_caches import feature_cache
+from trainables.file_caches import built_file
 from trainables.file_caches.feature_cache import cached_features
 
 VALUES = np.random.default_rng(0).standard_normal((70, 3)).astype(np.float32)
@@ -20,7 +20,6 @@ WORKER = """
 import sys, time
 from pathlib import Path
 import numpy as np
-from trainables.file_caches import feature_cache as _feature_cache
 from trainables.file_caches.feature_cache import cached_features
 
 def fill(write):
@@ -137,7 +136,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path):
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
 def test_a_full_disk_is_reported(tmp_path, monkeypatch):
     full = Path("/dev/full")
-    monkeypatch.setattr(feature_cache, "whole_file", lambda path: full.open("wb"))
+    monkeypatch.setattr(built_file, "whole_file", lambda path: full.open("wb"))
     with pytest.raises(TrialInputError, match=r"a\.npy: No space left on device"):
         cached(tmp_path / "a.npy", lambda write: write(np.ones((70, 10_000), np.float32)))
 

@@ -1,6 +1,5 @@
 """The cache of resized images: its pixels, and what others may do to it meanwhile."""
 
-import multiprocessing
 import os
 import re
 import subprocess
@@ -16,7 +15,6 @@ from torchvision.transforms import InterpolationMode, Resize
 from trainables.errors import TrialInputError
 from trainables.file_caches.image_files import ImageFiles
 from trainables.file_caches.resized_images import resized
-from trainables.file_caches.resized_images_build import build
 
 GENERATOR = np.random.default_rng(0)
 
@@ -203,20 +201,12 @@ def test_sizes_that_were_changed_are_noticed(root, cache):
     assert first.path.read_bytes() == whole
 
 
-def test_a_disk_that_is_too_small_is_reported_before_anything_is_decoded(root, cache):
-    Image.new("RGB", (30_000, 1)).save(root / "ribbon.png")
-    message = r"need 9,000,000,000,\d+ bytes of disk space; .* has [\d,]+\. XDG_CACHE_HOME may"
-    with pytest.raises(TrialInputError, match=message):
-        resized_in(root, cache, side=10_000)
-    assert stored(cache) == [".lock"]
-
-
 def test_a_disk_that_fills_up_meanwhile_leaves_nothing(root, cache):
     for number in range(20):
         Image.fromarray(noise(40, 60)).save(root / f"{number}.jpg")
     code, _, err = ended(start(root, cache, limit=15_000))
     assert code == 1
-    assert re.search(r"^the cache folder must be writable; .*\.rgb: File too large\n$", err)
+    assert re.search(r"^the cache folder must be writable; .*\.rgb: File too large\.", err)
     assert stored(cache) == [".lock"]
     assert len(resized_in(root, cache)) == 20
 
@@ -264,17 +254,6 @@ def test_when_the_builder_is_killed_the_next_one_takes_over(slow_root, cache):
     ended(builder)
     assert ended(waiter)[0] == 0
     assert stored(cache) == [".lock", ".rgb"]
-
-
-def test_builders_that_no_lock_keeps_apart_end_with_one_whole_file(root, cache):
-    files = files_in(write_few(root), cache)
-    expected = resized(files, 24, cache).path.read_bytes()
-    path = cache / "together"
-    context = multiprocessing.get_context("spawn")
-    with context.Pool(3) as pool:
-        pool.starmap(build, [(path, files, 24, 2)] * 9, chunksize=1)
-    assert path.read_bytes() == expected
-    assert not list(cache.glob(".together*"))
 
 
 def test_what_a_killed_build_left_is_no_cache_and_goes_with_the_next(slow_root, cache):
