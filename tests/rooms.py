@@ -75,15 +75,14 @@ LOOKED_FOR_BY_NAME = {
 ROOMS: dict[str, set[str]] = {
     # 14
     "podium/commands": {
-        "analysis", "analysis/audit", "analysis/report",
-        "analysis/scores", "analysis/typed_tables", "orchestrator",
-        "orchestrator/results/locks", "orchestrator/results/records",
-        "orchestrator/results/storage", "orchestrator/results/trial_files",
-        "orchestrator/results_tools", "orchestrator/run", "orchestrator/scheduling",
-        "orchestrator/study", "orchestrator/verify", "podium",
-        "podium/api", "podium/live", "podium/arguments", "podium/errors", "podium/stop_signals",
-        "podium/terminal", "search_spaces", "trainables", "trainables/dataset_interface",
-        "trainables/dataset_readers", "trainables/file_caches",
+        "analysis", "analysis/audit", "analysis/report", "analysis/scores",
+        "analysis/typed_tables", "orchestrator", "orchestrator/results/locks",
+        "orchestrator/results/records", "orchestrator/results/storage",
+        "orchestrator/results/trial_files", "orchestrator/results_tools", "orchestrator/run",
+        "orchestrator/scheduling", "orchestrator/study", "orchestrator/verify", "podium",
+        "podium/api", "podium/arguments", "podium/errors", "podium/kept_files", "podium/live",
+        "podium/stop_signals", "podium/terminal", "search_spaces", "trainables",
+        "trainables/dataset_interface", "trainables/dataset_readers", "trainables/file_caches",
         "trainables/recipes", "trainables/saved_models", "trainables/settings", "trainables/trial",
     },
     # 13
@@ -116,9 +115,8 @@ ROOMS: dict[str, set[str]] = {
     "analysis/report": {
         "analysis", "analysis/estimates", "analysis/figures", "analysis/hyperparameters",
         "analysis/hypothesis_tests", "analysis/page", "analysis/protocols", "analysis/scores",
-        "analysis/study_results", "analysis/tournament",
-        "orchestrator/results/records", "orchestrator/results/storage",
-        "podium/errors",
+        "analysis/study_results", "analysis/tournament", "orchestrator/results/records",
+        "orchestrator/results/storage", "podium/errors", "podium/kept_files",
     },
     "podium/plan": {
         "analysis/estimates", "analysis/hypothesis_tests", "analysis/study_results",
@@ -142,8 +140,8 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator", "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files", "orchestrator/run",
         "orchestrator/scheduling", "orchestrator/search_samplers", "orchestrator/study",
-        "orchestrator/trials", "podium/errors", "trainables", "trainables/dataset_interface",
-        "trainables/settings", "trainables/trial",
+        "orchestrator/trials", "podium/errors", "podium/kept_files", "trainables",
+        "trainables/dataset_interface", "trainables/settings", "trainables/trial",
     },
     "podium/terminal": {
         "analysis", "analysis/hyperparameters", "analysis/protocols",
@@ -163,6 +161,7 @@ ROOMS: dict[str, set[str]] = {
         "analysis/estimates", "analysis/hypothesis_tests", "analysis/protocols", "analysis/scores",
         "analysis/selection", "analysis/tournament", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files", "podium/errors",
+        "podium/kept_files",
     },
     "orchestrator/results_tools": {
         "orchestrator", "orchestrator/results/locks",
@@ -238,7 +237,7 @@ ROOMS: dict[str, set[str]] = {
         "trainables/settings",
     },
     "trainables/trial": {
-        "trainables", "trainables/batches", "trainables/dataset_interface",
+        "podium/kept_files", "trainables", "trainables/batches", "trainables/dataset_interface",
         "trainables/file_caches", "trainables/loss_composition", "trainables/network",
         "trainables/saved_models", "trainables/settings", "trainables/training_loop",
     },
@@ -262,7 +261,7 @@ ROOMS: dict[str, set[str]] = {
         "trainables", "trainables/loss_composition", "trainables/miners", "trainables/settings",
     },
     "trainables/saved_models": {
-        "trainables", "trainables/batches", "trainables/dataset_interface",
+        "podium/kept_files", "trainables", "trainables/batches", "trainables/dataset_interface",
         "trainables/file_caches", "trainables/metrics", "trainables/network",
         "trainables/settings",
     },
@@ -278,7 +277,7 @@ ROOMS: dict[str, set[str]] = {
     },
     "orchestrator/results/trial_files": {
         "orchestrator/results/locks", "orchestrator/results/records",
-        "orchestrator/results/storage", "podium/errors",
+        "orchestrator/results/storage", "podium/errors", "podium/kept_files",
     },
     "orchestrator/search_samplers": {"orchestrator", "search_spaces"},
     "trainables/backbones": {"trainables", "trainables/network", "trainables/settings"},
@@ -313,6 +312,7 @@ ROOMS: dict[str, set[str]] = {
     # 1
     "analysis/typed_tables": {"podium/errors"},
     "orchestrator/results/storage": {"podium/errors"},
+    "podium/kept_files": {"podium/errors"},
     "podium/stop_signals": {"podium/errors"},
     "search_spaces/losses": {"search_spaces"},
     "trainables": {"podium/errors"},

@@ -19,7 +19,7 @@ from analysis.page.html_page import Cell, Column, Illustration, Paragraph, Secti
 from analysis.study_results.kept_embeddings import kept_embeddings
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted, number
-from orchestrator.results.records.stored_embeddings import StoredEmbeddings
+from podium.kept_files.embeddings_file import EmbeddingsFile
 
 CLASSES = 8
 """Largest number of classes on a map; as many as there are colours."""
@@ -128,7 +128,7 @@ def _blocks(results: StudyResults) -> list[str]:
     return sorted(blocks, key=lambda block: (abs(blocks.index(block) - middle), block))
 
 
-def _panel(results: StudyResults, loss: str, stored: StoredEmbeddings) -> _Panel | None:
+def _panel(results: StudyResults, loss: str, stored: EmbeddingsFile) -> _Panel | None:
     """The map of one trial's test images; None with fewer than four to show."""
     rows_M = mapped_rows(stored.labels_N, stored.indices_N)
     if len(rows_M) < _FEWEST:
@@ -144,7 +144,7 @@ def _panel(results: StudyResults, loss: str, stored: StoredEmbeddings) -> _Panel
         positions_M2=positions_M2,
         share=share,
         names=names,
-        score=stored.scores.get((results.objective, results.k)),
+        score=stored.score(results.objective, results.k),
     )
 
 

@@ -124,7 +124,7 @@ def _blocks(results: StudyResults) -> Iterator[_Block]:
     pictures = cache(lambda: stored_pictures(results, names))  # read only where they are needed
     for name in names:
         found = retrieved_by_embeddings(results, name, most_products=most_products)
-        picture = _picture_at_hand(results, name, found[1].test_hash) if found else None
+        picture = _picture_at_hand(results, name, found[1].dataset["test_hash"]) if found else None
         if found and picture:
             indices_N = found[1].indices_N.tolist()
             yield _Block(

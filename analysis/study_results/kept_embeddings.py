@@ -6,13 +6,13 @@ import polars as pl
 
 from analysis.scores.final_scores import BASELINE
 from analysis.study_results.study_results import StudyResults
-from orchestrator.results.records.stored_embeddings import StoredEmbeddings
 from podium.errors import PodiumError
+from podium.kept_files.embeddings_file import EmbeddingsFile
 
 
 def kept_embeddings(
     results: StudyResults, block: str, *, with_baseline: bool
-) -> Iterator[tuple[str, StoredEmbeddings]]:
+) -> Iterator[tuple[str, EmbeddingsFile]]:
     """Each tuned loss that kept embeddings, by name, with those of its first seed and fold.
 
     One file is in memory at a time: those of a large data set have 100 MB.

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from analysis.study_results.kept_embeddings import kept_embeddings
 from analysis.study_results.nearest_images import nearest_images
 from analysis.study_results.study_results import StudyResults
-from orchestrator.results.records.stored_embeddings import StoredEmbeddings
+from podium.kept_files.embeddings_file import EmbeddingsFile
 
 NEIGHBOURS = 6
 """Neighbours of a query that are looked up, as many as trials store pictures of."""
@@ -57,7 +57,7 @@ class Retrieved:
 
 def retrieved_by_embeddings(
     results: StudyResults, block: str, *, most_products: float
-) -> tuple[Retrieved, StoredEmbeddings] | None:
+) -> tuple[Retrieved, EmbeddingsFile] | None:
     """What the kept embeddings of the tuned losses retrieve; None without any.
 
     Args:
@@ -194,13 +194,13 @@ def query_orders(retrieved: Retrieved) -> Mapping[str, NDArray[np.int64]]:
     }
 
 
-def _gallery(stored: StoredEmbeddings) -> NDArray[np.int64]:
+def _gallery(stored: EmbeddingsFile) -> NDArray[np.int64]:
     if stored.is_gallery_N is None:
         return np.arange(len(stored.labels_N))
     return np.flatnonzero(stored.is_gallery_N)
 
 
-def _queries(stored: StoredEmbeddings, *, is_by_class: bool) -> NDArray[np.int64]:
+def _queries(stored: EmbeddingsFile, *, is_by_class: bool) -> NDArray[np.int64]:
     """All queries of the test: one of each class after another, classes and images by hash."""
     labels_N = stored.labels_N
     is_query_N = np.ones(len(labels_N), dtype=bool)

@@ -2,13 +2,14 @@
 
 import polars as pl
 
+from orchestrator.results.records.artifact_files import read_artifact
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.stored_embeddings import check_kept_file
 from orchestrator.results.storage.files import list_names
 from orchestrator.results.storage.locations import Place
 from orchestrator.study.study import KeepSettings
 from orchestrator.verify.findings import Findings, some_of
 from orchestrator.verify.stored_trials import StoredTrials
+from podium.kept_files.tensor_file import decode_tensors
 
 _SUFFIX = ".safetensors"
 
@@ -60,7 +61,7 @@ def _trial_of(name: str) -> str:
 def _whole(file: Place, kind: str, findings: Findings) -> None:
     trial_id = _trial_of(file.name)
     with findings.reading(file):
-        facts = check_kept_file(file, kind)
+        facts, _ = decode_tensors(read_artifact(file), kind, str(file))
         findings.checked["weights and embeddings"] += 1
         of = facts.get("origin", {}).get("trial_id")
         if of != trial_id:

@@ -21,8 +21,8 @@ from podium.terminal.printing import AsCsv, AsJson, print_table, say
 from trainables.settings.trial_settings import VERIFICATION_PAIRS, TrialSettings
 
 if TYPE_CHECKING:
+    from podium.kept_files.embeddings_file import EmbeddingsFile
     from trainables.dataset_interface.dataset import Dataset
-    from trainables.saved_models.embeddings_file import EmbeddingsFile
     from trainables.trial_reports import Score
 
 _Item = TypeVar("_Item")
@@ -135,7 +135,7 @@ def _embeddings(trial: StoredTrial) -> "Iterator[EmbeddingsFile]":
     Raises:
         PodiumError: the trial left neither embeddings nor weights.
     """
-    from trainables.saved_models.embeddings_file import read_embeddings
+    from podium.kept_files.embeddings_file import read_embeddings
 
     files, models = embeddings_by_fold(trial), models_by_fold(trial)
     if not files and not models:

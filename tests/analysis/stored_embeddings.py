@@ -1,9 +1,8 @@
 """Files of test embeddings as trials leave them."""
 
 import numpy as np
-import torch
 
-from trainables.saved_models.embeddings_file import EmbeddingsFile
+from podium.kept_files.embeddings_file import EmbeddingsFile
 
 
 def embeddings_file(points, labels, *, indices=None, recall=0.5, by_direction=True, names=None):
@@ -21,9 +20,9 @@ def embeddings_file(points, labels, *, indices=None, recall=0.5, by_direction=Tr
             {"metric": "recall", "k": 1, "value": recall},
             {"metric": "nmi", "k": None, "value": 0.4},
         ),
-        embeddings_ND=torch.as_tensor(np.asarray(points), dtype=torch.float32),
-        labels_N=torch.as_tensor(labels, dtype=torch.int64),
-        indices_N=torch.as_tensor(np.asarray(indices), dtype=torch.int64),
+        embeddings_ND=np.asarray(points, dtype=np.float32),
+        labels_N=labels.astype(np.int64),
+        indices_N=np.asarray(indices, dtype=np.int64),
         is_gallery_N=None,
         origin={"trial_id": "t"},
     )

@@ -14,10 +14,10 @@ from orchestrator.results.records.artifact_files import save_embeddings, save_mo
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.study import FinalSettings, KeepSettings, StudyLoss
 from orchestrator.verify.verify_store import verify_store
+from podium.kept_files.tensor_file import encode_tensors
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here
 from trainables.errors import CheckpointError
-from trainables.tensor_file import encode_tensors
 from trainables.trial.checkpoint import add_checksum, verified_archive
 
 TINY = replace(

@@ -11,15 +11,17 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy.typing as npt
+import torch
 from torch import Tensor
 
+from podium.kept_files.tensor_file import encode_tensors, read_tensors, tensor_hash
 from trainables.errors import TrialInputError
 from trainables.network.embedder import Embedder
 from trainables.network.make_backbone import make_backbone
 from trainables.settings.hyperparameters import resolved_training
 from trainables.settings.training_settings import TrainingSettings
 from trainables.settings.trial_settings import LOCATION_OPTIONS, RANDOM_WEIGHTS, TrialSettings
-from trainables.tensor_file import encode_tensors, read_tensors, tensor_hash
 
 _KIND = "model"
 _LOSS = "loss."
@@ -104,13 +106,11 @@ class ModelFile:
             "train_classes": self.train_classes,
             "test_classes": self.test_classes,
             "scores": self.scores,
-            "weights_sha256": tensor_hash(
-                {name: value.cpu() for name, value in self.weights.items()}
-            ),
+            "weights_sha256": tensor_hash(_arrays(self.weights)),
             "origin": dict(self.origin),
         }
         own = {_LOSS + name: value for name, value in self.loss_parameters.items()}
-        return encode_tensors(_KIND, facts, {**self.weights, **own})
+        return encode_tensors(_KIND, facts, _arrays({**self.weights, **own}))
 
     def make_embedder(self) -> Embedder:
         """The network with these weights, on the CPU, in evaluation mode.
@@ -137,10 +137,11 @@ def read_model(file: str | Path) -> ModelFile:
     """The model in a file that `ModelFile.to_bytes` wrote, with every byte of it checked.
 
     Raises:
-        TrialInputError: the file is missing, damaged, no model, or of a version of podium whose
-            settings this one does not know.
+        PodiumError: the file cannot be read, is damaged or no model, or is of a version of podium
+            whose settings this one does not know.
     """
-    facts, tensors = read_tensors(Path(file), _KIND)
+    facts, arrays = read_tensors(Path(file), _KIND)
+    tensors = {name: torch.from_numpy(array) for name, array in arrays.items()}
     transform = facts.get("transform")
     try:
         model = ModelFile(
@@ -173,6 +174,10 @@ def read_model(file: str | Path) -> ModelFile:
             f"{tuple(shape)}"
         )
     return model
+
+
+def _arrays(tensors: Mapping[str, Tensor]) -> dict[str, npt.NDArray[Any]]:
+    return {name: value.detach().cpu().numpy() for name, value in tensors.items()}
 
 
 def _is_loss(name: str) -> bool:

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import torch
+
+from podium.kept_files.embeddings_file import EmbeddingsFile
 from trainables.dataset_interface.dataset import Dataset
 from trainables.errors import TrialInputError, unknown_name
 from trainables.metrics.class_retrieval import METRIC_NAMES, ClassRetrieval
 from trainables.metrics.label_ranking import label_ranking
 from trainables.metrics.label_scores import mean_label_distance_scores, ndcg_scores
-from trainables.saved_models.embeddings_file import EmbeddingsFile
 from trainables.tasks import METRICS, objective_of
 from trainables.trial_reports import Score
 
@@ -69,11 +71,12 @@ def stored_scores(
     if asked.has_pairs and "verification" in asked.names:
         pairs = _same_test(file, dataset()).verification_pairs
         assert pairs is not None, "the test hash is that of a data set with pairs"
-        pairs = pairs.among(file.indices_N.numpy())
+        pairs = pairs.among(file.indices_N)
+    is_gallery_N = file.is_gallery_N
     found = ClassRetrieval(
-        embeddings_ND=file.embeddings_ND,
-        labels_N=file.labels_N,
-        is_gallery_N=file.is_gallery_N,
+        embeddings_ND=torch.from_numpy(file.embeddings_ND),
+        labels_N=torch.from_numpy(file.labels_N),
+        is_gallery_N=None if is_gallery_N is None else torch.from_numpy(is_gallery_N),
         strict=asked.strict,
         seed=asked.seed,
         pairs=pairs,
@@ -112,9 +115,12 @@ def _by_label_distance(
 ) -> tuple[Score, ...]:
     found = _same_test(file, dataset).label_distances
     assert found is not None, "the test hash is that of a data set with label distances"
-    distances = found.among(file.indices_N.numpy())
+    distances = found.among(file.indices_N)
     ranking = label_ranking(
-        file.embeddings_ND, distances, max(asked.ks), by_direction=file.by_direction
+        torch.from_numpy(file.embeddings_ND),
+        distances,
+        max(asked.ks),
+        by_direction=file.by_direction,
     )
     return tuple(
         score

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from torch import Tensor
 
+from podium.kept_files.embeddings_file import EmbeddingsFile
 from trainables.batches.labelled_images import LabelledImages
 from trainables.dataset_interface.dataset import Dataset
 from trainables.file_caches.decoded_pixels import ArrayPixels
 from trainables.file_caches.image_files import ImageFiles
-from trainables.saved_models.embeddings_file import EmbeddingsFile
 from trainables.saved_models.model_file import ModelFile, Transform
 from trainables.trial.setup import TrialSetup
 from trainables.trial_reports import TestReport
@@ -109,10 +109,10 @@ def embeddings_of_test(
         image_names=_image_names(dataset, test.indices_N.tolist()),
         by_direction=model.by_direction,
         scores=model.scores,
-        embeddings_ND=embeddings_ND.cpu(),
-        labels_N=test.labels_N.cpu(),
-        indices_N=test.indices_N.cpu(),
-        is_gallery_N=None if test.is_gallery_N is None else test.is_gallery_N.cpu(),
+        embeddings_ND=embeddings_ND.float().cpu().numpy(),
+        labels_N=test.labels_N.cpu().numpy(),
+        indices_N=test.indices_N.cpu().numpy(),
+        is_gallery_N=None if test.is_gallery_N is None else test.is_gallery_N.cpu().numpy(),
         origin=model.origin,
     )
 

@@ -5,9 +5,15 @@ the study keeps none; a trial that runs again writes the same bytes again.
 """
 
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import list_names, put, remove_temporaries, total_size
+from orchestrator.results.storage.files import (
+    list_names,
+    put,
+    read_bytes,
+    remove_temporaries,
+    total_size,
+)
 from orchestrator.results.storage.locations import Place
-from podium.errors import PodiumError
+from podium.errors import CorruptFileError, PodiumError
 
 _SUFFIX = ".safetensors"
 
@@ -70,3 +76,16 @@ def _files(folder: Place, trial_id: str) -> dict[int, Place]:
         if name.startswith(prefix)
     }
     return {int(fold): path for fold, path in folds.items() if fold.isdigit()}
+
+
+def read_artifact(file: Place) -> bytes:
+    """The bytes of a file that a trial left.
+
+    Raises:
+        CorruptFileError: the file is missing.
+        StoreError: it cannot be read.
+    """
+    content = read_bytes(file)
+    if content is None:
+        raise CorruptFileError(f"{file} is missing")
+    return content

@@ -19,11 +19,10 @@ from typing import Any
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from orchestrator.results.records.artifact_files import embedding_files
+from orchestrator.results.records.artifact_files import embedding_files, read_artifact
 from orchestrator.results.records.attempts import read_attempts
 from orchestrator.results.records.runs import Run, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.stored_embeddings import StoredEmbeddings, read_stored_embeddings
 from orchestrator.results.records.study_snapshot import (
     read_metrics,
     read_provenance,
@@ -42,6 +41,7 @@ from orchestrator.results.trial_files.flat_test_scores import flat_test_scores
 from orchestrator.results.trial_files.parquet_file import FileFooter
 from orchestrator.results.trial_files.stored_rows import StoredRows, polars_schema
 from podium.errors import PodiumError
+from podium.kept_files.embeddings_file import EmbeddingsFile, decode_embeddings
 
 ATTEMPT_COLUMNS = pl.Schema(
     [
@@ -264,10 +264,13 @@ class Reader:
             .unnest(column)
         )
 
-    def test_embeddings(self, trial_id: str) -> StoredEmbeddings | None:
+    def test_embeddings(self, trial_id: str) -> EmbeddingsFile | None:
         """Test embeddings of a trial's first fold; None if the folder has none."""
         files = embedding_files(self._paths, trial_id)
-        return read_stored_embeddings(files[min(files)]) if files else None
+        if not files:
+            return None
+        file = files[min(files)]
+        return decode_embeddings(read_artifact(file), str(file))
 
     def attempts(self) -> pl.LazyFrame:
         """One row per attempt at a trial, by trial id and number."""

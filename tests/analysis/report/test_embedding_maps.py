@@ -153,7 +153,7 @@ def test_a_damaged_file_is_an_error_that_names_it(bare, tmp_path):
     for victim in (store / "embeddings").iterdir():
         victim.write_bytes(victim.read_bytes()[:-1])
 
-    with pytest.raises(CorruptFileError, match=r"\.safetensors is not a file of podium"):
+    with pytest.raises(CorruptFileError, match=r"\.safetensors is not a safetensors file"):
         maps_section_of(store)
 
 

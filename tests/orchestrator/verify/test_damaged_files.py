@@ -9,11 +9,11 @@ from polars.testing import assert_frame_equal
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.asks import read_ask
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.stored_embeddings import check_kept_file
 from orchestrator.results.storage.checksummed_text import read_checksummed, text_without_checksum
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.verify.verify_store import verify_store
 from podium.errors import CorruptFileError, PodiumError
+from podium.kept_files.tensor_file import decode_tensors
 from tests.orchestrator.damaged_stores import (
     KEEPING,
     TINY,
@@ -191,7 +191,7 @@ def read_as(kind, paths, file):
         case "checkpoint":
             return verified_archive(file.read_bytes())
         case "model" | "embeddings":
-            return check_kept_file(file, kind)
+            return decode_tensors(file.read_bytes(), kind, str(file)).facts
         case "study.yaml":
             return text_without_checksum(file, file.read_bytes())
         case _:

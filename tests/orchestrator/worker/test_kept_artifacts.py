@@ -16,10 +16,10 @@ from orchestrator.study.study_changes import compare
 from orchestrator.study_validation.load_study import load_study
 from orchestrator.worker.worker import train
 from podium.errors import StoreError
+from podium.kept_files.embeddings_file import read_embeddings
+from podium.kept_files.tensor_file import decode_tensors
 from tests.orchestrator.small_study import InterruptedAfter, rows, run_here, tables
-from trainables.saved_models.embeddings_file import read_embeddings
 from trainables.saved_models.model_file import read_model
-from trainables.tensor_file import decode_tensors
 
 STUDY = """
 study: keeping

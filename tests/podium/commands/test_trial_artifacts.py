@@ -15,11 +15,11 @@ from orchestrator.results.trial_files.reader import Reader
 from orchestrator.study.study import StudyLoss
 from podium.arguments.trial_argument import stored_trial
 from podium.errors import PodiumError
+from podium.kept_files.embeddings_file import read_embeddings
 from tests.orchestrator.small_study import run_here, with_search
 from tests.podium.calling import call
 from tests.podium.kept_studies import DATASET, files_of, trial_of
 from trainables.dataset_interface.load_dataset import load_dataset
-from trainables.saved_models.embeddings_file import read_embeddings
 from trainables.saved_models.model_file import read_model
 from trainables.settings.trial_settings import DatasetSettings
 
@@ -148,7 +148,7 @@ def test_embedding_the_test_images_again_gives_the_stored_embeddings(
     assert (called.code, called.err) == (0, "")
     assert f"Wrote {len(stored.labels_N)} embeddings of 8 dimensions" in called.out
     with np.load(output, allow_pickle=False) as found:
-        assert np.array_equal(found["embeddings"], stored.embeddings_ND.numpy())
+        assert np.array_equal(found["embeddings"], stored.embeddings_ND)
         assert found["paths"][10] == "01/010.png"
 
 

@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 
+from podium.kept_files.embeddings_file import read_embeddings
 from tests.trainables.tiny_trials import tiny_trial
 from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.errors import TrialInputError
-from trainables.saved_models.embeddings_file import read_embeddings
 from trainables.saved_models.stored_scores import AskedScores, known_metrics, stored_scores
 from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
 from trainables.trial.run_trial import run_trial
@@ -96,8 +95,8 @@ def test_a_gallery_that_never_asks_is_kept_apart(tmp_path):
 
 def test_strict_counts_queries_that_have_nothing_to_find(cache_folder, tmp_path):
     _, file = left_by(tiny_trial(cache_folder, loss="untrained", epochs=0), tmp_path)
-    labels_N = file.labels_N.clone()
-    labels_N[:40] = torch.arange(40) + 1000  # in classes of their own
+    labels_N = file.labels_N.copy()
+    labels_N[:40] = np.arange(40) + 1000  # in classes of their own
     alone = replace(file, labels_N=labels_N)
     (lenient,) = stored_scores(alone, AskedScores(names=["recall"], ks=[1]), dataset=no_dataset)
     (strict,) = stored_scores(

@@ -119,7 +119,7 @@ def test_the_model_that_is_kept_is_the_whole_network(tmp_path):
     dataset = load_dataset(settings.dataset, settings.cache_folder)
     images = images_of_classes(dataset, dataset.test_classes, ON_THE_CPU)
     embeddings = embed(kept[0].model.make_embedder(), images)
-    torch.testing.assert_close(embeddings, kept[0].embeddings.embeddings_ND)
+    torch.testing.assert_close(embeddings, torch.from_numpy(kept[0].embeddings.embeddings_ND))
 
 
 def test_the_second_trial_uses_what_the_first_one_computed(tmp_path, monkeypatch):

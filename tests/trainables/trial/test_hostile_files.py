@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from orchestrator.results.records.stored_embeddings import read_stored_embeddings
 from podium.errors import CorruptFileError
-from trainables.errors import CheckpointError, TrialInputError
+from podium.kept_files.embeddings_file import read_embeddings
+from trainables.errors import CheckpointError
 from trainables.saved_models.model_file import read_model
 from trainables.trial.checkpoint import add_checksum, decode
 
@@ -67,7 +67,7 @@ HOSTILE = {
 def test_hostile_headers_of_models_and_embeddings_are_refused(tmp_path, name):
     file = tmp_path / "x.safetensors"
     file.write_bytes(HOSTILE[name])
-    with pytest.raises(TrialInputError, match=str(file)):
+    with pytest.raises(CorruptFileError, match=str(file)):
         read_model(file)
     with pytest.raises(CorruptFileError, match=str(file)):
-        read_stored_embeddings(file)
+        read_embeddings(file)

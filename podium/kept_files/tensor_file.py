@@ -1,8 +1,8 @@
-"""Tensors and metadata in one safetensors file with a checksum.
+"""Arrays and metadata in one safetensors file with a checksum.
 
 The header of the file holds one text, ``podium``: JSON with ``kind``, ``facts`` and ``sha256``,
 the hash of kind, facts, names, types, shapes and values. So damage is found wherever it lies, any
-safetensors reader gets the tensors, and reading runs no code.
+safetensors reader gets the arrays, and reading runs no code and needs no torch.
 """
 
 import hashlib
@@ -11,12 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import torch
+import numpy as np
+import numpy.typing as npt
 from safetensors import SafetensorError
-from safetensors.torch import load, save
-from torch import Tensor
+from safetensors.numpy import load, save
 
-from trainables.errors import TrialInputError
+from podium.errors import CorruptFileError, PodiumError
 
 _KEY = "podium"
 _PREFIX_BYTES = 8  # of safetensors: the length of its header
@@ -26,18 +26,20 @@ class TensorFile(NamedTuple):
     """What `encode_tensors` was given."""
 
     facts: Mapping[str, Any]
-    tensors: Mapping[str, Tensor]
+    arrays: Mapping[str, npt.NDArray[Any]]
 
 
-def encode_tensors(kind: str, facts: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> bytes:
+def encode_tensors(
+    kind: str, facts: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]
+) -> bytes:
     """The bytes of a file; the same for the same arguments.
 
     Args:
         kind: kind of content, such as ``model``.
         facts: plain values for JSON, without NaN or infinities.
-        tensors: tensors by name, on any device.
+        arrays: arrays by name.
     """
-    plain = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+    plain = {name: np.ascontiguousarray(it).reshape(it.shape) for name, it in arrays.items()}
     content = {"kind": kind, "facts": facts}
     header = {**content, "sha256": _hash(content, plain)}
     written: bytes = save(plain, metadata={_KEY: _json(header)})
@@ -45,20 +47,21 @@ def encode_tensors(kind: str, facts: Mapping[str, Any], tensors: Mapping[str, Te
 
 
 def read_tensors(file: Path, kind: str) -> TensorFile:
-    """The content of a file of `encode_tensors`; tensors are on the CPU.
+    """As `decode_tensors`, of a file.
 
     Raises:
-        TrialInputError: there is no such file, or it is damaged, not of podium or of another kind.
+        PodiumError: the file cannot be read.
+        CorruptFileError: see `decode_tensors`.
     """
     try:
         content = file.read_bytes()
     except OSError as error:
-        raise TrialInputError(f"{file} cannot be read: {error.strerror}") from error
+        raise PodiumError(f"{file} cannot be read: {error.strerror}") from error
     return decode_tensors(content, kind, str(file))
 
 
 def decode_tensors(content: bytes, kind: str, name: str) -> TensorFile:
-    """What `encode_tensors` was given; tensors are on the CPU.
+    """What `encode_tensors` was given.
 
     Args:
         content: bytes of the file.
@@ -66,39 +69,40 @@ def decode_tensors(content: bytes, kind: str, name: str) -> TensorFile:
         name: name of the file, for messages.
 
     Raises:
-        TrialInputError: the bytes are damaged, not of podium or of another kind.
+        CorruptFileError: the bytes are damaged, not of podium or of another kind.
     """
     try:
-        tensors = load(content)
+        arrays = load(content)
         header = _header(content)
         written = None if header is None else header.pop("sha256", None)
-        found = None if header is None else _hash(header, tensors)
-    except (SafetensorError, ValueError, RecursionError) as error:
-        raise TrialInputError(
+        found = None if header is None else _hash(header, arrays)
+    except (SafetensorError, ValueError, KeyError, RecursionError) as error:
+        raise CorruptFileError(
             f"{name} is not a safetensors file, or is damaged: {error}"
         ) from error
     if header is None:
-        raise TrialInputError(f"{name} is a safetensors file that podium did not write")
+        raise CorruptFileError(f"{name} is a safetensors file that podium did not write")
     if found != written:
-        raise TrialInputError(f"{name} is damaged: its content does not match its SHA-256")
+        raise CorruptFileError(f"{name} is damaged: its content does not match its SHA-256")
     if header.get("kind") != kind or not isinstance(header.get("facts"), dict):
-        raise TrialInputError(
+        raise CorruptFileError(
             f"{name} must hold podium's {kind}; it holds {header.get('kind')!r} instead"
         )
-    return TensorFile(facts=header["facts"], tensors=tensors)
+    return TensorFile(facts=header["facts"], arrays=arrays)
 
 
-def tensor_hash(tensors: Mapping[str, Tensor]) -> str:
-    """SHA-256 of names, types, shapes and values of tensors on the CPU, whatever their order."""
+def tensor_hash(arrays: Mapping[str, npt.NDArray[Any]]) -> str:
+    """SHA-256 of names, types, shapes and values of arrays, whatever their order."""
     state = hashlib.sha256()
-    for name, value in sorted(tensors.items()):
-        state.update(f"{name} {value.dtype} {list(value.shape)}\n".encode())
-        state.update(value.contiguous().flatten().view(torch.uint8).numpy().data)
+    for name, array in sorted(arrays.items()):
+        # Types are called as in torch.
+        state.update(f"{name} torch.{array.dtype.name} {list(array.shape)}\n".encode())
+        state.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return state.hexdigest()
 
 
-def _hash(content: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> str:
-    return hashlib.sha256((_json(content) + tensor_hash(tensors)).encode()).hexdigest()
+def _hash(content: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> str:
+    return hashlib.sha256((_json(content) + tensor_hash(arrays)).encode()).hexdigest()
 
 
 def _header(content: bytes) -> dict[str, Any] | None:

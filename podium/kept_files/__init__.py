@@ -1,0 +1,1 @@
+"""Files that trials leave: written by trainables, read without torch by all above it."""
