@@ -23,6 +23,7 @@ from orchestrator.study.study import (
     StudyLoss,
     StudyTraining,
 )
+from search_spaces.parameters import Choice, Space
 from tests.orchestrator.simulated import simulated_trial
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
@@ -55,6 +56,10 @@ _VOLATILE = (
     "log",
     "git_commit",
 )
+
+
+# What samplers search that try all values.
+LISTED = StudyLoss("contrastive", space=Space({"margin": Choice((0.1, 0.2, 0.4, 0.6, 0.9))}))
 
 
 def with_search(**changes) -> Study:

@@ -26,7 +26,7 @@ from tests.orchestrator.damaged_stores import (
     run,
 )
 from tests.orchestrator.results.store_rows import write_as_before_flat_test_scores
-from tests.orchestrator.small_study import InterruptedAfter, rows
+from tests.orchestrator.small_study import LISTED, InterruptedAfter, rows
 from trainables.settings.trial_settings import ProtocolSettings
 
 KFOLD = ProtocolSettings(kind="kfold", val_fraction=None, folds=2)
@@ -41,7 +41,9 @@ WHOLE = {
     "repeats": replace(TINY, search=replace(TINY.search, repeats=2, splits="same")),
     "several protocols": replace(TINY, protocols=(*TINY.protocols, KFOLD)),
     "random": replace(TINY, search=replace(TINY.search, sampler="random", order="asynchronous")),
-    "grid": replace(TINY, search=replace(TINY.search, sampler="grid")),
+    "grid": replace(
+        TINY, losses=(LISTED,), search=replace(TINY.search, sampler="grid", tune=(), trials=6)
+    ),
 }
 
 
