@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from orchestrator.results.records.fairness_record import (
-    DeclarationStatus,
     Disparity,
     Fairness,
     join_names,
@@ -24,21 +23,12 @@ from orchestrator.study.fairness_of_losses import (
     TRIED,
     TRY_FIRST,
     WARM_START,
-    first_config_disparity,
-    num_tried_disparity,
-    property_disparities,
-    space_size_disparity,
-    try_first_disparity,
+    loss_disparities,
     warm_start_disparity,
 )
-from orchestrator.study.fairness_of_training import (
-    SettingSides,
-    compare_training_settings,
-    group_by_value,
-)
+from orchestrator.study.fairness_of_training import group_by_value, training_disparities
 from orchestrator.study.study import Block, Study
 from podium.errors import StudyError
-from trainables.recipes import reasons_of
 from trainables.settings.training_settings import TRAINING_TYPES
 from trainables.settings.trial_settings import ProtocolSettings
 
@@ -89,11 +79,15 @@ def undeclared(found: Iterable[Disparity]) -> dict[str, str]:
         if item.standing == "undeclared":
             items.setdefault(item.name, []).append(item)
     return {
-        name: f"the losses differ in {name} ({'; '.join(map(_values, of_name))}): make it the "
+        name: f"the losses differ in {name} ({_where(of_name)}): make it the "
         "same for all, or say why it is not in a line of its own: "
         f'declared_differences: {{{name}: "..."}}'
         for name, of_name in items.items()
     }
+
+
+def _where(items: Iterable[Disparity]) -> str:
+    return "; ".join(f"{item.values} {item.where}".rstrip() for item in items)
 
 
 def disparities(study: Study, crossed: Mapping[Block, tuple[str, ...]]) -> tuple[Disparity, ...]:
@@ -108,18 +102,17 @@ def disparities(study: Study, crossed: Mapping[Block, tuple[str, ...]]) -> tuple
     """
     found: dict[Disparity, list[str]] = {}
     for block, labels in crossed.items():
-        for item in _of_block(study, block):
-            if len(item.sides) > 1:
-                found.setdefault(item, []).extend(labels)
+        for item in (*training_disparities(study, block), *loss_disparities(study, block)):
+            found.setdefault(_declared(study, item), []).extend(labels)
     all_labels = [label for labels in crossed.values() for label in labels]
     for label in all_labels:
         item = _declared(study, warm_start_disparity(study, label))
-        if len(item.sides) > 1:
-            found.setdefault(item, []).append(label)
+        found.setdefault(item, []).append(label)
     order = {name: rank for rank, name in enumerate(DECLARABLE)}
     return tuple(
         replace(item, blocks=() if len(labels) == len(all_labels) else tuple(labels))
         for item, labels in sorted(found.items(), key=lambda pair: order[pair[0].name])
+        if len(item.sides) > 1
     )
 
 
@@ -131,44 +124,12 @@ def representatives(crossed: Iterable[Block]) -> dict[Block, tuple[str, ...]]:
     return {items[0]: tuple(item.label for item in items) for items in labels.values()}
 
 
-def _values(item: Disparity) -> str:
-    return f"{item.values} {item.where}".rstrip()
-
-
-def _of_block(study: Study, block: Block) -> Iterator[Disparity]:
-    """Every comparison of the losses in a block, also those with a single value."""
-    reasons = reasons_of(study.training.recipe)
-    for setting in compare_training_settings(study, block):
-        yield _of_setting(study, setting, reasons.get(setting.name, ""))
-    yield _declared(study, try_first_disparity(study))
-    yield _declared(study, first_config_disparity(study, block))
-    yield _declared(study, space_size_disparity(study))
-    yield _declared(study, num_tried_disparity(study, block))
-    yield from (_declared(study, item) for item in property_disparities(study))
-
-
 def _of_protocols(study: Study) -> Iterator[Disparity]:
     """How protocols differ in trainings per config, and in what searches see."""
     folds = [(protocol.label, str(protocol.num_folds)) for protocol in study.protocols]
     leaks = [(protocol.label, "yes" if protocol.leaks else "no") for protocol in study.protocols]
     yield Disparity(name="trainings_of_a_config", area="protocol", sides=group_by_value(folds))
     yield Disparity(name="search_sees_test_classes", area="protocol", sides=group_by_value(leaks))
-
-
-def _of_setting(study: Study, setting: SettingSides, reason: str) -> Disparity:
-    standings: dict[str, DeclarationStatus] = {
-        "study": "undeclared",
-        "recipe": "recipe",
-        "space": "noted",
-    }
-    item = Disparity(
-        name=setting.name,
-        area="training",
-        sides=setting.sides,
-        standing=standings[setting.source],
-        reason=reason if setting.source == "recipe" else "",
-    )
-    return _declared(study, item)
 
 
 def _declared(study: Study, item: Disparity) -> Disparity:
@@ -192,7 +153,7 @@ def _equal(study: Study) -> dict[str, str]:
 
 def _equal_settings(study: Study, crossed: Mapping[Block, tuple[str, ...]]) -> dict[str, str]:
     """Training settings that all losses of a block share, of those that any loss uses."""
-    settings = [item for block in crossed for item in compare_training_settings(study, block)]
+    settings = [item for block in crossed for item in training_disparities(study, block)]
     unequal = {item.name for item in settings if len(item.sides) > 1}
     values: dict[str, list[str]] = {}
     for item in settings:

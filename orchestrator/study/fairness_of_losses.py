@@ -62,35 +62,24 @@ LOSS_PROPERTIES: Mapping[str, tuple[_Property, str, str]] = MappingProxyType(
 )
 
 
-def property_disparities(study: Study) -> Iterator[Disparity]:
-    """One comparison for each of `LOSS_PROPERTIES`."""
+def loss_disparities(study: Study, block: Block) -> Iterator[Disparity]:
+    """What searches are given, where they begin and how much they cover, and `LOSS_PROPERTIES`.
+
+    Searched hyperparameters include those of training. How many configs a search can try is
+    mostly its whole budget.
+    """
+    losses = study.loss_names
+    yield _given({loss.name: len(loss.try_first) for loss in study.losses}, TRY_FIRST)
+    first = [(loss, _first_config(study, block, loss)) for loss in losses]
+    yield Disparity(name=FIRST_CONFIG, area="search", sides=group_by_value(first))
+    sizes = sorted(((loss, num_searched(study, loss)) for loss in losses), key=lambda it: it[1])
+    searched = [(loss, str(size)) for loss, size in sizes]
+    yield Disparity(name=SEARCHED, area="space", sides=group_by_value(searched))
+    tried = [(loss, str(num_tried_configs(study, block, loss))) for loss in losses]
+    yield Disparity(name=TRIED, area="space", sides=group_by_value(tried))
     for name, (holds, yes, no) in LOSS_PROPERTIES.items():
-        found = [(loss, yes if holds(loss) else no) for loss in study.loss_names]
+        found = [(loss, yes if holds(loss) else no) for loss in losses]
         yield Disparity(name=name, area="loss", sides=group_by_value(found))
-
-
-def space_size_disparity(study: Study) -> Disparity:
-    """How many hyperparameters each loss searches, those of training included."""
-    sizes = {loss: num_searched(study, loss) for loss in study.loss_names}
-    found = [(loss, str(size)) for loss, size in sorted(sizes.items(), key=lambda pair: pair[1])]
-    return Disparity(name=SEARCHED, area="space", sides=group_by_value(found))
-
-
-def first_config_disparity(study: Study, block: Block) -> Disparity:
-    """Where the first config of each loss's search is from, as far as the loss itself goes."""
-    found = [(loss, _first_config(study, block, loss)) for loss in study.loss_names]
-    return Disparity(name=FIRST_CONFIG, area="search", sides=group_by_value(found))
-
-
-def num_tried_disparity(study: Study, block: Block) -> Disparity:
-    """How many configs the search of each loss can try, mostly its whole budget."""
-    found = [(loss, str(num_tried_configs(study, block, loss))) for loss in study.loss_names]
-    return Disparity(name=TRIED, area="space", sides=group_by_value(found))
-
-
-def try_first_disparity(study: Study) -> Disparity:
-    """How many configs the study file gives the search of each loss."""
-    return _given({loss.name: len(loss.try_first) for loss in study.losses}, TRY_FIRST)
 
 
 def warm_start_disparity(study: Study, block: str) -> Disparity:

@@ -1,9 +1,9 @@
 """How the losses of a study are trained, setting by setting, and what makes them differ."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
-from orchestrator.results.records.fairness_record import Side
+from orchestrator.results.records.fairness_record import DeclarationStatus, Disparity, Side
 from orchestrator.study.blocks import dataset_of
 from orchestrator.study.configs import (
     extreme_configs,
@@ -15,34 +15,27 @@ from orchestrator.study.configs import (
 from orchestrator.study.study import Block, Study
 from orchestrator.study.unused_settings import why_unused_training
 from search_spaces.parameters import Choice, Int, Real, Value
+from trainables.recipes import reasons_of
 from trainables.settings.training_settings import TRAINING_TYPES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SettingSides:
-    """One training setting in one block.
+def training_disparities(study: Study, block: Block) -> Iterator[Disparity]:
+    """Every training setting in a block, in the order of `TrainingSettings`.
 
-    Attributes:
-        name: name of the setting.
-        sides: values and the losses that have them; one if all that use the setting share its
-            value, none if no loss uses it.
-        source: what gives single losses a value or a range of their own: ``study``, ``recipe``, or
-            ``space``, which is the loss's own published one.
+    It has one side if all losses that use it share its value, none if no loss uses it.
     """
-
-    name: str
-    sides: tuple[Side, ...]
-    source: str
-
-
-def compare_training_settings(study: Study, block: Block) -> Iterator[SettingSides]:
-    """Every training setting in a block, in the order of `TrainingSettings`."""
     seen = {loss: _settings(study, block, loss) for loss in study.loss_names}
+    reasons = reasons_of(study.training.recipe)
     for name in TRAINING_TYPES:
         found = [(loss, settings[name]) for loss, settings in seen.items() if name in settings]
-        losses = [loss for loss, _ in found]
-        source = _source_of(study, block, losses, name)
-        yield SettingSides(name=name, sides=group_by_value(found), source=source)
+        standing = _standing(study, block, [loss for loss, _ in found], name)
+        yield Disparity(
+            name=name,
+            area="training",
+            sides=group_by_value(found),
+            standing=standing,
+            reason=reasons.get(name, "") if standing == "recipe" else "",
+        )
 
 
 def group_by_value(found: Sequence[tuple[str, str]]) -> tuple[Side, ...]:
@@ -53,14 +46,14 @@ def group_by_value(found: Sequence[tuple[str, str]]) -> tuple[Side, ...]:
     return tuple(Side(value=value, competitors=tuple(it)) for value, it in by_value.items())
 
 
-def _source_of(study: Study, block: Block, losses: Sequence[str], name: str) -> str:
-    """What gives any of these losses a value or range of its own; else ``space``."""
+def _standing(study: Study, block: Block, losses: Sequence[str], name: str) -> DeclarationStatus:
+    """What gives any of these losses a value or range of its own: study file, recipe or space."""
     stated = [study.loss(loss) for loss in losses]
     if any(name in loss.values or name in loss.own_parameters for loss in stated):
-        return "study"
+        return "undeclared"
     if any(name in recipe_values(study, block, loss) for loss in losses):
         return "recipe"
-    return "space"
+    return "noted"
 
 
 def _settings(study: Study, block: Block, loss: str) -> dict[str, str]:

@@ -1,13 +1,14 @@
 """Reads ``expect`` of a study file: published values to compare the study's results with.
 
-Values stand in the study file or in a CSV file, one published table; each is matched to a block, a
+Values are in the study file or in a CSV file, one published table; each is matched to a block, a
 loss and a K of the study.
 """
 
 import csv
 import io
+import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import get_args
 
@@ -19,7 +20,7 @@ from orchestrator.study.study import Study, TrainOn
 from orchestrator.study_parser.file_paths import read_path
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.text_files import MAX_TABLE_BYTES, UnreadableError, read_text
-from orchestrator.study_parser.yaml_section import MAX_ITEMS, Section, label
+from orchestrator.study_parser.yaml_section import Section, label
 from orchestrator.study_parser.yaml_tree import Node
 from search_spaces.catalogue import loss_names
 from trainables.errors import TrialInputError
@@ -28,7 +29,7 @@ EXPECT = "expect"
 
 _KEYS = (
     *("source", "tolerance", "finalist", "protocol", "train_on"),
-    *("values", "file", "columns", "names", "ranks", "rank_tolerance"),
+    *("values", "file", "names", "ranks"),
 )
 # Sections that blocks and losses follow from; while any is wrong no value can be matched.
 _DEPENDS_ON = (
@@ -36,33 +37,43 @@ _DEPENDS_ON = (
     *("metrics", "training"),
 )
 
-_EXPECTED_COLUMNS = (
-    *("dataset", "backbone", "embedding_dim", "image_size", "loss", "protocol", "finalist"),
-    *("train_on", "metric", "k", "value", "tolerance"),
-)
+_FACTORS = ("dataset", "backbone", "embedding_dim", "image_size")
+_LABELS = {"finalist": "winner", "protocol": "", "train_on": ""}  # with their defaults
+_COLUMNS = (*_FACTORS, "loss", *_LABELS, "metric", "k", "value", "tolerance")
+_VALUE_COLUMNS = ("value", "recall")  # of a table; the second is how ours are headed
 _HYPERPARAMETER = "hp."  # what columns of hyperparameters begin with, as in tables of trials
 
-_FACTORS = ("dataset", "backbone", "embedding_dim", "image_size")
-_FINALISTS = ("winner", "default")
 _PERCENT = 100.0
 _MAX_VALUES = 10_000
 _TOLERANCE_POINTS = 1.0
 _MAX_FRACTION = 1.0
 
+_Cells = Mapping[str, str]
+
 
 class _InvalidRow(Exception):
-    """A cell of a row is wrong; ``column`` names it."""
+    """A cell of a row is wrong, or about something that the study does not cover.
+
+    Args:
+        column: name of the cell.
+        rule: what must hold.
+        got: what is in the cell; None for nothing.
+        choices: what might be in it.
+        is_elsewhere: whether the study does not cover it, which in a table is no error.
+    """
 
     def __init__(
-        self, column: str, rule: str, got: object, choices: Iterable[str] | None = None
+        self,
+        column: str,
+        rule: str,
+        got: object = None,
+        choices: Iterable[str] | None = None,
+        *,
+        is_elsewhere: bool = False,
     ) -> None:
         super().__init__(rule)
-        self.column, self.rule, self.got = column, rule, got
+        self.column, self.rule, self.got, self.is_elsewhere = column, rule, got, is_elsewhere
         self.choices = None if choices is None else list(choices)
-
-
-class _NotInStudy(_InvalidRow):
-    """A cell is about something that the study does not cover; in a table it is no error."""
 
 
 def with_expected(study: Study, root: Node, problems: Problems) -> Study:
@@ -81,21 +92,10 @@ def with_expected(study: Study, root: Node, problems: Problems) -> Study:
         problems.add(section.path, f"{EXPECT}.source must name the publication of the values")
     if not any(key in section for key in ("values", "file", "ranks")):
         problems.add(section.path, f"{EXPECT} must have values, a file or ranks")
-    rows = _ExpectedRows(
-        study,
-        names=_texts(section, "names"),
-        tolerance=section.number("tolerance", _TOLERANCE_POINTS, low=0.0, high=_PERCENT),
-        defaults={
-            key: section.text(key, "")
-            for key in ("finalist", "protocol", "train_on")
-            if key in section
-        },
-    )
-    found = list(_of_values(section, rows, problems))
+    rows = _ExpectedRows(study, section)
     of_file, num_elsewhere = _of_file(section, rows, problems)
-    values = (*found, *of_file)
-    _check_unit(values, section, problems)
-    _check_twice(values, section, problems)
+    values = (*_of_values(section, rows, problems), *of_file)
+    _check_values(values, section, problems)
     return replace(
         study,
         expect=Expected(
@@ -103,9 +103,6 @@ def with_expected(study: Study, root: Node, problems: Problems) -> Study:
             values=values,
             num_elsewhere=num_elsewhere,
             ranks=_ranks(section, study, problems),
-            rank_tolerance=section.number(
-                "rank_tolerance", Expected(source="").rank_tolerance, low=0.0, high=MAX_ITEMS
-            ),
         ),
     )
 
@@ -118,42 +115,41 @@ class _ExpectedRows:
 
     Args:
         study: study with valid data sets, backbones and losses.
-        names: plain name in the table -> name in the study.
-        tolerance: tolerance of rows without one, in percentage points.
-        defaults: ``finalist``, ``protocol`` and ``train_on`` of rows without them.
+        section: ``expect``, with what rows have that do not say it themselves.
     """
 
-    def __init__(
-        self,
-        study: Study,
-        *,
-        names: Mapping[str, str],
-        tolerance: float,
-        defaults: Mapping[str, str],
-    ) -> None:
-        self._study, self._names, self._tolerance = study, names, tolerance
-        self._defaults = {"finalist": "winner", "protocol": "", "train_on": "", **defaults}
-        self._blocks = blocks(study)
+    def __init__(self, study: Study, section: Section) -> None:
+        self._study, self._blocks, self._names = study, blocks(study), _names(section)
+        self._tolerance = section.number("tolerance", _TOLERANCE_POINTS, low=0.0, high=_PERCENT)
+        self._labels = {name: section.text(name, usual) for name, usual in _LABELS.items()}
 
-    def value(self, cells: Mapping[str, str]) -> ExpectedValue:
+    def value(self, cells: _Cells) -> ExpectedValue:
         """The expected value in a row.
 
         Args:
             cells: column -> text; one that is absent or empty has the only value of the study.
 
         Raises:
-            _NotInStudy: the row is about a block, a loss or a K that the study does not have.
-            _InvalidRow: a cell is wrong, or missing where the study has several values.
+            _InvalidRow: a cell is wrong, missing where the study has several values, or of what
+                the study does not have.
         """
-        number = _number(cells, "value", low=0.0, high=_PERCENT)
-        tolerance = self._tolerance
-        if cells.get("tolerance"):
-            tolerance = _number(cells, "tolerance", low=0.0)
-        labels = {name: cells.get(name) or given for name, given in self._defaults.items()}
-        protocols = [protocol.label for protocol in self._study.protocols]
-        _check_choice("finalist", labels["finalist"], _FINALISTS)
         loss, metric = self._loss(cells), self._metric(cells)
         config = self._config(cells, loss, metric)
+        return ExpectedValue(
+            loss=loss,
+            block=self._block(cells),
+            k=self._k(cells, metric),
+            value=_number(cells, "value", low=0.0, high=_PERCENT),
+            tolerance=_number(cells, "tolerance") if cells.get("tolerance") else self._tolerance,
+            metric=metric,
+            config=config,
+            **self._labels_of(cells, config),
+        )
+
+    def _labels_of(self, cells: _Cells, config: str) -> dict[str, str]:
+        labels = {name: cells.get(name) or usual for name, usual in self._labels.items()}
+        protocols = [protocol.label for protocol in self._study.protocols]
+        _check_choice("finalist", labels["finalist"], ("winner", "default"))
         if config:
             labels = {**labels, "finalist": "config", "train_on": ""}
         if labels["protocol"]:
@@ -161,48 +157,35 @@ class _ExpectedRows:
         if labels["train_on"]:
             _check_choice("train_on", labels["train_on"], get_args(TrainOn))
             self._check_of_study("train_on", labels["train_on"], self._study.final.train_on)
-        return ExpectedValue(
-            loss=loss,
-            block=self._block(cells),
-            k=self._k(cells, metric),
-            value=number,
-            tolerance=tolerance,
-            metric=metric,
-            config=config,
-            **labels,
-        )
+        return labels
 
-    def _loss(self, cells: Mapping[str, str]) -> str:
+    def _loss(self, cells: _Cells) -> str:
         losses = self._study.loss_names
         given = self._translated(cells, "loss")
         if not given:
-            return self._only("loss", losses)
+            return _only("loss", losses)
         if (found := _match(given, losses)) is not None:
             return found
         known = {_plain_name(name) for name in loss_names()}
         if _plain_name(given) not in known and not _is_loss(given):
             rule = "there is no such loss: give the name it has in the study under names"
             raise _InvalidRow("loss", rule, given, losses)
-        raise _NotInStudy("loss", "the study does not have this loss", given, losses)
+        rule = "the study does not have this loss"
+        raise _InvalidRow("loss", rule, given, losses, is_elsewhere=True)
 
-    def _block(self, cells: Mapping[str, str]) -> str:
+    def _block(self, cells: _Cells) -> str:
         candidates = self._blocks
         for column in _FACTORS:
             given = self._translated(cells, column)
-            values = {str(getattr(block, column)): None for block in candidates}
-            if not given:
-                chosen = self._only(column, tuple(values))
-            elif (found := _match(given, tuple(values))) is not None:
-                chosen = found
-            else:
+            values = tuple(dict.fromkeys(str(getattr(block, column)) for block in candidates))
+            chosen = _match(given, values) if given else _only(column, values)
+            if chosen is None:
                 rule = f"the study does not have this {column}"
-                raise _NotInStudy(column, rule, given, values)
-            candidates = tuple(
-                block for block in candidates if str(getattr(block, column)) == chosen
-            )
+                raise _InvalidRow(column, rule, given, values, is_elsewhere=True)
+            candidates = tuple(it for it in candidates if str(getattr(it, column)) == chosen)
         return candidates[0].label
 
-    def _metric(self, cells: Mapping[str, str]) -> str:
+    def _metric(self, cells: _Cells) -> str:
         """The metric; empty for the study's own."""
         given = self._translated(cells, "metric")
         own = self._study.search.objectives[0]
@@ -213,25 +196,28 @@ class _ExpectedRows:
             raise _InvalidRow("metric", "unknown metric", given, (own, *without_k))
         return found
 
-    def _config(self, cells: Mapping[str, str], loss: str, metric: str) -> str:
+    def _config(self, cells: _Cells, loss: str, metric: str) -> str:
         """Hyperparameters of one config of the searches, as text; empty without any."""
-        given = {name: text for name, text in cells.items() if _is_hyperparameter(name) and text}
+        given = {
+            name.removeprefix(_HYPERPARAMETER): text
+            for name, text in cells.items()
+            if _is_hyperparameter(name) and text
+        }
         known = facts_of(loss).legal_parameters
-        for column in given:
-            if column.removeprefix(_HYPERPARAMETER) not in known:
+        for name in given:
+            if name not in known:
                 rule = f"{loss} has no such hyperparameter"
-                raise _InvalidRow(column, rule, column.removeprefix(_HYPERPARAMETER), known)
+                raise _InvalidRow(f"{_HYPERPARAMETER}{name}", rule, name, known)
         needed = ("record_all",) if metric else ("record", "record_all")
         if given and self._study.quarantine not in needed:
             rule = f"scores of single configs need quarantine: {needed[0]}"
-            raise _InvalidRow(next(iter(given)), rule, self._study.quarantine)
-        return " ".join(
-            f"{column.removeprefix(_HYPERPARAMETER)}={text}" for column, text in given.items()
-        )
+            raise _InvalidRow(
+                f"{_HYPERPARAMETER}{next(iter(given))}", rule, self._study.quarantine
+            )
+        return " ".join(f"{name}={text}" for name, text in given.items())
 
-    def _k(self, cells: Mapping[str, str], metric: str) -> int:
-        ks = self._study.ks
-        given = cells.get("k")
+    def _k(self, cells: _Cells, metric: str) -> int:
+        ks, given = self._study.ks, cells.get("k")
         if metric:
             if given:
                 raise _InvalidRow("k", f"{metric} has no K", given)
@@ -244,22 +230,16 @@ class _ExpectedRows:
         self._check_of_study("k", str(int(number)), tuple(map(str, ks)))
         return int(number)
 
-    def _translated(self, cells: Mapping[str, str], column: str) -> str:
+    def _translated(self, cells: _Cells, column: str) -> str:
         """The value of a cell under its name in the study; empty if there is none."""
         given = cells.get(column) or ""
         return self._names.get(_plain_name(given), given)
 
-    def _only(self, column: str, choices: Sequence[str]) -> str:
-        if len(choices) != 1:
-            raise _InvalidRow(
-                column, f"{column} must be given: the study has several", None, choices
-            )
-        return choices[0]
-
     @staticmethod
     def _check_of_study(column: str, given: str, own: Sequence[str]) -> None:
         if given not in own:
-            raise _NotInStudy(column, f"the study does not have this {column}", given, own)
+            rule = f"the study does not have this {column}"
+            raise _InvalidRow(column, rule, given, own, is_elsewhere=True)
 
 
 def _of_values(
@@ -267,144 +247,98 @@ def _of_values(
 ) -> Iterator[ExpectedValue]:
     for path, item in section.items("values", most=_MAX_VALUES):
         given = item.value if isinstance(item.value, dict) else {}
-        columns = (*_EXPECTED_COLUMNS, *filter(_is_hyperparameter, given))
+        columns = (*_COLUMNS, *filter(_is_hyperparameter, given))
         row = Section(item, path, problems, columns)
         if problems.concern(path):
             continue
-        cells = {
-            key: "" if node.value is None else str(node.value)
-            for key in columns
-            if (node := row.node(key)) is not None
-        }
+        nodes = {key: node for key in columns if (node := row.node(key)) is not None}
+        cells = {key: "" if node.value is None else str(node.value) for key, node in nodes.items()}
         try:
             yield rows.value(cells)
-        except (_InvalidRow, _NotInStudy) as error:
-            key_path = (*path, error.column) if error.column in cells else path
-            problems.add(
-                key_path, f"{label(path)}: {error.rule}", got=error.got, choices=error.choices
-            )
+        except _InvalidRow as error:
+            at = (*path, error.column) if error.column in cells else path
+            problems.add(at, f"{label(path)}: {error.rule}", got=error.got, choices=error.choices)
 
 
 def _of_file(
     section: Section, rows: _ExpectedRows, problems: Problems
 ) -> tuple[list[ExpectedValue], int]:
     """The values of a published table that are of the study, and how many are not."""
-    if section.is_null("file"):
-        if "columns" in section:
-            path: Path = (*section.path, "columns")
-            problems.add(path, f"{label(path)} is used with {EXPECT}.file only")
-        return [], 0
-    key_path: Path = (*section.path, "file")
-    table = _table(section, key_path, problems)
+    key: Path = (*section.path, "file")
+    table = _table(section, key, problems)
     if table is None:
         return [], 0
-    columns = _columns(section, table, problems)
     found: list[ExpectedValue] = []
     wrong: dict[tuple[str, object], tuple[int, _InvalidRow]] = {}
     num_elsewhere = 0
-    for number, typed in enumerate(table, start=1):
-        cells = {name: (typed.get(column) or "").strip() for name, column in columns.items()}
-        if not cells.get("value"):
+    for number, cells in enumerate(table, start=1):
+        if not cells["value"]:
             continue
         try:
             found.append(rows.value(cells))
-        except _NotInStudy:
-            num_elsewhere += 1
         except _InvalidRow as error:
-            wrong.setdefault((error.rule, error.got), (number, error))
-    _report_table(key_path, found, wrong.values(), problems)
+            if error.is_elsewhere:
+                num_elsewhere += 1
+            else:
+                wrong.setdefault((error.rule, error.got), (number, error))
+    for number, row in wrong.values():  # each problem once, with the first row that has it
+        rule = f"{label(key)}, row {number}: {row.rule}"
+        problems.add(key, rule, got=row.got, choices=row.choices)
+    if not found and not wrong:
+        problems.add(
+            key,
+            f"{label(key)} has no value of a block, loss and K of this study: translate the"
+            f" names of the table to those of the study under {EXPECT}.names",
+        )
     return found, num_elsewhere
 
 
-def _report_table(
-    key_path: Path,
-    found: Sequence[ExpectedValue],
-    wrong: Collection[tuple[int, _InvalidRow]],
-    problems: Problems,
-) -> None:
-    """Note each problem of a table once, with the first row that has it."""
-    for number, row in wrong:
-        rule = f"{label(key_path)}, row {number}: {row.rule}"
-        problems.add(key_path, rule, got=row.got, choices=row.choices)
-    if not found and not wrong and not problems.concern(key_path):
-        problems.add(
-            key_path,
-            f"{label(key_path)} has no value of a block, loss and K of this study: translate the"
-            f" names of the table to those of the study under {EXPECT}.names",
-        )
-
-
 def _table(section: Section, key: Path, problems: Problems) -> list[dict[str, str]] | None:
-    path = read_path(section, "file", problems)
+    """Rows of the file by column; None if there is no file, or something is wrong with it."""
+    path = None if section.is_null("file") else read_path(section, "file", problems)
     if path is None:
         return None
     try:
-        return list(csv.DictReader(io.StringIO(read_text(path, MAX_TABLE_BYTES), newline="")))
+        lines = io.StringIO(read_text(path, MAX_TABLE_BYTES), newline="")
+        header, *rows = csv.reader(lines)
     except UnreadableError as error:
-        reason = str(error)
-    except csv.Error as error:
-        reason = f"it is not a CSV file: {error}"
-    problems.add(key, f"{label(key)} cannot be read: {reason}", got=path)
-    return None
+        problems.add(key, f"{label(key)} cannot be read: {error}", got=path)
+        return None
+    except (csv.Error, ValueError) as error:
+        problems.add(key, f"{label(key)} is not a CSV file: {error}", got=path)
+        return None
+    names = ["value" if name in _VALUE_COLUMNS else name for name in header]
+    if names.count("value") != 1:
+        rule = f"{label(key)} must have one column of values: {' or '.join(_VALUE_COLUMNS)}"
+        problems.add(key, rule, got=header)
+        return None
+    cells = (dict(zip(names, row, strict=False)) for row in rows)
+    return [{name: row.get(name, "").strip() for name in names} for row in cells]
 
 
-def _columns(section: Section, table: list[dict[str, str]], problems: Problems) -> dict[str, str]:
-    """Name of each known column -> its header in the table."""
-    known = [name for name in table[0] if name is not None] if table else []
-    given = section.section("columns", _EXPECTED_COLUMNS)
-    hyperparameters = filter(_is_hyperparameter, known)
-    columns = {name: name for name in (*_EXPECTED_COLUMNS, *hyperparameters) if name in known}
-    for name in _EXPECTED_COLUMNS:
-        if name in given:
-            columns[name] = given.text(name, name)
-            if columns[name] not in known:
-                path = (*given.path, name)
-                problems.add(
-                    path,
-                    f"{label(path)} must be a column of the table",
-                    got=columns[name],
-                    choices=known,
-                )
-    if "value" not in columns:
-        problems.add(
-            (*section.path, "file"),
-            f"{EXPECT}.file must have a column of values: name it with {EXPECT}.columns.value",
-            choices=known,
-        )
-    return columns
-
-
-def _texts(section: Section, key: str) -> dict[str, str]:
-    node = section.node(key)
+def _names(section: Section) -> dict[str, str]:
+    node = section.node("names")
     known = list(node.value) if node is not None and isinstance(node.value, dict) else []
-    names = section.section(key, known)
+    names = section.section("names", known)
     return {_plain_name(name): names.text(name, "") for name in known}
 
 
 def _ranks(section: Section, study: Study, problems: Problems) -> Mapping[str, float]:
     given = section.section("ranks", study.loss_names)
-    most = float(len(study.loss_names))
-    ranks = {}
-    for loss in study.loss_names:
-        if loss in given:
-            ranks[loss] = given.number(loss, 1.0, low=1.0)
-            if ranks[loss] > most:
-                path = (*given.path, loss)
-                problems.add(
-                    path,
-                    f"{label(path)} must be an average rank of {len(study.loss_names)} losses",
-                    got=ranks[loss],
-                )
+    ranks = {loss: given.number(loss, 1.0, low=1.0) for loss in study.loss_names if loss in given}
+    for loss, rank in ranks.items():
+        if rank > len(study.loss_names):
+            path = (*given.path, loss)
+            rule = f"{label(path)} must be an average rank of {len(study.loss_names)} losses"
+            problems.add(path, rule, got=rank)
     return ranks
 
 
-def _check_unit(values: tuple[ExpectedValue, ...], section: Section, problems: Problems) -> None:
+def _check_values(values: Sequence[ExpectedValue], section: Section, problems: Problems) -> None:
+    """Note values that are no percentages, and the first that is there twice."""
     if values and all(value.value <= _MAX_FRACTION for value in values):
         rule = f"{EXPECT} takes scores in percent, such as 69.7; these are all at most 1"
         problems.add(section.path, rule)
-
-
-def _check_twice(values: tuple[ExpectedValue, ...], section: Section, problems: Problems) -> None:
     seen = set()
     for value in values:
         cell = replace(value, value=0.0, tolerance=0.0)
@@ -433,6 +367,13 @@ def _match(given: str, names: Sequence[str]) -> str | None:
     return alike[0] if len(alike) == 1 else None
 
 
+def _only(column: str, choices: Sequence[str]) -> str:
+    if len(choices) != 1:
+        rule = f"{column} must be given: the study has several"
+        raise _InvalidRow(column, rule, choices=choices)
+    return choices[0]
+
+
 def _is_loss(name: str) -> bool:
     try:
         facts_of(name)
@@ -441,16 +382,14 @@ def _is_loss(name: str) -> bool:
     return True
 
 
-def _number(
-    cells: Mapping[str, str], column: str, *, low: float, high: float = float("inf")
-) -> float:
+def _number(cells: _Cells, column: str, *, low: float = 0.0, high: float = math.inf) -> float:
     given = cells.get(column) or ""
     try:
         number = float(given)
     except ValueError:
-        number = float("nan")
-    if not low <= number <= high or number == float("inf"):
-        bound = f"from {low:g} to {high:g}" if high < float("inf") else f"of at least {low:g}"
+        number = math.nan
+    if not low <= number <= high or number == math.inf:
+        bound = f"from {low:g} to {high:g}" if high < math.inf else f"of at least {low:g}"
         raise _InvalidRow(column, f"{column} must be a number {bound}", given or None)
     return number
 

@@ -87,7 +87,6 @@ def _falls(row: Sequence[ExpectedValue]) -> bool:
 
 
 _COLUMNS = tuple(item.name for item in fields(ExpectedValue))
-_LATER_COLUMNS = {"metric", "config"}  # which snapshots from before do not have
 
 
 def expected_record(expected: Expected) -> dict[str, Any]:
@@ -112,7 +111,7 @@ def expected_of(study: Mapping[str, Any]) -> Expected | None:
     if record is None:
         return None
     columns = next(csv.reader([record["columns"]]))
-    if {*columns} | _LATER_COLUMNS != {*_COLUMNS}:
+    if {*columns} != {*_COLUMNS}:
         raise ValueError(f"expected values have the columns {record['columns']}")
     return Expected(
         source=record["source"],

@@ -14,7 +14,6 @@ from orchestrator.run.snapshot_study import check_startable, write_snapshot
 from orchestrator.study.blocks import blocks
 from orchestrator.study.configs import search_task
 from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
-from orchestrator.study.study_changes import compare
 from orchestrator.study_validation.load_study import load_study
 from podium.errors import StudyError
 from tests.podium.calling import call
@@ -42,7 +41,7 @@ expect:
 """
 
 TABLE = """\
-Data,Backbone,embedding_dim,Method,K,R
+dataset,backbone,embedding_dim,loss,k,recall
 Latin letters,ConvSmall,16,Contrastive,1,60.5
 Latin letters,ConvSmall,16,Contrastive,4,70.5
 Latin letters,ConvSmall,16,Contrastive,8,80.5
@@ -64,7 +63,6 @@ FILE = """\
 expect:
   source: Someone 2020, table 4
   file: table.csv
-  columns: {dataset: Data, backbone: Backbone, loss: Method, k: K, value: R}
   names: {Latin letters: glyphs-latin, Greek letters: glyphs-greek}
 """
 
@@ -145,15 +143,6 @@ def test_what_is_expected_may_change_while_a_study_runs(load, tmp_path):
         assert expected_of(read_study(paths)) == study.expect
 
 
-def test_a_snapshot_from_before_expected_values_continues(load):
-    old = resolved_dict(load())
-    del old["expect"]
-    assert expected_of(old) is None
-    assert study_from_resolved(old).expect is None
-    assert compare(old, resolved_dict(load())).is_identical
-    assert compare(old, resolved_dict(load(VALUES))).is_compatible
-
-
 def test_expecting_changes_nothing_else_of_a_study(load):
     assert replace(load(VALUES), expect=None) == load()
 
@@ -198,10 +187,7 @@ def test_expecting_changes_nothing_else_of_a_study(load):
             ["two values of multi_similarity in glyphs-latin/conv_small/16"],
         ),
         (FILE.replace("table.csv", "none.csv"), ["expect.file cannot be read: No such file"]),
-        (FILE.replace("value: R", "value: Recall"), ["must be a column of the table", "choices"]),
-        (FILE.replace(", value: R", ""), ["must have a column of values"]),
         (FILE.replace("Latin letters: glyphs-latin", "Thai: x"), ["has no value of a block"]),
-        ("expect: {source: x, columns: {value: R}, ranks: {proxy_anchor: 1}}\n", ["is used with"]),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_at_once_with_its_line(load, expect, messages):
@@ -226,6 +212,18 @@ def test_a_wrong_cell_of_a_table_is_reported_with_its_row(load, cell, message):
         assert message in problems(load, FILE, table=table)
     else:
         assert load(FILE, table=table).expect is not None
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [("score", "must have one column of values: value or recall"), ("value", "")],
+)
+def test_a_table_has_one_column_of_values(load, header, message):
+    table = TABLE.replace("recall", header)
+    if message:
+        assert message in problems(load, FILE, table=table)
+    else:
+        assert len(load(FILE, table=table).expect.values) == 2
 
 
 def test_other_problems_of_the_study_do_not_hide_behind_it(load):
@@ -334,18 +332,6 @@ def test_a_config_or_metric_that_the_study_does_not_score_is_refused(
         GRID.replace("record_all", quarantine) + CONFIGS + f"    - {{{ONLY}, {row}, value: 50}}\n"
     )
     assert message in problems(load, text)
-
-
-def test_a_snapshot_from_before_metrics_and_configs_is_read(load):
-    record = resolved_dict(load(VALUES))
-    lines = list(csv.DictReader([record["expect"]["columns"], *record["expect"]["values"]]))
-    kept = [name for name in lines[0] if name not in ("metric", "config")]
-    old = {
-        **record["expect"],
-        "columns": ",".join(kept),
-        "values": [",".join(line[name] for name in kept) for line in lines],
-    }
-    assert expected_of({**record, "expect": old}) == load(VALUES).expect
 
 
 def test_the_shipped_table_is_the_one_that_tests_compare_with():

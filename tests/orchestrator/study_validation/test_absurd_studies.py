@@ -49,7 +49,6 @@ NUMBERS = {
     "tournament.alpha": [],
     "tournament.rope_points": [],
     "expect.tolerance": ["expect={source: a, ranks: {contrastive: 1}}"],
-    "expect.rank_tolerance": ["expect={source: a, ranks: {contrastive: 1}}"],
     "expect.ranks.contrastive": ["expect={source: a}"],
     "training.epochs": [],
     "training.batch_size": [],
