@@ -1,6 +1,6 @@
 """Verification of pairs of test images: accuracy, TAR at FAR, EER, AUC and ROC."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
@@ -73,22 +73,35 @@ def _means(results: StudyResults) -> pl.DataFrame:
 
 
 def _table(means: pl.DataFrame, series: Mapping[str, Series]) -> Table:
-    decades = sorted(k for k in _ks(means) if k and k % _DECADE == 0)
-    keys = (_ACCURACY, *((_TAR, k) for k in decades), _EER, _AUC)
-    columns = tuple(key if isinstance(key, tuple) else (key, None) for key in keys)
-    cells = _by_cell(means)
-    best = {
-        (block, column): _best(values, column)
-        for block in means["block"].unique()
-        for column in columns
-        for values in [[v for (of, loss), v in cells.items() if of == block and loss != BASELINE]]
-    }
+    decades = sorted(k for k in set(means.filter(metric=_TAR)["k"]) if k and k % _DECADE == 0)
+    columns = ((_ACCURACY, None), *((_TAR, k) for k in decades), (_EER, None), (_AUC, None))
+    networks = [
+        (str(block), str(loss), {(metric, k): it for metric, k, it in part[:, 2:5].rows()})
+        for (block, loss), part in means.group_by("block", "loss", maintain_order=True)
+    ]
+    best: dict[tuple[str, str, int | None], float] = {}
+    for block, loss, values in networks:
+        for metric, k in columns if loss != BASELINE else ():
+            key, choose = (block, metric, k), min if metric == _EER else max
+            if (value := values.get((metric, k))) is not None:
+                best[key] = choose(value, best.get(key, value))
+
+    def cells(block: str, loss: str, values: _Values) -> Iterator[Cell]:
+        error = in_percent(values.get((_ERROR, None)))
+        for metric, k in columns:
+            value = values.get((metric, k))
+            yield Cell.number(
+                in_percent(value),
+                detail=f"± {number(error)}" if metric == _ACCURACY and error is not None else "",
+                is_best=loss != BASELINE and value is not None and value == best[block, metric, k],
+            )
+
     runs: list[int] = means.filter(pl.col("loss") != BASELINE)["runs"].to_list()
     return Table(
         name="verification-table",
-        caption=f"Verification of pairs in %, {counted(len(cells), 'network')}; the best of each"
-        " block is bold. Below the accuracy is its standard error over the folds of pairs. Mean of"
-        f" at most {counted(max(runs), 'test')}.",
+        caption=f"Verification of pairs in %, {counted(len(networks), 'network')}; the best of"
+        " each block is bold. Below the accuracy is its standard error over the folds of pairs."
+        f" Mean of at most {counted(max(runs), 'test')}.",
         columns=(
             *Column.texts("Block", "Loss"),
             *Column.numbers("Accuracy"),
@@ -96,54 +109,12 @@ def _table(means: pl.DataFrame, series: Mapping[str, Series]) -> Table:
             *Column.numbers("EER", "AUC"),
         ),
         rows=tuple(
-            (
-                Cell.word(block),
-                Cell.named(loss, series),
-                *(
-                    _cell(
-                        values,
-                        column,
-                        is_best=loss != BASELINE and values.get(column) == best[block, column],
-                    )
-                    for column in columns
-                ),
-            )
-            for (block, loss), values in cells.items()
+            (Cell.word(block), Cell.named(loss, series), *cells(block, loss, values))
+            for block, loss, values in networks
         ),
         note=_NOTE,
         is_sortable=True,
     )
-
-
-def _cell(values: _Values, column: tuple[str, int | None], *, is_best: bool) -> Cell:
-    error = in_percent(values.get((_ERROR, None))) if column[0] == _ACCURACY else None
-    return Cell.number(
-        in_percent(values.get(column)),
-        detail="" if error is None else f"± {number(error)}",
-        is_best=is_best,
-    )
-
-
-def _best(cells: Iterable[_Values], column: tuple[str, int | None]) -> float | None:
-    """The best value of a column; NaN, which equals nothing, where there is none."""
-    known = [values[column] for values in cells if column in values]
-    best = min if column[0] == _EER else max
-    return best(known, default=float("nan"))
-
-
-def _by_cell(means: pl.DataFrame) -> dict[tuple[str, str], _Values]:
-    """Values by metric and K of each block and loss, in the order of the rows."""
-    return {
-        (str(block), str(loss)): {
-            (metric, k): value for metric, k, value in part.select("metric", "k", "value").rows()
-        }
-        for (block, loss), part in means.group_by("block", "loss", maintain_order=True)
-    }
-
-
-def _ks(means: pl.DataFrame) -> list[int]:
-    """K of all TARs, ascending: from the highest FAR to the lowest."""
-    return means.filter(metric=_TAR)["k"].unique().sort().to_list()
 
 
 def _far(k: int) -> float:
@@ -154,7 +125,7 @@ def _figure(
     curves: pl.DataFrame, results: StudyResults, series: Mapping[str, Series]
 ) -> Illustration:
     panels = curves.partition_by("block", maintain_order=True)
-    decades = range(max(1, -(-max(_ks(curves)) // _DECADE)) + 1)  # at least one is shown
+    decades = range(max(1, -(-max(curves["k"].to_list()) // _DECADE)) + 1)  # at least one is shown
     x = Axis(
         label="False accept rate (FAR)",
         scale="log",

@@ -23,11 +23,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from trainables.saved_models.trained_model import TrainedModel
 
 _SUFFIXES = (".npz", ".csv")
-_NUM_SHOWN = 20
-_MAX_THREADS = 1024
 
 
 def command(
@@ -39,9 +36,6 @@ def command(
     ],
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Images, at any depth.")],
     output: Annotated[Path, typer.Option(help="The file to write: .npz or .csv.")],
-    skip_broken: Annotated[
-        bool, typer.Option("--skip-broken", help="Leave out images that cannot be embedded.")
-    ] = False,
     trust_code: Annotated[
         bool,
         typer.Option(
@@ -51,16 +45,12 @@ def command(
     study: InStudy = None,
     storage: StorageFolder = None,
     fold: Fold = None,
-    threads: Annotated[
-        int | None,
-        typer.Option(help="Default: as many as the trial had.", min=1, max=_MAX_THREADS),
-    ] = None,
 ) -> None:
     """Embed every image below a folder by the network of a final trial.
 
     Writes paths below FOLDER, in order, and an embedding for each: `.npz` holds the arrays
-    `embeddings` (float32) and `paths`. All images are decoded first; one that is broken is an
-    error, or is left out with --skip-broken. An existing file is left alone.
+    `embeddings` (float32) and `paths`. An image that is broken is an error. An existing file is
+    left alone.
     """
     if output.suffix not in _SUFFIXES:
         raise PodiumError(f"--output must end in {' or '.join(_SUFFIXES)}; got {output}")
@@ -73,34 +63,11 @@ def command(
     if not (file.suffix == ".safetensors" or file.is_file()):
         file = model_of_fold(stored_trial(trial, study, storage), fold)
         trust_code = True  # code that one's own study names ran already when it trained
-    model = load_model(file, threads, trust_code=trust_code)
-    images = _embeddable(model, images, skip_broken=skip_broken)
+    model = load_model(file, trust_code=trust_code)
     embeddings_ND = model.embed_files(images)
     paths = [image.relative_to(folder).as_posix() for image in images]
     _write(output, paths, embeddings_ND)
     say(f"Wrote {len(paths)} embeddings of {embeddings_ND.shape[1]} dimensions to {output}.")
-
-
-def _embeddable(
-    model: "TrainedModel", images: Sequence[Path], *, skip_broken: bool
-) -> tuple[Path, ...]:
-    """The images that can be embedded; the others are printed.
-
-    Raises:
-        PodiumError: there are others and they are not to be skipped, or all are broken.
-    """
-    problems = model.problems_with(images)
-    broken = [f"  {problem}" for problem in problems if problem is not None]
-    if not broken:
-        return tuple(images)
-    more = len(broken) - _NUM_SHOWN
-    lines = "\n".join([*broken[:_NUM_SHOWN], *([f"  and {more} more"] if more > 0 else [])])
-    text = f"{len(broken)} of {len(images)} images cannot be embedded:\n{lines}"
-    if not skip_broken or len(broken) == len(images):
-        advice = "" if skip_broken else "\n--skip-broken leaves them out"
-        raise PodiumError(text + advice)
-    say(f"podium: {text}", err=True)
-    return tuple(image for image, problem in zip(images, problems, strict=True) if problem is None)
 
 
 def _write(output: Path, paths: Sequence[str], embeddings_ND: "npt.NDArray[np.float32]") -> None:

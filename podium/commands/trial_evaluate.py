@@ -1,7 +1,8 @@
 """``podium trial evaluate``: any metric of the test images, without training; or of a file."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 _Item = TypeVar("_Item")
 
-_MAX_SEED = 2**32 - 1
 _KS_OF_FILES = (1, 10, 100, 1000)
 _COLUMNS = ("fold", "metric", "k", "value", "queries", "gallery")
 
@@ -52,10 +52,6 @@ def command(
     strict: Annotated[
         bool, typer.Option("--strict", help="Count queries without a positive as misses.")
     ] = False,
-    seed: Annotated[
-        int,
-        typer.Option(help="Seed of clusters and folds of verification.", min=0, max=_MAX_SEED),
-    ] = 0,
     labels: Annotated[
         Path | None,
         typer.Option(help="Labels of a .npy file of embeddings: .npy, a whole number a row."),
@@ -76,7 +72,6 @@ def command(
     names = None if metric is None else _unique(name.strip() for name in metric.split(","))
     ks = None if k is None else _whole_numbers(k)
     from trainables.saved_models.stored_scores import (
-        AskedScores,
         known_metrics,
         scores_of_classes,
         stored_scores,
@@ -87,7 +82,7 @@ def command(
             raise PodiumError("--study and --storage go with a trial, not with a file")
         from trainables.saved_models.embedding_rows import read_rows
 
-        rows_of_file = read_rows(Path(trial), labels, strict=strict, seed=seed)
+        rows_of_file = read_rows(Path(trial), labels, strict=strict)
         scores = scores_of_classes(rows_of_file, names or ("recall",), ks or _KS_OF_FILES)
         print_table(
             [_row(0, score) for score in scores],
@@ -99,19 +94,24 @@ def command(
     if labels is not None:
         raise PodiumError(f"--labels goes with a .npy file in place of the trial; got {trial}")
     found = stored_trial(trial, study, storage)
+    settings = TrialSettings.from_dict(json.loads(found.row["settings"]))
+
+    @cache
+    def dataset() -> "Dataset":
+        from trainables.dataset_interface.load_dataset import load_dataset
+
+        return load_dataset(settings.dataset, settings.cache_folder)
+
     rows = [
         _row(file.fold, score)
-        for file in _embeddings(found)
+        for file in _embeddings(found, dataset, settings.cache_folder)
         for score in stored_scores(
             file,
-            AskedScores(
-                names=known_metrics(file)[:1] if names is None else names,
-                ks=ks or _settings(found).ks,
-                strict=strict,
-                seed=seed,
-                has_pairs=VERIFICATION_PAIRS in _settings(found).dataset.options,
-            ),
-            dataset=lambda: _dataset(found),
+            names or known_metrics(file)[:1],
+            ks or settings.ks,
+            strict=strict,
+            has_pairs=VERIFICATION_PAIRS in settings.dataset.options,
+            dataset=dataset,
         )
     ]
     print_table([*rows, *_means(rows)], columns=_COLUMNS, as_json=as_json, as_csv=as_csv)
@@ -129,7 +129,9 @@ def _unique(items: Iterable[_Item]) -> tuple[_Item, ...]:
     return tuple(dict.fromkeys(items))
 
 
-def _embeddings(trial: StoredTrial) -> "Iterator[EmbeddingsFile]":
+def _embeddings(
+    trial: StoredTrial, dataset: "Callable[[], Dataset]", cache_folder: str | None
+) -> "Iterator[EmbeddingsFile]":
     """Test embeddings of each fold, as stored, or computed again by the stored weights.
 
     Raises:
@@ -148,9 +150,9 @@ def _embeddings(trial: StoredTrial) -> "Iterator[EmbeddingsFile]":
 
         say(f"No embeddings of fold {fold}: its weights compute them again.", err=True)
         # Code that a study names was trusted already when it trained.
-        model, dataset = load_model(models[fold], trust_code=True), _dataset(trial)
-        embeddings_ND, images = model.embed_test(dataset, _settings(trial).cache_folder)
-        yield embeddings_of_test(model.file, dataset, images, embeddings_ND)
+        model = load_model(models[fold], trust_code=True)
+        embeddings_ND, images = model.embed_test(dataset(), cache_folder)
+        yield embeddings_of_test(model.file, dataset(), images, embeddings_ND)
 
 
 def _why_nothing(trial: StoredTrial) -> str:
@@ -164,17 +166,6 @@ def _why_nothing(trial: StoredTrial) -> str:
         f"trial {trial.trial_id} left neither embeddings nor weights in {trial.folder}: they were "
         "deleted, or switched off by the study's `keep` when it ran"
     )
-
-
-def _settings(trial: StoredTrial) -> TrialSettings:
-    return TrialSettings.from_dict(json.loads(trial.row["settings"]))
-
-
-def _dataset(trial: StoredTrial) -> "Dataset":
-    from trainables.dataset_interface.load_dataset import load_dataset
-
-    settings = _settings(trial)
-    return load_dataset(settings.dataset, settings.cache_folder)
 
 
 def _row(fold: int, score: "Score") -> dict[str, object]:

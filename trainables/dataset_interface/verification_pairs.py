@@ -9,7 +9,7 @@ P = pairs.
 import csv
 import hashlib
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple, NoReturn
@@ -104,77 +104,52 @@ def read_pairs(
     """
     pairs = _pairs(path)
     folds_P = _folds(path, pairs)
-    lookup = _Lookup(path, images)
-    indices_2P = np.array(
-        [
-            [lookup.index(pair.line, pair.first) for pair in pairs],
-            [lookup.index(pair.line, pair.second) for pair in pairs],
-        ]
-    )
-    labels_2P = labels_N[indices_2P]
-    is_same_P = np.array([pair.is_same for pair in pairs])
-    for row, name in enumerate(("first", "second")):
-        for place in _first(~np.isin(labels_2P[row], test_classes)):
+    found = _images_named({name for pair in pairs for name in pair[1:3]}, images)
+    indices_P2 = np.empty((len(pairs), 2), dtype=np.int64)
+    for place, pair in enumerate(pairs):
+        classes = []
+        for column, name in enumerate((pair.first, pair.second)):
+            indices = found[name]
+            if not indices:
+                _refuse(path, pair.line, f"the data set has no image {name}")
+            if len(indices) > 1:
+                some = " and ".join(str(images[index]) for index in indices[:2])
+                _refuse(path, pair.line, f"{name} must be one image; it may be {some}")
+            indices_P2[place, column] = indices[0]
+            label = int(labels_N[indices[0]])
+            classes.append(class_names[label])
+            if label not in test_classes:
+                rule = f"images of pairs must be of test classes; {name} is of the training class"
+                _refuse(path, pair.line, f"{rule} {classes[-1]}")
+        if indices_P2[place, 0] == indices_P2[place, 1]:
+            _refuse(path, pair.line, f"a pair must be of two images; both are {pair.first}")
+        if (classes[0] == classes[1]) != pair.is_same:
+            called = "one class" if pair.is_same else "two"
             _refuse(
                 path,
-                pairs[place].line,
-                f"images of pairs must be of test classes; {getattr(pairs[place], name)} is of "
-                f"the training class {class_names[labels_2P[row, place]]}",
+                pair.line,
+                f"{pair.first} and {pair.second} are called {called}, but the data set has them "
+                f"in {classes[0]} and {classes[1]}",
             )
-    for place in _first(indices_2P[0] == indices_2P[1]):
-        pair = pairs[place]
-        _refuse(path, pair.line, f"a pair must be of two images; both are {pair.first}")
-    for place in _first((labels_2P[0] == labels_2P[1]) != is_same_P):
-        pair = pairs[place]
-        first, second = (class_names[label] for label in labels_2P[:, place])
-        _refuse(
-            path,
-            pair.line,
-            f"{pair.first} and {pair.second} are called {'one class' if pair.is_same else 'two'}, "
-            f"but the data set has them in {first} and {second}",
-        )
     return VerificationPairs(
-        first_P=indices_2P[0], second_P=indices_2P[1], is_same_P=is_same_P, folds_P=folds_P
+        first_P=indices_P2[:, 0].copy(),
+        second_P=indices_P2[:, 1].copy(),
+        is_same_P=np.array([pair.is_same for pair in pairs]),
+        folds_P=folds_P,
     )
 
 
-def _first(is_wrong_P: npt.NDArray[np.bool_]) -> list[int]:
-    """The place of the first that is wrong; nothing if none is."""
-    places: list[int] = np.flatnonzero(is_wrong_P)[:1].tolist()
-    return places
-
-
-class _Lookup:
-    """Images by the ends of their paths."""
-
-    def __init__(self, file: Path, images: Sequence[Path]) -> None:
-        self._file = file
-        self._images = images
-        self._by_stem: dict[str, list[int]] = {}
-        for index, image in enumerate(images):
-            self._by_stem.setdefault(image.stem, []).append(index)
-        self._found: dict[str, int] = {}
-
-    def index(self, line: int, name: str) -> int:
-        """Of the one image of this name; a name without a suffix has any."""
-        if name not in self._found:
-            found = list(self._matches(PurePosixPath(name)))
-            if not found:
-                _refuse(self._file, line, f"the data set has no image {name}")
-            if len(found) > 1:
-                named = " and ".join(str(self._images[index]) for index in found[:2])
-                _refuse(self._file, line, f"{name} must be one image; it may be {named}")
-            self._found[name] = found[0]
-        return self._found[name]
-
-    def _matches(self, name: PurePosixPath) -> Iterator[int]:
-        folders = name.parts[:-1]
-        for stem in dict.fromkeys((name.stem, name.name)):
-            for index in self._by_stem.get(stem, ()):
-                parts = self._images[index].parts
-                is_name = parts[-1] == name.name or stem == name.name
-                if is_name and parts[len(parts) - 1 - len(folders) : -1] == folders:
-                    yield index
+def _images_named(names: Collection[str], images: Sequence[Path]) -> dict[str, list[int]]:
+    """The images whose paths end in each name; a name without a suffix has any."""
+    tails = {name: "/".join(PurePosixPath(name).parts) for name in names}
+    found: dict[str, list[int]] = {tail: [] for tail in tails.values()}
+    for index, image in enumerate(images):
+        for path in {image, image.with_suffix("")}:
+            for start in range(len(path.parts)):
+                tail = "/".join(path.parts[start:])
+                if tail in found:
+                    found[tail].append(index)
+    return {name: found[tail] for name, tail in tails.items()}
 
 
 def _pairs(path: Path) -> list[_Pair]:
@@ -259,10 +234,10 @@ def _folds(path: Path, pairs: Sequence[_Pair]) -> _Indices:
     if len(names) < 2:
         raise TrialInputError(f"{path}: there must be at least 2 folds; got {names[0]} alone")
     for kind, is_kind_P in kinds.items():
-        for empty in _first(np.bincount(fold_of_P[is_kind_P], minlength=len(names)) == 0):
+        if missing := set(range(len(names))) - set(fold_of_P[is_kind_P].tolist()):
             raise TrialInputError(
-                f"{path}: each fold must have pairs of both kinds; fold {names[empty]} has none "
-                f"of {kind}"
+                f"{path}: each fold must have pairs of both kinds; fold {names[min(missing)]} has "
+                f"none of {kind}"
             )
     return fold_of_P.astype(np.int64)
 

@@ -27,7 +27,6 @@ class ClassRetrieval:
             None where every image is a query against all others.
         role: ``val`` or ``test``, copied to the scores.
         strict: whether a query without any positive counts, with the value 0, or is left out.
-        seed: seed of clustering and of folds of verification; 0 in the reports of trials.
         pairs: the pairs that are verified, by rows of the embeddings; None for all.
     """
 
@@ -36,7 +35,6 @@ class ClassRetrieval:
     is_gallery_N: Tensor | None = None
     role: str = "test"
     strict: bool = False
-    seed: int = 0
     pairs: VerificationPairs | None = None
 
     @cached_property
@@ -57,14 +55,12 @@ class ClassRetrieval:
     @cached_property
     def clustering(self) -> tuple[Score, ...]:
         """NMI and F1 of all images, queries and gallery alike."""
-        return clustering_scores(self.embeddings_ND, self.labels_N, role=self.role, seed=self.seed)
+        return clustering_scores(self.embeddings_ND, self.labels_N, role=self.role)
 
     @cached_property
     def verification(self) -> tuple[Score, ...]:
         """Accuracy, EER, AUC and ROC of pairs of images, queries and gallery alike."""
-        return verification_scores(
-            self.embeddings_ND, self.labels_N, self.pairs, role=self.role, seed=self.seed
-        )
+        return verification_scores(self.embeddings_ND, self.labels_N, self.pairs, role=self.role)
 
     def scores(self, names: Sequence[str], ks: Sequence[int]) -> tuple[Score, ...]:
         """Scores in the order of ``names``, and of each one for every K where it has one.

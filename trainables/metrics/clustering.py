@@ -7,7 +7,6 @@ import numpy.typing as npt
 from torch import Tensor
 
 from trainables.metrics._cosines import check_finite, unit_float32
-from trainables.metrics.clustering_facts import SEED
 from trainables.metrics.k_means import k_means
 from trainables.trial_reports import Score
 
@@ -50,9 +49,7 @@ def agreement(labels_N: _Counts, clusters_N: _Counts) -> Agreement:
     )
 
 
-def clustering_scores(
-    embeddings_ND: Tensor, labels_N: Tensor, *, role: str, seed: int = 0
-) -> tuple[Score, ...]:
+def clustering_scores(embeddings_ND: Tensor, labels_N: Tensor, *, role: str) -> tuple[Score, ...]:
     """NMI and F1 of as many k-means clusters as there are classes, on embeddings of length 1.
 
     All images are clustered, those alone in their class too: the number of clusters follows from
@@ -62,15 +59,13 @@ def clustering_scores(
         embeddings_ND: embeddings of any length and float type, on any device.
         labels_N: int64 class of each image.
         role: ``val`` or ``test``, copied to the scores.
-        seed: added to the seed of the start, to see how far values depend on it; 0 everywhere
-            else.
 
     Raises:
         ValueError: an embedding is not finite.
     """
     check_finite(embeddings_ND)
     labels = labels_N.cpu().numpy()
-    clusters_N = k_means(unit_float32(embeddings_ND), len(np.unique(labels)), seed=SEED + seed)
+    clusters_N = k_means(unit_float32(embeddings_ND), len(np.unique(labels)))
     found = agreement(labels, clusters_N.cpu().numpy())
     num_images = len(labels)
     return tuple(

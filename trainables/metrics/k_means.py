@@ -20,7 +20,7 @@ _EXACT_IMAGES = 1024
 _TIE_DECIMALS = 12
 
 
-def k_means(points_ND: Tensor, num_clusters: int, *, seed: int = SEED) -> Tensor:
+def k_means(points_ND: Tensor, num_clusters: int) -> Tensor:
     """Lloyd's algorithm from ``num_clusters`` images drawn without replacement.
 
     It ends after 20 iterations, or when no image moves and no cluster is empty. An image as near
@@ -30,12 +30,11 @@ def k_means(points_ND: Tensor, num_clusters: int, *, seed: int = SEED) -> Tensor
     Args:
         points_ND: finite, on any device; clustered by Euclidean distance as they are.
         num_clusters: number of clusters, at most N.
-        seed: seed of the draw of the images to start from.
 
     Returns:
         int64 (N,): the cluster of each image, on the device of the points.
     """
-    start_C = torch.randperm(len(points_ND), generator=torch.Generator().manual_seed(seed))
+    start_C = torch.randperm(len(points_ND), generator=torch.Generator().manual_seed(SEED))
     with full_precision():
         return _Clustering(points_ND, start_C[:num_clusters].to(points_ND.device)).run()
 

@@ -6,6 +6,8 @@ N = images, F = folds, L = levels of the score, T = thresholds.
 """
 
 import math
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -34,13 +36,22 @@ _Floats = npt.NDArray[np.float64]
 _Counts = npt.NDArray[np.int64]
 
 
+class _Value(NamedTuple):
+    """A score and the pairs that it is of."""
+
+    metric: str
+    value: float
+    counts: PairCounts
+    k: int | None = None
+    hits: int | None = None
+
+
 def verification_scores(
     embeddings_ND: Tensor,
     labels_N: Tensor,
     pairs: VerificationPairs | None = None,
     *,
     role: str,
-    seed: int = 0,
 ) -> tuple[Score, ...]:
     """Accuracy at the best threshold with its standard error, equal error rate, AUC, the ROC.
 
@@ -71,7 +82,6 @@ def verification_scores(
         labels_N: int64 class of each image.
         pairs: the pairs, by rows of the embeddings; None for all.
         role: ``val`` or ``test``, copied to the scores.
-        seed: added to the seed of the folds, to see how far accuracy depends on it.
 
     Returns:
         Scores; ``queries`` counts pairs of one class and ``gallery`` those of two, ``hits`` what
@@ -86,27 +96,35 @@ def verification_scores(
         counts = in_folds = count_given_pairs(embeddings_ND, pairs)
     else:
         counts = count_all_pairs(embeddings_ND, labels_N, None, num_steps=_STEPS)
-        in_folds = _count_in_folds(embeddings_ND, labels_N, seed=_SEED + seed)
+        in_folds = _count_in_folds(embeddings_ND, labels_N)
     num_same, num_different = int(counts.same_FL.sum()), int(counts.different_FL.sum())
     if not num_same or not num_different:
         raise ValueError(
             "verification needs pairs of one class and of two, but role "
             f"{role!r} has {num_same} and {num_different}"
         )
-    return (
-        *(_accuracy_scores(in_folds, role) if in_folds else ()),
-        *_curve_scores(counts, role),
+    return tuple(
+        Score(
+            role=role,
+            metric=it.metric,
+            k=it.k,
+            value=it.value,
+            hits=it.hits,
+            queries=int(it.counts.same_FL.sum()),
+            gallery=int(it.counts.different_FL.sum()),
+        )
+        for it in _scores(counts, in_folds)
     )
 
 
-def _count_in_folds(embeddings_ND: Tensor, labels_N: Tensor, *, seed: int) -> PairCounts | None:
-    folds_N = deal_classes(labels_N, seed=seed)
+def _count_in_folds(embeddings_ND: Tensor, labels_N: Tensor) -> PairCounts | None:
+    folds_N = deal_classes(labels_N)
     if folds_N is None:
         return None
     return count_all_pairs(embeddings_ND, labels_N, folds_N, num_steps=_STEPS_OF_FOLDS)
 
 
-def deal_classes(labels_N: Tensor, *, seed: int) -> Tensor | None:
+def deal_classes(labels_N: Tensor) -> Tensor | None:
     """Fold of each image, at most ten without a common class; None if there are no two.
 
     Classes are shuffled and dealt in turn, those with two images first. The order of the images
@@ -118,7 +136,9 @@ def deal_classes(labels_N: Tensor, *, seed: int) -> Tensor | None:
     num_folds = min(NUM_FOLDS, int((sizes_C > 1).sum()), len(classes_C) // 2)
     if num_folds < 2:
         return None
-    drawn_C = torch.randperm(len(classes_C), generator=torch.Generator().manual_seed(seed)).numpy()
+    drawn_C = torch.randperm(
+        len(classes_C), generator=torch.Generator().manual_seed(_SEED)
+    ).numpy()
     dealt_C = drawn_C[np.argsort(sizes_C[drawn_C] < 2, stable=True)]
     folds_C = np.empty_like(drawn_C)
     folds_C[dealt_C] = np.arange(len(classes_C)) % num_folds
@@ -152,51 +172,24 @@ def _accuracy_of(fold: int, counts: PairCounts) -> float:
     return float(accepted + rejected) / 2
 
 
-def _accuracy_scores(counts: PairCounts, role: str) -> tuple[Score, ...]:
-    accuracies_F = fold_accuracies(counts)
-    error = accuracies_F.std(ddof=1) / math.sqrt(len(accuracies_F))
-    return tuple(
-        Score(
-            role=role,
-            metric=metric,
-            value=float(value),
-            queries=int(counts.same_FL.sum()),
-            gallery=int(counts.different_FL.sum()),
-        )
-        for metric, value in (
-            ("verification_accuracy", accuracies_F.mean()),
-            ("verification_accuracy_se", error),
-        )
-    )
-
-
-def _curve_scores(counts: PairCounts, role: str) -> tuple[Score, ...]:
+def _scores(counts: PairCounts, in_folds: PairCounts | None) -> Iterator[_Value]:
+    if in_folds:
+        accuracies_F = fold_accuracies(in_folds)
+        yield _Value("verification_accuracy", float(accuracies_F.mean()), in_folds)
+        error = accuracies_F.std(ddof=1) / math.sqrt(len(accuracies_F))
+        yield _Value("verification_accuracy_se", float(error), in_folds)
     same_L, different_L = counts.same_FL.sum(0), counts.different_FL.sum(0)
-    num_same, num_different = int(same_L.sum()), int(different_L.sum())
     tars_T, fars_T = _rates(same_L), _rates(different_L)
-    values: list[tuple[str, int | None, float, int | None]] = [
-        ("eer", None, _equal_error_rate(fars_T, tars_T), None),
-        ("verification_auc", None, float(np.trapezoid(tars_T, fars_T)), None),
-    ]
+    yield _Value("eer", _equal_error_rate(fars_T, tars_T), counts)
+    yield _Value("verification_auc", float(np.trapezoid(tars_T, fars_T)), counts)
     false_accepts_T, accepts_T = (np.append(0, of_L.cumsum()) for of_L in (different_L, same_L))
+    num_same, num_different = int(same_L.sum()), int(different_L.sum())
     for k in _KS:
         allowed = math.floor(10.0 ** (-k / 10) * num_different * (1.0 + 1e-12))
         if allowed >= _LEAST_FALSE_ACCEPTS:
             lowest = int(np.searchsorted(false_accepts_T, allowed, side="right")) - 1
             hits = int(accepts_T[lowest])
-            values.append(("tar_at_far", k, hits / num_same, hits))
-    return tuple(
-        Score(
-            role=role,
-            metric=metric,
-            k=k,
-            value=value,
-            hits=hits,
-            queries=num_same,
-            gallery=num_different,
-        )
-        for metric, k, value, hits in values
-    )
+            yield _Value("tar_at_far", hits / num_same, counts, k, hits)
 
 
 def _rates(counts_L: _Counts) -> _Floats:

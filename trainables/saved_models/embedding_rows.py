@@ -21,14 +21,13 @@ from trainables.metrics.class_retrieval import ClassRetrieval
 _SUFFIXES = (".npy", ".safetensors")
 
 
-def read_rows(file: Path, labels_file: Path | None, *, strict: bool, seed: int) -> ClassRetrieval:
+def read_rows(file: Path, labels_file: Path | None, *, strict: bool) -> ClassRetrieval:
     """The embeddings and classes in a file, ready to be scored.
 
     Args:
         file: ``.npy`` or ``.safetensors``.
         labels_file: file of the classes; None where a ``.safetensors`` file holds them too.
         strict: see `ClassRetrieval`.
-        seed: see `ClassRetrieval`.
 
     Raises:
         TrialInputError: a file cannot be read, the classes are missing, or shapes or types are
@@ -58,7 +57,6 @@ def read_rows(file: Path, labels_file: Path | None, *, strict: bool, seed: int) 
         labels_N=labels_N.long(),
         is_gallery_N=arrays.get("gallery"),
         strict=strict,
-        seed=seed,
     )
 
 

@@ -1,7 +1,6 @@
 """Any metric of the test images of a trial, from its stored embeddings and without training."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import torch
 
@@ -19,25 +18,6 @@ _MAX_K = 2**31 - 1  # more than any gallery has
 _CONTINUOUS = {"ndcg": ndcg_scores, "mean_label_distance": mean_label_distance_scores}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskedScores:
-    """What is computed of the embeddings of a fold.
-
-    Attributes:
-        names: names of metrics, among `known_metrics`.
-        ks: the K of metrics that have one.
-        strict: see `ClassRetrieval`; without effect where the task is continuous, as the others.
-        seed: seed of clustering and of folds of verification.
-        has_pairs: whether the data set says which pairs are verified.
-    """
-
-    names: Sequence[str]
-    ks: Sequence[int]
-    strict: bool = False
-    seed: int = 0
-    has_pairs: bool = False
-
-
 def known_metrics(file: EmbeddingsFile) -> tuple[str, ...]:
     """Names of what can be computed of a trial; the first is what its search maximised."""
     if file.task == "continuous":
@@ -47,13 +27,22 @@ def known_metrics(file: EmbeddingsFile) -> tuple[str, ...]:
 
 
 def stored_scores(
-    file: EmbeddingsFile, asked: AskedScores, *, dataset: Callable[[], Dataset]
+    file: EmbeddingsFile,
+    names: Sequence[str],
+    ks: Sequence[int],
+    *,
+    strict: bool = False,
+    has_pairs: bool = False,
+    dataset: Callable[[], Dataset],
 ) -> tuple[Score, ...]:
     """Scores of the role ``test``; those the trial reported come out the same.
 
     Args:
         file: the embeddings.
-        asked: metrics and how they are computed.
+        names: metrics, among `known_metrics`.
+        ks: the K of metrics that have one.
+        strict: see `ClassRetrieval`; without effect where the task is continuous.
+        has_pairs: whether the data set says which pairs are verified.
         dataset: loads the data set; called only where images are retrieved by label distances, or
             given pairs are verified, which embeddings do not hold.
 
@@ -61,27 +50,37 @@ def stored_scores(
         TrialInputError: a metric is unknown for this task or cannot be computed, a K is out of
             range, or the data set is not the one of the trial.
     """
-    for name in asked.names:
+    for name in names:
         if name not in known_metrics(file):
             raise unknown_name("metric", name, known_metrics(file))
-    _check_ks(asked.ks)
+    _check_ks(ks)
+    embeddings_ND = torch.from_numpy(file.embeddings_ND)
     if file.task == "continuous":
-        return _by_label_distance(file, asked, dataset())
+        distances = _same_test(file, dataset()).label_distances
+        assert distances is not None, "the test hash is that of a data set with label distances"
+        ranking = label_ranking(
+            embeddings_ND,
+            distances.among(file.indices_N),
+            max(ks),
+            by_direction=file.by_direction,
+        )
+        return tuple(
+            score for name in names for score in _CONTINUOUS[name](ranking, ks, role="test")
+        )
     pairs = None
-    if asked.has_pairs and "verification" in asked.names:
+    if has_pairs and "verification" in names:
         pairs = _same_test(file, dataset()).verification_pairs
         assert pairs is not None, "the test hash is that of a data set with pairs"
         pairs = pairs.among(file.indices_N)
     is_gallery_N = file.is_gallery_N
     found = ClassRetrieval(
-        embeddings_ND=torch.from_numpy(file.embeddings_ND),
+        embeddings_ND=embeddings_ND,
         labels_N=torch.from_numpy(file.labels_N),
         is_gallery_N=None if is_gallery_N is None else torch.from_numpy(is_gallery_N),
-        strict=asked.strict,
-        seed=asked.seed,
+        strict=strict,
         pairs=pairs,
     )
-    return scores_of_classes(found, asked.names, asked.ks)
+    return scores_of_classes(found, names, ks)
 
 
 def scores_of_classes(
@@ -108,25 +107,6 @@ def scores_of_classes(
 def _check_ks(ks: Sequence[int]) -> None:
     if bad := [k for k in ks if not 1 <= k <= _MAX_K]:
         raise TrialInputError(f"every K must be at least 1 and at most {_MAX_K}; got {bad[0]}")
-
-
-def _by_label_distance(
-    file: EmbeddingsFile, asked: AskedScores, dataset: Dataset
-) -> tuple[Score, ...]:
-    found = _same_test(file, dataset).label_distances
-    assert found is not None, "the test hash is that of a data set with label distances"
-    distances = found.among(file.indices_N)
-    ranking = label_ranking(
-        torch.from_numpy(file.embeddings_ND),
-        distances,
-        max(asked.ks),
-        by_direction=file.by_direction,
-    )
-    return tuple(
-        score
-        for name in asked.names
-        for score in _CONTINUOUS[name](ranking, asked.ks, role="test")
-    )
 
 
 def _same_test(file: EmbeddingsFile, dataset: Dataset) -> Dataset:

@@ -10,7 +10,6 @@ N = images, B = some of them, C = channels, H, W = height and width, D = embeddi
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -26,10 +25,9 @@ from trainables.batches.labelled_images import LabelledImages, images_of_classes
 from trainables.dataset_interface.dataset import Dataset
 from trainables.device import trial_device
 from trainables.errors import TrialInputError
-from trainables.file_caches.build_progress import Progress, in_threads
-from trainables.file_caches.decoded_pixels import Pixels
-from trainables.file_caches.image_files import decode_rgb
-from trainables.hashing import digest
+from trainables.file_caches.array_cache import cache_folder_at
+from trainables.file_caches.build_progress import Progress
+from trainables.file_caches.image_files import ImageFiles
 from trainables.network.backbone_facts import is_import_path
 from trainables.network.network import Network
 from trainables.reproducibility import reproducible
@@ -39,12 +37,11 @@ from trainables.saved_models.model_file import ModelFile, Transform, read_model
 class TrainedModel:
     """The network of a model file, where it can work.
 
-    Nothing it does is random: the same images in the same order give the same bits on one machine,
-    device and number of threads; unless the trial compiled its network, those of its own test.
+    Nothing it does is random: the same images in the same order give the same bits on one machine
+    and device; unless the trial compiled its network, those of its own test.
 
     Args:
         file: weights and transform.
-        num_threads: number of threads of torch and of decoding; None for the trial's.
 
     Raises:
         TrialInputError: this version of podium has no such backbone, or another one of its name.
@@ -55,51 +52,14 @@ class TrainedModel:
             (B, C, H, W) to embeddings (B, D).
     """
 
-    def __init__(self, file: ModelFile, num_threads: int | None = None) -> None:
+    def __init__(self, file: ModelFile) -> None:
         self.file = file
-        self._num_threads = num_threads or file.settings.num_threads
+        self._num_threads = file.settings.num_threads
         self._device = trial_device()
         self.embedder = file.make_embedder().to(self._device)
         # To compile would cost minutes and need a compiler, for other last bits at most.
         training = replace(file.training, compile=False)
         self._network = Network(self.embedder, training, self._device)
-
-    @property
-    def transform(self) -> Transform:
-        """Of images.
-
-        Raises:
-            TrialInputError: the network takes none.
-        """
-        if self.file.transform is None:
-            raise TrialInputError(
-                f"this model of the data set {self.file.dataset['name']} takes vectors of "
-                f"{self.file.num_inputs} features, not images"
-            )
-        return self.file.transform
-
-    def problem_with(self, image: Path) -> str | None:
-        """Why an image file cannot be embedded; None if it can.
-
-        Raises:
-            TrialInputError: the network takes no images.
-        """
-        transform = self.transform
-        try:
-            height, width = _read_rgb(image).shape[:2]
-        except TrialInputError as error:
-            return str(error)
-        is_resized = transform.evaluation_crop is not None
-        if not is_resized and (height, width) != (transform.height, transform.width):
-            return (
-                f"{image} is {width} x {height}; this model was trained on images of "
-                f"{transform.width} x {transform.height} and does not resize"
-            )
-        return None
-
-    def problems_with(self, images: Sequence[Path]) -> list[str | None]:
-        """`problem_with` of each image file, several at a time."""
-        return list(in_threads(self.problem_with, images, what="reading images"))
 
     def embed_files(self, images: Sequence[str | Path]) -> npt.NDArray[np.float32]:
         """Embeddings of image files, (N, D), in their order; progress goes to standard error.
@@ -108,13 +68,20 @@ class TrainedModel:
         where the network was trained on grey.
 
         Raises:
-            TrialInputError: a file is not there, is no whole image, or has another size where the
-                model resizes none.
+            TrialInputError: the network takes no images; or a file is not there, is no whole
+                image, or has another size where the model resizes none.
         """
         if not images:
             return np.empty((0, self.file.settings.embedding_dim), dtype=np.float32)
-        batches = self._batches([Path(image) for image in images])
+        transform = self.file.transform
+        if transform is None:
+            raise TrialInputError(
+                f"this model of the data set {self.file.dataset['name']} takes vectors of "
+                f"{self.file.num_inputs} features, not images"
+            )
+        files = ImageFiles.hashed([Path(image) for image in images], cache_folder_at(None))
         progress = Progress("embedding", len(images))
+        batches = self._batches(files, transform)
         embeddings_ND = self._embed(batches, progress.advance).cpu().numpy()
         progress.end()
         return embeddings_ND
@@ -158,15 +125,14 @@ class TrainedModel:
                 advance(len(images_BCHW))
         return torch.cat(embeddings)
 
-    def _batches(self, paths: Sequence[Path]) -> ImageBatches:
-        transform = self.transform
+    def _batches(self, files: ImageFiles, transform: Transform) -> ImageBatches:
         if transform.evaluation_crop is None:
-            images_NHW = np.stack([self._grey(path) for path in paths])
+            images_NHW = np.stack([_grey(files, index, transform) for index in range(len(files))])
             images_N1HW = torch.from_numpy(images_NHW[:, None]).to(self._device)
             return ResidentBatches(images_N1HW, is_shifted=False)
         return HostBatches(
-            _Files(paths),
-            np.arange(len(paths)),
+            files,
+            np.arange(len(files)),
             image_size=transform.height,
             shorter_side=transform.shorter_side,
             crop_scale_min=None,
@@ -174,25 +140,28 @@ class TrainedModel:
             num_threads=self._num_threads,
         )
 
-    def _grey(self, path: Path) -> npt.NDArray[np.uint8]:
-        if problem := self.problem_with(path):
-            raise TrialInputError(problem)
-        return np.asarray(Image.fromarray(_read_rgb(path)).convert("L"))
+
+def _grey(files: ImageFiles, index: int, transform: Transform) -> npt.NDArray[np.uint8]:
+    image_HW3 = files.image(index)
+    height, width = image_HW3.shape[:2]
+    if (height, width) != (transform.height, transform.width):
+        raise TrialInputError(
+            f"{files.paths[index]} is {width} x {height}; this model was trained on images of "
+            f"{transform.width} x {transform.height} and does not resize"
+        )
+    return np.asarray(Image.fromarray(image_HW3).convert("L"))
 
 
-def load_model(
-    file: str | Path, num_threads: int | None = None, *, trust_code: bool = False
-) -> TrainedModel:
+def load_model(file: str | Path, *, trust_code: bool = False) -> TrainedModel:
     """The network in a model file, ready to embed.
 
     Args:
         file: file of ``podium export`` or of a results folder.
-        num_threads: see `TrainedModel`.
         trust_code: whether a module may be imported because the file names it. It does where the
             backbone was given by import path.
 
     Raises:
-        TrialInputError: the file is missing, damaged, or of a version of podium whose settings or
+        PodiumError: the file is missing, damaged, or of a version of podium whose settings or
             backbone this one does not have; or it names code that is not trusted.
     """
     model = read_model(file)
@@ -203,28 +172,4 @@ def load_model(
             " module as it is on this machine; if you trust the file, pass --trust-code, or"
             " trust_code=True in Python"
         )
-    return TrainedModel(model, num_threads)
-
-
-class _Files(Pixels):
-    """Image files, each read when it is indexed; unlike `ImageFiles` not hashed before."""
-
-    def __init__(self, paths: Sequence[Path]) -> None:
-        self._paths = paths
-
-    def __len__(self) -> int:
-        return len(self._paths)
-
-    def image(self, index: int) -> npt.NDArray[np.uint8]:
-        return _read_rgb(self._paths[index])
-
-    def content_hash(self, indices: npt.NDArray[np.int64]) -> str:
-        return digest([sha256(self._paths[index].read_bytes()).hexdigest() for index in indices])
-
-
-def _read_rgb(path: Path) -> npt.NDArray[np.uint8]:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise TrialInputError(f"{path} cannot be read: {error.strerror}") from error
-    return np.asarray(decode_rgb(content, path))
+    return TrainedModel(model)

@@ -134,15 +134,6 @@ def test_strictly_a_query_alone_in_its_class_is_a_miss():
     assert strict[0].value == sum(rank == 1 for rank in ranks) / 40
 
 
-def test_seed_0_clusters_as_a_trial_does_and_others_differently():
-    embeddings, labels = clustered(200, 20, 8, noise=2.0)
-    nmis = [
-        compute(("nmi",), embeddings, labels, ks=(1,), seed=seed)[0].value for seed in (0, 1, 2)
-    ]
-    assert nmis[0] == clustering_scores(embeddings, labels, role="test")[0].value
-    assert len(set(nmis)) == 3
-
-
 def test_a_collapsed_embedding_scores_nothing():
     embeddings, labels = torch.ones(30, 4), torch.arange(30) % 3
     is_gallery = torch.arange(30) < 15

@@ -6,9 +6,9 @@ from trainables.metrics import neighbours as module
 from trainables.metrics.neighbours import neighbours
 
 
-@pytest.mark.parametrize("chunk_queries", [256, 2])
-def test_neighbours_are_the_nearest_other_rows_best_first(monkeypatch, chunk_queries):
-    monkeypatch.setattr(module, "_CHUNK_QUERIES", chunk_queries)
+@pytest.mark.parametrize("exact_rows", [16384, 7])
+def test_neighbours_are_the_nearest_other_rows_best_first(monkeypatch, exact_rows):
+    monkeypatch.setattr(module, "_EXACT_ROWS", exact_rows)
     embeddings, _ = clustered(30, 5, 8, noise=1.0)
     rows = embeddings.double().tolist()
     indices, similarities = neighbours(embeddings, [3, 17, 29, 0, 8], 6)

@@ -14,7 +14,7 @@ LABELS = torch.tensor([5, 5, 1, 0, 2, 1, 1])
 
 
 def read(file, labels_file=None):
-    return read_rows(file, labels_file, strict=False, seed=0)
+    return read_rows(file, labels_file, strict=False)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])

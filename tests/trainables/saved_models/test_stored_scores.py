@@ -10,7 +10,7 @@ from podium.kept_files.embeddings_file import read_embeddings
 from tests.trainables.tiny_trials import tiny_trial
 from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.errors import TrialInputError
-from trainables.saved_models.stored_scores import AskedScores, known_metrics, stored_scores
+from trainables.saved_models.stored_scores import known_metrics, stored_scores
 from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
 from trainables.trial.run_trial import run_trial
 
@@ -31,7 +31,7 @@ def no_dataset():
 def again(file, reported, dataset=no_dataset):
     names = tuple(dict.fromkeys(score.metric for score in reported))
     ks = tuple(dict.fromkeys(score.k for score in reported if score.k is not None))
-    return stored_scores(file, AskedScores(names=names, ks=ks), dataset=dataset)
+    return stored_scores(file, names, ks, dataset=dataset)
 
 
 def test_metrics_of_classes_come_out_the_same_without_the_data_set(cache_folder, tmp_path):
@@ -54,7 +54,7 @@ def test_metrics_of_label_distances_come_out_the_same(cache_folder, tmp_path, lo
     assert again(file, reported, lambda: dataset) == reported
     assert known_metrics(file) == ("ndcg", "mean_label_distance")
     with pytest.raises(TrialInputError, match="unknown metric 'recall'; known: mean_label_distan"):
-        stored_scores(file, AskedScores(names=["recall"], ks=[1]), dataset=no_dataset)
+        stored_scores(file, ["recall"], [1], dataset=no_dataset)
 
 
 def test_label_distances_of_other_images_are_refused(cache_folder, tmp_path):
@@ -65,7 +65,7 @@ def test_label_distances_of_other_images_are_refused(cache_folder, tmp_path):
     with pytest.raises(
         TrialInputError, match="their label distances or pairs are not those of the trial"
     ):
-        stored_scores(file, AskedScores(names=["ndcg"], ks=[1]), dataset=lambda: letters)
+        stored_scores(file, ["ndcg"], [1], dataset=lambda: letters)
 
 
 def test_a_gallery_that_never_asks_is_kept_apart(tmp_path):
@@ -98,10 +98,8 @@ def test_strict_counts_queries_that_have_nothing_to_find(cache_folder, tmp_path)
     labels_N = file.labels_N.copy()
     labels_N[:40] = np.arange(40) + 1000  # in classes of their own
     alone = replace(file, labels_N=labels_N)
-    (lenient,) = stored_scores(alone, AskedScores(names=["recall"], ks=[1]), dataset=no_dataset)
-    (strict,) = stored_scores(
-        alone, AskedScores(names=["recall"], ks=[1], strict=True), dataset=no_dataset
-    )
+    (lenient,) = stored_scores(alone, ["recall"], [1], dataset=no_dataset)
+    (strict,) = stored_scores(alone, ["recall"], [1], strict=True, dataset=no_dataset)
     assert (lenient.queries, strict.queries) == (120, 160)
     assert strict.hits == lenient.hits
 
@@ -110,4 +108,4 @@ def test_strict_counts_queries_that_have_nothing_to_find(cache_folder, tmp_path)
 def test_a_k_below_1_is_refused(cache_folder, tmp_path, ks):
     _, file = left_by(tiny_trial(cache_folder, loss="untrained", epochs=0), tmp_path)
     with pytest.raises(TrialInputError, match="every K must be at least 1"):
-        stored_scores(file, AskedScores(names=["recall"], ks=ks), dataset=no_dataset)
+        stored_scores(file, ["recall"], ks, dataset=no_dataset)

@@ -118,7 +118,6 @@ def test_one_by_one_or_together_gives_the_same_embeddings(kept, tmp_path):
 def test_images_of_any_kind_are_embedded(kept, tmp_path, mode, suffix):
     file = photograph(tmp_path, f"image.{suffix}", mode=mode)
     model = of_photographs(kept)
-    assert model.problem_with(file) is None
     assert np.isfinite(model.embed_files([file])).all()
 
 
@@ -138,10 +137,8 @@ def test_broken_and_missing_images_are_reported(kept, tmp_path):
     cut = tmp_path / "cut.png"
     cut.write_bytes(whole.read_bytes()[:200])
     model = of_photographs(kept)
-    problems = model.problems_with([whole, cut, tmp_path / "none.png"])
-    assert problems[0] is None
-    assert "cut.png cannot be decoded" in problems[1]
-    assert "none.png cannot be read: No such file" in problems[2]
+    with pytest.raises(TrialInputError, match=r"none\.png cannot be read: No such file"):
+        model.embed_files([whole, tmp_path / "none.png"])
     with pytest.raises(TrialInputError, match=r"cut\.png cannot be decoded"):
         model.embed_files([whole, cut])
 
@@ -149,7 +146,7 @@ def test_broken_and_missing_images_are_reported(kept, tmp_path):
 def test_a_network_for_vectors_takes_no_images(kept, tmp_path):
     model = TrainedModel(replace(kept[1].model, transform=None))
     with pytest.raises(TrialInputError, match="takes vectors of None features, not images"):
-        model.problem_with(tmp_path)
+        model.embed_files([photograph(tmp_path, "a.png")])
 
 
 def test_a_module_that_a_file_names_is_imported_only_on_trust(kept, tmp_path, monkeypatch):
