@@ -12,7 +12,6 @@ import polars as pl
 
 from analysis.protocols.selection_quality import (
     SelectionQuality,
-    config_points,
     selection_quality,
 )
 from analysis.scores.protocol_runs import Protocol, stopping_protocols
@@ -33,7 +32,6 @@ class ScoringRuns:
         no_scale: why there is no scale; else empty.
         own: picks of each protocol, scored by its own runs of other repeats; None if impossible.
         no_own: why own runs score no picks, or not those of all protocols; else empty.
-        configs: validation and test score of each config, from ``config_points``.
     """
 
     is_recorded: bool
@@ -41,7 +39,6 @@ class ScoringRuns:
     no_scale: str
     own: SelectionQuality | None
     no_own: str
-    configs: pl.DataFrame
 
     @property
     def fairest(self) -> SelectionQuality | None:
@@ -71,7 +68,6 @@ def scoring_runs(
         no_scale=no_scale,
         own=own,
         no_own=_no_own_reason(runs, stopping, is_scored=own is not None),
-        configs=config_points(runs, tested=tested),
     )
 
 

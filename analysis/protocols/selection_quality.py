@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
 import polars as pl
 
 from analysis.estimates.wilson_interval import wilson_interval
@@ -13,7 +12,6 @@ from analysis.hypothesis_tests.group_means import (
     independent_cells,
     paired_differences,
 )
-from analysis.scores.protocol_run_checks import SEARCH
 from analysis.selection.selection_candidates import (
     Candidates,
     config_candidates,
@@ -26,7 +24,6 @@ from analysis.selection.selection_regret import (
     comparable,
     mean_regret,
 )
-from analysis.selection.validation_test_agreement import compared_configs_and_runs
 
 _MEANS = tuple(measure for measure in CHOICE_MEASURES if measure != "top_1")
 _ON_SCALE = ("picked_test", "tau")
@@ -97,47 +94,6 @@ def _with_enough_tests(candidates: Candidates) -> Candidates:
     """
     _, kept_C = comparable(candidates, ~candidates.is_own_E)
     return candidates if kept_C.mean() >= _LEAST_SHARE else own_tests(candidates)
-
-
-def config_points(runs: pl.DataFrame, *, tested: pl.DataFrame | None = None) -> pl.DataFrame:
-    """Validation and test of every config that can be compared, and what was picked.
-
-    Args:
-        runs: search runs, from ``checked_runs``.
-        tested: test runs to score configs by, as in ``config_candidates``.
-
-    Returns:
-        ``block``, ``loss``, ``protocol``, ``repeat``, ``config``, ``val``, ``test`` (mean over
-        runs other than its own; of its own where a search has no other), ``is_picked`` and
-        ``is_best`` (all that tie). Sorted, within a search as suggested.
-    """
-    rows = []
-    for candidates in config_candidates(runs, tested=tested):
-        kept_C, used_E = compared_configs_and_runs(candidates, "other")
-        if not kept_C.any():
-            kept_C, used_E = compared_configs_and_runs(candidates, "own")
-        place = dict(zip(SEARCH, (*candidates.place, candidates.unit), strict=True))
-        means_C = candidates.test_CE[:, used_E].mean(axis=1) if used_E.any() else candidates.val_C
-        best = means_C[kept_C].max(initial=-np.inf)
-        rows += [
-            {
-                **place,
-                "config": candidates.candidates[c],
-                "val": float(candidates.val_C[c]),
-                "test": float(means_C[c]),
-                "is_picked": bool(candidates.val_C[c] == candidates.val_C.max()),
-                "is_best": bool(means_C[c] == best),
-            }
-            for c in np.flatnonzero(kept_C)
-        ]
-    schema = {
-        **dict.fromkeys(SEARCH[:3], pl.String),
-        "repeat": pl.Int64,
-        "config": pl.String,
-        **dict.fromkeys(("val", "test"), pl.Float64),
-        **dict.fromkeys(("is_picked", "is_best"), pl.Boolean),
-    }
-    return pl.DataFrame(rows, schema=schema)
 
 
 def loss_selection_regret(runs: pl.DataFrame, finals: pl.DataFrame) -> pl.DataFrame:

@@ -2,29 +2,21 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import get_args
 
 import polars as pl
 
 from analysis.figures.series import Series
-from analysis.page.html_page import Cell, Column, Fold, Paragraph, Section, Table
+from analysis.page.html_page import Cell, Column, Paragraph, Section, Table
 from analysis.scores.final_scores import BASELINE
 from analysis.scores.gpu_shares import gpus_per_trial, has_gpus
 from analysis.scores.protocol_runs import attempt_table
 from analysis.study_results.study_results import StudyResults
-from analysis.wording import MISSING, MOST_NAMED, counted, duration, listed, percent
+from analysis.wording import MISSING, MOST_NAMED, counted, duration, listed
 from orchestrator.results.records.runs import (
-    ESTIMATE,
-    RunSpent,
-    Use,
-    latest_runs,
     wall_seconds_of,
 )
 
 _STATES = ("COMPLETE", "PRUNED", "FAILED")
-_USES: tuple[Use, ...] = get_args(Use)
-_WASTED: tuple[Use, ...] = ("failed", "repeated", "unfinished")
-_UNKNOWN_LOSS = "unknown"  # of searches without a row
 
 
 def compute_cost(results: StudyResults, series: Mapping[str, Series]) -> Section:
@@ -38,7 +30,6 @@ def compute_cost(results: StudyResults, series: Mapping[str, Series]) -> Section
             *_cancelled(results),
             _counts(results, series),
             _failures(results) or Paragraph(text="No trial failed."),
-            *_spending(results, series),
         ),
     )
 
@@ -229,67 +220,3 @@ def _failures(results: StudyResults) -> Table | None:
         note="The command “podium trials STUDY --failed” shows traceback and log; once a cause is"
         " fixed, “podium run STUDY --retry-failed” runs these trials again.",
     )
-
-
-def _spending(results: StudyResults, series: Mapping[str, Series]) -> Iterator[Fold]:
-    """Time by loss and use; no table where runs did not record what they spent."""
-    spent = [one for run in results.recorded_runs for one in run.spent]
-    if not spent:
-        return
-    on_gpus = any(one.gpu_seconds for one in spent)
-    losses = dict(results.trials.select("search", "loss").unique().iter_rows())
-    sums: dict[str, dict[Use, float]] = {}
-    for one in spent:
-        of_loss = sums.setdefault(losses.get(one.search, _UNKNOWN_LOSS), dict.fromkeys(_USES, 0.0))
-        of_loss[one.use] += _seconds(one, on_gpus=on_gpus)
-    total = {use: sum(of_loss[use] for of_loss in sums.values()) for use in _USES}
-    unit = "GPUs" if on_gpus else "slots without a GPU"
-    table = Table(
-        name="spending",
-        caption=f"Time of {unit} by loss and by the outcome of each attempt at a trial.",
-        columns=(
-            *Column.texts("Loss"),
-            *Column.numbers(*(use.capitalize() for use in _USES), "All", "Wasted at most"),
-        ),
-        rows=(
-            *((Cell.named(loss, series), *_spending_cells(sums[loss])) for loss in sorted(sums)),
-            (Cell(text="all", order="~"), *_spending_cells(total)),
-        ),
-        note=_spending_note(results),
-    )
-    yield Fold(summary="Time by the outcome of attempts", parts=(table,))
-
-
-def _seconds(one: RunSpent, *, on_gpus: bool) -> float:
-    return one.gpu_seconds if on_gpus else one.seconds
-
-
-def _spending_cells(of_loss: Mapping[Use, float]) -> tuple[Cell, ...]:
-    whole = sum(of_loss.values())
-    wasted = sum(of_loss[use] for use in _WASTED)
-    share = wasted / whole if whole else None
-    return (
-        *(Cell(text=duration(of_loss[use]), order=of_loss[use]) for use in _USES),
-        Cell(text=duration(whole), order=whole),
-        Cell(text=percent(share), order=share or 0.0),
-    )
-
-
-def _spending_note(results: StudyResults) -> str:
-    note = (
-        "From the moment a worker had an attempt until it ended. Wasted are failed, repeated and"
-        " unfinished attempts: at most, since what was repeated or unfinished may have resumed"
-        " from"
-        " a checkpoint. The driver measured it, with baselines and with attempts whose end is"
-        " unknown, which the sum of attempts above leaves out."
-    )
-    if any(run.number == ESTIMATE for run in results.recorded_runs):
-        note += " Of runs from before this was recorded, the training time of rows is counted."
-    runs = results.recorded_runs
-    killed = [run.number for run in runs if run.end is None and run not in latest_runs(runs)]
-    if killed:
-        note += (
-            f" {len(killed)} of {len(results.recorded_runs)} runs were killed: the last seconds"
-            " of these are missing."
-        )
-    return note

@@ -1,14 +1,10 @@
-"""Hyperparameter importance above noise, tunability, and where the best configs lie."""
+"""Hyperparameter importance above noise, and where the best configs lie."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from analysis.estimates.confidence_intervals import FEWEST_VALUES
-from analysis.figures.axis import Axis
 from analysis.figures.estimate import Estimate
 from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
-from analysis.figures.lines import Line, lines_plot
-from analysis.figures.plot import Plot
 from analysis.figures.series import Series
 from analysis.hyperparameters.best_regions import BestRange, BestRegion, RangeEnd
 from analysis.hyperparameters.findings_text import (
@@ -21,7 +17,6 @@ from analysis.hyperparameters.findings_text import (
     region_text,
 )
 from analysis.hyperparameters.searched_ranges import searched_range_text, value_text
-from analysis.hyperparameters.tunability import Tunability, tunability_of
 from analysis.hyperparameters.tuned_hyperparameters import (
     TunedHyperparameters,
     tuned_hyperparameters,
@@ -35,14 +30,12 @@ from analysis.page.html_page import (
     Paragraph,
     Part,
     Section,
-    SideBySide,
     Table,
 )
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted, in_percent, p_value, percent, range_of
 from orchestrator.results.records.metric_columns import RankedScore
 
-_WITHIN = (0.5, 1.0, 2.0, 5.0)
 _MOST_WARNINGS = 2  # beyond, they are folded
 _MOST_BARS = 16  # of all losses in one plot; beyond, the reader chooses a loss
 
@@ -65,11 +58,7 @@ def section_of(
         asked: score that the reader asked for.
         series: looks of the losses.
     """
-    figures: list[Table | Illustration] = []
-    if tuned.importances["importance"].is_not_null().any():
-        figures.append(_importance(tuned, series))
-    if tunabilities := tunability_of(tuned.searches, _WITHIN):
-        figures.append(_tunability(tunabilities, tuned, series))
+    is_known = tuned.importances["importance"].is_not_null().any()
     sentences = tuple(loss_sentences(tuned))
     return Section(
         name="hyperparameters",
@@ -78,7 +67,7 @@ def section_of(
             Paragraph(text=importance_headline(tuned)),
             *(Paragraph(text=text) for text in _compared_by(tuned, asked)),
             *_warnings(tuned),
-            *((SideBySide(parts=tuple(figures)),) if figures else ()),
+            *((_importance(tuned, series),) if is_known else ()),
             *((Bullets(items=sentences),) if sentences else ()),
             *(
                 (Fold(summary="Best regions", parts=(_regions(tuned, series),)),)
@@ -213,69 +202,6 @@ def _importance_table(tuned: TunedHyperparameters, series: Mapping[str, Series])
         f" {_interval_text(tuned)}.",
         is_sortable=True,
     )
-
-
-def _tunability(
-    tunabilities: tuple[Tunability, ...],
-    tuned: TunedHyperparameters,
-    series: Mapping[str, Series],
-) -> Illustration:
-    lines = []
-    for item in tunabilities:
-        within = [
-            Cell.percent(
-                interval.estimate,
-                detail="" if interval.low is None else _clipped(interval.low, interval.high),
-            )
-            for interval in item.within
-        ]
-        counts = map(Cell.count, (item.num_trials, item.num_pruned, item.num_failed))
-        lines.append((Cell.named(item.loss, series), *within, *counts))
-    blocks = counted(max(item.num_blocks for item in tunabilities), "block")
-    within_labels = [f"Within {distance:g}" for distance in _WITHIN]
-    return Illustration(
-        name="ease",
-        plots=(_tunability_plot(tunabilities),),
-        caption=f"Tunability: share of the configs of a loss within so many points"
-        f" {tuned.score.label} of the best of their search, on {tuned.role}, mean over {blocks}."
-        " Pruned and failed configs count as never close.",
-        table=Table(
-            name="ease-table",
-            caption=f"Configs within so many points of the best of their search, mean over"
-            f" {blocks}; 95 % t intervals over blocks, from {FEWEST_VALUES} on",
-            columns=(
-                *Column.texts("Loss"),
-                *Column.numbers(*within_labels, "Configs", "Pruned", "Failed"),
-            ),
-            rows=tuple(lines),
-            is_sortable=True,
-        ),
-    )
-
-
-def _tunability_plot(tunabilities: tuple[Tunability, ...]) -> Plot:
-    best_first = sorted(tunabilities, key=lambda item: -item.shares.mean())
-    return lines_plot(
-        (
-            Line(
-                name=item.loss,
-                xs=item.distances.tolist(),
-                ys=(PERCENT * item.shares).tolist(),
-            )
-            for item in best_first
-        ),
-        x=Axis(label="Points below the best of its search"),
-        y=Axis(label="Configs, %", limits=(0, PERCENT), digits=0),
-        name="ease-plot",
-        title="Tunability of each loss",
-        description="A curve that rises early belongs to a loss that is easy to tune. The numbers"
-        " are in the table after the figure.",
-    )
-
-
-def _clipped(low: float, high: float | None) -> str:
-    assert high is not None
-    return f"{percent(max(0.0, low))} to {percent(min(1.0, high))}"
 
 
 def _regions(tuned: TunedHyperparameters, series: Mapping[str, Series]) -> Table:

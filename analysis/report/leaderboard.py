@@ -3,16 +3,15 @@
 from collections.abc import Mapping, Sequence
 
 from analysis.figures.series import Series
-from analysis.page.html_page import Cell, Column, Fold, Paragraph, Part, Section, Table
+from analysis.page.html_page import Cell, Column, Paragraph, Part, Section, Table
 from analysis.report.all_blocks import all_blocks
 from analysis.report.fairness import fairness_note
 from analysis.report.rank_intervals import (
     bootstrap_note,
     left_out_podiums,
-    rank_intervals,
     uncertainty_cells,
 )
-from analysis.report.summary import MOST_ROWS, rank_cell
+from analysis.report.summary import rank_cell
 from analysis.study_results.study_results import StudyResults
 from analysis.tournament.medals import rank_ranges, shared_places
 from analysis.tournament.rank_stability import RankStability
@@ -47,8 +46,7 @@ def rank_parts(
 ) -> tuple[Part, ...]:
     """The table of ranks, and the first three without each block.
 
-    Where blocks lack scores, the order over all of them comes first. Intervals are drawn where
-    there are more competitors than the picture of the summary has.
+    Where blocks lack scores, the order over all of them comes first.
 
     Args:
         tournament: the tournament, whose scores are shown in their own unit.
@@ -63,18 +61,7 @@ def rank_parts(
         _table(tournament, stability, series, metric),
         *aside,
         *(Paragraph(text=podium, style="note") for podium in podiums),
-        *_all_intervals(stability, series),
     )
-
-
-def _all_intervals(
-    stability: RankStability | None, series: Mapping[str, Series]
-) -> tuple[Part, ...]:
-    """The intervals of all ranks, folded; nothing where the summary draws all of them."""
-    if stability is None or len(stability.bootstrap.competitors) <= MOST_ROWS:
-        return ()
-    summary = f"Average ranks of all {len(stability.bootstrap.competitors)} competitors"
-    return (Fold(summary=summary, parts=(rank_intervals(stability, series),)),)
 
 
 def _table(

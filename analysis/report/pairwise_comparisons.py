@@ -1,16 +1,8 @@
-"""Pairwise comparisons: which pairs of competitors differ significantly.
+"""Pairwise comparisons: which pairs of competitors differ significantly."""
 
-C competitors.
-"""
-
-from collections.abc import Callable, Mapping
-
-import numpy as np
-from numpy.typing import NDArray
+from collections.abc import Mapping
 
 from analysis.figures.critical_difference import critical_difference_plot
-from analysis.figures.matrix import MatrixText, Scale, matrix_plot
-from analysis.figures.plot import Plot
 from analysis.figures.series import Series
 from analysis.hypothesis_tests.pairwise_comparisons import Pair
 from analysis.page.html_page import (
@@ -26,10 +18,10 @@ from analysis.page.html_page import (
 )
 from analysis.report.paired_differences import paired_differences
 from analysis.study_results.study_results import StudyResults
-from analysis.tournament.primary_test_text import METHODS, adjusted_word
+from analysis.tournament.primary_test_text import METHODS
 from analysis.tournament.tournament import Tournament
 from analysis.tournament.verdict_text import smallest_p_sentence
-from analysis.wording import MISSING, counted, listed, p_equals, range_of
+from analysis.wording import MISSING, counted, listed, range_of
 from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.results.records.tournament_rules import TEST_LABELS, PrimaryTest, rules_of
 
@@ -64,7 +56,7 @@ def pair_parts(
     rope: float | None = None,
     fairness: Fairness | None = None,
 ) -> tuple[Part, ...]:
-    """Paired differences, the matrices of all pairs, the critical-difference diagram, and a list.
+    """Paired differences, the critical-difference diagram, and every pair.
 
     Args:
         tournament: the tournament, whose scores are shown in their own unit.
@@ -79,7 +71,6 @@ def pair_parts(
             _diagram(tournament),
             num_competitors=len(tournament.names),
         ),
-        _pair_figure(tournament, series),
         Fold(summary="Every pair, with wins and the other tests", parts=(pairs,)),
     )
 
@@ -171,127 +162,6 @@ def _group_table(groups: Mapping[PrimaryTest, Groups], tournament: Tournament) -
     )
 
 
-def _pair_figure(tournament: Tournament, series: Mapping[str, Series]) -> Illustration:
-    """The gaps and win rates of all pairs as maps, with their matrix."""
-    return Illustration(
-        name="pair-figure",
-        plots=(_gaps(tournament), _win_rates(tournament)),
-        selector="Of each pair",
-        caption="Row against column over"
-        f" {counted(len(tournament.blocks), 'block')}: mean gap in points, and share of blocks in"
-        " which the row scores higher, ties counted as half. Framed: significantly different by"
-        f" the primary test ({METHODS[tournament.test]}, {100 * tournament.alpha:g} %).",
-        table=_pair_matrix(tournament, series),
-    )
-
-
-def _gaps(tournament: Tournament) -> Plot:
-    gaps_CC = _both_ways(tournament, lambda pair, sign: sign * pair.mean_difference)
-    largest = float(np.nanmax(np.abs(gaps_CC)))
-    return matrix_plot(
-        tournament.names,
-        tournament.names,
-        gaps_CC,
-        Scale(
-            label="Mean gap of row over column, points",
-            start=-largest,
-            end=largest,
-            is_diverging=True,
-            is_signed=True,
-        ),
-        MatrixText(
-            joint="minus",
-            framed="significantly different",
-            details=_details(
-                tournament, lambda pair, _: p_equals(pair.p) if pair.p is not None else ""
-            ),
-        ),
-        name="pair-gaps",
-        title="Mean gap of each pair of competitors",
-        description=f"Rows and columns are {len(tournament.names)} competitors, best first; the"
-        f" largest gap is {largest:.2f} points. Framed pairs differ significantly.",
-        label="Mean gap",
-        is_framed_RC=_are_different(tournament),
-    )
-
-
-def _win_rates(tournament: Tournament) -> Plot:
-    shares_CC = _both_ways(
-        tournament,
-        lambda pair, sign: 50 + 50 * sign * (pair.wins - pair.losses) / len(tournament.blocks),
-    )
-    return matrix_plot(
-        tournament.names,
-        tournament.names,
-        np.round(shares_CC),
-        Scale(label="Blocks won by the row, %", start=0, end=100, is_diverging=True, digits=0),
-        MatrixText(
-            joint="against",
-            framed="significantly different",
-            details=_details(tournament, _won),
-        ),
-        name="pair-wins",
-        title="Win rate of each pair of competitors",
-        description=f"Rows and columns are {len(tournament.names)} competitors, best first: the"
-        " share of blocks in which the row scores higher, ties counted as half.",
-        label="Win rate",
-        is_framed_RC=_are_different(tournament),
-    )
-
-
-def _both_ways(tournament: Tournament, value: Callable[[Pair, int], float]) -> NDArray[np.float64]:
-    """A value of every ordered pair, by its sign; NaN on the diagonal."""
-    index = {name: position for position, name in enumerate(tournament.names)}
-    values_CC = np.full((len(index), len(index)), np.nan)
-    for pair in tournament.pairs:
-        a, b = index[pair.a], index[pair.b]
-        values_CC[a, b], values_CC[b, a] = value(pair, 1), value(pair, -1)
-    return values_CC
-
-
-def _are_different(tournament: Tournament) -> NDArray[np.bool_]:
-    found_CC = _both_ways(tournament, lambda pair, _: pair.differs(tournament.alpha))
-    return np.equal(found_CC, 1)
-
-
-def _details(
-    tournament: Tournament, text: Callable[[Pair, int], str]
-) -> tuple[tuple[str, ...], ...]:
-    """A text of every ordered pair, by its sign."""
-    found = {(pair.a, pair.b): text(pair, 1) for pair in tournament.pairs}
-    found |= {(pair.b, pair.a): text(pair, -1) for pair in tournament.pairs}
-    return tuple(
-        tuple(found.get((row, column), "") for column in tournament.names)
-        for row in tournament.names
-    )
-
-
-def _won(pair: Pair, sign: int) -> str:
-    won, tied, lost = (pair.wins, pair.ties, pair.losses)[::sign]
-    return f"{won} won, {tied} tied, {lost} lost"
-
-
-def _pair_matrix(tournament: Tournament, series: Mapping[str, Series]) -> Table:
-    """Row minus column, below it wins/ties/losses and adjusted p; best first both ways."""
-    names = tournament.names
-    found = {(pair.a, pair.b): pair for pair in tournament.pairs}
-    rows = [
-        (
-            Cell.named(row, series),
-            *(_matrix_cell(found, row, column, tournament) for column in names),
-        )
-        for row in names
-    ]
-    return Table(
-        name="pair-matrix",
-        caption=f"Mean gap of row over column in points; blocks won/tied/lost by the row, and"
-        f" {adjusted_word(tournament.test)} p",
-        columns=(*Column.texts("Of"), *Column.named(names, series)),
-        rows=tuple(rows),
-        note=_verdict_note(tournament),
-    )
-
-
 def _pair_list(
     tournament: Tournament, series: Mapping[str, Series], *, fairness: Fairness | None = None
 ) -> Table:
@@ -326,6 +196,7 @@ def _pair_list(
             *(Column.texts("Not equal in") if fairness else ()),
         ),
         rows=tuple(rows),
+        note=_verdict_note(tournament),
         is_sortable=True,
     )
 
@@ -338,26 +209,6 @@ def _unequal(pair: Pair, fairness: Fairness) -> Cell:
         if item.area not in ("loss", "protocol") and item.separates(pair.a, pair.b)
     ]
     return Cell(text=", ".join(dict.fromkeys(names)) or MISSING)
-
-
-def _matrix_cell(
-    found: Mapping[tuple[str, str], Pair], row: str, column: str, tournament: Tournament
-) -> Cell:
-    if row == column:
-        return Cell(text=MISSING)
-    pair = found.get((row, column))
-    sign = 1 if pair else -1
-    pair = pair or found[column, row]
-    return Cell.signed(
-        sign * pair.mean_difference,
-        detail="; ".join(
-            [
-                "/".join(map(str, (pair.wins, pair.ties, pair.losses)[::sign])),
-                *([p_equals(pair.p)] if pair.p is not None else []),
-            ]
-        ),
-        is_best=pair.differs(tournament.alpha),
-    )
 
 
 def _adjusted(pair: Pair, tournament: Tournament) -> list[tuple[float | None, bool]]:

@@ -1,7 +1,6 @@
 """The section on validation protocols: which selects best, at what cost, and how sure that is."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 import polars as pl
 
@@ -11,8 +10,6 @@ from analysis.figures.scatter import Point, scatter_plot
 from analysis.figures.series import Series, series_of
 from analysis.page.html_page import (
     Bullets,
-    Cell,
-    Column,
     Heading,
     Illustration,
     Paragraph,
@@ -42,9 +39,6 @@ from analysis.protocols.selected_configs import protocol_headline
 from analysis.report.default_tuned_refit import default_tuned_refit
 from analysis.report.protocol_tables import estimate, page_table
 from analysis.study_results.study_results import PERCENT, StudyResults
-from analysis.wording import MISSING, counted, number
-
-_MOST_MARKS = 2_000  # of all panels together
 
 
 def protocols(results: StudyResults, losses: Mapping[str, Series]) -> Section | None:
@@ -86,12 +80,9 @@ def _comparison(study: ProtocolStudy, series: Mapping[str, Series]) -> Iterator[
         yield Heading(text="Regret against cost" if front else "Cost")
         yield front or costs
     agreement = _shown(series, agreement_table(study))
-    scatter = _scatter(study, series)
-    if scatter or agreement:
+    if agreement:
         yield Heading(text="Rank agreement of validation and test")
-    yield from agreement
-    if scatter:
-        yield scatter
+        yield from agreement
     for optimism in _shown(series, optimism_table(study)):
         yield Heading(text="Optimism of selected configs")
         yield optimism
@@ -211,104 +202,4 @@ def regret_against_cost(
         " protocols that no other beats in both; hollow ones leak and are not on the front. Where"
         " intervals overlap, the front may differ in another study.",
         table=table,
-    )
-
-
-def _scatter(study: ProtocolStudy, series: Mapping[str, Series]) -> Illustration | None:
-    """One search of each protocol: that of the first block and loss, in its first repeat."""
-    first = study.picks.configs.sort("block", "loss", "repeat").head(1)
-    if first.is_empty():
-        return None
-    keys = first.select("block", "loss", "repeat").row(0, named=True)
-    shown = study.picks.configs.filter(pl.col(name) == value for name, value in keys.items())
-    points = {label: shown.filter(pl.col("protocol") == label) for label in study.order}
-    points = {label: found for label, found in points.items() if len(found) > 1}
-    if not points:
-        return None
-    most = _MOST_MARKS // len(points)
-    kept = {label: thin_configs(found, most) for label, found in points.items()}
-    tests = [PERCENT * value for found in kept.values() for value in found["test"]]
-    plots = tuple(
-        scatter_plot(
-            [_point(row, study.shown[label]) for row in found.to_dicts()],
-            x=Axis(label=f"Validation {study.metric}, %"),
-            y=Axis.over(f"Test {study.metric}, %", tests),
-            name=f"protocol-configs-{number}",
-            label=study.shown[label],
-            title=f"Configs under {study.shown[label]}",
-            description=f"Validation against test {study.metric} of every config of one search; a"
-            " ring marks the config selected on validation, a square the best on test.",
-            looks={study.shown[label]: look for label, look in series.items()},
-        )
-        for number, (label, found) in enumerate(kept.items())
-    )
-    left_out = sum(map(len, points.values())) - sum(map(len, kept.values()))
-    omitted = f" {counted(left_out, 'config')} between them are left out." if left_out else ""
-    return Illustration(
-        name="protocol-configs",
-        plots=plots,
-        caption=f"Validation against test of every config of one search: {keys['block']},"
-        f" {keys['loss']}, repeat {keys['repeat']}. A ring marks the config selected on"
-        f" validation, a square the best on test. {_tested(study)}{omitted}",
-        table=_config_table(study, kept),
-    )
-
-
-def thin_configs(found: pl.DataFrame, most: int) -> pl.DataFrame:
-    """At most so many configs: those that are marked, and others spread evenly by validation.
-
-    Args:
-        found: configs with ``val``, ``config``, ``is_picked`` and ``is_best``.
-        most: how many configs to keep, unless more are marked.
-    """
-    if len(found) <= most:
-        return found
-    marked = found.filter(pl.col("is_picked") | pl.col("is_best"))
-    others = found.filter(~(pl.col("is_picked") | pl.col("is_best"))).sort("val", "config")
-    room = max(0, most - len(marked))
-    rows = [round(step * (len(others) - 1) / max(1, room - 1)) for step in range(room)]
-    return pl.concat([marked, others[rows]])
-
-
-def _tested(study: ProtocolStudy) -> str:
-    if study.picks.scale is not None:
-        return f"Test is the mean over the runs of {study.scale_shown} in other repeats."
-    if study.picks.own is not None:
-        return "Test is the mean over the protocol's own runs in other repeats."
-    return "Test is of the same run, whose noise it shares with validation."
-
-
-def _point(row: Mapping[str, Any], protocol: str) -> Point:
-    return Point(
-        name=protocol,
-        x=PERCENT * row["val"],
-        y=PERCENT * row["test"],
-        detail=f"config {row['config']}",
-        is_picked=row["is_picked"],
-        is_best=row["is_best"],
-    )
-
-
-def _config_table(study: ProtocolStudy, kept: Mapping[str, pl.DataFrame]) -> Table:
-    heads: Sequence[str] = ("Config", "Validation", "Test", "By validation", "By test")
-    return Table(
-        name="protocol-configs-table",
-        caption="The configs of these searches by their hashes, in %",
-        columns=(
-            Column(label="Protocol", is_number=False),
-            *(Column(label=head, is_number=head in ("Validation", "Test")) for head in heads),
-        ),
-        rows=tuple(
-            (
-                Cell(text=study.shown[label], order=study.order.index(label)),
-                Cell(text=row["config"]),
-                Cell(text=number(PERCENT * row["val"]), order=PERCENT * row["val"]),
-                Cell(text=number(PERCENT * row["test"]), order=PERCENT * row["test"]),
-                Cell(text="picked" if row["is_picked"] else MISSING),
-                Cell(text="best" if row["is_best"] else MISSING),
-            )
-            for label, found in kept.items()
-            for row in found.to_dicts()
-        ),
-        is_sortable=True,
     )

@@ -1,78 +1,19 @@
 """Uncertainty of ranks: intervals over resampled blocks, and the podium without each block."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from analysis.estimates.grouped_share import FEWEST_GROUPS
-from analysis.figures.estimate import Estimate
-from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
-from analysis.figures.series import Series
-from analysis.page.html_page import Cell, Column, Illustration, Table
+from analysis.page.html_page import Cell
 from analysis.tournament.rank_bootstrap import (
     FEWEST_RUNS,
     LeaveOneOut,
-    RankBootstrap,
     RankUncertainty,
 )
 from analysis.tournament.rank_stability import RankStability
-from analysis.wording import counted, listed, percent
+from analysis.wording import listed
 
-_MARGIN = 0.02  # of the last rank, beside the axis
 _PODIUM = {1: "first", 2: "second", 3: "third"}
-
-
-def rank_intervals(stability: RankStability, series: Mapping[str, Series]) -> Illustration:
-    """The figure with its table."""
-    bootstrap = stability.bootstrap
-    last = len(bootstrap.competitors)
-    plot = intervals_plot(
-        [
-            IntervalRow(
-                name=found.competitor,
-                estimate=Estimate(value=found.average_rank, low=found.low, high=found.high),
-                series=series[found.competitor],
-                columns=(percent(found.p_first), percent(found.p_top_three)),
-            )
-            for found in bootstrap.competitors
-        ],
-        IntervalAxis(
-            label="Average rank (1 is best)", domain=(1 - _MARGIN * last, last * (1 + _MARGIN))
-        ),
-        IntervalWords(value="average rank", heads=("P(first)", "P(top 3)")),
-        name="rank-intervals-plot",
-        title="Average ranks with their intervals",
-        description="One line for each competitor, best at the top: average rank, interval, and"
-        " the probabilities of rank 1 and of ranks 1 to 3. The numbers are in the table.",
-    )
-    return Illustration(
-        name="rank-intervals",
-        plots=(plot,),
-        caption=f"Average rank{_interval(bootstrap)}, and the probabilities of rank 1 and of ranks"
-        f" 1 to 3, resampling {stability.resampled} (n ="
-        f" {counted(bootstrap.num_blocks, 'block')}).",
-        table=_rank_table(stability, series),
-    )
-
-
-def _rank_table(stability: RankStability, series: Mapping[str, Series]) -> Table:
-    labels = ("Average rank", "95 %", "P(first)", "P(top 3)")
-    return Table(
-        name="rank-intervals-table",
-        caption="Average ranks and their uncertainty",
-        columns=(*Column.texts("Competitor"), *Column.numbers(*labels)),
-        rows=tuple(
-            (
-                Cell.named(found.competitor, series),
-                Cell.number(found.average_rank),
-                *uncertainty_cells(found),
-            )
-            for found in stability.bootstrap.competitors
-        ),
-    )
-
-
-def _interval(bootstrap: RankBootstrap) -> str:
-    return "" if bootstrap.is_sensitivity else " with its 95 % interval"
 
 
 def uncertainty_cells(found: RankUncertainty) -> tuple[Cell, Cell, Cell]:

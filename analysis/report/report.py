@@ -11,7 +11,6 @@ from threadpoolctl import threadpool_limits
 
 from analysis.figures.series import Series, series_of
 from analysis.page.html_page import (
-    Fold,
     Heading,
     Link,
     NotShown,
@@ -28,7 +27,7 @@ from analysis.report.embedding_maps import embedding_maps
 from analysis.report.fairness import fairness
 from analysis.report.hyperparameters import hyperparameters
 from analysis.report.leaderboard import leaderboard
-from analysis.report.learning_curves import learning_curves, training_diagnostics
+from analysis.report.learning_curves import learning_curves
 from analysis.report.loss_groups import loss_groups, table_loss_groups
 from analysis.report.methods import methods, table_methods
 from analysis.report.pairwise_comparisons import pairwise_comparisons
@@ -56,17 +55,10 @@ from orchestrator.results.storage.locations import Place
 
 
 def _training(results: StudyResults, series: Mapping[str, Series]) -> Section:
-    """The section: learning curves of finals, and their training loss."""
+    """The section: learning curves of finals."""
     curves = learning_curves(results, series)
-    diagnostics = training_diagnostics(results, series)
-    return Section(
-        name="training",
-        title="Learning curves",
-        parts=(
-            *_or_reason((curves,) if curves else (), _no_curve_reason(results)),
-            *((Fold(summary="Training loss", parts=(diagnostics,)),) if diagnostics else ()),
-        ),
-    )
+    parts = _or_reason((curves,) if curves else (), _no_curve_reason(results))
+    return Section(name="training", title="Learning curves", parts=tuple(parts))
 
 
 def _agreement(results: StudyResults, series: Mapping[str, Series]) -> Section:

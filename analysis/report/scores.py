@@ -16,7 +16,6 @@ from analysis.page.html_page import (
     Table,
 )
 from analysis.report.block_scores import block_scores
-from analysis.report.rank_lines import ranks_by_dimension, ranks_by_k
 from analysis.report.score_lines import backbone_figure, dimension_figure, k_figure
 from analysis.report.score_tables import Scale, arrange, block_tables, k_tables
 from analysis.scores.score_grid import ScoreGrid, study_grid
@@ -65,7 +64,7 @@ def _folded(summary: str, parts: tuple[Part, ...]) -> tuple[Fold, ...]:
 def score_figures(
     grid: ScoreGrid, series: Mapping[str, Series], *, word: str
 ) -> tuple[Heading | Illustration, ...]:
-    """Scores and ranks by embedding dimension, and scores by backbone, where there are several.
+    """Scores by embedding dimension and by backbone, where there are several.
 
     Args:
         grid: scores at one K.
@@ -74,7 +73,6 @@ def score_figures(
     """
     return _titled(
         ("Scores by embedding dimension", dimension_figure(grid, series, word=word)),
-        ("Ranks by embedding dimension", ranks_by_dimension(grid, series)),
         ("Scores by backbone", backbone_figure(grid, series, word=word)),
     )
 
@@ -82,17 +80,14 @@ def score_figures(
 def k_figures(
     grid: ScoreGrid, series: Mapping[str, Series], *, word: str
 ) -> tuple[Heading | Illustration, ...]:
-    """Scores and ranks by K, where there are several.
+    """Scores by K, where there are several.
 
     Args:
         grid: scores at every K.
         series: looks of the losses.
         word: what the scores are, with their unit: ``Recall@K, %``.
     """
-    return _titled(
-        ("Scores by K", k_figure(grid, series, word=word)),
-        ("Ranks by K", ranks_by_k(grid, series)),
-    )
+    return _titled(("Scores by K", k_figure(grid, series, word=word)))
 
 
 def _titled(*figures: tuple[str, Illustration | None]) -> tuple[Heading | Illustration, ...]:

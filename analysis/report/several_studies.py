@@ -5,21 +5,10 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from analysis.figures.series import Series, series_of
-from analysis.page.html_page import (
-    Cell,
-    Column,
-    Link,
-    Page,
-    Paragraph,
-    Part,
-    Section,
-    Table,
-    fragment,
-)
-from analysis.report.verdict import answer_headline, answer_sentences
+from analysis.page.html_page import Bullets, Cell, Column, Link, Page, Paragraph, Section, Table
+from analysis.report.verdict import answer_headline
 from analysis.study_results.paired_studies import (
     PairedLoss,
     comparable_blocks,
@@ -28,23 +17,18 @@ from analysis.study_results.paired_studies import (
 )
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted, listed, range_below
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.locations import Place, resolve_links
+from orchestrator.results.storage.locations import resolve_links
 from podium.errors import PodiumError
 
 _NOT_COMPARED = ("study", "name", "storage", "fairness")
-_HASH_DIGITS = 12
 _Labels = Sequence[str]
 
 
-def studies_report(
-    studies: Sequence[StudyResults], *, folder: Path, links: Sequence[Link] = ()
-) -> Page:
+def studies_report(studies: Sequence[StudyResults], *, links: Sequence[Link] = ()) -> Page:
     """The page of at least two studies as values.
 
     Args:
         studies: results of the studies, in the order of the page.
-        folder: folder of the page; links to the studies' own pages are relative to it.
         links: links to further pages that belong beside this one.
 
     Raises:
@@ -58,11 +42,10 @@ def studies_report(
         links=tuple(links),
         series=tuple(series.values()),
         sections=(
-            _answers(studies, labels, folder),
+            _answers(studies, labels),
             _losses(studies, labels, series),
             _compared(studies, labels, series),
             _settings(studies, labels),
-            _tests(studies, labels),
         ),
     )
 
@@ -71,37 +54,29 @@ def _labels(studies: Sequence[StudyResults]) -> tuple[str, ...]:
     """The studies' names; where two have the same, with the differing part of their folders."""
     names = [results.name for results in studies]
     folders = [resolve_links(results.folder) for results in studies]
+    if len(set(folders)) < len(folders):
+        raise PodiumError(f"studies side by side must be different ones; got {listed(names)}")
     here = [folder.parent for folder in folders if isinstance(folder, Path)]
     shared = os.path.commonpath(here) if here else ""
-    labels = [
-        name if names.count(name) == 1 else f"{name} in {_distinct_path(shared, folder)}"
+    return tuple(
+        name
+        if names.count(name) == 1
+        else f"{name} in {str(folder).removeprefix(f'{shared}{os.sep}')}"
         for name, folder in zip(names, folders, strict=True)
-    ]
-    if len(set(labels)) < len(labels):
-        raise PodiumError(f"studies side by side must be different ones; got {listed(labels)}")
-    return tuple(labels)
+    )
 
 
-def _distinct_path(shared: str, folder: Place) -> str:
-    return folder.relative_to(shared).as_posix() if isinstance(folder, Path) else str(folder)
-
-
-def _answers(studies: Sequence[StudyResults], labels: _Labels, folder: Path) -> Section:
+def _answers(studies: Sequence[StudyResults], labels: _Labels) -> Section:
     answers = [
-        {
-            "label": label,
-            "headline": answer_headline(results),
-            "sentences": answer_sentences(results),
-            "href": _href(results, folder),
-        }
-        for results, label in zip(studies, labels, strict=True)
+        f"{label}: {answer_headline(results)}"
+        for label, results in zip(labels, studies, strict=True)
     ]
     return Section(
         name="answer",
         title="Answers",
         parts=(
             Paragraph(text=_lead(studies, labels), style="lead"),
-            fragment("answers.html.j2", answers=answers),
+            Bullets(items=tuple(answers)),
         ),
     )
 
@@ -128,27 +103,21 @@ def _why_not(first: StudyResults, second: StudyResults) -> str:
     return "their test classes or images differ in every block they share"
 
 
-def _href(results: StudyResults, folder: Path) -> str:
-    report = StudyPaths(results.folder).report
-    if not isinstance(report, Path) or not report.exists():
-        return ""
-    return quote(os.path.relpath(report.resolve(), folder.resolve()).replace(os.sep, "/"))
-
-
 def _losses(
     studies: Sequence[StudyResults], labels: _Labels, series: Mapping[str, Series]
 ) -> Section:
-    columns = [*Column.texts("Loss")]
-    columns += [
-        Column(label=head, group=label)
+    columns = [
+        column
         for label, results in zip(labels, studies, strict=True)
-        for head in (f"Mean {results.ranked_by.label}, %", "Rank", "Gain, points")
+        for column in Column.numbers(
+            f"Mean {results.ranked_by.label}, %", "Rank", "Gain, points", group=label
+        )
     ]
     table = Table(
         name="losses",
         caption="Tuned losses in each study: mean test score over the blocks that were ranked,"
         " rank by average rank, and gain over the published default on test",
-        columns=tuple(columns),
+        columns=(*Column.texts("Loss"), *columns),
         rows=tuple(
             (
                 Cell.named(loss, series),
@@ -186,16 +155,12 @@ def _compared(
     studies: Sequence[StudyResults], labels: _Labels, series: Mapping[str, Series]
 ) -> Section:
     pairs = paired_losses(studies)
-    parts: tuple[Part, ...] = (
-        Paragraph(text="No loss was tested on the same images by two of these studies."),
-    )
-    if pairs:
-        parts = (_pair_table(pairs, studies, labels, series),)
+    nothing = Paragraph(text="No loss was tested on the same images by two of these studies.")
     return Section(
         name="compared",
         title="Paired comparisons of studies",
         label="Paired comparisons",
-        parts=parts,
+        parts=(_pair_table(pairs, studies, labels, series),) if pairs else (nothing,),
     )
 
 
@@ -250,12 +215,12 @@ def _is_other_code(pair: PairedLoss, studies: Sequence[StudyResults]) -> bool:
 
 def _settings(studies: Sequence[StudyResults], labels: _Labels) -> Section:
     found = [
-        {**_own_settings(r.study), **_own_settings(r.reader.provenance(), "run.")} for r in studies
+        {**_flat(results.study), **_flat(results.reader.provenance(), "run.")}
+        for results in studies
     ]
-    keys = sorted({key for values in found for key in values})
     rows = tuple(
         (Cell(text=key), *(Cell(text=values.get(key, MISSING)) for values in found))
-        for key in keys
+        for key in sorted({key for values in found for key in values})
         if len({values.get(key, MISSING) for values in found}) > 1
     )
     table = Table(
@@ -265,55 +230,24 @@ def _settings(studies: Sequence[StudyResults], labels: _Labels) -> Section:
         columns=Column.texts("Key", *labels),
         rows=rows,
     )
-    parts: tuple[Part, ...] = (
-        (table,) if rows else (Paragraph(text="The study files are the same."),)
+    same = Paragraph(text="The study files are the same.")
+    return Section(
+        name="differ",
+        title="Differing settings",
+        label="Settings",
+        parts=(table,) if rows else (same,),
     )
-    return Section(name="differ", title="Differing settings", label="Settings", parts=parts)
 
 
-def _own_settings(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
-    return _flat({k: v for k, v in values.items() if k not in _NOT_COMPARED}, prefix)
-
-
-def _flat(values: Mapping[str, Any], prefix: str) -> dict[str, str]:
-    """Nested keys joined by periods, values as text."""
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    """Nested keys joined by periods, values as text, without those that name the study."""
     flat: dict[str, str] = {}
     for name, value in values.items():
+        if prefix in ("", "run.") and name in _NOT_COMPARED:
+            continue
         if isinstance(value, Mapping):
             flat |= _flat(value, f"{prefix}{name}.")
-        elif isinstance(value, str):
-            flat[f"{prefix}{name}"] = value
         else:
-            flat[f"{prefix}{name}"] = json.dumps(value, ensure_ascii=False)
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            flat[f"{prefix}{name}"] = text
     return flat
-
-
-def _tests(studies: Sequence[StudyResults], labels: _Labels) -> Section:
-    hashes = [test_hashes(results) for results in studies]
-    blocks = sorted({block for found in hashes for block in found})
-    table = Table(
-        name="test-hashes",
-        caption="What each block was tested on: hashes of test classes and images. Scores of equal"
-        " ones are comparable.",
-        columns=Column.texts("Block", *labels, "Comparable"),
-        rows=tuple(
-            (
-                Cell(text=block),
-                *(
-                    Cell(text=", ".join(h[:_HASH_DIGITS] for h in found[block]) or MISSING)
-                    if block in found
-                    else Cell(text=MISSING)
-                    for found in hashes
-                ),
-                Cell(text=_verdict([found[block] for found in hashes if block in found])),
-            )
-            for block in blocks
-        ),
-    )
-    return Section(name="tests", title="Test data", parts=(table,))
-
-
-def _verdict(hashes: Sequence[tuple[str, ...]]) -> str:
-    if len(hashes) < 2:
-        return "in one study only"
-    return "yes" if len(set(hashes)) == 1 and len(hashes[0]) == 1 else "no"

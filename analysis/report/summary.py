@@ -25,7 +25,7 @@ from analysis.tournament.tournament import Tournament
 from analysis.tournament.verdict_text import verdict_sentences
 from analysis.wording import counted, number, percent, signed
 
-MOST_ROWS = 16  # of competitors that the picture of the summary draws
+_MOST_ROWS = 16  # of competitors that the picture of the summary draws
 _MOST_LEADERS = 5  # of the small leaderboard
 
 
@@ -130,7 +130,7 @@ def _picture(
             score=standing.mean_score,
             gain=gains.get(standing.competitor),
         )
-        for standing in tournament.standings[:MOST_ROWS]
+        for standing in tournament.standings[:_MOST_ROWS]
     ]
     shown = [row.name for row in rows]
     count = len(tournament.names)

@@ -20,7 +20,6 @@ from analysis.page.html_page import (
     Section,
     Table,
 )
-from analysis.scores.final_scores import BASELINE
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.tournament.block_groups import BlockGroups, block_groups
 from analysis.wording import counted, in_percent, range_below, range_of
@@ -32,18 +31,18 @@ _LEVEL_LABELS = ("Default, val", "Tuned, val", "Default, test", "Tuned, test")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _TuningRow:
-    """Estimates of one loss, or of the untrained network.
+    """Estimates of one loss.
 
     Attributes:
         name: name of the loss.
-        series: look of the loss; None for the untrained network, which has no tuned estimates.
+        series: look of the loss.
         levels: means over blocks in percent: default and tuned on validation, then on test.
         gain: tuned minus default on test, in points.
     """
 
     name: str
-    series: Series | None
-    levels: tuple[Estimate | None, ...]
+    series: Series
+    levels: tuple[float | None, ...]
     gain: Estimate | None
 
 
@@ -58,11 +57,15 @@ def tuning_gains(results: StudyResults, series: Mapping[str, Series]) -> Section
 def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, ...]:
     selection = results.selection
     rows = [_row(selection, loss, series[loss]) for loss in sorted(set(selection["loss"]))]
-    untrained = _untrained(results)
-    with_untrained = [*rows, untrained] if untrained else rows
-    num_blocks = selection["block"].n_unique()
-    blocks, metric = counted(num_blocks, "block"), results.metric
-    groups = _groups(selection)
+    blocks = counted(selection["block"].n_unique(), "block")
+    every_block = Fold(summary="Every block", parts=(_per_block(results, series),))
+    figure = (_figure(rows, _groups(selection), series, blocks),) if _has_gains(rows) else ()
+    return (_summary(results, rows, series), *figure, every_block)
+
+
+def _figure(
+    rows: Sequence[_TuningRow], groups: BlockGroups, series: Mapping[str, Series], blocks: str
+) -> Illustration:
     has_intervals = groups.number >= FEWEST_VALUES
     lines = (
         f"Lines: 95 % t intervals over {groups.counted}"
@@ -70,74 +73,18 @@ def _parts(results: StudyResults, series: Mapping[str, Series]) -> tuple[Part, .
         else f"No intervals: they take {FEWEST_VALUES} {groups.noun}s"
     )
     below = "; 95 % t intervals below" if has_intervals else ""
-    levels = Illustration(
-        name="tuning-levels",
-        plots=(_level_plot(with_untrained, metric),),
-        caption=f"{metric}, mean over {blocks}. Hollow: published default; filled: tuned."
-        " Validation is the search's own, test the mean of"
-        f" fresh seeds on classes that no search used. {lines}"
-        f"{', cut at 0 and 100' if has_intervals else ''}. Levels mostly show how blocks differ,"
-        f" so compare losses by their paired gaps.{_missing_note(selection)}",
-        table=_estimates(
-            "tuning-levels",
-            f"{metric} in %, mean over {blocks}{below}",
-            {r.name: dict(zip(_LEVEL_LABELS, r.levels, strict=True)) for r in with_untrained},
-            series,
-        ),
-    )
-    gains = Illustration(
+    return Illustration(
         name="tuning-gains",
         plots=(_gain_plot(rows),),
         caption="Gain of tuning: tuned minus published default on test, same seeds and"
         f" blocks. {lines}.",
-        table=_estimates(
-            "tuning-gains",
-            f"Gain on test in points, mean over {blocks}{below}",
-            {row.name: {"Gain on test": row.gain} for row in rows},
-            series,
+        table=Table(
+            name="tuning-gains-table",
+            caption=f"Gain on test in points, mean over {blocks}{below}",
+            columns=(*Column.texts("Loss"), *Column.numbers("Gain on test")),
+            rows=tuple((Cell.named(row.name, series), _with_interval(row.gain)) for row in rows),
+            is_sortable=True,
         ),
-    )
-    return (
-        _summary(results, rows, series),
-        *((gains, _folded(levels)) if _has_gains(rows) else (levels,)),
-        Fold(summary="Every block", parts=(_per_block(results, series),)),
-    )
-
-
-def _folded(levels: Illustration) -> Fold:
-    return Fold(summary="Scores of default and tuned configs", parts=(levels,))
-
-
-def _level_plot(rows: Sequence[_TuningRow], metric: str) -> Plot:
-    """Validation above test; intervals of few blocks reach beyond 0 and 100 %, the axis never."""
-    lines = [
-        _level_row(row, side, *row.levels[first : first + 2])
-        for row in rows
-        for first, side in ((0, "validation"), (2, "test"))
-    ]
-    return intervals_plot(
-        lines,
-        IntervalAxis(label=f"{metric}, %", limits=(0, 100)),
-        IntervalWords(value=f"{metric}, %", origin="published default"),
-        name="tuning-levels-plot",
-        title=f"{metric} of each loss at its published default and tuned",
-        description="One pair of lines for each loss: validation above, test below. A hollow"
-        " mark is the published default, a filled one the tuned configuration. The numbers"
-        " are in the table.",
-    )
-
-
-def _level_row(
-    row: _TuningRow, side: str, default: Estimate | None, tuned: Estimate | None
-) -> IntervalRow:
-    """A loss without tuned estimates has its default as the value, hollow."""
-    return IntervalRow(
-        name=side,
-        group=row.name,
-        series=row.series or Series(name=row.name, position=None),
-        estimate=tuned or default,
-        origin=default if tuned else None,
-        is_filled=tuned is not None,
     )
 
 
@@ -166,25 +113,6 @@ def _has_gains(rows: Sequence[_TuningRow]) -> bool:
     )
 
 
-def _estimates(
-    figure: str,
-    caption: str,
-    estimates: Mapping[str, Mapping[str, Estimate | None]],
-    series: Mapping[str, Series],
-) -> Table:
-    """The numbers that a figure draws, by loss and label: a row for each of its lines."""
-    return Table(
-        name=f"{figure}-table",
-        caption=caption,
-        columns=(*Column.texts("Loss"), *Column.numbers(*next(iter(estimates.values())))),
-        rows=tuple(
-            (Cell.named(loss, series), *map(_with_interval, found.values()))
-            for loss, found in estimates.items()
-        ),
-        is_sortable=True,
-    )
-
-
 def _with_interval(found: Estimate | None) -> Cell:
     if found is None:
         return Cell.number(None)
@@ -196,26 +124,14 @@ def _row(selection: pl.DataFrame, loss: str, look: Series) -> _TuningRow:
     return _TuningRow(
         name=loss,
         series=look,
-        levels=tuple(_estimate(mine, name) for name in _LEVELS),
+        levels=tuple(_mean(mine, name) for name in _LEVELS),
         gain=_estimate(mine, "gain"),
     )
 
 
-def _untrained(results: StudyResults) -> _TuningRow | None:
-    """The untrained network, a mean of its seeds in each block."""
-    baseline = results.finals.filter(pl.col("finalist") == BASELINE)
-    of_block = ("block", *_GROUP)
-    validated = baseline.group_by(of_block).agg(pl.col(results.validation_column).sort().mean())
-    tested = results.selection.group_by(of_block).agg(pl.col("test_untrained").first())
-    test = _estimate(tested.sort("block"), "test_untrained")
-    if test is None:
-        return None
-    return _TuningRow(
-        name=BASELINE,
-        series=None,
-        levels=(_estimate(validated.sort("block"), results.validation_column), None, test, None),
-        gain=None,
-    )
+def _mean(blocks: pl.DataFrame, column: str) -> float | None:
+    found = _estimate(blocks, column)
+    return found.value if found else None
 
 
 def _estimate(blocks: pl.DataFrame, column: str) -> Estimate | None:
@@ -234,7 +150,7 @@ def _summary(results: StudyResults, rows: list[_TuningRow], series: Mapping[str,
         lines.append(
             (
                 Cell.named(row.name, series),
-                *(Cell.number(level.value if level else None) for level in row.levels),
+                *map(Cell.number, row.levels),
                 _gain(found, "gain"),
                 _gain(found, "above_untrained"),
                 Cell(text=f"{found['num_kept_default']} of {found['num_blocks']}"),

@@ -337,18 +337,9 @@ class StudyResults:
         """
         is_objective = (pl.col("metric") == self.objective) & (pl.col("k") == self.k)
         return (
-            self._scores_of_winners.filter(pl.col("role") == "val", is_objective)
+            self._validation_of_winners.filter(pl.col("role") == "val", is_objective)
             .select(*_EPOCH, (pl.col("value").fill_nan(None) * PERCENT).alias("value"))
             .sort(_EPOCH)
-        )
-
-    @cached_property
-    def training_scores(self) -> pl.DataFrame:
-        """What training recorded of winners by epoch: columns of ``curves``, and ``metric``."""
-        return (
-            self._scores_of_winners.filter(pl.col("role") == "train")
-            .select(*_EPOCH, "metric", pl.col("value").fill_nan(None))
-            .sort(*_EPOCH, "metric")
         )
 
     @cached_property
@@ -360,16 +351,15 @@ class StudyResults:
         return class_intervals(self.finals, self.reader.test_hits(), self.k)
 
     @cached_property
-    def _scores_of_winners(self) -> pl.DataFrame:
-        """What was scored of winners as they were trained, by epoch."""
+    def _validation_of_winners(self) -> pl.DataFrame:
+        """Validation scores of winners by epoch."""
         entry = pl.element().struct
-        of_training = entry.field("role") == "train"
         of_validation = (entry.field("metric") == self.objective) & (entry.field("k") == self.k)
         scores = self.reader.entries_of(
             "scores",
             self.is_winner & (pl.col("state") == "COMPLETE"),
             carried=("block", "loss", "repeat", "seed_index"),
-            entries=of_training | of_validation,
+            entries=of_validation,
         )
         return scores.with_columns(pl.selectors.categorical().cast(pl.String))
 

@@ -151,7 +151,7 @@ def report_of_studies(
         raise PodiumError("studies in a remote store are laid side by side with --output FILE")
     studies = [options.read(folder) for folder in folders]
     return Report(
-        page=studies_report(studies, folder=target.parent, links=options.links),
+        page=studies_report(studies, links=options.links),
         target=target,
     )
 

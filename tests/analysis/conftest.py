@@ -50,4 +50,4 @@ def addresses(synthetic_store, synthetic_page, tmp_path_factory):
 
 def several_page(store, folder):
     other = write_store(folder / "other", Truth(scripts=("greek", "latin"), search_trials=4))
-    return render_page(studies_report([read_results(store), read_results(other)], folder=folder))
+    return render_page(studies_report([read_results(store), read_results(other)]))

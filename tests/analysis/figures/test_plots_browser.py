@@ -1,15 +1,12 @@
 """Kinds of plots in a browser: they fit their boxes, say what they show, and are highlighted."""
 
-import math
 import re
 
-import numpy as np
 import pytest
 
 from analysis.figures.critical_difference import critical_difference_plot
 from analysis.figures.estimate import Estimate
 from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
-from analysis.figures.matrix import MatrixText, Scale, matrix_plot
 from analysis.figures.series import series_of
 from analysis.page.html_page import Cell, Column, Illustration, Page, Section, Table, render_page
 from tests.analysis.figure_flaws import FLAWS
@@ -83,38 +80,6 @@ def bars():
     )
 
 
-def gaps(count):
-    places = np.arange(float(count))
-    found = np.subtract.outer(-places, -places)
-    np.fill_diagonal(found, math.nan)
-    return matrix_plot(
-        names(count),
-        names(count),
-        found,
-        Scale(
-            label="Row minus column", start=-count, end=count, is_diverging=True, is_signed=True
-        ),
-        MatrixText(joint="minus", framed="significantly different"),
-        name=f"gaps-{count}",
-        title="Gaps",
-        description="Differences of all pairs.",
-        is_framed_RC=abs(found) > 2,
-    )
-
-
-def rank_map(count, num_blocks):
-    return matrix_plot(
-        names(count),
-        [f"cub200/resnet50/{64 * block}" for block in range(num_blocks)],
-        np.tile(np.arange(1.0, count + 1)[:, None], (1, num_blocks)),
-        Scale(label="Rank", start=count, end=1, digits=0),
-        MatrixText(joint="in"),
-        name=f"map-{count}-{num_blocks}",
-        title="Ranks",
-        description="Ranks by block.",
-    )
-
-
 def diagram(count):
     groups = [names(count)[i : i + 3] for i in range(count - 2)]
     return critical_difference_plot(
@@ -152,9 +117,8 @@ def page_of(*plots):
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     path = tmp_path_factory.mktemp("plots") / "page.html"
-    plots = [*(kind(count) for kind in (ranks, gaps) for count in (5, 46)), groups(), bars()]
-    maps = [rank_map(5, 4), rank_map(46, 28), diagram(5), diagram(46)]
-    path.write_text(render_page(page_of(*plots, *maps)), encoding="utf-8")
+    plots = [*(kind(count) for kind in (ranks, diagram) for count in (5, 46)), groups(), bars()]
+    path.write_text(render_page(page_of(*plots)), encoding="utf-8")
     return path.as_uri()
 
 
@@ -178,7 +142,7 @@ def test_texts_of_plots_are_whole_apart_and_readable_at_any_width(visit, size, s
     found = visit(size, scheme)
     assert found.run(FLAWS) == []
     assert found.complaints == []
-    assert found.run("document.querySelectorAll('.plot > svg').length") == 10
+    assert found.run("document.querySelectorAll('.plot > svg').length") == 6
 
 
 def tip(found, plot, at):
@@ -202,16 +166,6 @@ def test_pointing_at_dots_says_each_of_them(visit):
     assert "seeds 58.50, 60.50" in tip(visit(PHONE), "groups", (0.5, 0.17))
 
 
-def test_pointing_at_a_cell_says_both_names_the_number_and_the_frame(visit):
-    found = visit(LAPTOP)
-    cell = found.page.locator("#gaps-5 [data-competitor='ArcFace 0']").nth(3)
-    cell.scroll_into_view_if_needed()
-    cell.hover(force=True)  # its number lies on it
-    parts = found.page.locator("#gaps-5 [aria-label=tip] tspan").all_text_contents()
-    text = re.sub(r"[\s\u200b]+", " ", " ".join(parts))
-    assert "ArcFace 0 minus SoftTriple 4 Row minus column: +4.00 significantly different" in text
-
-
 def test_pointing_at_a_line_of_the_diagram_says_whom_it_does_not_differ_from(visit):
     text = tip(visit(LAPTOP), "cd-5", (0.4, 0.36))
     assert "ArcFace 0 average rank 1.20 not significantly different from Multi-" in text
@@ -221,7 +175,7 @@ def test_pointing_at_a_line_of_the_diagram_says_whom_it_does_not_differ_from(vis
 
 def test_pressing_a_competitor_fades_the_others_in_every_plot(visit):
     found = visit(LAPTOP)
-    found.page.locator("#gaps-5 [data-competitor='ArcFace 0']").first.click(force=True)
+    found.page.locator("#cd-5 [data-competitor='ArcFace 0']").first.click(force=True)
     opacity = "getComputedStyle(document.querySelector(`#ranks-5 [data-competitor='%s']`)).opacity"
     assert found.run(opacity % "ArcFace 0") == "1"
     assert found.run(opacity % "SoftTriple 4") == "0.15"

@@ -1,4 +1,4 @@
-"""Where the best configs lie, and how easily a loss is tuned."""
+"""Where the best configs lie."""
 
 from dataclasses import replace
 
@@ -12,7 +12,6 @@ from analysis.hyperparameters.pooled_configs import (
     weighted_medians,
 )
 from analysis.hyperparameters.searched_ranges import SearchedRange
-from analysis.hyperparameters.tunability import tunability_of
 from tests.analysis.planted_searches import nothing, only_a, planted_search
 
 
@@ -114,17 +113,6 @@ def test_blocks_are_drawn_as_a_whole_if_there_are_five():
     assert (few != few[:, :1]).any()
 
 
-def test_tunability_counts_failed_and_pruned_configs_as_never_close():
-    search = planted_search(np.random.default_rng(0), nothing, num=10)
-    search = replace(search, scores_N=np.linspace(0.9, 0.81, 10), num_trials=20, num_pruned=10)
-    (found,) = tunability_of([search], within=(0.0, 1.0, 20.0))
-    assert [one.estimate for one in found.within] == pytest.approx([0.05, 0.1, 0.5])
-    assert found.within[0].low is None
-    assert found.shares[0] == pytest.approx(0.05)
-    assert (np.diff(found.shares) >= 0).all()
-
-
 def test_searches_of_hardly_any_config_are_left_out():
     search = planted_search(np.random.default_rng(0), nothing, num=4)
     assert pooled_configs([search]) == {}
-    assert tunability_of([search]) == ()

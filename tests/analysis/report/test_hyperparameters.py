@@ -8,7 +8,7 @@ import pytest
 from analysis.figures.series import series_of
 from analysis.hyperparameters.findings_text import importance_headline, loss_sentences
 from analysis.hyperparameters.tuned_hyperparameters import tuned_hyperparameters
-from analysis.page.html_page import Fold, Page, Section, SideBySide, plots_of
+from analysis.page.html_page import Fold, Illustration, Page, Section, plots_of
 from analysis.page.table_files import tables_of
 from analysis.report.hyperparameters import hyperparameters
 from analysis.report.hyperparameters import section_of as section_of_tuned
@@ -104,25 +104,13 @@ def test_bars_are_filled_where_the_verdict_is_above_noise(section):
     assert len(rows["name"]) == len(next(t for t in tables_of_section(section)).rows)
 
 
-def test_the_curves_of_tunability_rise_to_shares_of_configs(section):
-    (plot,) = [plot for plot in plots_in(section) if plot.kind == "lines"]
-    lines = plot.values["lines"]
-    assert {line["name"] for line in lines} == {"contrastive", "proxy_anchor"}
-    for line in lines:
-        assert 0 < line["y"][0] < line["y"][-1] <= 100
-
-
 def test_with_many_losses_importance_has_one_plot_a_loss(tuned, looks):
     rows = [tuned.importances.with_columns(loss=pl.col("loss") + str(i)) for i in range(9)]
     importances = pl.concat(rows).sort("loss", maintain_order=True)
     many = replace(tuned, importances=importances, on_test=None)
     names = many.importances["loss"].unique().to_list()
-    figure = next(
-        found
-        for part in section_of_tuned(many, RECALL_1, series_of(names) | looks).parts
-        if isinstance(part, SideBySide)
-        for found in part.parts
-    )
+    made = section_of_tuned(many, RECALL_1, series_of(names) | looks)
+    (figure,) = [part for part in made.parts if isinstance(part, Illustration)]
     assert figure.selector == "Loss"
     assert [plot.label for plot in figure.plots] == sorted(names)
 

@@ -1,4 +1,4 @@
-"""Pairwise comparisons: differences, matrices of all pairs, and when there is no diagram."""
+"""Pairwise comparisons: differences, and when there is no diagram."""
 
 import numpy as np
 import polars as pl
@@ -88,34 +88,6 @@ def test_only_a_declared_region_of_practical_equivalence_is_shaded():
     assert forest(tournament, rope=0.5).plots[0].values["region"] == [-0.5, 0.5]
     assert "0.5 points either way" in forest(tournament, rope=0.5).caption
     assert forest(tournament).plots[0].values["region"] is None
-
-
-def test_both_matrices_have_every_pair_both_ways_and_an_empty_diagonal():
-    tournament = thesis_cub200.independent()
-    gaps, wins = (
-        np.array(plot.values["cells"], float) for plot in figures(tournament)["pair-figure"].plots
-    )
-    means_C = tournament.scores_BC.mean(axis=0)
-    off = ~np.eye(10, dtype=bool)
-    assert np.allclose(gaps[off], np.subtract.outer(means_C, means_C)[off], rtol=1e-4)
-    ahead_CC = tournament.scores_BC[:, :, None] > tournament.scores_BC[:, None, :]
-    tied_CC = tournament.scores_BC[:, :, None] == tournament.scores_BC[:, None, :]
-    shares_CC = 100 * (ahead_CC + tied_CC / 2).mean(axis=0)
-    assert np.allclose(wins[off], shares_CC[off], atol=0.5)
-    assert np.isnan(gaps[~off]).all()
-
-
-def test_frames_are_the_pairs_that_differ_significantly():
-    tournament = thesis_cub200.independent()
-    for plot in figures(tournament)["pair-figure"].plots:
-        assert len(plot.values["framed"]) == 2 * sum(p.differs(0.05) for p in tournament.pairs)
-    assert figures(thesis_cub200.tournament())["pair-figure"].plots[0].values["framed"] == []
-
-
-def test_equal_competitors_have_a_scale_and_halves():
-    gaps, wins = figures(tournament_of(np.ones((3, 3))))["pair-figure"].plots
-    assert gaps.values["cells"][0] == [None, 0, 0]
-    assert wins.values["cells"][0] == [None, 50, 50]
 
 
 def test_the_diagram_shows_the_primary_test_and_nemenyi_on_request():

@@ -4,10 +4,8 @@ import json
 import re
 import shutil
 
-import polars as pl
 import pytest
 
-from analysis.report.protocols import thin_configs
 from analysis.report.report import study_page
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.store_paths import StudyPaths
@@ -101,9 +99,6 @@ def test_the_ladder_has_a_row_for_each_protocol_and_loss(protocol_page):
     assert [row[1] for row in rows[:3]] == ["contrastive", "triplet", "all losses"]
 
 
-_SCATTERS = tuple(f"protocol-configs-{number}" for number in range(3))
-
-
 def plots_of(page):
     """Name -> values of every plot of the page."""
     found = re.findall(
@@ -119,22 +114,18 @@ def test_what_leaks_is_marked_in_every_table_and_figure(protocol_page):
     text = text_of(without_study_file)
     assert text.count("test_tuned") == text.count("test_tuned (leaks)") > 10
     drawn = plots_of(protocol_page)
-    named = "".join(json.dumps(drawn[name]) for name in ("protocol-front-plot", *_SCATTERS))
+    named = "".join(
+        json.dumps(drawn[name]) for name in ("protocol-picks-plot", "protocol-front-plot")
+    )
     assert named.count("test_tuned") > 1
     assert named.count("test_tuned") == named.count("test_tuned (leaks)")
 
 
 def test_figures_have_names_and_ids_of_their_own(protocol_page):
     figures = plots_of(section_of(protocol_page, "protocols"))
-    assert len(figures) == 1 + 1 + 3 + 1  # picks, front, a panel for each protocol, ladder
+    assert len(figures) == 1 + 1 + 1  # picks, front, ladder
     ids = re.findall(r'\sid="([^"]+)"', protocol_page)
     assert len(ids) == len(set(ids))
-
-
-def test_a_config_is_one_mark(protocol_page):
-    rows = rows_of(protocol_page, "protocol-configs-table")
-    assert len(rows) == 3 * TRUTH.configs
-    assert sum(row[4] == "picked" for row in rows) == 3
 
 
 def test_losses_are_compared_within_the_first_protocol_that_does_not_leak(
@@ -195,21 +186,3 @@ def test_a_single_protocol_shows_its_ladder_and_no_more(tmp_path):
 def test_a_study_without_anything_to_say_has_no_such_section(synthetic_page):
     assert 'id="protocols"' not in synthetic_page
     assert "test classes scored" in text_of(synthetic_page)
-
-
-def test_too_many_configs_are_thinned_and_marked_ones_stay():
-    frame = pl.DataFrame(
-        {
-            "config": [f"c{n:04d}" for n in range(1_000)],
-            "val": [n / 1_000 for n in range(1_000)],
-            "test": [0.5] * 1_000,
-            "is_picked": [n == 17 for n in range(1_000)],
-            "is_best": [n == 333 for n in range(1_000)],
-        }
-    )
-    kept = thin_configs(frame, 100)
-    assert len(kept) == 100
-    assert kept["is_picked"].sum() == kept["is_best"].sum() == 1
-    assert (kept["val"].min(), kept["val"].max()) == (0, 0.999)
-    assert kept["config"].n_unique() == 100
-    assert thin_configs(frame, 1_000).equals(frame)

@@ -100,7 +100,7 @@ def test_several_studies(three_block_store, tmp_path):
     other = copied(three_block_store, tmp_path / "s")
     compact(StudyPaths(other))
     pages = [
-        studies_report([read_results(a), read_results(b)], folder=tmp_path)
+        studies_report([read_results(a), read_results(b)])
         for a, b in ((three_block_store, other), (three_block_store, other))
     ]
     assert files_of(pages[0]) == files_of(pages[1])

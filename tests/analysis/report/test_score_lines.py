@@ -4,7 +4,6 @@ import polars as pl
 import pytest
 
 from analysis.figures.series import series_of
-from analysis.report.rank_lines import ranks_by_dimension, ranks_by_k
 from analysis.report.score_lines import backbone_figure, dimension_figure, k_figure
 from analysis.scores.score_grid import ScoreGrid, table_grid
 from tests.analysis import thesis_cub200
@@ -51,56 +50,6 @@ def test_the_thesis_figure_has_every_score_at_its_dimension(thesis_grid):
     assert figure.plots[0].values["x"]["scale"] == "log"
 
 
-def test_ranks_by_dimension_are_those_of_the_average_over_backbones(thesis_grid):
-    figure = ranks_by_dimension(thesis_grid, looks(thesis_grid))
-    rows = pl.read_csv(RECALLS).filter(pl.col("k") == 1).to_dicts()
-    expected = {}
-    for dim in (64, 128, 512, 1024):
-        sums = dict.fromkeys({row["loss"] for row in rows}, 0.0)
-        for backbone in {row["backbone"] for row in rows}:
-            scores = {
-                row["loss"]: row["recall"]
-                for row in rows
-                if (row["backbone"], row["embedding_dim"]) == (backbone, dim)
-            }
-            for loss, score in scores.items():
-                above = sum(other > score for other in scores.values())
-                same = sum(other == score for other in scores.values())
-                sums[loss] += above + (same + 1) / 2
-        for loss, value in sums.items():
-            expected[loss, dim] = (1 + sum(other < value for other in sums.values()), value / 3)
-
-    lines = {line["name"]: line["y"] for line in figure.plots[0].values["lines"]}
-    cells = {row[0].text: [cell.order for cell in row[1:]] for row in figure.table.rows}
-    for (loss, dim), (position, average) in expected.items():
-        at = (64, 128, 512, 1024).index(dim)
-        assert lines[loss][at] == position
-        assert cells[loss][at] == pytest.approx(average)
-    assert "3 blocks" in figure.caption
-
-
-def test_ranks_leave_out_blocks_without_all_scores_and_need_two_levels():
-    rows = [
-        {"place": place, "backbone": "net", "dim": dim, "loss": loss, "score": score}
-        for place, dim, loss, score in (
-            ("x", 64.0, "a", 10.0),
-            ("x", 64.0, "b", 20.0),
-            ("x", 128.0, "a", 30.0),
-            ("x", 128.0, "b", 20.0),
-            ("y", 64.0, "a", 99.0),
-            ("y", 64.0, "b", 1.0),
-            ("y", 128.0, "a", 99.0),
-            ("y", 128.0, "b", None),
-        )
-    ]
-    figure = ranks_by_dimension(grid(*rows), LOOKS)
-    lines = {line["name"]: line["y"] for line in figure.plots[0].values["lines"]}
-
-    assert lines == {"a": [2, 1], "b": [1, 2]}
-    assert "over 1 block with all scores" in figure.caption
-    assert ranks_by_dimension(grid(*rows[:2]), LOOKS) is None
-
-
 def test_scores_by_k_have_a_panel_for_each_block():
     rows = [
         {"backbone": "net", "dim": dim, "k": k, "loss": loss, "score": 10.0 * k + dim}
@@ -113,7 +62,6 @@ def test_scores_by_k_have_a_panel_for_each_block():
     assert [plot.label for plot in found.plots] == ["x, net, 1 dimensions", "x, net, 2 dimensions"]
     assert found.plots[0].values["xs"] == [[1.0, 4.0]]
     assert found.plots[0].values["lines"][0]["y"] == [11.0, 41.0]
-    assert len(ranks_by_k(grid(*rows), LOOKS).plots) == 1
     assert k_figure(grid(*(row for row in rows if row["k"] == 1)), LOOKS, word="R") is None
 
 

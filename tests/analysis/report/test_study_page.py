@@ -173,7 +173,7 @@ def test_provenance_tells_what_was_searched_in_words_and_by_block_where_that_dif
 
 def test_every_section_has_its_figures(synthetic_page):
     for name in (
-        *("tuning-levels", "tuning-gains", "paired-differences"),
+        *("tuning-gains", "paired-differences"),
         *("learning-curves", "validation-test", "search-history"),
     ):
         figure = synthetic_page[synthetic_page.index(f'<figure id="{name}"') :]

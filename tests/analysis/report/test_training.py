@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from analysis.figures.series import series_of
-from analysis.report.learning_curves import learning_curves, training_diagnostics
+from analysis.report.learning_curves import learning_curves
 from analysis.report.search_history import search_history
 from analysis.report.validation_and_test import validation_and_test
 from analysis.study_results.study_results import read_results
@@ -75,31 +75,6 @@ def test_long_trainings_are_thinned_to_their_ends(results):
 
     assert len(line["y"]) == 7
     assert (line["y"][0], line["y"][-1]) == (1.0, 300.0)
-
-
-def test_training_losses_of_unlike_units_are_drawn_from_lowest_to_highest(results):
-    loss = [{**row, "metric": "loss"} for row in curve((0, 0, 1, 90.0), (0, 0, 2, 10.0))]
-    loss += [
-        {**row, "metric": "loss"}
-        for row in curve((0, 0, 1, -0.2), (0, 0, 2, -0.7), (0, 0, 3, -0.6), loss="proxy_anchor")
-    ]
-    active = [{**row, "metric": "active_fraction"} for row in curve((0, 0, 1, 0.25))]
-    found = drawn(
-        training_diagnostics, with_views(results, training_scores=pl.DataFrame([*loss, *active]))
-    )
-    losses, fraction = found.plots
-    values = {line["name"]: line["y"] for line in losses.values["lines"]}
-
-    assert values == {
-        "contrastive": [100.0, 0.0],
-        "proxy_anchor": [pytest.approx(100), 0.0, pytest.approx(20)],
-    }
-    assert fraction.values["lines"][0]["y"] == [25.0]
-    assert found.table.rows[0][2].order == 90.0
-
-
-def test_a_store_without_training_scores_has_no_diagnostics(results):
-    assert drawn(training_diagnostics, results) is None
 
 
 def test_every_trial_is_a_dot_and_the_line_is_the_best_complete_one_so_far(results):
