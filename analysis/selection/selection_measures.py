@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from analysis.estimates.kendall_tau import kendall_tau
 from analysis.estimates.split_halves import (
@@ -20,11 +21,6 @@ from analysis.hypothesis_tests.group_means import Cells
 from analysis.scores.protocol_run_checks import SEARCH
 from analysis.selection.selection_candidates import Candidates, without_repeat
 from analysis.selection.selection_regret import RegretSettings, comparable, cross_fitted_regret
-from analysis.selection.validation_test_agreement import (
-    compared_scores,
-    noise_ceiling,
-    share_at_ceiling,
-)
 
 CHOICE_MEASURES = ("picked_test", "regret", "tau", "top_1", "overtuning")
 CEILINGS = ("ceiling", "at_ceiling")
@@ -94,7 +90,7 @@ def _measures(candidates: Candidates, settings: RegretSettings) -> dict[str, flo
         if kept_C.sum() > 1:
             means_C = candidates.test_CE[kept_C][:, used_E].mean(axis=1).round(MEAN_DIGITS)
             found["top_1"] = float(shares_C[kept_C][means_C == means_C.max()].sum())
-    val_C, test_CE = compared_scores(candidates, "other")
+    val_C, test_CE = _compared_scores(candidates, "other")
     if len(val_C) > 1:
         tau = kendall_tau(val_C.tolist(), test_CE.mean(axis=1).round(MEAN_DIGITS).tolist())
         found["tau"] = None if np.isnan(tau) else tau
@@ -102,12 +98,12 @@ def _measures(candidates: Candidates, settings: RegretSettings) -> dict[str, flo
 
 
 def _ceilings(candidates: Candidates, settings: RegretSettings) -> dict[str, float | None]:
-    val_C, test_CE = compared_scores(candidates, "other")
+    val_C, test_CE = _compared_scores(candidates, "other")
     if len(val_C) < 2 or test_CE.shape[1] < 2:
         return {}
     return {
-        "ceiling": noise_ceiling(test_CE, most_halves=settings.most_halves, seed=settings.seed),
-        "at_ceiling": share_at_ceiling(test_CE),
+        "ceiling": _noise_ceiling(test_CE, most_halves=settings.most_halves, seed=settings.seed),
+        "at_ceiling": _share_at_ceiling(test_CE),
     }
 
 
@@ -131,3 +127,55 @@ def _overtuning(candidates: Candidates, settings: RegretSettings) -> float | Non
     elsewhere_HK = other_half(means_HK[None])[0]
     best_H = (top_shares(means_HK) * elsewhere_HK).sum(axis=1)
     return float((best_H - elsewhere_HK[:, -1]).mean())
+
+
+def _compared_scores(
+    candidates: Candidates, test_runs: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Validation (C,) and test (C, E) of the configs of one search that have all these test runs.
+
+    Agreement of the two assumes that configs are drawn alike. Validation and test of one run are
+    correlated, so agreement with own runs is that of networks, and higher than that of configs.
+
+    Args:
+        candidates: configs of one search; those that did not complete in it are left out.
+        test_runs: ``other``: runs that the search did not see; ``own``: its own. Runs that fewer
+            than half of the configs have are left out.
+    """
+    used_E = candidates.is_own_E if test_runs == "own" else ~candidates.is_own_E
+    is_known_CE = np.isfinite(candidates.test_CE)
+    used_E = used_E & (is_known_CE.mean(axis=0) >= 0.5)
+    is_validated_C = np.isfinite(candidates.val_C)
+    kept_C = is_known_CE[:, used_E].all(axis=1) & used_E.any() & is_validated_C
+    return candidates.val_C[kept_C], candidates.test_CE[kept_C][:, used_E]
+
+
+def _noise_ceiling(
+    test_CE: NDArray[np.float64], *, most_halves: int = 60, seed: int = 0
+) -> float | None:
+    """Mean tau between two halves of the test runs, of which there are two or more.
+
+    None where configs are all equal in every half.
+    """
+    num_runs = test_CE.shape[1]
+    halves_HE = all_halves(num_runs, most=most_halves, seed=seed)
+    means_HC = half_means(test_CE, halves_HE, np.ones((1, num_runs)))[0]
+    first, second = np.split(means_HC, 2)
+    taus = np.array(
+        [kendall_tau(a.tolist(), b.tolist()) for a, b in zip(first, second, strict=True)]
+    )
+    return None if np.isnan(taus).all() else float(np.nanmean(taus))
+
+
+def _share_at_ceiling(test_CE: NDArray[np.float64]) -> float:
+    """Share of configs within one standard error of the best mean, over two or more test runs."""
+    means_C = test_CE.mean(axis=1).round(MEAN_DIGITS)
+    return float((means_C >= means_C.max() - _standard_error(test_CE)).mean())
+
+
+def _standard_error(test_CE: NDArray[np.float64]) -> float:
+    """Of a config's mean over runs, after what all configs share in a run."""
+    num_configs, num_runs = test_CE.shape
+    rest_CE = test_CE - test_CE.mean(axis=0) - test_CE.mean(axis=1, keepdims=True) + test_CE.mean()
+    variance = (rest_CE**2).sum() / ((num_configs - 1) * (num_runs - 1))
+    return float(np.sqrt(variance / num_runs))
