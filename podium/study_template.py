@@ -95,7 +95,6 @@ resources:                       # of one trial; fractions share a GPU
   checkpoint_minutes: 10         # what a killed trial may lose; 0 saves after every epoch
   backbones: {{}}                  # such as {{resnet50: {{gpus_per_trial: 0.5}}}}
 seed: 0
-notify: null                     # or [PROGRAM, WORD, ...]: run when a run ends
 storage: podium-results          # beside this file, or s3://bucket/folder; --storage overrides it
 """
 

@@ -32,7 +32,6 @@ LOOKED_FOR_BY_NAME = {
     "orchestrator.results.locks.local_lock",
     "orchestrator.results.trial_files.decoded_size",
     "orchestrator.results.trial_files.parquet_checksum",
-    "orchestrator.run.notification",
     "orchestrator.run.run_log",
     "orchestrator.scheduling.budget_watch",
     "orchestrator.scheduling.expected_epochs",

@@ -20,7 +20,6 @@ SAFE_YAML |= {"CSafeLoader", "CollectionStartEvent", "CollectionEndEvent"}
 
 # Module -> why it may start other programs. No word comes from a results folder.
 STARTS_PROGRAMS = {
-    "orchestrator.run.notification": "the program that the user's study file names; no shell",
     "orchestrator.trials.provenance": "asks git for the commit; fixed words",
 }
 

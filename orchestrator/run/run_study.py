@@ -24,7 +24,6 @@ from orchestrator.results.trial_files.compaction import (
 )
 from orchestrator.results.trial_files.compaction_during_run import CompactionDuringRun
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.run.notification import Notification
 from orchestrator.run.resume_study import rebuilt_queues
 from orchestrator.run.retry_failed import check_causes, record_retries, recorded_failures, withdraw
 from orchestrator.run.run_log import run_log
@@ -145,7 +144,6 @@ def run_study(
     if any(map(has_image_files, study.datasets)):
         say(f"Training: {recipe_note(study.training.recipe, study.datasets)}.")
     with (
-        Notification(study, paths, say, part) as notification,  # last: it may start another run
         ExitStack() as held,
         StudyLock(paths, say, part) as lock,
         run_log(paths, part),
@@ -202,10 +200,8 @@ def run_study(
         with turn():
             _leave(replace(study, budget=account.budget), paths, lock, is_finished=finished)
         scheduler.events.study_ended(scheduler.budget.used_up_message)
-        progress = scheduler.progress()
-        notification.set(_ending(scheduler), scheduler.budget.used_up_message or _so_far(progress))
         return RunEnd(
-            progress=progress,
+            progress=scheduler.progress(),
             interrupted=not finished,
             out_of_budget=scheduler.budget.used_up_message,
         )
@@ -311,11 +307,6 @@ def _ending(scheduler: StudyScheduler) -> RunEnding:
     if scheduler.budget.used_up_message is not None:
         return "budget"
     return "interrupted" if scheduler.is_stopping else "finished"
-
-
-def _so_far(progress: StudyProgress) -> str:
-    done = f"{progress.trials_done} of {progress.trials_planned} trials are done"
-    return f"{done}, {progress.failed} failed."
 
 
 def _report_ended_early(

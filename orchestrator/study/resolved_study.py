@@ -49,8 +49,7 @@ def resolved_dict(study: Study) -> dict[str, Any]:
 
     What the study file states for single losses is there by key, and then by loss. Only ``code``
     is missing where nothing is named by import path, ``verification`` where it is not asked for,
-    and ``population`` where there can be none, as in older snapshots. ``notify`` is left out: a
-    snapshot names no program to run.
+    and ``population`` where there can be none, as in older snapshots.
     """
     values = asdict(study) | {
         "losses": study.loss_names,

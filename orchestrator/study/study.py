@@ -257,8 +257,6 @@ class Study:
         ks: values of K of the metrics; the first is the primary one.
         verification: whether tests say how well pairs of images are verified: all pairs, or those
             of a file that an option of the data set names.
-        notify: program and its arguments that are run when a run ends; empty for none. It is never
-            stored: no results folder may name a program.
     """
 
     name: str
@@ -286,7 +284,6 @@ class Study:
     verification: bool = False
     seed: int = 0
     storage: str = "podium-results"
-    notify: tuple[str, ...] = ()
 
     @property
     def tests_searches(self) -> bool:

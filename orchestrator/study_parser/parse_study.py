@@ -27,7 +27,7 @@ from orchestrator.study.study import (
 from orchestrator.study_parser.backbones import read_backbones
 from orchestrator.study_parser.declared_differences import DECLARED, read_declared
 from orchestrator.study_parser.expected_values import EXPECT
-from orchestrator.study_parser.file_paths import base_folder, read_path
+from orchestrator.study_parser.file_paths import read_path
 from orchestrator.study_parser.losses import read_losses
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.protocols import read_final_protocol, read_protocols
@@ -49,7 +49,7 @@ from trainables.settings.trial_settings import (
 _KEYS = (
     *("study", "datasets", "backbones", "embedding_dims", "image_sizes", "losses", "protocol"),
     *("search", "final", "training", "quarantine", "metrics", "keep", "resources", "seed"),
-    *("budget", "storage", "notify", "tournament", DECLARED, EXPECT),
+    *("budget", "storage", "tournament", DECLARED, EXPECT),
 )
 
 _VERIFICATION = "verification"
@@ -117,25 +117,7 @@ def read_study(root: Node, problems: Problems) -> Study:
         verification=_verifies(metrics),
         seed=top.integer("seed", 0, low=0, high=MAX_SEED),
         storage=storage,
-        notify=_notify(top, problems),
     )
-
-
-def _notify(top: Section, problems: Problems) -> tuple[str, ...]:
-    """The words of a command; a program that is named by a relative path lies by the study."""
-    if top.is_null("notify"):
-        return ()
-    words: list[str] = []
-    for path, item in top.items("notify"):
-        if not isinstance(item.value, str) or not item.value:
-            problems.add(path, f"{label(path)} must be text, in quotes", got=item.plain())
-            return ()
-        words.append(item.value)
-    if words and "/" in words[0]:
-        node = top.node("notify")
-        assert node is not None, "it has words"
-        words[0] = str(base_folder(node.position) / words[0])
-    return tuple(words)
 
 
 def read_place(root: Node, problems: Problems) -> tuple[str, str]:

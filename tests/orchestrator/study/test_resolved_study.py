@@ -37,7 +37,7 @@ def test_no_default_is_left_out(tmp_path):
     # A study that names nothing by import path, or verifies nothing, is stored as before there
     # were such keys.
     of_losses = {"spaces", "values", "try_first"}
-    left_out = {"code", "verification", "notify"}  # what to run is never stored
+    left_out = {"code", "verification"}
     assert set(values) == {*Study.__dataclass_fields__, *of_losses} - left_out
     assert values["search"]["early_stopping"] == {
         "kind": "asha",

@@ -73,7 +73,6 @@ NUMBERS = {
 OTHERS = {
     "study": [],
     "storage": [],
-    "notify": [],
     "losses": [],
     "datasets": [],
     "backbones": [],
