@@ -1,23 +1,28 @@
 """Reproduction: published results beside those of the study, one by one."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import get_args
 
 from analysis.figures.series import Series
 from analysis.page.html_page import Cell, Column, Fold, Paragraph, Part, Section, Table
 from analysis.study_results.reproduction import (
     Comparison,
-    RankComparison,
     Verdict,
     compare_ranks,
     compare_values,
 )
 from analysis.study_results.study_results import StudyResults
-from analysis.wording import MISSING, counted, listed, number, signed
-from orchestrator.results.records.expected_values import Expected, expected_of
+from analysis.wording import counted, listed, number, signed
+from orchestrator.results.records.expected_values import Expected, ExpectedValue, expected_of
 from orchestrator.results.records.metric_columns import short_label
 
+_Value = tuple[ExpectedValue, Comparison]
+
+_COMPARED = (
+    *Column.numbers("Published", "Ours", "Difference", "Tolerance"),
+    *Column.texts("Verdict"),
+)
 _MOST_SHOWN = 24  # rows of a table that is not folded
 _VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 _PHRASES: Mapping[Verdict, tuple[str, str]] = {
@@ -38,16 +43,17 @@ def reproduction(results: StudyResults, series: Mapping[str, Series]) -> Section
     expected = expected_of(results.study)
     if expected is None:
         return None
-    values = compare_values(results, expected)
+    values = [*zip(expected.values, compare_values(results, expected), strict=True)]
     ranks = compare_ranks(results, expected)
-    tables = [
-        *([_value_table(results, values, expected, series)] if values else []),
-        *([_rank_table(ranks, series)] if ranks else []),
-    ]
     parts: list[Part] = [
         Paragraph(text=sentence) for sentence in _sentences(values, ranks, expected)
     ]
-    for table in tables:
+    for table in (
+        _value_table(results, values, expected, series) if values else None,
+        _rank_table(ranks, series) if ranks else None,
+    ):
+        if table is None:
+            continue
         if len(table.rows) > _MOST_SHOWN:
             parts.append(Fold(summary=f"All {len(table.rows)} values", parts=(table,)))
         else:
@@ -61,14 +67,15 @@ def reproduction(results: StudyResults, series: Mapping[str, Series]) -> Section
 
 
 def _sentences(
-    values: Sequence[Comparison], ranks: Sequence[RankComparison], expected: Expected
+    values: Sequence[_Value], ranks: Mapping[str, Comparison], expected: Expected
 ) -> Iterator[str]:
     if values:
-        yield f"{_summary(values, 'value')}, as published in: {expected.source}."
+        found = [comparison for _, comparison in values]
+        yield f"{_summary(found, 'value')}, as published in: {expected.source}."
         yield from _largest(values)
     if ranks:
         of_source = "" if values else f", as published in: {expected.source}"
-        yield f"{_summary(ranks, 'average rank')}{of_source}."
+        yield f"{_summary(ranks.values(), 'average rank')}{of_source}."
     if expected.num_elsewhere:
         yield (
             f"{counted(expected.num_elsewhere, 'further value')} of the published table"
@@ -77,7 +84,7 @@ def _sentences(
         )
 
 
-def _summary(items: Sequence[Comparison] | Sequence[RankComparison], noun: str) -> str:
+def _summary(items: Collection[Comparison], noun: str) -> str:
     """``Of 3 published values 1 is reproduced, 1 differs and 1 was not run``."""
     counts = Counter(item.verdict for item in items)
     parts = [
@@ -88,16 +95,16 @@ def _summary(items: Sequence[Comparison] | Sequence[RankComparison], noun: str) 
     return f"Of {counted(len(items), f'published {noun}')}, {listed(parts)}"
 
 
-def _largest(values: Sequence[Comparison]) -> Iterator[str]:
+def _largest(values: Sequence[_Value]) -> Iterator[str]:
     """The sign of the differences beyond tolerance, and the largest; nothing if there is none."""
     differing = [
-        (value, value.difference)
-        for value in values
+        (expected, value.difference)
+        for expected, value in values
         if value.difference is not None and value.verdict == "differs"
     ]
     if not differing:
         return
-    worst, gap = max(differing, key=lambda item: (abs(item[1]), item[0].expected.block))
+    worst, gap = max(differing, key=lambda item: (abs(item[1]), item[0].block))
     below = sum(difference < 0 for _, difference in differing)
     side = (
         "all below what is published"
@@ -106,7 +113,7 @@ def _largest(values: Sequence[Comparison]) -> Iterator[str]:
         if not below
         else f"{below} below what is published and {len(differing) - below} above"
     )
-    where = f"{worst.expected.loss} in {worst.expected.block}"
+    where = f"{worst.loss} in {worst.block}"
     if len(differing) == 1:
         yield f"It is {where}, by {signed(gap)} points."
     else:
@@ -115,83 +122,68 @@ def _largest(values: Sequence[Comparison]) -> Iterator[str]:
 
 def _value_table(
     results: StudyResults,
-    values: Sequence[Comparison],
+    values: Sequence[_Value],
     expected: Expected,
     series: Mapping[str, Series],
 ) -> Table:
     labels = ("Block", "Loss", "Of", "Score")
-    heads = ("Published", "Ours", "Difference", "Tolerance")
+    misprinted = any(value.is_impossible for _, value in values)
     return Table(
         name="reproduction",
         caption=f"{counted(len(values), 'published value')} beside ours on the test classes, in %:"
         " the mean over seeds and folds, with its 95 % t interval where there are several seeds."
         f" Source: {expected.source}.",
-        columns=(*Column.texts(*labels), *Column.numbers(*heads), *Column.texts("Verdict")),
-        rows=tuple(_value_row(results, value, series) for value in values),
+        columns=(*Column.texts(*labels), *_COMPARED),
+        rows=tuple(_value_row(results, *value, series) for value in values),
         note="Reproduced: the difference is within the tolerance. Compatible: beyond it, but not"
         " beyond the tolerance and our interval together; what is published has an uncertainty of"
         " its own, rarely printed. The interval is over seeds of one config on one split."
-        f"{_OF_IMPOSSIBLE if any(it.is_impossible for it in values) else ''}",
+        f"{_OF_IMPOSSIBLE if misprinted else ''}",
         is_sortable=True,
     )
 
 
 def _value_row(
-    results: StudyResults, value: Comparison, series: Mapping[str, Series]
+    results: StudyResults, expected: ExpectedValue, value: Comparison, series: Mapping[str, Series]
 ) -> tuple[Cell, ...]:
-    expected = value.expected
     of_what = expected.config or expected.finalist
     of = " ".join(filter(None, (of_what, expected.train_on, expected.protocol)))
     width = value.half_width
     seeds = counted(value.num_seeds, "seed") if value.num_seeds else ""
     failed = f"{value.num_failed} failed" if value.num_failed else ""
     detail = ", ".join(filter(None, ("" if width is None else f"±{number(width)}", seeds, failed)))
+    score = short_label(expected.metric or results.objective, expected.k)
     return (
         Cell.word(expected.block),
         Cell.named(expected.loss, series),
         Cell.word(of),
-        Cell(
-            text=short_label(expected.metric or results.objective, expected.k),
-            order=float(expected.k),
-        ),
-        Cell(text=f"{expected.value:g}", order=expected.value),
-        Cell.number(value.ours, detail=detail),
-        Cell.signed(value.difference),
-        Cell(text=f"{expected.tolerance:g}", order=expected.tolerance),
-        Cell(text=_verdict_text(value.verdict, value.difference), order=value.verdict),
+        Cell(text=score, order=float(expected.k)),
+        *_compared(value, detail),
     )
 
 
-def _rank_table(ranks: Sequence[RankComparison], series: Mapping[str, Series]) -> Table:
+def _rank_table(ranks: Mapping[str, Comparison], series: Mapping[str, Series]) -> Table:
     return Table(
         name="reproduced-ranks",
         caption=f"{counted(len(ranks), 'published average rank')} beside those of the tournament.",
-        columns=(
-            *Column.texts("Loss"),
-            *Column.numbers("Published", "Ours", "Difference", "Tolerance"),
-            *Column.texts("Verdict"),
-        ),
-        rows=tuple(_rank_row(rank, series) for rank in ranks),
+        columns=(*Column.texts("Loss"), *_COMPARED),
+        rows=tuple((Cell.named(loss, series), *_compared(it)) for loss, it in ranks.items()),
         is_sortable=True,
     )
 
 
-def _rank_row(rank: RankComparison, series: Mapping[str, Series]) -> tuple[Cell, ...]:
-    gap = None if rank.ours is None else rank.ours - rank.published
-    return (
-        Cell.named(rank.loss, series),
-        Cell(text=f"{rank.published:g}", order=rank.published),
-        Cell.number(rank.ours),
-        Cell.signed(gap),
-        Cell(text=f"{rank.tolerance:g}", order=rank.tolerance),
-        Cell(text=_verdict_text(rank.verdict, gap), order=rank.verdict),
-    )
-
-
-def _verdict_text(verdict: Verdict, gap: float | None) -> str:
-    """``differs by 1.20``."""
+def _compared(value: Comparison, detail: str = "") -> tuple[Cell, ...]:
+    """The cells of `_COMPARED`."""
+    verdict, gap = value.verdict, value.difference
+    text: str = verdict
     if verdict == "impossible":
-        return "impossible as printed"
-    if verdict != "differs" or gap is None:
-        return verdict or MISSING
-    return f"differs by {number(abs(gap))}"
+        text = "impossible as printed"
+    elif verdict == "differs" and gap is not None:
+        text = f"differs by {number(abs(gap))}"
+    return (
+        Cell(text=f"{value.published:g}", order=value.published),
+        Cell.number(value.ours, detail=detail),
+        Cell.signed(gap),
+        Cell(text=f"{value.tolerance:g}", order=value.tolerance),
+        Cell(text=text, order=verdict),
+    )

@@ -21,30 +21,34 @@ Verdict = Literal["reproduced", "compatible", "differs", "not run", "impossible"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """One published value and ours, in percent.
+    """One published value and ours, both scores in percent or both average ranks.
 
     Attributes:
-        expected: the published value with its tolerance.
-        ours: mean over seeds and folds; None if the cell was not run or every run failed.
-        half_width: half-width of the 95 % t interval of our mean over seeds; None with one seed.
+        published: as printed.
+        tolerance: largest difference that counts as reproduced.
+        ours: mean over seeds and folds, or rank; None if the cell was not run, every run failed,
+            or the loss is in no complete block.
+        half_width: half-width of the 95 % t interval of our mean over seeds; None with one seed,
+            and of ranks.
         num_seeds: number of seeds with a score.
         num_failed: number of final runs of the cell that failed.
         is_impossible: whether what is printed cannot be right (`Expected.impossible`).
     """
 
-    expected: ExpectedValue
+    published: float
+    tolerance: float
     ours: float | None
-    half_width: float | None
-    num_seeds: int
-    num_failed: int
+    half_width: float | None = None
+    num_seeds: int = 0
+    num_failed: int = 0
     is_impossible: bool = False
 
     @property
     def difference(self) -> float | None:
-        """Ours minus the published value, in points; None if ours is missing or it impossible."""
+        """Ours minus the published value; None if ours is missing or it is impossible."""
         if self.ours is None or self.is_impossible:
             return None
-        return self.ours - self.expected.value
+        return self.ours - self.published
 
     @property
     def verdict(self) -> Verdict:
@@ -53,36 +57,11 @@ class Comparison:
             return "impossible"
         if self.difference is None:
             return "not run"
-        gap = _rounded(abs(self.difference))
-        if gap <= self.expected.tolerance:
+        # Without the last bits: 66.7 - 65.7 is 1.0000000000000142 in floats.
+        gap = round(abs(self.difference), 9)
+        if gap <= self.tolerance:
             return "reproduced"
-        reach = self.expected.tolerance + (self.half_width or 0.0)
-        return "compatible" if gap <= reach else "differs"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankComparison:
-    """A published average rank and ours.
-
-    Attributes:
-        loss: name of the loss.
-        published: published average rank.
-        ours: average rank in the study's tournament; None if the loss is in no complete block.
-        tolerance: largest difference that counts as reproduced.
-    """
-
-    loss: str
-    published: float
-    ours: float | None
-    tolerance: float
-
-    @property
-    def verdict(self) -> Verdict:
-        """Never ``compatible``: ranks have no interval over seeds here."""
-        if self.ours is None:
-            return "not run"
-        is_near = _rounded(abs(self.ours - self.published)) <= self.tolerance
-        return "reproduced" if is_near else "differs"
+        return "compatible" if gap <= self.tolerance + (self.half_width or 0.0) else "differs"
 
 
 def compare_values(results: StudyResults, expected: Expected) -> tuple[Comparison, ...]:
@@ -99,16 +78,15 @@ def compare_values(results: StudyResults, expected: Expected) -> tuple[Compariso
     )
 
 
-def compare_ranks(results: StudyResults, expected: Expected) -> tuple[RankComparison, ...]:
-    """Every published average rank beside that of the study's tournament, best first."""
+def compare_ranks(results: StudyResults, expected: Expected) -> dict[str, Comparison]:
+    """Loss -> its published average rank beside that of the study's tournament, best first."""
     held = results.declared_tournament
     ours = {s.competitor: s.average_rank for s in held.standings} if held else {}
-    return tuple(
-        RankComparison(
-            loss=loss, published=rank, ours=ours.get(loss), tolerance=expected.rank_tolerance
-        )
+    tolerance = expected.rank_tolerance
+    return {
+        loss: Comparison(published=rank, tolerance=tolerance, ours=ours.get(loss))
         for loss, rank in sorted(expected.ranks.items(), key=lambda item: (item[1], item[0]))
-    )
+    }
 
 
 def _key(value: ExpectedValue) -> tuple[object, ...]:
@@ -192,10 +170,10 @@ def _comparison(
     num_seeds, num_failed = (_count(row, name) for name in ("num_seeds", "num_failed"))
     half_width = None
     if seed_std is not None and num_seeds > 1:
-        t = t_reach(num_seeds - 1)
-        half_width = t * seed_std / math.sqrt(num_seeds)
+        half_width = t_reach(num_seeds - 1) * seed_std / math.sqrt(num_seeds)
     return Comparison(
-        expected=value,
+        published=value.value,
+        tolerance=value.tolerance,
         ours=ours,
         half_width=half_width,
         num_seeds=num_seeds,
@@ -213,8 +191,3 @@ def _count(row: dict[str, object] | None, name: str) -> int:
     count = 0 if row is None else row[name]
     assert isinstance(count, int)
     return count
-
-
-def _rounded(gap: float) -> float:
-    """Without the last bits: 66.7 - 65.7 is 1.0000000000000142 in floats."""
-    return round(gap, 9)

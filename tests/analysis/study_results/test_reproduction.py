@@ -132,7 +132,7 @@ def test_ranks_are_compared_with_the_tournament(reproduced_results):
     found = compare_ranks(
         reproduced_results, Expected(source="a paper", ranks=ranks, rank_tolerance=0.5)
     )
-    assert {each.loss: each.verdict for each in found} == {
+    assert {loss: each.verdict for loss, each in found.items()} == {
         "proxy_anchor": "reproduced",
         "multi_similarity": "differs",
         "margin": "not run",
