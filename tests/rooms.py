@@ -53,10 +53,6 @@ LOOKED_FOR_BY_NAME = {
     "podium.api.status",
     "podium.api.trials",
     "podium.cli",
-    "podium.live.control",
-    "podium.live.guard",
-    "podium.live.page",
-    "podium.live.view_record",
     "podium.plan.population_text",
     "podium.plan.power_text",
     "trainables.loss_composition.cross_batch_memory",
@@ -130,6 +126,7 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/results/trial_files", "orchestrator/results_tools", "orchestrator/run",
         "orchestrator/scheduling", "orchestrator/study", "orchestrator/worker", "podium/errors",
+        "podium/terminal",
     },
     # 9
     "analysis/page": {

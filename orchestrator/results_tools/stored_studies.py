@@ -29,6 +29,7 @@ from orchestrator.results.trial_files.compaction_manifest import (
 from orchestrator.study.blocks import blocks, most_finals, num_baseline_runs, searches
 from orchestrator.study.budget import SECONDS_PER_HOUR, with_trials_per_search
 from orchestrator.study.resolved_study import study_from_resolved
+from orchestrator.study.study import Study
 from podium.errors import CorruptFileError, PodiumError, UnreachableError
 
 State = Literal[
@@ -211,9 +212,12 @@ def _num_trials(paths: StudyPaths, files: Sequence[StoredFile]) -> int:
 
 def _num_planned(paths: StudyPaths) -> int:
     resolved = read_study(paths)
-    if resolved is None:
-        return 0
-    study = with_trials_per_search(study_from_resolved(resolved))
+    return 0 if resolved is None else planned_trials(study_from_resolved(resolved))
+
+
+def planned_trials(study: Study) -> int:
+    """Number of trials of all stages that a study plans, at most."""
+    study = with_trials_per_search(study)
     found = searches(study)
     baselines = len(blocks(study)) * num_baseline_runs(study, found[0])
     return sum(study.search.trials + most_finals(study, search) for search in found) + baselines

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from orchestrator.results_tools.stored_studies import StoredStudy
 
 _LOOK_SECONDS = 2.0
-_WAIT_SECONDS = 3600.0
 _COLUMNS = ("study", "state", "trials", "hours", "GPU-hours", "size", "changed")
 _WORTH = ("study", "state", "trials", "changed", "size", "GPU-hours", "hours")
 _NUM_KEPT = 3
@@ -73,14 +72,11 @@ def command(
 
 
 def _serve(folder: Place, port: int) -> None:
-    from podium.live.followed_study import FollowedStudy
-    from podium.live.serving import LiveServer
+    from podium.live.server import LiveServer
 
-    FollowedStudy(folder)  # refuses what holds no study, before anything is served
     with LiveServer(folder, port=port) as server:
         say(f"Watch: {server.url}\nCtrl-C ends the page, not the study.")
-        while True:
-            time.sleep(_WAIT_SECONDS)
+        server.serve_forever()
 
 
 def _follow(folder: Place) -> None:

@@ -171,8 +171,10 @@ def test_what_a_command_returns_is_the_exit_code(capsys, monkeypatch, returned, 
 
 
 def test_errors_of_ours_keep_their_traceback_without_secrets(capsys, monkeypatch):
+    monkeypatch.setenv("SOME_PASSWORD", "kq3v9x7w2m5b8n4c")
+
     def command() -> None:
-        raise ZeroDivisionError("a bug, password=x")
+        raise ZeroDivisionError("a bug, password=kq3v9x7w2m5b8n4c")
 
     monkeypatch.setattr(cli, "_load", lambda name: command)
     called = call(capsys, "losses")
