@@ -122,7 +122,7 @@ ROOMS: dict[str, set[str]] = {
         "trainables/trial",
     },
     "podium/live": {
-        "analysis/page", "orchestrator", "orchestrator/results/locks",
+        "orchestrator",
         "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/results/trial_files", "orchestrator/results_tools", "orchestrator/run",
         "orchestrator/scheduling", "orchestrator/study", "orchestrator/worker", "podium/errors",
