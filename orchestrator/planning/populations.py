@@ -28,8 +28,3 @@ def why_search_alone(study: Study, search: Search) -> str | None:
         evaluate_test=study.tests_searches,
     )
     return why_alone(settings)
-
-
-def is_together(study: Study, search: Search) -> bool:
-    """Whether a search trains several trials as one population."""
-    return study.search.population > 1 and why_search_alone(study, search) is None

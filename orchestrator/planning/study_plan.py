@@ -1,21 +1,15 @@
 """What a study will do, counted before anything runs. Pure: reads no data and no results."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from orchestrator.planning.block_plan import BlockPlan, block_plan, missing
-from orchestrator.planning.budget_plan import BudgetPlan, budget_plan
-from orchestrator.planning.disk_size import DiskSize, disk_size
-from orchestrator.planning.image_cost import ImageCost
+from orchestrator.planning.image_seconds import Source, Table
 from orchestrator.planning.leakage_check import LeakageCheck, check_leakage
 from orchestrator.planning.search_plan import SearchPlan, search_plan
-from orchestrator.planning.study_hours import (
-    BlockHours,
-    EpochCost,
-    hours_by_epochs,
-    hours_by_images,
-)
+from orchestrator.planning.study_hours import StudyHours, study_hours
 from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.study.blocks import blocks, num_baseline_runs, searches
 from orchestrator.study.budget import with_trials_per_search
@@ -84,11 +78,8 @@ class StudyPlan:
         fairness: what is equal between the losses and what is not.
         leakage: which splits were checked.
         missing: sentences on what is needed before the run and not on this machine.
-        epoch_cost: seconds of an epoch in earlier results; None without any.
-        hours: hours of each block, by ``epoch_cost`` if there is one, else by what images cost;
-            empty if that is not known either.
-        budget: the budget compared with what is planned.
-        disk: bytes of results and caches.
+        hours: hours of all trials; None if it is not known what images take.
+        wanted_trials: ``search.trials`` of the study file, of which a budget may leave fewer.
     """
 
     study: Study
@@ -100,10 +91,8 @@ class StudyPlan:
     fairness: Fairness
     leakage: LeakageCheck
     missing: tuple[str, ...]
-    epoch_cost: EpochCost | None
-    hours: tuple[BlockHours, ...]
-    budget: BudgetPlan
-    disk: DiskSize
+    hours: StudyHours | None
+    wanted_trials: int
 
     @property
     def trials(self) -> int:
@@ -116,17 +105,14 @@ class StudyPlan:
         return sum(stage.epochs for stage in self.stages.values())
 
 
-def plan(
-    study: Study, *, epoch_cost: EpochCost | None = None, known: Sequence[ImageCost] = ()
-) -> StudyPlan:
+def plan(study: Study, known: Mapping[Source, Table] = MappingProxyType({})) -> StudyPlan:
     """Count what ``study`` will do.
 
     Args:
         study: the resolved study.
-        epoch_cost: seconds of an epoch in earlier results; None without any.
-        known: what images cost elsewhere, the best source first; not read with ``epoch_cost``.
+        known: seconds of an image, the best source first.
     """
-    given, study = study, with_trials_per_search(study)
+    wanted_trials, study = study.search.trials, with_trials_per_search(study)
     crossed = blocks(study)
     # Resolving a loss's training takes a while, and protocols and repeats share it.
     sizes = {
@@ -139,11 +125,6 @@ def plan(
     }
     searched = tuple(
         search_plan(study, search, *sizes[search.block, search.loss]) for search in searches(study)
-    )
-    hours = (
-        hours_by_images(study, searched, known)
-        if epoch_cost is None
-        else hours_by_epochs(searched, epoch_cost)
     )
     return StudyPlan(
         study=study,
@@ -159,10 +140,8 @@ def plan(
         fairness=fairness(study),
         leakage=check_leakage(study),
         missing=missing(study),
-        epoch_cost=epoch_cost,
-        hours=hours,
-        budget=budget_plan(given, study.search.trials, len(searched), hours),
-        disk=disk_size(study, searched),
+        hours=study_hours(study, searched, known),
+        wanted_trials=wanted_trials,
     )
 
 

@@ -124,12 +124,11 @@ class Study:
         difference: float = 1.0,
         assume: Sequence[str] | Mapping[str, object] = (),
         like: str | os.PathLike[str] | RemotePath | None = None,
-        probe: bool = False,
     ) -> "PlanAnswer":
         """Count what the study will do, and compute what it can show; nothing is stored.
 
-        As ``podium plan`` does. Hours are estimated by the study's own results; before there are
-        any, by the probe, by earlier runs from this machine, or by figures that podium ships.
+        As ``podium plan`` does. Hours are estimated by the study's own results, by earlier runs on
+        this machine, or by figures that podium ships.
 
         Args:
             difference: difference of Recall@1 that should be found, in points, above 0 and below
@@ -137,7 +136,6 @@ class Study:
             assume: what is assumed of scores, such as ``{"spread": 4}`` or ``["spread=4"]``.
             like: results folder or URI of an earlier study whose measured values are assumed
                 instead; None for none.
-            probe: whether to train one epoch of the first config, to estimate hours.
 
         Returns:
             The plan. Its frame has one row per search.
@@ -145,7 +143,6 @@ class Study:
         Raises:
             PodiumError: an assumption or the difference is out of range, or results cannot be
                 read.
-            TrialInputError: a probe lacks data or weights.
         """
         from podium.api.plan import PlanAnswer
         from podium.plan.make_plan import make_plan
@@ -156,7 +153,6 @@ class Study:
             difference=difference,
             assume=conditions(assume),
             like=None if like is None else _place(like),
-            with_probe=probe,
         )
         return PlanAnswer(found)
 
@@ -256,22 +252,17 @@ class Study:
             part=part,
             retried_causes=retried_causes,
         )
-        _remember_costs(self.resolved, self.folder, started)
+        _remember_seconds(self.resolved, self.folder, started)
         self._say_how_it_ended(end)
         return end.out_of_budget is not None or not end.interrupted
 
     def _say_how_it_ended(self, end: "RunEnd") -> None:
-        from orchestrator.planning.gpu_packing import packing_advice
-        from orchestrator.results.trial_files.reader import Reader
-
         if end.progress.budget:
             _log.info("Spent: %s", ", ".join(map(str, end.progress.budget)))
         if end.out_of_budget is not None:
             _log.warning(end.out_of_budget)
         if end.interrupted:
             return
-        for advice in packing_advice(self.resolved, Reader(self.folder)):
-            _log.info(str(advice))
         if end.progress.failed:
             from analysis.wording import counted
 
@@ -344,16 +335,16 @@ def _ray(study: ResolvedStudy, paths: StudyPaths, address: str | None) -> "Calla
     return start
 
 
-def _remember_costs(study: ResolvedStudy, folder: Place, started: datetime) -> None:
-    """Keep what images cost this run, from which `podium plan` estimates hours of other studies.
+def _remember_seconds(study: ResolvedStudy, folder: Place, started: datetime) -> None:
+    """Keep what images took in this run, from which plans of other studies estimate hours.
 
     What goes wrong is no error of the run: its results are stored.
     """
-    from orchestrator.planning.cost_tables import add_own_costs
-    from orchestrator.planning.measured_costs import measured_costs
+    from orchestrator.planning.image_seconds import add_to_own_table
+    from orchestrator.planning.measured_seconds import measured_seconds
     from orchestrator.results.trial_files.reader import Reader
 
     try:
-        add_own_costs(measured_costs(study, Reader(folder), started))
+        add_to_own_table(measured_seconds(study, Reader(folder), started))
     except (OSError, PodiumError) as error:
-        _log.info("note: what images cost was not kept for plans: %s", one_line(str(error)))
+        _log.info("note: what images took was not kept for plans: %s", one_line(str(error)))

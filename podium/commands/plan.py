@@ -39,27 +39,21 @@ def command(
             help="Assume what an earlier results folder measured instead.",
         ),
     ] = None,
-    with_probe: Annotated[
-        bool,
-        typer.Option("--probe", help="Train one epoch of the first config to estimate the cost."),
-    ] = False,
     full: Annotated[
         bool,
-        typer.Option("--full", help="Show all details: splits, power, training, fairness, costs."),
+        typer.Option("--full", help="Show all details: splits, power, training, fairness."),
     ] = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
 ) -> None:
     """Show what a study will do and cost, and what it can show. Stores nothing.
 
-    Hours are estimated by the study's own results; before there are any, by --probe, by earlier
-    runs from this machine, or by figures that podium ships. --csv prints one line for each search.
+    Hours are estimated by the study's own results, by earlier runs on this machine, or by figures
+    that podium ships. --csv prints one line for each search.
     """
     answer = load(study, storage=storage, overrides=overrides or []).plan(
-        difference=difference, assume=assume or (), like=like, probe=with_probe
+        difference=difference, assume=assume or (), like=like
     )
-    for note in answer.found.notes:
-        say(f"note: {note}", err=True)
     if full and not (as_json or as_csv):
         say(answer.full_text)
     else:

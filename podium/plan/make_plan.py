@@ -2,20 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from orchestrator.planning.cost_tables import own_costs, shipped_costs
-from orchestrator.planning.image_cost import ImageCost
-from orchestrator.planning.study_hours import EpochCost
+from orchestrator.planning.image_seconds import Source, Table, known_tables
 from orchestrator.planning.study_plan import StudyPlan, plan
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import exists
 from orchestrator.results.storage.locations import Place
-from orchestrator.study.resource_demand import most_demand
 from orchestrator.study.study import Study
 from podium.errors import PodiumError
-from podium.plan.hours_text import hours_record
 from podium.plan.plan_text import search_rows
 from podium.plan.primary_test import verdict_record
 from podium.plan.statistical_power import (
@@ -27,9 +22,6 @@ from podium.plan.statistical_power import (
 )
 from podium.plan.training_text import block_records
 
-if TYPE_CHECKING:
-    from podium.plan.measured_epoch import MeasuredEpoch
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
@@ -40,22 +32,16 @@ class Plan:
         power: differences that the study can detect, and what its searches find.
         refusal: why `podium run` would refuse the results folder or the code that is there now;
             None if it would not.
-        packing: advice on how many trials fit a GPU, by the memory of earlier trials.
         measured: assumptions by name, measured in the results of an earlier study; None if none
             was named.
         like_note: which assumptions were measured there and which were not; empty likewise.
-        measured_epoch: cost of the first epoch; None if it was not trained.
-        notes: sentences on what could not be read.
     """
 
     counts: StudyPlan
     power: StudyPower
     refusal: str | None = None
-    packing: tuple[str, ...] = ()
     measured: Mapping[str, float] | None = None
     like_note: str = ""
-    measured_epoch: "MeasuredEpoch | None" = None
-    notes: tuple[str, ...] = ()
 
 
 def make_plan(
@@ -65,7 +51,6 @@ def make_plan(
     difference: float = 1.0,
     assume: Sequence[str] = (),
     like: Place | None = None,
-    with_probe: bool = False,
 ) -> Plan:
     """Count what a study will do, and compute what it can show. Stores nothing.
 
@@ -75,25 +60,16 @@ def make_plan(
         difference: difference of Recall@1 that should be found, in points, above 0 and below 100.
         assume: ``KEY=VALUE`` for what is assumed of scores (`Assumptions`).
         like: results folder of an earlier study whose measured values are assumed; None for none.
-        with_probe: whether to train one epoch of the first config, to estimate hours.
 
     Raises:
         PodiumError: an assumption or the difference is out of range, or results cannot be read.
-        TrialInputError: a probe lacks data or weights.
     """
     paths = StudyPaths(folder)
     has_results = exists(paths.study)
-    costs, notes = _known_costs()
-    count = partial(plan, study, epoch_cost=_epoch_cost(paths) if has_results else None)
-    counts = count(known=costs)
+    known: dict[Source, Table] = {"results": _own_seconds(study, folder)} if has_results else {}
+    counts = plan(study, known | known_tables())
     measured = None if like is None else measured_in(like)
     power = study_power(counts, assumptions_from(assume, measured), difference)
-    measured_epoch = None
-    if with_probe:
-        from podium.plan.measured_epoch import measure_epoch
-
-        measured_epoch = measure_epoch(study, counts)
-        counts = count(known=(measured_epoch.image_cost, *costs))
     note = ""
     if like is not None and measured is not None:
         note = like_note(like, measured, asdict(power.assumptions))
@@ -101,18 +77,15 @@ def make_plan(
         counts=counts,
         power=power,
         refusal=_refusal(study, paths) if has_results else None,
-        packing=_packing(study, folder) if has_results else (),
         measured=measured,
         like_note=note,
-        measured_epoch=measured_epoch,
-        notes=notes,
     )
 
 
 def plan_record(found: Plan) -> dict[str, Any]:
     """A plan as plain values; searches and blocks by name."""
     planned = found.counts
-    study, cost = planned.study, planned.epoch_cost
+    study, hours = planned.study, planned.hours
     verdict = verdict_record(planned)
     return {
         "study": study.name,
@@ -130,45 +103,27 @@ def plan_record(found: Plan) -> dict[str, Any]:
         "leakage": asdict(planned.leakage),
         "missing": planned.missing,
         "seeds": study.final.seeds,
-        "epoch_cost": asdict(cost) if cost else None,
-        **hours_record(planned),
-        "budget": asdict(planned.budget),
-        "disk": {**asdict(planned.disk), "results": planned.disk.results},
+        "hours": hours and hours.slot,
+        "gpu_hours": hours and (hours.gpu or None),
+        "hours_sources": hours.sources if hours else (),
+        "budget": {
+            "limits": asdict(study.budget),
+            "wanted_trials": planned.wanted_trials,
+            "trials_per_search": study.search.trials,
+        },
         "smallest_p": verdict["smallest_p"],
         "power": asdict(found.power),
-        "probe": found.measured_epoch and asdict(found.measured_epoch),
         "measured": found.measured,
         "refusal": found.refusal,
     }
 
 
-def _known_costs() -> tuple[tuple[ImageCost, ...], tuple[str, ...]]:
-    """What images cost earlier runs here and where podium was measured, and what went wrong."""
-    try:
-        return (*own_costs(), *shipped_costs()), ()
-    except PodiumError as error:
-        return shipped_costs(), (str(error),)
+def _own_seconds(study: Study, folder: Place) -> Table:
+    """What images took the study so far; no other plan needs polars."""
+    from orchestrator.planning.measured_seconds import measured_seconds
+    from orchestrator.results.trial_files.reader import Reader
 
-
-def _epoch_cost(paths: StudyPaths) -> EpochCost | None:
-    """Seconds of an epoch so far, evaluation included; None before the first trial is done."""
-    import numpy as np
-
-    from orchestrator.results.trial_files.compaction_manifest import take_inventory
-    from orchestrator.results.trial_files.parquet_file import read_column
-
-    per_epoch = [
-        seconds / epochs
-        for file in take_inventory(paths).files
-        for seconds, epochs in zip(
-            read_column(file, "seconds"), read_column(file, "epochs_run"), strict=True
-        )
-        if seconds is not None and epochs
-    ]
-    if not per_epoch:
-        return None
-    low, median, high = (float(value) for value in np.quantile(per_epoch, (0.1, 0.5, 0.9)))
-    return EpochCost(low=low, median=median, high=high, trials=len(per_epoch))
+    return measured_seconds(study, Reader(folder))
 
 
 def _refusal(study: Study, paths: StudyPaths) -> str | None:
@@ -182,13 +137,3 @@ def _refusal(study: Study, paths: StudyPaths) -> str | None:
     except PodiumError as error:
         return str(error)
     return None
-
-
-def _packing(study: Study, folder: Place) -> tuple[str, ...]:
-    """Advice where trials occupy GPUs; no other study needs polars for its plan."""
-    if not most_demand(study).gpus:
-        return ()
-    from orchestrator.planning.gpu_packing import packing_advice
-    from orchestrator.results.trial_files.reader import Reader
-
-    return tuple(map(str, packing_advice(study, Reader(folder))))

@@ -5,27 +5,9 @@ from typing import Any
 
 from analysis.hypothesis_tests.pairwise_comparisons import SmallestP, smallest_p
 from analysis.tournament.block_groups import block_groups
-from analysis.tournament.primary_test_text import METHODS, needed_text
+from analysis.tournament.primary_test_text import needed_text
 from analysis.tournament.repeated_runs import IndependentUnits, RepeatedRuns
 from orchestrator.planning.study_plan import StudyPlan
-
-
-def verdict_note(planned: StudyPlan) -> str:
-    """The primary test and the smallest p it can give, in a sentence or two."""
-    rules, losses = planned.study.tournament, len(planned.study.losses)
-    smallest = _smallest(planned)
-    if smallest is None:
-        return "with one loss there is nothing to compare."
-    units = planned_units(planned)
-    text = (
-        f"losses will be called significantly different by the primary test "
-        f"({METHODS[rules.test]}) at {rules.alpha:g}; with {units.counted} and {losses} losses "
-        f"the smallest p of a pair is {smallest.adjusted:.2g}"
-    )
-    if smallest.adjusted <= rules.alpha:
-        return f"{text}."
-    takes = needed_text(losses, rules.alpha, rules.test, units=units)
-    return f"{text}: no difference can be significant. {takes}"
 
 
 def verdict_line(planned: StudyPlan) -> str:

@@ -78,7 +78,6 @@ class BNInception(Backbone):
     )
     num_features = 1024
     giga_multiply_adds = 2.03
-    million_weights = 10.3
 
     def __init__(self, weights: str = RANDOM_WEIGHTS) -> None:
         super().__init__(weights)

@@ -31,7 +31,6 @@ class ConvSmall(Backbone):
     side_multiple = 32  # _GRID * _STRIDE ** len(_CHANNELS)
     num_features = 1024  # _CHANNELS[-1] * _GRID ** 2
     giga_multiply_adds = 0.034
-    million_weights = 0.024
 
     def __init__(self, weights: str = RANDOM_WEIGHTS) -> None:
         super().__init__(weights)

@@ -17,7 +17,6 @@ class ConvNeXtTiny(TorchvisionBackbone):
     min_side = 32
     num_features = 768
     giga_multiply_adds = 4.45
-    million_weights = 27.8
     classifier = ("avgpool", "classifier.2")
 
     def of_input(self, inputs_B3HW: Tensor) -> Tensor:

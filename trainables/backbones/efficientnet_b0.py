@@ -10,4 +10,3 @@ class EfficientNetB0(FeatureNetwork):
     published_weights = ("IMAGENET1K_V1",)
     num_features = 1280
     giga_multiply_adds = 0.385
-    million_weights = 4.05

@@ -23,7 +23,6 @@ class GoogLeNet(TorchvisionBackbone):
     published_weights = ("IMAGENET1K_V1",)
     num_features = 1024
     giga_multiply_adds = 1.5
-    million_weights = 5.61
     classifier = ("aux1", "aux2", "avgpool", "dropout", "fc")
 
     def make_network(self) -> Any:

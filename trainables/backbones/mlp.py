@@ -15,7 +15,6 @@ class Mlp(VectorBackbone):
     has_map = False
     takes_features = True
     num_features = 512  # _HIDDEN
-    million_weights = 0.264  # besides those on the input
 
     def __init__(self, weights: str = RANDOM_WEIGHTS, *, num_inputs: int) -> None:
         super().__init__(weights, num_inputs=num_inputs)

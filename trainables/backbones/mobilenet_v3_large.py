@@ -10,4 +10,3 @@ class MobileNetV3Large(FeatureNetwork):
     published_weights = ("IMAGENET1K_V1", "IMAGENET1K_V2")
     num_features = 960
     giga_multiply_adds = 0.214
-    million_weights = 3.0

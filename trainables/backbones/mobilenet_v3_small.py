@@ -10,4 +10,3 @@ class MobileNetV3Small(FeatureNetwork):
     published_weights = ("IMAGENET1K_V1",)
     num_features = 576
     giga_multiply_adds = 0.055
-    million_weights = 0.94

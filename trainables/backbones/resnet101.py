@@ -10,4 +10,3 @@ class ResNet101(ResNet):
     published_weights = ("IMAGENET1K_V1", "IMAGENET1K_V2")
     num_features = 2048
     giga_multiply_adds = 7.8
-    million_weights = 42.6

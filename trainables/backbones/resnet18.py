@@ -10,4 +10,3 @@ class ResNet18(ResNet):
     published_weights = ("IMAGENET1K_V1",)
     num_features = 512
     giga_multiply_adds = 1.81
-    million_weights = 11.2

@@ -10,4 +10,3 @@ class ResNet50(ResNet):
     published_weights = ("IMAGENET1K_V1", "IMAGENET1K_V2")
     num_features = 2048
     giga_multiply_adds = 4.09
-    million_weights = 23.6

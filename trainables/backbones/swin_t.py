@@ -17,7 +17,6 @@ class SwinT(TorchvisionBackbone):
     side_multiple = 4
     num_features = 768
     giga_multiply_adds = 4.49
-    million_weights = 27.5
     classifier = ("avgpool", "flatten", "head")
 
     def of_input(self, inputs_B3HW: Tensor) -> Tensor:

@@ -11,4 +11,3 @@ class ViTB16(VisionTransformer):
     side_multiple = 16
     num_features = 768
     giga_multiply_adds = 17.6
-    million_weights = 85.8

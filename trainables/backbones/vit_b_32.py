@@ -11,4 +11,3 @@ class ViTB32(VisionTransformer):
     side_multiple = 32
     num_features = 768
     giga_multiply_adds = 4.41
-    million_weights = 87.5

@@ -41,7 +41,6 @@ class DatasetFacts:
         has_own_size: whether what it has is of one size already, so that a study gives no image
             size for it.
         side: height and width in pixels of images of one size; None of vectors and of files.
-        cached_bytes: bytes of what it makes once and keeps in the cache folder.
     """
 
     num_train_classes: int
@@ -53,7 +52,6 @@ class DatasetFacts:
     num_features: int | None = None
     has_own_size: bool = True
     side: int | None = None
-    cached_bytes: int = 0
 
 
 class Dataset(ABC):

@@ -61,7 +61,6 @@ class Glyphs(Dataset):
                 "matplotlib's typefaces; a data set for trying and testing"
             ),
             side=chosen.size,
-            cached_bytes=chosen.num_classes * chosen.instances_per_class * chosen.size**2,
         )
 
     @classmethod

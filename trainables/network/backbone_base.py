@@ -40,8 +40,6 @@ class Backbone(nn.Module):
             images. Its constructor then has a second argument ``num_inputs``.
         giga_multiply_adds: multiplications of one RGB image of 224 x 224 in one forward pass, in
             10^9, by which plans compare the cost of networks; 0 of a network on vectors.
-        million_weights: weights and running statistics, in 10^6; of a network on vectors without
-            those that grow with its input.
         num_features: F; 0 in the class where it is the length of the vectors.
     """
 
@@ -53,7 +51,6 @@ class Backbone(nn.Module):
     min_side: int = 1
     takes_features: bool = False
     giga_multiply_adds: float = 0.0
-    million_weights: float = 0.0
     num_features: int = 0
 
     @abstractmethod

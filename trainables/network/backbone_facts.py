@@ -24,8 +24,6 @@ class BackboneFacts:
     min_side: int
     takes_features: bool
     giga_multiply_adds: float
-    million_weights: float
-    num_features: int
 
     def size_problem(self, name: str, image_size: int) -> str | None:
         """Why the network called ``name`` does not take square images of this side, or None."""

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from orchestrator.planning.study_hours import EpochCost
 from orchestrator.planning.study_plan import plan
 from orchestrator.study.blocks import blocks, searches
 from orchestrator.study.fairness_of_losses import SEARCHED
@@ -111,16 +110,6 @@ def test_fairness_names_the_budget_and_the_losses_with_more_dimensions(study):
         "searched hyperparameters: 2 for contrastive; 4 for proxy_anchor; 5 for multi_similarity"
     )
     assert plan(replace(study, losses=(StudyLoss("contrastive"),))).fairness.disparities == ()
-
-
-def test_hours_need_the_cost_of_an_epoch(study):
-    assert plan(study).budget.slot_hours is None
-    planned = plan(study, epoch_cost=EpochCost(low=1.0, median=1.5, high=4.0, trials=9))
-    hours = planned.budget.slot_hours
-    assert (hours.low, hours.median, hours.high) == pytest.approx(
-        (planned.epochs / 3600, planned.epochs * 1.5 / 3600, planned.epochs * 4 / 3600)
-    )
-    assert hours.finals == pytest.approx(planned.stages["final"].epochs * 1.5 / 3600)
 
 
 FILES = """

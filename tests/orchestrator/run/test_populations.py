@@ -1,12 +1,9 @@
 """Studies whose searches are trained as populations, against the same studies trial by trial."""
 
-from datetime import UTC, datetime
-
 import pytest
 
 from orchestrator.executors.ray_tune import RayTuneExecutor
-from orchestrator.planning.image_cost import TOGETHER
-from orchestrator.planning.measured_costs import measured_costs
+from orchestrator.planning.measured_seconds import measured_seconds
 from orchestrator.results.records.attempts import read_attempts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
@@ -51,26 +48,11 @@ def test_a_row_says_whether_its_trial_was_trained_with_others(tmp_path):
     assert {members[trial_id] for trial_id in together} == {4}
 
 
-def test_a_plan_learns_what_heads_cost_alone_and_together(tmp_path):
-    study = study_in(tmp_path)
-    run(study, tmp_path)
-    alone, together = sorted(
-        measured_costs(study, Reader(tmp_path / "heads"), datetime(2020, 1, 1, tzinfo=UTC)),
-        key=lambda cost: cost.conditions.mode,
-    )
-    assert (alone.conditions.mode, together.conditions.mode) == ("frozen_features", TOGETHER)
-    assert together.trials == 16
-    assert alone.tested > 0
-    assert together.tested is None
-
-
 def test_a_plan_learns_nothing_where_no_trial_has_ended(tmp_path):
     study = study_in(tmp_path)
     run(study, tmp_path, InterruptedAfter(1, train))
     assert not len(trials_in(tmp_path))
-    assert (
-        measured_costs(study, Reader(tmp_path / "heads"), datetime(2020, 1, 1, tzinfo=UTC)) == []
-    )
+    assert measured_seconds(study, Reader(tmp_path / "heads")) == {}
 
 
 def test_searches_that_are_stopped_early_come_to_an_end(tmp_path):

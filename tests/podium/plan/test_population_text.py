@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.planning.study_plan import plan
-from podium.plan.population_text import population_note
+from podium.plan.plan_text import population_note
 from tests.orchestrator.study_files import load
 
 HEADS = """\
@@ -17,7 +17,6 @@ search: {{population: {population}}}
 @pytest.mark.parametrize(
     ("loss", "mode", "population", "note"),
     [
-        ("proxy_anchor", "frozen_features", "off", None),
         (
             "proxy_anchor",
             "frozen_features",

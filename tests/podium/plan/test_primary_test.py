@@ -6,7 +6,7 @@ from scipy import stats
 from orchestrator.planning.study_plan import plan
 from orchestrator.results.records.tournament_rules import TournamentRules
 from orchestrator.study.study import StudyLoss
-from podium.plan.primary_test import verdict_note, verdict_record
+from podium.plan.primary_test import verdict_line, verdict_record
 from tests.orchestrator.study_files import load
 
 SCRIPTS = ("latin", "greek", "cyrillic", "armenian")
@@ -44,34 +44,33 @@ def test_of_nemenyi_it_is_that_of_always_first_and_always_last(loaded_study):
     assert record["tournament"]["test"] == "nemenyi"
 
 
-def test_the_plan_says_which_test_will_decide_and_how_small_its_p_can_be(loaded_study):
-    printed = verdict_note(plan_with_rules(loaded_study))
-    assert "by the primary test (two-sided Wilcoxon, Holm-adjusted) at 0.05" in printed
-    assert printed.endswith("with 8 blocks and 3 losses the smallest p of a pair is 0.023.")
-    assert "(Nemenyi) at 0.01" in verdict_note(
-        plan_with_rules(loaded_study, test="nemenyi", alpha=0.01)
+def test_the_plan_says_how_small_the_p_of_the_primary_test_can_be(loaded_study):
+    printed = verdict_line(plan_with_rules(loaded_study))
+    assert printed == (
+        "losses can differ significantly at 0.05: the smallest p of 3 losses over 8 blocks is"
+        " 0.023"
     )
 
 
 def test_asked_of_these_blocks_runs_count(loaded_study):
     here = plan_with_rules(loaded_study, question="these_blocks")
-    assert "with 24 runs of 8 blocks and 3 losses" in verdict_note(here)
+    assert "of 3 losses over 24 runs of 8 blocks is" in verdict_line(here)
     single = replace(
         loaded_study,
         backbones=loaded_study.backbones[:1],
         datasets=loaded_study.datasets[:1],
     )
-    assert verdict_note(plan_with_rules(single, question="these_blocks")).endswith(
-        "with 3 runs of 1 block and 3 losses the smallest p of a pair is 0.75: no difference can"
-        " be significant. It takes 7 runs: 4 more runs would do."
+    assert verdict_line(plan_with_rules(single, question="these_blocks")).endswith(
+        "no difference can be significant at 0.05: the smallest p of 3 losses over 3 runs of 1"
+        " block is 0.75. It takes 7 runs: 4 more runs would do."
     )
 
 
 def test_out_of_reach_it_says_how_many_blocks_it_takes(loaded_study):
     few = replace(loaded_study, backbones=loaded_study.backbones[:1])
-    assert verdict_note(plan_with_rules(few)).endswith(
-        "with 4 blocks and 3 losses the smallest p of a pair is 0.38: no difference can be"
-        " significant. It takes 7 blocks: 3 more blocks would do."
+    assert verdict_line(plan_with_rules(few)).endswith(
+        "the smallest p of 3 losses over 4 blocks is 0.38. It takes 7 blocks: 3 more blocks would"
+        " do."
     )
     fewer = replace(few, datasets=few.datasets[:2])
     needed = next(
@@ -79,7 +78,7 @@ def test_out_of_reach_it_says_how_many_blocks_it_takes(loaded_study):
         for n in range(2, 99)
         if stats.studentized_range.sf(2 / (2 / n) ** 0.5 * 2**0.5, 3, 1e9) <= 0.05
     )
-    assert verdict_note(plan_with_rules(fewer, test="nemenyi")).endswith(
+    assert verdict_line(plan_with_rules(fewer, test="nemenyi")).endswith(
         f"It takes {needed} blocks: 1 more block would do."
     )
 
@@ -92,10 +91,9 @@ def test_dimensions_of_one_data_set_and_backbone_are_one_group(loaded_study, dim
         backbones=loaded_study.backbones[:1],
         embedding_dims=dims,
     )
-    assert verdict_note(plan_with_rules(one)).endswith(
-        "with 3 groups of blocks with one data set and backbone and 3 losses the smallest p of a"
-        " pair is 0.75: no difference can be significant. It takes 7 groups: 4 more data sets or"
-        " backbones would do."
+    assert verdict_line(plan_with_rules(one)).endswith(
+        "the smallest p of 3 losses over 3 groups of blocks with one data set and backbone is"
+        " 0.75. It takes 7 groups: 4 more data sets or backbones would do."
     )
     # 3 pairs * 2 / 2^3
     assert verdict_record(plan_with_rules(one))["smallest_p"] == pytest.approx(0.75)
@@ -103,5 +101,5 @@ def test_dimensions_of_one_data_set_and_backbone_are_one_group(loaded_study, dim
 
 def test_one_loss_has_none_to_differ_from(loaded_study):
     alone = plan_with_rules(replace(loaded_study, losses=(StudyLoss("contrastive"),)))
-    assert verdict_note(alone) == "with one loss there is nothing to compare."
+    assert verdict_line(alone) == "none: with one loss there is nothing to compare"
     assert verdict_record(alone)["smallest_p"] is None

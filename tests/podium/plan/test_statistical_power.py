@@ -203,33 +203,3 @@ def test_the_example_of_the_documentation_is_what_is_planned(capsys, cub):
         f"differences below {birds['least_significant_difference']:.1f} points are noise"
         in printed
     )
-
-
-def test_a_probe_measures_an_epoch_and_stores_nothing(capsys, tmp_path):
-    file = tmp_path / "s.yaml"
-    file.write_text(
-        "study: probed\nlosses: [contrastive, proxy_anchor]\nembedding_dims: [8, 16]\n"
-        "datasets: [{name: glyphs, script: greek, classes: 60}]\nsearch: {trials: 3}\n"
-        f"training: {{epochs: 4}}\nstorage: {tmp_path / 'results'}\n"
-    )
-    record = json.loads(call(capsys, "plan", file, "--probe", "--json").out)
-    probed = record["probe"]
-    assert (probed["block"], probed["loss"]) == ("glyphs-greek/conv_small/8", "contrastive")
-    assert 0 < probed["seconds"] < 60
-    assert probed["hours"] == pytest.approx(record["epochs"] * probed["seconds"] / 3600)
-    assert probed["hours_of_block"] == pytest.approx(probed["hours"] / 2)
-    assert record["hours_sources"] == ["probe"]
-    low, high = record["hours_interval"]
-    assert low < record["hours"] < high
-    assert probed["hours"] / 2 < record["hours"] < probed["hours"] * 2
-    assert not (tmp_path / "results").exists()
-    assert power_of(capsys, file) == record["power"]
-    text = plan_output(capsys, file, "--probe")
-    assert "Probe: the first epoch of contrastive on glyphs-greek/conv_small/8 took" in text
-
-
-def test_a_probe_without_data_says_what_is_missing(capsys, cub):
-    refused = call(capsys, "plan", cub, "--probe")
-    assert refused.code == 2
-    assert "root" in refused.err
-    assert "Traceback" not in refused.err

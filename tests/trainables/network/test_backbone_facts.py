@@ -12,7 +12,6 @@ from trainables.registry import load, names
 FIELDS = (
     *("has_map", "published_weights", "weights_note"),
     *("side_multiple", "min_side", "takes_features", "giga_multiply_adds"),
-    *("million_weights", "num_features"),
 )
 
 
@@ -27,17 +26,14 @@ def test_the_source_says_what_the_class_says(name):
 @pytest.mark.parametrize(
     "name", [it for it in names("backbones") if it not in ("mlp", "identity")]
 )
-def test_multiplications_and_weights_are_those_that_torch_counts(name):
+def test_multiplications_are_those_that_torch_counts(name):
     with torch.device("meta"):  # counting needs no memory
         backbone = load("backbones", name)("random").eval()
         images_BCHW = torch.zeros(1, 3, 224, 224, dtype=torch.uint8)
         with FlopCounterMode(display=False) as counter:
             backbone(images_BCHW)
     counted = counter.get_total_flops() / 2 / 1e9  # a multiplication and an addition are two
-    facts = backbone_facts(name)
-    assert facts.giga_multiply_adds == pytest.approx(counted, rel=0.01)
-    weights = sum(tensor.numel() for tensor in backbone.state_dict().values())
-    assert facts.million_weights == pytest.approx(weights / 1e6, rel=0.01)
+    assert backbone_facts(name).giga_multiply_adds == pytest.approx(counted, rel=0.01)
 
 
 def test_the_networks_of_the_field_are_there():

@@ -1,0 +1,45 @@
+"""Seconds that images took the trials of a results folder."""
+
+from datetime import datetime
+
+import polars as pl
+
+from orchestrator.planning.image_seconds import ImageKind, Table, kind_of
+from orchestrator.planning.study_hours import images_of
+from orchestrator.results.trial_files.reader import Reader
+from orchestrator.study.blocks import blocks
+from orchestrator.study.study import Study
+
+_SECONDS = pl.col("seconds") - pl.col("test_seconds").fill_null(0.0)
+_DEVICE = pl.when(pl.col("device") == "cpu").then(pl.lit("cpu")).otherwise(pl.lit("gpu"))
+
+
+def measured_seconds(study: Study, reader: Reader, since: datetime | None = None) -> Table:
+    """Mean seconds of a trained image of each kind, over complete trials of searches and folds.
+
+    Args:
+        study: the study whose results they are.
+        reader: of its results folder.
+        since: time with a time zone, after which trials ended; None for all.
+    """
+    trained = reader.trials().filter(
+        pl.col("state") == "COMPLETE",
+        pl.col("same_as").is_null(),
+        pl.col("epochs_run") > 0,
+        (pl.col("stage") == "search") | (pl.col("train_on") == "part"),
+        pl.lit(value=True) if since is None else pl.col("ended_at") >= since,
+    )
+    summed = trained.group_by(
+        "block", "protocol", _DEVICE.alias("device"), maintain_order=True
+    ).agg(_SECONDS.sum().alias("seconds"), pl.col("epochs_run").sum().alias("epochs"))
+    of_block = {block.label: block for block in blocks(study)}
+    of_protocol = {protocol.label: protocol for protocol in study.protocols}
+    sums: dict[ImageKind, tuple[float, float]] = {}
+    for row in summed.collect().iter_rows(named=True):
+        block, protocol = of_block.get(row["block"]), of_protocol.get(row["protocol"])
+        if block is not None and protocol is not None:
+            kind = kind_of(study, block, row["device"])
+            seconds, images = sums.get(kind, (0.0, 0.0))
+            of_epoch = images_of(study, block, protocol).of_epoch
+            sums[kind] = (seconds + row["seconds"], images + row["epochs"] * of_epoch)
+    return {kind: seconds / images for kind, (seconds, images) in sums.items() if seconds > 0}
