@@ -220,16 +220,6 @@ def test_single_losses_are_listed_however_they_are_put_together(capsys):
     assert "proxy_anchor.weight=1" in out
 
 
-def test_losses_as_csv_have_a_row_a_hyperparameter(capsys):
-    lines = call(capsys, "losses", "multi_similarity", "contrastive", "--csv").out.splitlines()
-    assert lines[0] == (
-        "loss,kind,needs,hyperparameter,default,unit,legal,source,source_of_default,family,differs"
-    )
-    assert [line.split(",")[3] for line in lines[1:]] == [
-        "alpha", "beta", "margin", "epsilon", "margin",
-    ]  # fmt: skip
-
-
 def test_losses_as_json_say_what_is_legal(capsys):
     record = {loss["loss"]: loss for loss in json.loads(call(capsys, "losses", "--json").out)}
     assert record["contrastive"]["parameters"]["margin"]["legal"] == "in [-1, 1]"
