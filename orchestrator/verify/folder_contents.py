@@ -11,7 +11,7 @@ from orchestrator.verify.findings import Findings, some_of
 
 _FOLDERS = {
     *("asks", "attempts", "checkpoints", "code", "compacted", "embeddings", "lock", "logs"),
-    *("models", "parts", "report-images", "retried", "runs", "trials", "trials_segments"),
+    *("models", "parts", "retried", "runs", "trials", "trials_segments"),
 }
 # What podium reads or writes. Whether a file fits its name is for its reader to say.
 _FILES = re.compile(
@@ -23,7 +23,6 @@ _FILES = re.compile(
     r"|checkpoints/[^/]+/(state|unusable)\.pt"
     r"|(models|embeddings)/[^/]+\.safetensors"
     r"|(compacted|trials_segments)/[^/]+\.(parquet|(trials|counts)\.json)|compacted/manifest\.json"
-    r"|report-images/[^/]+\.webp"
     r"|code/[^/]+/.+"
     r"|logs/([^/]+/)?[^/]+\.log"
 )
