@@ -40,9 +40,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("Results", "Write results for Optuna, TensorBoard or other tools."),
     "datasets": ("Facts", "Check a data set on disk, or write files that some losses need."),
     "losses": ("Facts", "List the losses: kind, needs, parameters; and what is searched."),
-    "rm": ("Storage", "Remove studies, after a question."),
-    "archive": ("Storage", "Pack a study into one verified file."),
-    "cache": ("Storage", "List podium's caches, or empty them."),
     "audit": ("Results", "Find what is wrong with a published table."),
     "merge": ("Results", "Make one results folder of several, if they may be compared."),
 }

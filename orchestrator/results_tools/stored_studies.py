@@ -15,7 +15,6 @@ from orchestrator.results.records.runs import Part, Run, latest_runs, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
     MERGED_FROM,
-    is_marked_removed,
     read_provenance,
     read_study,
     study_name,
@@ -40,7 +39,6 @@ State = Literal[
     "some failed",
     "out of budget",
     "merged",
-    "half removed",
     "damaged",
     "unreadable",
     "not podium's",
@@ -122,15 +120,7 @@ def stored_study(folder: Place) -> StoredStudy:
     except CorruptFileError as error:
         return _of_files(folder, files, state="damaged", problem=str(error))
     except PodiumError as error:
-        state: State = "half removed" if _is_half_removed(paths) else "unreadable"
-        return _of_files(folder, files, state=state, problem=str(error))
-
-
-def _is_half_removed(paths: StudyPaths) -> bool:
-    try:
-        return is_marked_removed(paths)
-    except CorruptFileError:
-        return False
+        return _of_files(folder, files, state="unreadable", problem=str(error))
 
 
 def _of_files(

@@ -15,12 +15,9 @@ from typing import Annotated
 import typer
 
 from orchestrator.results.storage.printable_text import json_visible, visible
-from podium.errors import PodiumError
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
-Yes = Annotated[bool, typer.Option("--yes", help="Do it without a question.")]
-
 Row = Mapping[str, object]
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
@@ -128,19 +125,6 @@ def bytes_text(num_bytes: int | None) -> str:
 def minute_text(moment: datetime | None) -> str:
     """``2026-11-23 20:10`` in the time zone of this machine; a dash for None."""
     return "-" if moment is None else f"{moment.astimezone():%Y-%m-%d %H:%M}"
-
-
-def confirmed(question: str, *, yes: bool) -> bool:
-    """Whether the user answers yes; ``yes`` answers without a question.
-
-    Raises:
-        PodiumError: there is no terminal to ask on.
-    """
-    if yes:
-        return True
-    if not sys.stdin.isatty():
-        raise PodiumError(f"{question} There is no terminal to ask on: --yes answers it")
-    return typer.confirm(visible(question))
 
 
 def is_numeric(rows: Sequence[Row], column: str) -> bool:

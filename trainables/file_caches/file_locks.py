@@ -41,28 +41,6 @@ def file_lock(path: Path, *, doing: str) -> Iterator[bool]:
         os.close(descriptor)
 
 
-def lock_holder(path: Path) -> str | None:
-    """Which process holds a lock, in words; None if none does, or the file system has no locks.
-
-    Raises:
-        OSError: the file cannot be opened.
-    """
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return _holder(descriptor)
-    except OSError as error:
-        if error.errno not in _NO_LOCKS:
-            raise
-    finally:
-        os.close(descriptor)
-    return None
-
-
 def _locked(descriptor: int, path: Path, doing: str) -> bool:
     try:
         try:

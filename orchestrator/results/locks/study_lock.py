@@ -20,7 +20,6 @@ from orchestrator.results.locks.remote_lock import RemoteLock
 from orchestrator.results.records.runs import WHOLE, Part
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import list_folders, list_names
-from orchestrator.results.storage.locations import Place
 from podium.errors import LockHeldError
 
 
@@ -33,11 +32,6 @@ def lock_owners(paths: StudyPaths) -> dict[Part, LockOwner]:
     files = {WHOLE: lock_file(paths), **dict(_part_files(paths))}
     owners = {part: file.look() for part, file in files.items()}
     return {part: owner for part, owner in owners.items() if owner is not None}
-
-
-def lock_places(paths: StudyPaths) -> tuple[Place, ...]:
-    """The files and folders of all locks of a study."""
-    return (paths.lock, paths.lock_guard, paths.lock_generations, paths.parts)
 
 
 class StudyLock(HeldLock):

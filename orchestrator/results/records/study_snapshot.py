@@ -38,7 +38,6 @@ except ImportError:
 MERGED_FROM = "merged_from"
 """Key of the provenance of folders that `podium merge` made: their sources."""
 
-_REMOVED = "removed"  # in place of the version of the schema
 
 _MAX_DEPTH = 100  # of values in values
 
@@ -128,38 +127,6 @@ def read_metrics(paths: StudyPaths) -> tuple[StoredMetric, ...]:
         PodiumError: it is not a results folder.
     """
     return _metrics(_read_store(paths))
-
-
-def mark_removed(paths: StudyPaths) -> None:
-    """Make every command refuse the folder, before what it holds is deleted.
-
-    ``store.json`` gets a version of the schema that no podium reads, so that a deletion that was
-    killed leaves nothing that looks whole, and nothing that a run would continue.
-
-    Raises:
-        PodiumError: there is no readable ``store.json`` with the name of a study.
-    """
-    name = name_of_any_version(paths)
-    write_checksummed(paths.store, {"study": name, "schema_version": _REMOVED})
-
-
-def is_marked_removed(paths: StudyPaths) -> bool:
-    """Whether the deletion of the folder began and did not end."""
-    store = read_checksummed(paths.store)
-    return store is not None and store.get("schema_version") == _REMOVED
-
-
-def name_of_any_version(paths: StudyPaths) -> str:
-    """The study a results folder belongs to, whichever podium wrote it.
-
-    Raises:
-        PodiumError: it is not a results folder.
-        CorruptFileError: its ``store.json`` is damaged.
-    """
-    name = _stored(paths).get("study")
-    if not isinstance(name, str):
-        raise CorruptFileError(f"{paths.store} names no study")
-    return name
 
 
 def _plain_yaml(text: bytes) -> Any:
@@ -256,11 +223,6 @@ def _read_store(paths: StudyPaths) -> dict[str, Any]:
 
 
 def _check_version(paths: StudyPaths, store: Mapping[str, Any] | None) -> None:
-    if store is not None and store.get("schema_version") == _REMOVED:
-        raise PodiumError(
-            f"{paths.folder} is half removed: `podium rm {paths.folder}` was stopped; the same"
-            " command removes the rest"
-        )
     if store is not None and store.get("schema_version") != SCHEMA_VERSION:
         raise PodiumError(
             f"{paths.folder} was written with version {store.get('schema_version')!r} of the "

@@ -339,14 +339,6 @@ def remove_folder(folder: Place) -> None:
     _of(folder).remove_folder(folder)
 
 
-def remove_contents(folder: Place, kept: Container[str]) -> None:
-    """Delete what a folder holds, whatever it is, but for the names ``kept`` right in it.
-
-    A link goes, and what it leads to stays.
-    """
-    _of(folder).remove_contents(folder, kept)
-
-
 def remove_if_empty(folder: Place) -> None:
     """Delete a folder that holds nothing; nothing happens to another, or if there is none."""
     _of(folder).remove_if_empty(folder)

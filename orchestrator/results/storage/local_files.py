@@ -17,7 +17,7 @@ import os
 import shutil
 import stat
 import time
-from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -392,18 +392,6 @@ def remove_folder(folder: Path) -> None:
     """See `files`."""
     with suppress(FileNotFoundError):
         shutil.rmtree(folder)
-
-
-@retried("delete")
-def remove_contents(folder: Path, kept: Container[str]) -> None:
-    """See `files`."""
-    for entry in _entries(folder):
-        if entry.name in kept:
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            remove_folder(Path(entry.path))
-        else:
-            remove(Path(entry.path))
 
 
 @retried("delete")

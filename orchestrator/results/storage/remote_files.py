@@ -8,7 +8,7 @@ import functools
 import os
 import secrets
 import tempfile
-from collections.abc import Callable, Container, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
@@ -205,12 +205,6 @@ def remove_all(places: Sequence[RemotePath]) -> None:
 def remove_folder(folder: RemotePath) -> None:
     """See `files`."""
     remove_all([folder / path for path in _paths_below(folder)])
-
-
-def remove_contents(folder: RemotePath, kept: Container[str]) -> None:
-    """See `files`."""
-    found = [path for path in _paths_below(folder) if path.partition("/")[0] not in kept]
-    remove_all([folder / path for path in found])
 
 
 def remove_if_empty(folder: RemotePath) -> None:

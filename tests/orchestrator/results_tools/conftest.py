@@ -1,4 +1,4 @@
-"""A study that was run to its end, and copies of it to remove, archive and damage."""
+"""A study that was run to its end, and copies of it to list and damage."""
 
 import shutil
 from dataclasses import replace

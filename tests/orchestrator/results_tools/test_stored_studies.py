@@ -6,8 +6,6 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import mark_removed
 from orchestrator.results.storage import remote_files
 from orchestrator.results_tools.merge_studies import merge_studies
 from orchestrator.results_tools.stored_studies import stored_studies, stored_study
@@ -103,27 +101,24 @@ def test_a_merged_study_is_called_so(tmp_path):
 
 def test_what_cannot_be_read_is_listed_with_the_reason(study):
     storage = study.parent
-    for name in ("damaged", "older", "half", "run-lost"):
+    for name in ("damaged", "older", "run-lost"):
         shutil.copytree(study, storage / name)
     (storage / "foreign").mkdir()
     (storage / ".hidden").mkdir()
     (storage / "damaged" / "store.json").write_text("{")
     change_json(storage / "older" / "store.json", schema_version=1)
     (storage / "run-lost" / "runs" / "000001.json").unlink()
-    mark_removed(StudyPaths(storage / "half"))
     found = {item.folder.name: item for item in stored_studies(storage)}
     states = {name: item.state for name, item in found.items()}
     assert states == {
         "damaged": "damaged",
         "foreign": "not podium's",
-        "half": "half removed",
         "older": "unreadable",
         "run-lost": "damaged",
         "small": "complete",
     }
     assert "not valid JSON" in found["damaged"].problem
     assert found["damaged"].num_bytes > 0
-    assert "podium rm" in found["half"].problem
 
 
 def test_a_results_folder_is_listed_by_itself(study):

@@ -5,7 +5,6 @@ import json
 import re
 import subprocess
 import sys
-import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -20,10 +19,8 @@ from orchestrator.results.locks.study_lock import StudyLock, lock_owners
 from orchestrator.results.records.runs import WHOLE, Part, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_study
-from orchestrator.results.storage.files import list_below, stored_files
+from orchestrator.results.storage.files import list_below
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.results_tools.archive_study import archive_study
-from orchestrator.results_tools.remove_study import remove_study
 from orchestrator.results_tools.stored_studies import stored_study
 from orchestrator.results_tools.study_status import study_status
 from orchestrator.run.study_parts import parts_left
@@ -390,19 +387,6 @@ def test_logs_of_parts_that_start_in_one_second_have_names_of_their_own(tmp_path
     assert {name.rpartition("Z-")[2] for name in names} == {"part-1-of-2.log", "part-2-of-2.log"}
     for name in names:
         datetime.strptime(name.partition("Z")[0], "run-%Y%m%dT%H%M%S")
-
-
-def test_locks_of_parts_go_with_the_study_and_into_no_archive(storage, tmp_path):
-    folder = folder_of(storage)
-    for part in FIRST.all:
-        run_here(FOUR_BLOCKS, storage, InterruptedAfter(5), part=part)
-    with StudyLock(StudyPaths(folder), print, FIRST), pytest.raises(LockHeldError):
-        remove_study(folder, print)
-    archive = archive_study(folder, tmp_path / "study.tar.gz")
-    with tarfile.open(archive.file) as packed:
-        assert not [name for name in packed.getnames() if "/parts/" in name]
-    remove_study(folder, print)
-    assert stored_files(folder) == []
 
 
 def test_a_lock_of_a_part_that_nobody_holds_any_more_is_taken_away(tmp_path):
