@@ -140,7 +140,7 @@ ROOMS: dict[str, set[str]] = {
         "analysis", "analysis/hyperparameters", "analysis/protocols",
         "analysis/scores", "analysis/tournament", "analysis/typed_tables",
         "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results_tools", "orchestrator/scheduling", "podium/errors", "trainables",
+        "orchestrator/results_tools", "orchestrator/scheduling", "trainables",
         "trainables/settings", "trainables/trial",
     },
     "orchestrator/executors": {
@@ -299,7 +299,7 @@ ROOMS: dict[str, set[str]] = {
     "trainables/recipes": {"trainables", "trainables/settings"},
     # 2
     "orchestrator/results/records": {"orchestrator/results/storage", "podium/errors"},
-    "trainables/file_caches": {"podium/errors", "trainables"},
+    "trainables/file_caches": {"trainables"},
     "trainables/settings": {"trainables"},
     # 1
     "analysis/typed_tables": {"podium/errors"},
