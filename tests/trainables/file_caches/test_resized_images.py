@@ -1,10 +1,8 @@
 """The cache of resized images: its pixels, and what others may do to it meanwhile."""
 
-import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -47,15 +45,6 @@ def cache(tmp_path):
     return tmp_path / "cache"
 
 
-@pytest.fixture
-def slow_root(root):
-    """Images that take seconds to decode on one thread."""
-    Image.fromarray(noise(1500, 1500)).save(root / "000.jpg")
-    for number in range(1, 50):
-        (root / f"{number:03d}.jpg").write_bytes((root / "000.jpg").read_bytes())
-    return root
-
-
 def noise(height, width):
     return GENERATOR.integers(0, 256, (height, width, 3), dtype=np.uint8)
 
@@ -81,12 +70,6 @@ def stored(cache):
 def start(root, cache, limit=0):
     command = [sys.executable, "-c", BUILD, str(root), str(cache), str(limit)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def wait_until_it_writes(process, cache):
-    while not any(file.stat().st_size for file in cache.glob("resized/.*.partial")):
-        assert process.poll() is None, process.stderr.read()
-        time.sleep(0.01)
 
 
 def ended(process):
@@ -127,17 +110,6 @@ def test_it_goes_by_content_and_side_and_not_by_place(root, cache, tmp_path):
     Image.fromarray(noise(40, 60)).save(moved / "1.jpg")
     assert resized_in(moved, cache).path != first.path
     assert stored(cache) == [".lock"] * 3 + [".rgb"] * 3
-
-
-def test_what_is_there_is_used_without_the_images_and_without_writing(root, cache):
-    files = files_in(write_few(root), cache)
-    first = resized(files, 24, cache)
-    expected = first.image(0).copy()
-    for path in root.iterdir():
-        path.unlink()
-    first.path.with_suffix(".lock").unlink()
-    first.path.with_suffix(".lock").mkdir()  # nobody can make a lock here any more
-    np.testing.assert_array_equal(resized(files, 24, cache).image(0), expected)
 
 
 def test_the_content_hash_follows_the_files_and_the_side(root, cache):
@@ -211,13 +183,6 @@ def test_a_disk_that_fills_up_meanwhile_leaves_nothing(root, cache):
     assert len(resized_in(root, cache)) == 20
 
 
-def test_a_cache_folder_that_cannot_be_written_is_named(root, cache):
-    files = files_in(write_few(root), cache)
-    (cache / "resized").write_text("not a folder")
-    with pytest.raises(TrialInputError, match=r"must be writable; .*\.rgb: File exists"):
-        resized(files, 24, cache)
-
-
 def test_a_file_system_that_fails_is_no_fault_of_the_data_nor_of_the_cache(root, cache):
     """A later try may go well. The system refuses to read its own memory with that very error."""
     failing = ImageFiles([Path("/proc/self/mem")], ["0" * 64])
@@ -231,42 +196,3 @@ def test_a_file_system_that_fails_is_no_fault_of_the_data_nor_of_the_cache(root,
 def test_a_side_below_one_pixel_is_refused(root, cache):
     with pytest.raises(TrialInputError, match="must be at least 1 pixel; got 0"):
         resized_in(write_few(root), cache, side=0)
-
-
-def test_of_two_processes_one_builds_and_the_other_waits(slow_root, cache):
-    builder = start(slow_root, cache)
-    wait_until_it_writes(builder, cache)
-    waiter = start(slow_root, cache)
-    code, made, _ = ended(builder)
-    waited = ended(waiter)
-    assert code == waited[0] == 0
-    assert waited[1] == made, "the same file, by its inode"
-    assert re.search(r"process \d+ on \S+ is building", waited[2])
-    assert stored(cache) == [".lock", ".rgb"]
-
-
-def test_when_the_builder_is_killed_the_next_one_takes_over(slow_root, cache):
-    builder = start(slow_root, cache)
-    wait_until_it_writes(builder, cache)
-    waiter = start(slow_root, cache)
-    assert f"process {builder.pid} on " in waiter.stderr.readline()
-    builder.kill()
-    ended(builder)
-    assert ended(waiter)[0] == 0
-    assert stored(cache) == [".lock", ".rgb"]
-
-
-def test_what_a_killed_build_left_is_no_cache_and_goes_with_the_next(slow_root, cache):
-    builder = start(slow_root, cache)
-    wait_until_it_writes(builder, cache)
-    builder.kill()
-    ended(builder)
-    assert stored(cache) == [".lock", ".partial"]
-    for path in sorted(slow_root.iterdir())[2:]:
-        path.unlink()
-    assert len(resized_in(slow_root, cache)) == 2
-    assert stored(cache) == [".lock", ".lock", ".partial", ".rgb"], "its writer may be alive"
-    (left,) = (cache / "resized").glob(".*.partial")
-    os.utime(left, (time.time() - 7200,) * 2)
-    assert len(resized_in(slow_root, cache, side=25)) == 2
-    assert stored(cache) == [".lock", ".lock", ".lock", ".rgb", ".rgb"]
