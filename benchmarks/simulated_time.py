@@ -75,7 +75,7 @@ class SimulatedSlots:
         self._stop_at = None if stop_after is None else began + stop_after
         self.now = began
         self.began = began
-        self.estimates: list[tuple[float, float]] = []  # time, seconds left
+        self.estimates: list[tuple[float, float, float]] = []  # time, seconds left, part done
 
     def __enter__(self) -> Self:
         return self
@@ -105,8 +105,7 @@ class SimulatedSlots:
                 if isinstance(jobs, NoJob):
                     break
                 is_first = num_started < self._num_slots
-                for job in jobs:
-                    scheduler.trials_started([job.trial_id])
+                scheduler.trials_started([job.trial_id for job in jobs])
                 push({job.trial_id: self._messages(job, is_first=is_first) for job in jobs})
                 num_started += 1
             if not due or (self._stop_at is not None and self.now >= self._stop_at):
@@ -121,9 +120,10 @@ class SimulatedSlots:
                 push(living)
             num_messages += 1
             if num_messages % _LOOKED_AT == 0:
-                left = scheduler.progress().seconds_left
-                if left is not None:
-                    self.estimates.append((self.now, left))
+                progress = scheduler.progress()
+                if progress.seconds_left is not None and progress.part_done is not None:
+                    seen = (self.now, progress.seconds_left, progress.part_done)
+                    self.estimates.append(seen)
         return None
 
     def _messages(self, job: TrialJob, *, is_first: bool) -> _Messages:
@@ -153,7 +153,7 @@ def simulate(study: Study, storage: Path, slots: SimulatedSlots) -> None:
 def ratio_at(slots: SimulatedSlots, part: float) -> float | None:
     """Estimated / true seconds left once this part of a run has passed; None: no estimate yet."""
     at = slots.began + part * (slots.now - slots.began)
-    seen = [(when, left) for when, left in slots.estimates if when <= at]
+    seen = [(when, left) for when, left, _ in slots.estimates if when <= at]
     if not seen:
         return None
     when, left = seen[-1]

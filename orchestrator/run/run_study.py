@@ -6,8 +6,6 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 
-import polars as pl
-
 from orchestrator.results.locks.study_lock import StudyLock
 from orchestrator.results.records.runs import WHOLE, Part, RunEnding
 from orchestrator.results.records.store_paths import StudyPaths
@@ -38,7 +36,6 @@ from orchestrator.scheduling.run_accounting import RunAccount
 from orchestrator.scheduling.study_events import Event
 from orchestrator.scheduling.study_progress import StudyProgress
 from orchestrator.scheduling.study_scheduler import OwnStore, StudyScheduler
-from orchestrator.scheduling.time_left import TimeLeft
 from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.study.blocks import blocks, search_ids
 from orchestrator.study.budget import trials_per_search
@@ -179,11 +176,7 @@ def run_study(
             check_ownership=partial(_check_ownership, paths, lock, compaction),
             search_advanced=compaction.search_advanced,
         )
-        time_left = TimeLeft(study, queues, clock)
-        time_left.learn_rows(_trials_of(reader, own_searches))
-        scheduler = StudyScheduler(
-            study, store, queues, account, time_left, console.on_event, control
-        )
+        scheduler = StudyScheduler(study, store, queues, account, console.on_event, control)
         scheduler.events.study_started()
         if scheduler.check_budget() and queues.num_done < queues.num_planned:
             with account:
@@ -212,11 +205,6 @@ def _startable(study: Study, paths: StudyPaths) -> Study:
     study = with_recorded_code(recall_warm_starts(study, paths), paths)
     check_startable(study, paths)
     return study
-
-
-def _trials_of(reader: Reader, searches: Collection[str] | None) -> pl.LazyFrame:
-    trials = reader.trials()
-    return trials if searches is None else trials.filter(pl.col("search").is_in(searches))
 
 
 def _begun(

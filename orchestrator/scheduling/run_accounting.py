@@ -60,11 +60,13 @@ class RunNow:
     Attributes:
         slots: number of trials that fit at a time; None if not known.
         seconds_left: estimated seconds until the study or its budget ends; None if not known.
+        part_done: part of the seconds of all trials that is done; None if not known.
         running: trials that workers have.
     """
 
     slots: int | None = None
     seconds_left: float | None = None
+    part_done: float | None = None
     running: tuple[StartedTrial, ...] = ()
 
 
@@ -278,6 +280,7 @@ class RunAccount:
             cancelled_searches=dict(self._cancelled_searches),
             slots=now.slots,
             seconds_left=now.seconds_left,
+            part_done=now.part_done,
             running=now.running,
             part=self.part,
             spent=tuple(

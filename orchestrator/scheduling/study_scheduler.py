@@ -80,7 +80,6 @@ class StudyScheduler:
         store: its results folder.
         queues: what is left to run.
         account: CPU and GPU seconds and hours of all runs of the study.
-        time_left: estimates how long the study still takes.
         on_event: takes what happens; what it raises ends the run.
         control: gives what the user changes meanwhile; by default nothing.
 
@@ -95,7 +94,6 @@ class StudyScheduler:
         store: OwnStore,
         queues: StudyQueues,
         account: RunAccount,
-        time_left: TimeLeft,
         on_event: Callable[[Event], object] | None = None,
         control: Callable[[], Control] = Control,
     ) -> None:
@@ -115,7 +113,7 @@ class StudyScheduler:
         self._timeouts = TimeoutWatch(study.resources)
         self._longest_histories = LongestHistories()
         self._stopping = threading.Event()
-        self._time_left = time_left
+        self._time_left = TimeLeft(study, account, queues)
         self._failures = SystematicFailureDetector(
             anything_works=queues.num_done > queues.num_failed
         )
@@ -165,7 +163,6 @@ class StudyScheduler:
         if self._control.is_paused or self.budget.are_trials_used_up(len(self._running)):
             return NoJob.WAIT
         self._store.check_ownership()
-        self._time_left.set_slots(self._slots.num_in(capacity))
         self._commit_copies()
         running = self._slots.next(
             partial(self._next_trial, self._slots.num_in(capacity)),
@@ -204,7 +201,6 @@ class StudyScheduler:
             running = self._running.get(trial_id)
             if running is not None:
                 running.note_message()
-                self._time_left.trial_started(running.spec)
 
     def receive(self, trial_id: str, messages: Sequence[Message]) -> bool:
         """Process the messages of a trial; False means it is over (ended or pruned)."""
@@ -220,8 +216,6 @@ class StudyScheduler:
             if isinstance(message, Begun | Saved):
                 running.note_attempt(message)
                 continue
-            if isinstance(message, EpochReport):
-                self._time_left.epoch_ended(running.spec, message.seconds)
             running.history.add(message)
             if running.is_past_earlier_attempts:
                 self._failures.note_progress(running)
@@ -248,10 +242,12 @@ class StudyScheduler:
         return self._timeouts.losses(self._running.all(), capacity)
 
     def _now(self) -> RunNow:
-        estimate = self._time_left.estimate()
+        slots = self._slots.num_in(self._capacity)
+        estimate = self._time_left.estimate(slots)
         return RunNow(
-            slots=self._slots.num_in(self._capacity),
+            slots=slots,
             seconds_left=self.budget.limit_seconds_left(estimate and estimate.seconds_left),
+            part_done=estimate and estimate.part_done,
             running=tuple(
                 StartedTrial(
                     trial_id=entry.spec.trial_id,
@@ -267,7 +263,7 @@ class StudyScheduler:
     def progress(self) -> StudyProgress:
         """A snapshot; may be taken from another thread."""
         running = [entry.spec for entry in self._running.all()]
-        estimate = self._time_left.estimate()
+        estimate = self._time_left.estimate(self._slots.num_in(self._capacity))
         return StudyProgress(
             searches=self._queues.progress(running),
             trials_done=self._queues.num_done,
@@ -345,7 +341,6 @@ class StudyScheduler:
         trial_id = running.spec.trial_id
         self._longest_histories.keep(running)
         self._running.remove(running)
-        self._time_left.attempt_ended(running.spec, is_over=False)
         self._spending.end(trial_id, "repeated")
         self._failures.tally.add_retry(str(ended.cause))
         _log.debug("%s is retried: %s: %s", _said(running.spec), ended.cause, ended.message)
@@ -354,7 +349,6 @@ class StudyScheduler:
     def _commit(self, running: RunningTrial, ended: Ended) -> None:
         spec, history = running.spec, self._longest_histories.take(running)
         self._store.check_ownership()
-        self._time_left.attempt_ended(spec, is_over=True)
         self._store.recorder.commit(spec, history, ended, running.attempt)
         self._running.remove(running)
         self._spending.end(spec.trial_id, use_of(ended.state))

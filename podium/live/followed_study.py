@@ -128,6 +128,7 @@ class FollowedStudy:
                 running=len(started),
                 failed=failed.height,
                 seconds_left=run.seconds_left if run else None,
+                part_done=run.part_done if run else None,
                 score=short_label(self._reader.objective, self._study.ks[0]),
                 failures=_causes(failed),
                 budget=tuple(budget_use(limited, runs, self._rows["same_as"].null_count())),

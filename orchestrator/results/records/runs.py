@@ -204,6 +204,7 @@ class Run:
         cancelled_searches: id of each search that the user cancelled -> its trials then.
         slots: number of trials that fit at a time when this was written; None if not known.
         seconds_left: estimated time until the study or its budget ends; None if not known.
+        part_done: part of the seconds of all trials that is done, in [0, 1]; None if not known.
         running: trials that workers had when this was written; empty once the run ended.
         part: which blocks it drives.
     """
@@ -222,6 +223,7 @@ class Run:
     cancelled_searches: Annotated[Mapping[str, int], _trials] = field(default_factory=dict)
     slots: int | None = None
     seconds_left: float | None = None
+    part_done: float | None = None
     running: Annotated[tuple[StartedTrial, ...], _running] = ()
     part: Annotated[Part, _part] = WHOLE
 

@@ -2,70 +2,75 @@
 
 import pytest
 
-from benchmarks.simulated_time import ratio_at
-from benchmarks.time_left import simulated
-from orchestrator.scheduling.expected_epochs import ExpectedEpochs, epochs_by_index
-from orchestrator.scheduling.trial_seconds import TrialKind, TrialSeconds
-from orchestrator.study.study import Block, EarlyStopping
+from benchmarks.simulated_time import Costs, SimulatedSlots, ratio_at, simulate
+from orchestrator.study_validation.load_study import load_study
 
-FACTOR = 1.5
-# Of `SIMULATED`; `python -m benchmarks.time_left` has the others, which take longer.
-QUICK = (
-    "few long trials, 8 slots",
-    "quick trials with a slow start, 2 slots",
-    "unequal trials, stopped and continued",
-    "heads together, 2 slots",
+LOSSES = {"contrastive": 1.0, "multi_similarity": 1.4, "proxy_anchor": 0.7, "triplet": 2.5}
+DIMENSIONS = {8: 1.0, 16: 1.5, 32: 3.0}
+ASHA = {"kind": "asha", "grace_epochs": 1, "reduction_factor": 3}
+UNEQUAL = Costs(epoch=20, by_loss=LOSSES, by_dimension=DIMENSIONS, spread=1.5, start=15)
+
+
+def study_of(stopping, trials, epochs, population=1, **training):
+    return load_study(
+        {
+            "study": "simulated",
+            "datasets": [{"name": "glyphs", "script": "greek"}],
+            "embedding_dims": list(DIMENSIONS),
+            "losses": list(LOSSES),
+            "protocol": {"kind": "fixed", "val_fraction": 0.25},
+            "search": {
+                "trials": trials,
+                "sampler": "random",
+                "early_stopping": stopping,
+                "population": population or "off",
+            },
+            "final": {"seeds": 2},
+            "training": {"epochs": epochs, **training},
+        }
+    )
+
+
+def simulated(study, storage, costs, num_slots, stop_after=None):
+    """The run, or the second one of a study that was stopped after so many seconds."""
+    slots = SimulatedSlots(num_slots, costs, stop_after)
+    simulate(study, storage, slots)
+    if stop_after is not None:
+        slots = SimulatedSlots(num_slots, costs, began=slots.now)
+        simulate(study, storage, slots)
+    return slots
+
+
+@pytest.mark.parametrize(
+    ("study", "costs", "num_slots", "stop_after"),
+    [
+        ((ASHA, 9, 9), UNEQUAL, 4, None),
+        ((ASHA, 9, 9), UNEQUAL, 4, 3000.0),
+        (("none", 3, 30), Costs(epoch=60, by_loss=LOSSES, by_dimension=DIMENSIONS), 8, None),
+    ],
+    ids=["pruned", "stopped and continued", "few long trials"],
 )
-BLOCK, OTHER = (
-    Block(dataset="glyphs", backbone="conv_small", embedding_dim=dim) for dim in (8, 16)
-)
+def test_estimates_are_within_a_factor_of_the_truth(tmp_path, study, costs, num_slots, stop_after):
+    run = simulated(study_of(*study), tmp_path, costs, num_slots, stop_after)
+    for part, factor in ((0.25, 2), (0.5, 1.6), (0.75, 1.6)):
+        assert 1 / factor < ratio_at(run, part) < factor
 
 
-@pytest.mark.parametrize("name", QUICK)
-def test_at_a_tenth_of_a_run_the_estimate_is_within_a_factor_of_the_truth(name, tmp_path):
-    run = simulated(name, tmp_path)
-    for part in (0.1, 0.25, 0.5):
-        assert 1 / FACTOR < ratio_at(run, part) < FACTOR
-    when, left = run.estimates[0]
-    assert 0.5 < left / (run.now - when) < 2
+def test_the_part_that_is_done_never_falls(tmp_path):
+    run = simulated(study_of(ASHA, 9, 9), tmp_path, UNEQUAL, 4)
+    parts = [part for _, _, part in run.estimates]
+    assert parts == sorted(parts)
+    assert 0 < parts[0] < 0.5
+    assert parts[-1] > 0.9
 
 
-def test_what_is_not_known_of_a_block_and_loss_is_taken_from_the_most_similar():
-    costs = TrialSeconds()
-    costs.learn_epochs(TrialKind("search", BLOCK, "triplet"), 2, 8.0)
-    costs.learn_epochs(TrialKind("search", OTHER, "triplet"), 1, 10.0)
-    known, new = TrialKind("search", BLOCK, "triplet"), TrialKind("search", BLOCK, "contrastive")
-    elsewhere = Block(dataset="glyphs", backbone="conv_small", embedding_dim=32)
-    assert costs.of_epochs(known, 3) == pytest.approx(12)
-    assert costs.of_epochs(new, 3) == pytest.approx(12)
-    assert costs.of_epochs(TrialKind("search", elsewhere, "triplet"), 1) == pytest.approx(7)
+def test_heads_that_are_trained_together_have_parts_of_a_slot(tmp_path):
+    study = study_of("none", 12, 5, population=4, mode="frozen_features")
+    run = simulated(study, tmp_path, Costs(epoch=5), 2)
+    assert 1 / 1.6 < ratio_at(run, 0.5) < 1.6
 
 
-def test_finals_cost_what_finals_cost_once_one_has_ended():
-    costs = TrialSeconds()
-    search, final = (TrialKind(stage, BLOCK, "triplet") for stage in ("search", "part"))
-    costs.learn_epochs(search, 1, 4.0)
-    costs.learn_around(search, 3.0)
-    assert (costs.of_epochs(final, 1), costs.around(final)) == pytest.approx((4, 3 + 4))
-    costs.learn_epochs(final, 10, 60.0)
-    costs.learn_around(final, 9.0)
-    assert (costs.of_epochs(final, 1), costs.around(final)) == pytest.approx((6, 9))
-    assert costs.of_epochs(search, 1) == pytest.approx(4)
-
-
-def test_finals_of_a_loss_whose_epochs_take_no_time_cost_nothing():
-    costs = TrialSeconds()
-    for stage in ("search", "part"):
-        costs.learn_epochs(TrialKind(stage, BLOCK, "triplet"), 1, 0.0)
-    assert costs.of_epochs(TrialKind("part", BLOCK, "triplet"), 5) == 0.0
-
-
-def test_later_trials_of_a_search_are_expected_to_be_stopped_earlier():
-    asha = EarlyStopping(kind="asha", grace_epochs=1, reduction_factor=3)
-    expected = ExpectedEpochs(epochs_by_index(asha, epochs=9, folds=1))
-    assert expected.of(0) == expected.whole == 9  # the default is never stopped
-    assert expected.of_rest(1, 20) / 19 < 5
-    assert expected.of_rest(0, 3) == pytest.approx(sum(expected.of(i) for i in range(3)))
-    assert expected.left(5, 3) > expected.left(5, 8) == 1
-    none = ExpectedEpochs(epochs_by_index(EarlyStopping(kind="none"), epochs=9, folds=2))
-    assert none.of_rest(0, 10) == 180
+def test_nothing_is_said_before_a_trial_of_each_slot_has_ended(tmp_path):
+    study = study_of("none", 2, 3)
+    run = simulated(study, tmp_path, Costs(epoch=10, first_start=5), 4)
+    assert run.estimates[0][0] > 3 * 10
