@@ -3,7 +3,8 @@
 Half a product is the least a method without an index can do, since cosines are symmetric. The
 rows of pytorch-metric-learning, which gives the hit rate at K = 1 alone, are skipped where it, or
 faiss, is not installed. ``--reference`` compares every rank with plain float64 and counts;
-``--processor`` counts seconds of the processor.
+``--processor`` counts seconds of the processor; ``--float32`` is as on processors that do not
+multiply bfloat16.
 
     python -m benchmarks.recall_at_k --size cub --threads 2 --reference
 """
@@ -26,6 +27,7 @@ from benchmarks.synthetic_embeddings import (
     full_product,
     with_peak_memory,
 )
+from trainables.metrics import _negatives
 from trainables.metrics.first_positive_rank import FirstPositiveRanks, first_positive_ranks
 from trainables.metrics.recall_at_k import recall_scores
 
@@ -69,7 +71,10 @@ def compare_with_reference(embeddings: Tensor, labels: Tensor, found: FirstPosit
         best = cosines.masked_fill(~mine, -2.0).amax(1, keepdim=True)
         expected = 1 + ((cosines >= best) & ~same).sum(1)
         differing += int(((ranks[rows] != expected) & mine.any(1)).sum())
-    print(f"{differing} of {len(found.ranks_Q)} ranks differ from plain float64\n")
+    print(
+        f"{differing} of {len(found.ranks_Q)} ranks differ from plain float64; "
+        f"{found.num_doubtful} pairs are within float32 rounding and were compared in float64\n"
+    )
 
 
 def main() -> None:
@@ -80,9 +85,12 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--reference", action="store_true")
     parser.add_argument("--processor", action="store_true")
+    parser.add_argument("--float32", action="store_true")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     arguments = parser.parse_args()
     torch.set_num_threads(arguments.threads)
+    if arguments.float32:
+        _negatives.multiplies_bfloat16 = lambda _: False
     print_header("benchmarks.recall_at_k", arguments.device)
 
     embeddings, labels = clustered_embeddings(arguments.size, arguments.dim, arguments.device)

@@ -7,6 +7,8 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeVar
 
 import torch
@@ -21,8 +23,24 @@ FLOAT64_SLACK = 1e-12
 # Rows that are float64 at the same time: they stay in a core's cache.
 _CONVERTED_ROWS = {"cpu": 256, "cuda": 16384}
 
+# Pairs of a block are computed one by one if they are less than this part of it.
+FEW_PAIRS = 1 / 16
+
 # Pairs of which both rows are float64 at the same time.
 _EXACT_PAIRS = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShortRows:
+    """Embeddings of length 1 in few bits.
+
+    Attributes:
+        rows_ND: bfloat16.
+        errors_N: float32, distance of each from what it was rounded from.
+    """
+
+    rows_ND: Tensor
+    errors_N: Tensor
 
 
 class SortedRows:
@@ -48,16 +66,32 @@ class SortedRows:
         self._class_ends: list[int] = ends_N.tolist()
         self.unit_ND = embeddings_ND.new_empty(embeddings_ND.shape, dtype=torch.float32)
         self.lengths_N = torch.empty_like(self.labels_N, dtype=torch.float64)
-        device = embeddings_ND.device.type
-        deal(self._convert, slices(0, len(self), _CONVERTED_ROWS[device]), device)
+        self._deal_rows(self._convert)
 
     def _convert(self, rows: slice) -> None:
         given_RD = self.given(rows)
         self.lengths_N[rows] = _lengths(given_RD)
         self.unit_ND[rows] = given_RD / self.lengths_N[rows, None]
 
+    def _deal_rows(self, function: Callable[[slice], None]) -> None:
+        device = self.unit_ND.device.type
+        deal(function, slices(0, len(self), _CONVERTED_ROWS[device]), device)
+
     def __len__(self) -> int:
         return len(self.labels_N)
+
+    @cached_property
+    def short(self) -> ShortRows:
+        """The embeddings of length 1, rounded to bfloat16."""
+        rows_ND = torch.empty_like(self.unit_ND, dtype=torch.bfloat16)
+        errors_N = torch.empty_like(self.labels_N, dtype=torch.float32)
+
+        def shorten(rows: slice) -> None:
+            rows_ND[rows] = self.unit_ND[rows]
+            errors_N[rows] = torch.linalg.vector_norm(self.unit_ND[rows] - rows_ND[rows], dim=1)
+
+        self._deal_rows(shorten)
+        return ShortRows(rows_ND=rows_ND, errors_N=errors_N)
 
     def given(self, rows: slice | Tensor) -> Tensor:
         """Sorted rows as float64, as long as they were given, shape (R, D)."""
@@ -67,11 +101,16 @@ class SortedRows:
         """Sorted rows as float64 of length 1, shape (R, D)."""
         return self.given(rows) / self.lengths_N[rows, None]
 
-    def class_runs(self, size: int) -> Iterator[slice]:
-        """Rows in runs of whole classes, ``size`` rows or more as far as there are so many."""
-        start = 0
-        while start < len(self):
-            stop = self._class_ends[min(start + size, len(self)) - 1]
+    def class_runs(self, size: int, within: slice | None = None) -> Iterator[slice]:
+        """Rows in runs of whole classes, ``size`` rows or more as far as there are so many.
+
+        Args:
+            size: number of rows of a run at most, at least 1.
+            within: range of rows; a class that continues beyond its end is cut there.
+        """
+        start, end = (0, len(self)) if within is None else (within.start, within.stop)
+        while start < end:
+            stop = min(self._class_ends[min(start + size, end) - 1], end)
             yield slice(start, stop)
             start = stop
 
@@ -141,9 +180,15 @@ def float32_slack(dim: int) -> float:
 
 @contextmanager
 def full_precision() -> Iterator[None]:
-    """Matrix products in true float32, even under autocast or where TF32 is allowed."""
+    """Matrix products in true float32, even under autocast or where TF32 is allowed.
+
+    Those of bfloat16 are added up in float32, and rounded once.
+    """
     before = torch.get_float32_matmul_precision()
+    of_cuda = torch.backends.cuda.matmul
+    may_round_sums = of_cuda.allow_bf16_reduced_precision_reduction
     torch.set_float32_matmul_precision("highest")
+    of_cuda.allow_bf16_reduced_precision_reduction = False
     try:
         with (
             torch.no_grad(),
@@ -153,6 +198,7 @@ def full_precision() -> Iterator[None]:
             yield
     finally:
         torch.set_float32_matmul_precision(before)
+        of_cuda.allow_bf16_reduced_precision_reduction = may_round_sums
 
 
 def deal(function: Callable[[_Item], object], items: Iterable[_Item], device: str) -> None:

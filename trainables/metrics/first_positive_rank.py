@@ -26,6 +26,8 @@ class FirstPositiveRanks:
         labels_Q: int64, class of the query.
         num_singletons: queries without any positive; they are left out.
         num_gallery: images searched, the query itself included where it is one of them.
+        num_doubtful: pairs whose cosine is within float32 rounding of their query's best positive;
+            these were compared in float64.
     """
 
     ranks_Q: Tensor
@@ -33,6 +35,7 @@ class FirstPositiveRanks:
     labels_Q: Tensor
     num_singletons: int
     num_gallery: int
+    num_doubtful: int
 
 
 def first_positive_ranks(
@@ -59,7 +62,9 @@ def first_positive_ranks(
         queries, gallery = queries_and_gallery(embeddings_ND, labels_N, is_gallery_N)
         positives = Positives(queries, gallery)
         best_Q = positives.best()
-        above_Q = count_negatives_above(queries, gallery, positives, best_Q)
+        above_Q, num_doubtful = count_negatives_above(
+            queries, gallery, positives, best_Q, positives.exact_best
+        )
     order_Q = queries.order_N.argsort()
     rows_Q = (best_Q > -inf)[order_Q].nonzero().squeeze(1)
     indices_Q = rows_Q.cpu()
@@ -71,4 +76,5 @@ def first_positive_ranks(
         labels_Q=queries.labels_N[order_Q][rows_Q].cpu(),
         num_singletons=len(order_Q) - len(rows_Q),
         num_gallery=len(gallery),
+        num_doubtful=num_doubtful,
     )

@@ -36,19 +36,20 @@ def stacked_ranks(embeddings_PND: Tensor, labels_N: Tensor) -> Iterator[FirstPos
     size = max(1, _MAX_COSINES // len(labels_N) ** 2)
     for members in slices(0, len(embeddings_PND), size):
         with full_precision():
-            above_PN, has_positive_N = _above(embeddings_PND[members], labels_N)
+            above_PN, has_positive_N, num_doubtful_P = _above(embeddings_PND[members], labels_N)
         indices_Q = has_positive_N.cpu().nonzero().squeeze(1)
-        for above_N in above_PN.cpu():
+        for above_N, num_doubtful in zip(above_PN.cpu(), num_doubtful_P.tolist(), strict=True):
             yield FirstPositiveRanks(
                 ranks_Q=1 + above_N[indices_Q],
                 indices_Q=indices_Q,
                 labels_Q=labels_N.cpu()[indices_Q],
                 num_singletons=len(labels_N) - len(indices_Q),
                 num_gallery=len(labels_N),
+                num_doubtful=num_doubtful,
             )
 
 
-def _above(embeddings_PND: Tensor, labels_N: Tensor) -> tuple[Tensor, Tensor]:
+def _above(embeddings_PND: Tensor, labels_N: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Negatives at least as similar as the best positive, (P, N), and who has one, (N,)."""
     same_NN = labels_N[:, None] == labels_N
     positive_NN = same_NN.clone().fill_diagonal_(False)
@@ -69,7 +70,7 @@ def _above(embeddings_PND: Tensor, labels_N: Tensor) -> tuple[Tensor, Tensor]:
         above_PN[member, rows_R] = _exactly_above(
             embeddings_PND[member], rows_R, positive_NN, same_NN
         )
-    return above_PN, has_positive_N
+    return above_PN, has_positive_N, (possible_PN - certain_PN).sum(1).long()
 
 
 def _exactly_above(

@@ -31,10 +31,18 @@ def cut_into_small_blocks(monkeypatch):
     monkeypatch.setitem(_positives._MAX_ROWS, "cpu", 3)
 
 
-@pytest.fixture(params=["one block", "small blocks"])
+def multiply_in(monkeypatch, precision):
+    """Blocks in float32, or as many as may be in bfloat16, whatever the processor and size."""
+    monkeypatch.setattr(_negatives, "multiplies_bfloat16", lambda _: precision == "bfloat16")
+    monkeypatch.setattr(_negatives, "_MIN_SHORT_DIM", 1)
+    monkeypatch.setattr(_negatives, "_MIN_SHORT_SIDE", 1)
+
+
+@pytest.fixture(params=["one block", "small blocks", "blocks in bfloat16"])
 def blocks(request, monkeypatch):
     if request.param != "one block":
         cut_into_small_blocks(monkeypatch)
+    multiply_in(monkeypatch, "bfloat16" if "bfloat16" in request.param else "float32")
 
 
 @st.composite
@@ -44,21 +52,26 @@ def tied_rows(draw, max_rows=16):
     return torch.tensor(rows), torch.tensor(labels)
 
 
-@given(data=tied_rows())
+PRECISIONS = st.sampled_from(["float32", "bfloat16"])
+
+
+@given(data=tied_rows(), precision=PRECISIONS)
 @settings(max_examples=300)
-def test_ranks_of_tied_rows_equal_the_oracle(data):
+def test_ranks_of_tied_rows_equal_the_oracle(data, precision):
     embeddings, labels = data
     with pytest.MonkeyPatch.context() as patch:
         cut_into_small_blocks(patch)
+        multiply_in(patch, precision)
         ranks = first_positive_ranks(embeddings, labels)
     assert as_list(ranks, len(labels)) == oracle_ranks(embeddings, labels)
 
 
-@given(queries=tied_rows(max_rows=10), gallery=tied_rows(max_rows=12))
+@given(queries=tied_rows(max_rows=10), gallery=tied_rows(max_rows=12), precision=PRECISIONS)
 @settings(max_examples=150)
-def test_ranks_in_a_separate_gallery_equal_the_oracle(queries, gallery):
+def test_ranks_in_a_separate_gallery_equal_the_oracle(queries, gallery, precision):
     with pytest.MonkeyPatch.context() as patch:
         cut_into_small_blocks(patch)
+        multiply_in(patch, precision)
         ranks = first_positive_ranks(*in_one(queries, gallery))
     assert as_list(ranks, len(queries[0])) == oracle_ranks_between(*queries, *gallery)
     assert ranks.num_gallery == len(gallery[0])
@@ -194,13 +207,25 @@ def test_the_slack_is_far_above_the_error_of_a_float32_product():
         assert error < float32_slack(dim) / 4
 
 
-def test_doubtful_pairs_are_settled_one_by_one_or_with_their_block(monkeypatch):
+def test_bfloat16_counts_what_float32_counts_also_where_it_leaves_much_open(monkeypatch):
+    for noise in (0.5, 2.0, 6.0):
+        embeddings, labels = clustered(1600, 40, 64, noise=noise)
+        multiply_in(monkeypatch, "bfloat16")
+        short = first_positive_ranks(embeddings, labels)
+        multiply_in(monkeypatch, "float32")
+        long = first_positive_ranks(embeddings, labels)
+        assert torch.equal(short.ranks_Q, long.ranks_Q)
+        assert short.num_doubtful == long.num_doubtful
+
+
+def test_pairs_that_wait_for_float64_are_counted_whenever_that_happens(monkeypatch):
     embeddings, labels = clustered(600, 20, 16, noise=2.0)
-    embeddings = embeddings[:1] * 1e4 + embeddings  # in a narrow cone, float32 leaves much open
-    expected = oracle_ranks(embeddings, labels)
-    for few in (0.0, 2.0):
-        monkeypatch.setattr(_negatives, "_FEW_PAIRS", few)
-        assert as_list(first_positive_ranks(embeddings, labels), 600) == expected
+    multiply_in(monkeypatch, "bfloat16")
+    monkeypatch.setattr(_negatives, "_MAX_SETTLED", 1.0)
+    at_the_end = first_positive_ranks(embeddings, labels)
+    monkeypatch.setattr(_negatives, "_MAX_WAITING", 3)
+    often = first_positive_ranks(embeddings, labels)
+    assert as_list(often, 600) == as_list(at_the_end, 600) == oracle_ranks(embeddings, labels)
 
 
 @pytest.mark.parametrize("num_threads", [2, 5])
@@ -216,6 +241,7 @@ def test_the_number_of_threads_changes_nothing_and_is_left_as_it_was(blocks, num
     finally:
         torch.set_num_threads(before)
     assert torch.equal(together.ranks_Q, alone.ranks_Q)
+    assert together.num_doubtful == alone.num_doubtful
 
 
 def test_an_error_in_one_thread_is_raised_and_ends_the_others():
@@ -240,7 +266,9 @@ def test_an_error_in_one_thread_is_raised_and_ends_the_others():
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-def test_ranks_on_a_gpu_equal_those_on_the_cpu():
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_ranks_on_a_gpu_equal_those_on_the_cpu(precision, monkeypatch):
+    multiply_in(monkeypatch, precision)
     embeddings, labels = clustered(3000, 50, 64, noise=2.0)
     on_gpu = first_positive_ranks(embeddings.cuda(), labels)
     on_cpu = first_positive_ranks(embeddings, labels)
