@@ -67,10 +67,10 @@ clean:
 
 .venv/installed: .venv/bin/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable .
+		--constraint constraints.txt --editable '.[cpu]'
 	touch $@
 
 .venv/installed-dev: .venv/bin/python pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--constraint constraints.txt --editable '.[dev]'
+		--constraint constraints.txt --editable '.[cpu,dev]'
 	touch .venv/installed $@

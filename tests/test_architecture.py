@@ -124,6 +124,12 @@ def test_only_executors_import_ray():
     assert {name for name in users if not name.startswith("orchestrator.executors.")} == set()
 
 
+def test_only_one_module_imports_faiss_and_only_when_it_searches():
+    users = {name for name, module in modules().items() if loads(module.imports, "faiss")}
+    assert users == {"trainables.metrics._faiss"}
+    assert not loads(modules()["trainables.metrics._faiss"].needs, "faiss")
+
+
 @pytest.mark.parametrize("prefix", LIGHT)
 def test_what_must_be_light_loads_nothing_heavy(prefix):
     names = [name for name in modules() if name.startswith(prefix) and name not in HEAVY]

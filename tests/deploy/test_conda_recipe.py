@@ -28,7 +28,7 @@ def conda_line(requirement):
 
 def test_the_recipe_needs_what_the_package_needs():
     project = PROJECT["project"]
-    needed = project["dependencies"]
+    needed = [*project["dependencies"], *project["optional-dependencies"]["cpu"]]
     python, *others = RECIPE["requirements"]["run"]
     assert others == [conda_line(line) for line in needed]
     assert python == "python >=${{ python_min }}"

@@ -121,6 +121,7 @@ def test_the_pins_of_the_image_add_to_those_of_podium():
     more = (ROOT / "deploy" / "constraints.txt").read_text().splitlines()
     assert all(re.fullmatch(r"[\w.-]+==[\w.]+", line) for line in more)
     assert not pins("deploy/constraints.txt") & pins("constraints.txt")
+    assert "faiss-gpu" in pins("deploy/constraints.txt")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import copy
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import botocore.session
@@ -62,6 +63,12 @@ def test_workers_come_and_go_between_none_and_all():
     assert [(kind["min_workers"], kind["max_workers"]) for kind in workers] == [
         (0, config["max_workers"])
     ]
+
+
+def test_the_extra_that_nodes_install_exists():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert "~/podium[gpu]" in AWS.read_text()
+    assert "gpu" in extras["optional-dependencies"]
 
 
 def actions(policy):

@@ -1,7 +1,7 @@
-"""Lists of the rows with the largest inner products in float32.
+"""Lists of the rows with the largest inner products in float32, by faiss or by torch.
 
 A product may be off by float32 rounding, so the end of a list and the order of nearly equal rows
-are those of the processor at hand. A score is taken only from what this cannot change; the rest is
+are those of the library at hand. A score is taken only from what this cannot change; the rest is
 computed in float64.
 
 Q = queries, N = gallery, K = listed rows, G = groups of columns, S = columns of a group,
@@ -13,7 +13,8 @@ import math
 import torch
 from torch import Tensor
 
-from trainables.metrics._cosines import slices
+from trainables.metrics import _faiss
+from trainables.metrics._cosines import float32_slack, slices
 
 # Queries of which the products with all rows are in memory at a time: so many, or with large
 # galleries fewer, but not too few for a fast matrix product.
@@ -23,6 +24,9 @@ _PRODUCTS = 2**23
 
 # Fewer columns in a group are searched together.
 _MIN_GROUP = 3
+
+# Queries whose list is checked against float64, on a GPU.
+_CHECKED_QUERIES = 16
 
 
 def largest_products(queries_QD: Tensor, gallery_ND: Tensor, num: int) -> tuple[Tensor, Tensor]:
@@ -36,6 +40,11 @@ def largest_products(queries_QD: Tensor, gallery_ND: Tensor, num: int) -> tuple[
     Returns:
         (products_QK float32, indices_QK int64).
     """
+    device = queries_QD.device.type
+    if len(queries_QD) and _faiss.can_search(device):
+        found = _faiss.largest_products(queries_QD, gallery_ND, num)
+        if device == "cpu" or _is_float32(queries_QD, gallery_ND, *found):
+            return found
     products = queries_QD.new_empty(len(queries_QD), num)
     indices = torch.empty_like(products, dtype=torch.int64)
     size = min(max(_PRODUCTS // len(gallery_ND), _MIN_QUERIES), _MAX_QUERIES, len(queries_QD))
@@ -70,3 +79,15 @@ def _largest(S_QN: Tensor, num: int) -> tuple[Tensor, Tensor]:
     )
     top = products.topk(num, dim=1)
     return top.values, columns.gather(1, top.indices)
+
+
+def _is_float32(
+    queries_QD: Tensor, gallery_ND: Tensor, products_QK: Tensor, indices_QK: Tensor
+) -> bool:
+    """Whether listed products are as near to the exact ones as float32 is, TF32 is not."""
+    queries_QD = queries_QD[:_CHECKED_QUERIES].double()
+    listed_QKD = gallery_ND[indices_QK[:_CHECKED_QUERIES]].double()
+    exact_QK = (queries_QD[:, None] * listed_QKD).sum(2)
+    lengths_QK = queries_QD.norm(dim=1)[:, None] * listed_QKD.norm(dim=2)
+    errors_QK = (products_QK[:_CHECKED_QUERIES] - exact_QK).abs()
+    return bool((errors_QK <= float32_slack(queries_QD.shape[1]) * lengths_QK).all())

@@ -1,7 +1,8 @@
 """k-means of embeddings: the same clusters on every machine, from one seed.
 
-All is compared as if in float64, and what then agrees to 1e-12 is a tie; float32 only screens the
-centres. A cluster whose images did not change keeps its centre, and an image whose
+The algorithm is ours rather than faiss's, whose presence and version would change the scores. All
+is compared as if in float64, and what then agrees to 1e-12 is a tie; faiss or torch only screens
+the centres in float32. A cluster whose images did not change keeps its centre, and an image whose
 own centre stayed is compared with the centres that moved only.
 
 N = images, P = some of them, C = clusters, M = some of the centres, K = the nearest one or two of

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.trainables.metrics.ranking_oracle import clustered
+from trainables.metrics import _faiss
 from trainables.metrics import k_means as module
 from trainables.metrics.clustering import agreement, clustering_scores
 from trainables.metrics.clustering_facts import CLUSTERING, ITERATIONS, SEED
@@ -181,16 +182,20 @@ def test_scikit_learn_has_the_same_nmi_of_the_same_clusters():
 
 
 @pytest.mark.parametrize("dim", [4, 24])
-def test_what_is_not_searched_again_changes_no_cluster(dim, monkeypatch):
+def test_faiss_changes_no_cluster_and_neither_does_what_is_not_searched_again(dim, monkeypatch):
+    pytest.importorskip("faiss")
     # Hundreds of clusters that move for many iterations, some of them emptied by duplicates.
     embeddings, _ = clustered(3000, 60, dim, noise=0.7)
     embeddings[:200] = embeddings[200:400]
-    found = k_means(embeddings, 300)
+    with_faiss = k_means(embeddings, 300)
+    monkeypatch.setattr(_faiss, "can_search", lambda device: False)
+    assert torch.equal(k_means(embeddings, 300), with_faiss)
+
     assign = module._Clustering._assign
     monkeypatch.setattr(
         module._Clustering, "_assign", lambda self, moved: assign(self, torch.ones_like(moved))
     )
-    assert torch.equal(k_means(embeddings, 300), found)
+    assert torch.equal(k_means(embeddings, 300), with_faiss)
 
 
 def test_the_words_for_the_clustering_hold_its_seed_and_iterations():

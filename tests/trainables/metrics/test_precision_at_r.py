@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.trainables.metrics.ranking_oracle import TIE, clustered, cosine, in_one
+from trainables.metrics import _faiss
 from trainables.metrics import precision_at_r as module
 from trainables.metrics.first_positive_rank import first_positive_ranks
 from trainables.metrics.precision_at_r import (
@@ -24,10 +25,12 @@ def cut_into_small_chunks(monkeypatch):
     monkeypatch.setattr(module, "_MAX_DOUBTFUL", 2)
 
 
-@pytest.fixture(params=["one chunk", "small chunks"])
+@pytest.fixture(params=["one chunk", "small chunks", "without faiss"])
 def chunks(request, monkeypatch):
     if request.param == "small chunks":
         cut_into_small_chunks(monkeypatch)
+    if request.param == "without faiss":
+        monkeypatch.setattr(_faiss, "can_search", lambda device: False)
 
 
 def oracle_of_query(query, label, others):
@@ -269,3 +272,15 @@ def test_tied_rows_in_a_separate_gallery_equal_the_oracle(queries, gallery):
     assert_equal(found, [pair for pair in expected if pair is not None])
     assert found.num_singletons == expected.count(None)
     assert found.num_gallery == len(gallery[0])
+
+
+@pytest.mark.parametrize("scale", [1.0, 3e-4])
+def test_faiss_changes_nothing(monkeypatch, scale):
+    pytest.importorskip("faiss")
+    embeddings, labels = clustered(700, 30, 16, noise=1.0)
+    embeddings = embeddings[:1] / scale + embeddings
+    with_faiss = precision_at_r(embeddings, labels)
+    monkeypatch.setattr(_faiss, "can_search", lambda device: False)
+    without = precision_at_r(embeddings, labels)
+    assert torch.equal(with_faiss.r_precision_Q, without.r_precision_Q)
+    assert torch.equal(with_faiss.average_precision_Q, without.average_precision_Q)
