@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from orchestrator.scheduling.study_events import Event as Event
     from podium.api.answer import Answer as Answer
     from podium.api.best import BestConfig as BestConfig
-    from podium.api.best import BestConfigs as BestConfigs
     from podium.api.compare import Comparison as Comparison
     from podium.api.compare import compare as compare
     from podium.api.results import Results as Results
@@ -29,7 +28,6 @@ __version__ = "0.1.0"
 _MODULES = {
     "Answer": "podium.api.answer",
     "BestConfig": "podium.api.best",
-    "BestConfigs": "podium.api.best",
     "Comparison": "podium.api.compare",
     "Event": "orchestrator.scheduling.study_events",
     "Interrupted": "podium.stop_signals",
@@ -45,7 +43,6 @@ _MODULES = {
 __all__ = [
     "Answer",
     "BestConfig",
-    "BestConfigs",
     "Comparison",
     "Event",
     "Interrupted",

@@ -15,7 +15,7 @@ import typer
 from orchestrator.redaction import redacted
 from orchestrator.results.storage.printable_text import one_line
 from podium.errors import PodiumError, StoreError
-from podium.stop_signals import AGAIN, INTERRUPTED, Stopped, StopSignals
+from podium.stop_signals import AGAIN, INTERRUPTED, Interrupted, Stopped, StopSignals
 from podium.terminal.printing import say
 
 _UNEXPECTED = 1  # as Python ends by an exception
@@ -56,24 +56,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        _application(called=_called(given))(args=given, prog_name="podium")
+        _application(called=given[0] if given else "")(args=given, prog_name="podium")
     except Exception:  # a bug of podium, or of a study's own code, which may tell secrets
         say(redacted(traceback.format_exc()), err=True, nl=False)
         sys.exit(_UNEXPECTED)
-
-
-def _called(given: Sequence[str]) -> str:
-    """The command among the given words, or in the line that a shell wants completed."""
-    if "_PODIUM_COMPLETE" in os.environ:  # how typer's scripts for shells call podium
-        line = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or ""
-        given = line.split()[1:]
-    return given[0] if given else ""
 
 
 def _application(called: str) -> typer.Typer:
     """All commands; only ``called`` is imported, the others are a name and a help line."""
     application = typer.Typer(
         no_args_is_help=True,
+        add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},  # commands inherit it
     )
@@ -132,7 +125,7 @@ def _with_exit_code(command: Callable[..., int | None]) -> Callable[..., None]:
         try:
             with StopSignals():
                 code = command(**options)
-        except Stopped:
+        except (Stopped, Interrupted):
             say(AGAIN, err=True)
             code = INTERRUPTED
         except PodiumError as error:

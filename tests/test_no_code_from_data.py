@@ -26,7 +26,6 @@ STARTS_PROGRAMS = {
 # Module -> why it may import by name.
 IMPORTS_BY_NAME = {
     "podium.__init__": "what it offers to Python, from a fixed table",
-    "podium.terminal.live_progress": "IPython, which is there in a notebook alone; fixed words",
     "podium.cli": "commands, from a fixed table",
     "search_spaces.catalogue": "files of search_spaces/losses",
     "trainables.registry": "files of this package",

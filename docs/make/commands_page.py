@@ -2,7 +2,9 @@
 
 import inspect
 import re
+from collections import Counter
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -14,8 +16,12 @@ _OPENING = """\
 # Commands
 
 What `podium COMMAND -h` prints, of all commands. STUDY is a study file, the name of one that podium ships, such as
-`quickstart`, or a results folder.
+`quickstart`, or a results folder or its URI.
 """
+_SHARED = """\
+## Options of several commands
+"""
+_FEWEST = 3  # commands that share an option, which is told once
 _EXIT_CODES = """\
 ## Exit codes
 
@@ -31,41 +37,49 @@ _EXIT_CODES = """\
 
 def commands_page() -> str:
     """The text of the page."""
-    panels = dict.fromkeys(panel for panel, _ in COMMANDS.values())
-    rows = [
-        (f"[`podium {name}`](#podium-{name})", panel, line)
-        for panel in panels
-        for name, (its, line) in COMMANDS.items()
-        if its == panel
+    rows = [(f"[`podium {name}`](#podium-{name})", line) for name, (_, line) in COMMANDS.items()]
+    sections = [section for name in COMMANDS for section in _sections(name)]
+    uses = Counter(option for section in sections for option in section.options)
+    shared = [option for option, count in uses.items() if count >= _FEWEST]
+    parts = [
+        *(TOLD, _OPENING, f"{table(('command', 'what it does'), rows)}\n", _EXIT_CODES, _SHARED),
+        f"{table(('argument or option', 'what it does'), shared)}\n",
     ]
-    listed = table(("command", "group", "what it does"), rows)
-    parts = [TOLD, _OPENING, f"{listed}\n", _EXIT_CODES]
-    return "\n".join([*parts, *(part for name in COMMANDS for part in _command(name))])
+    for section in sections:
+        own = [option for option in section.options if option not in shared]
+        parts += [f"{section.heading}\n", f"{section.text}\n"]
+        parts += [f"{table(('argument or option', 'what it does'), own)}\n"] if own else []
+    return "\n".join(parts)
 
 
-def _command(name: str) -> Iterator[str]:
+class _Section(NamedTuple):
+    """A command: heading, help, and arguments and options with what each does."""
+
+    heading: str
+    text: str
+    options: list[tuple[str, ...]]
+
+
+def _sections(name: str) -> Iterator[_Section]:
     group = typer.main.get_command(_application(called=name))
     assert isinstance(group, TyperGroup)
-    yield from _section(group.commands[name], f"podium {name}", COMMANDS[name][1], depth=2)
+    yield from _of(group.commands[name], f"podium {name}", COMMANDS[name][1], depth=2)
 
 
-def _section(
+def _of(
     command: TyperCommand | TyperGroup, called: str, line: str, *, depth: int
-) -> Iterator[str]:
-    """A heading, the help, and tables of arguments and options; then those of subcommands."""
-    yield f"{'#' * depth} {called}\n"
-    yield f"{_plain(command.help) or line}\n"
+) -> Iterator[_Section]:
+    """A command, then its subcommands."""
     context = command.make_context(called, [], resilient_parsing=True)
+    heading, text = f"{'#' * depth} {called}", _plain(command.help) or line
     if isinstance(command, TyperGroup):
+        yield _Section(heading, text, [])
         for name, sub in command.commands.items():
-            yield from _section(sub, f"{called} {name}", sub.short_help or "", depth=depth + 1)
+            yield from _of(sub, f"{called} {name}", sub.short_help or "", depth=depth + 1)
         return
-    usage = " ".join(command.collect_usage_pieces(context))
-    yield f"```text\n{called} {usage}\n```\n"
     records = [part.get_help_record(context) for part in command.params if part.name != "help"]
-    rows = [(f"`{name}`", _plain(said)) for name, said in filter(None, records)]
-    if rows:
-        yield f"{table(('argument or option', 'what it does'), rows)}\n"
+    told = [(f"`{name}`", _plain(said)) for name, said in filter(None, records)]
+    yield _Section(heading, text, told)
 
 
 def _plain(text: str | None) -> str:

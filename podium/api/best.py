@@ -1,18 +1,14 @@
 """The configs that won the searches of a loss."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 import polars as pl
 
 from analysis.scores.final_scores import final_trials
-from analysis.wording import counted
-from orchestrator.results.records.metric_columns import known_test_columns, metric_label
+from orchestrator.results.records.metric_columns import known_test_columns
 from orchestrator.results.trial_files.reader import Reader
-from podium.api.answer import Answer, frame_of
 from podium.errors import PodiumError
-from podium.terminal.printing import Row, table_text
 
 _HP = "hp."
 _PLACE = ("block", "protocol", "repeat")
@@ -48,67 +44,7 @@ class BestConfig:
     final_trial_ids: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
-class BestConfigs(Answer):
-    """The configs that won the searches of a loss: one for each block, protocol and repeat.
-
-    Attributes:
-        loss: name of the loss.
-        metric: label of the scores, such as ``Recall@1``.
-        configs: the winners, by block, protocol and repeat.
-    """
-
-    loss: str
-    metric: str
-    configs: tuple[BestConfig, ...]
-
-    @property
-    def headline(self) -> str:
-        """How many searches have a winner."""
-        searches = counted(len(self.configs), "search", "searches")
-        return f"{self.loss}: what won {searches} by validation {self.metric}"
-
-    @property
-    def frame(self) -> pl.DataFrame:
-        """One row per search; hyperparameters are the columns ``hp.*``, scores from 0 to 1."""
-        return frame_of(self._rows())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Loss, metric and configs."""
-        return asdict(self)
-
-    def shown_rows(self) -> Sequence[Row]:
-        """Where it won, hyperparameters that differ in nothing but digits, and scores."""
-        return [
-            {
-                name.removeprefix(_HP): value
-                for name, value in row.items()
-                if name not in ("loss", "trial_id")
-            }
-            for row in self._rows()
-        ]
-
-    def __str__(self) -> str:
-        rows = self.shown_rows()
-        return f"{self.headline}\n\n{table_text(rows, columns=list(rows[0]))}"
-
-    def _rows(self) -> list[dict[str, Any]]:
-        names = dict.fromkeys(name for config in self.configs for name in config.hyperparameters)
-        return [
-            {
-                "loss": config.loss,
-                **{name: getattr(config, name) for name in _PLACE},
-                "trial_id": config.trial_id,
-                **{f"{_HP}{name}": config.hyperparameters.get(name) for name in names},
-                "validation": config.validation,
-                "test": config.test,
-                "test_std": config.test_std,
-            }
-            for config in self.configs
-        ]
-
-
-def best_configs(reader: Reader, loss: str) -> BestConfigs:
+def best_configs(reader: Reader, loss: str) -> tuple[BestConfig, ...]:
     """The winners of a loss: see `podium.Results.best`."""
     study = reader.study()
     if loss not in study["losses"]:
@@ -124,11 +60,7 @@ def best_configs(reader: Reader, loss: str) -> BestConfigs:
         _best(searched, finals.filter(pl.col("search") == search))
         for (search,), searched in searches.items()
     ]
-    return BestConfigs(
-        loss=loss,
-        metric=metric_label(reader.objective, study["ks"][0]),
-        configs=tuple(sorted(found, key=lambda it: (it.block, it.protocol, it.repeat))),
-    )
+    return tuple(sorted(found, key=lambda it: (it.block, it.protocol, it.repeat)))
 
 
 def _best(searched: pl.DataFrame, finals: pl.DataFrame) -> BestConfig:

@@ -19,7 +19,7 @@ from podium.errors import PodiumError
 if TYPE_CHECKING:
     from torch import nn
 
-    from podium.api.best import BestConfigs
+    from podium.api.best import BestConfig
 
 
 def results(place: str | Place, *, storage: str | Place | None = None) -> "Results":
@@ -218,7 +218,7 @@ class Results:
         given = GivenRules(question=question, test=test, alpha=alpha)
         return rank_study(self._reader, score, where, given)
 
-    def best(self, loss: str) -> "BestConfigs":
+    def best(self, loss: str) -> "tuple[BestConfig, ...]":
         """Find the configs that won the searches of a loss.
 
         A search is won by the config with the best validation score, of those with final trials
@@ -226,7 +226,7 @@ class Results:
 
         Example:
             ```python
-            winner = results.best("contrastive").configs[0]
+            winner = results.best("contrastive")[0]
             network = results.model(winner.final_trial_ids[0])
             ```
 
@@ -234,8 +234,7 @@ class Results:
             loss: name of a loss of the study.
 
         Returns:
-            The winners, one for each block, protocol and repeat: ``configs`` as typed values, and
-            the same as a frame.
+            The winners by block, protocol and repeat, one for each.
 
         Raises:
             PodiumError: the study has no such loss, or no search of it has a complete trial yet.

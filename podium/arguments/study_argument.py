@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from orchestrator.results.storage.locations import Place, RemotePath, parse_place
-from podium.arguments.completion import complete_study
 from podium.arguments.shipped_files import or_shipped
 from podium.errors import PodiumError
 
@@ -31,7 +30,6 @@ DEFAULT_STORAGE = Path("podium-results")
 _STUDY = typer.Argument(
     metavar="STUDY",
     parser=given_place,
-    autocompletion=complete_study,
     help="A study file (YAML), the name of a study that podium ships, or a results folder (or its"
     " URI, such as s3://bucket/study).",
 )

@@ -1,7 +1,5 @@
 """``podium export``: the results of a study for other tools."""
 
-import time
-from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
@@ -11,10 +9,7 @@ import typer
 from orchestrator.results.storage.locations import Place, is_inside_folder
 from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
 from podium.errors import PodiumError
-from podium.stop_signals import Stopped
 from podium.terminal.printing import say
-
-_POLL_SECONDS = 5.0
 
 command = typer.Typer(
     help="Write the results of a study for other tools. Podium reads none of it back.",
@@ -22,17 +17,12 @@ command = typer.Typer(
 )
 
 _Folder = Annotated[Path, typer.Option("--output", metavar="FOLDER", help="The folder to write.")]
-_Watch = Annotated[
-    bool,
-    typer.Option("--watch", help="Keep adding trials until all searches are over or Ctrl-C."),
-]
 
 
 @command.command()
 def optuna(
     study: StudyPath,
     output: Annotated[Path, typer.Option(metavar="FILE", help="The journal to append to.")],
-    watch: _Watch = False,
     trust_code: Annotated[
         bool,
         typer.Option(
@@ -47,7 +37,7 @@ def optuna(
 
     Each call adds new trials to the journal, which may be open elsewhere meanwhile.
 
-    Example: podium export optuna STUDY --output journal.log --watch
+    Example: podium export optuna STUDY --output journal.log
     """
     from orchestrator.results.records.store_paths import StudyPaths
     from orchestrator.results_tools.optuna_journal import append_searches
@@ -59,25 +49,19 @@ def optuna(
         raise PodiumError(f"--output must be a file; {output} is a folder")
     _refuse_inside(folder, output)
 
-    def add() -> None:
-        update = append_searches(folder, output)
-        if update.num_new:
-            say(
-                f"{output}: {update.num_new} new of {update.num_trials} trials in"
-                f" {update.num_studies} studies"
-            )
-
     if trust_code:
         keep_recorded_files(StudyPaths(folder))
     with nullcontext() if trust_code else importing_nothing(folder):
-        _add_trials(add, folder, watch=watch)
+        update = append_searches(folder, output)
+    say(
+        f"{output}: {update.num_new} new of {update.num_trials} trials in"
+        f" {update.num_studies} studies"
+    )
     say(f"Next: optuna-dashboard {output}")
 
 
 @command.command()
-def tensorboard(
-    study: StudyPath, output: _Folder, watch: _Watch = False, storage: StorageFolder = None
-) -> None:
+def tensorboard(study: StudyPath, output: _Folder, storage: StorageFolder = None) -> None:
     """Write a run of TensorBoard for every trial: scores by epoch, and hyperparameters.
 
     Each call adds new runs to the folder, which may be open elsewhere meanwhile.
@@ -87,12 +71,8 @@ def tensorboard(
 
     folder = _source_of_folder(study, storage, output)
 
-    def add() -> None:
-        num_new = write_runs(Reader(folder), output)
-        if num_new:
-            say(f"{output}: {num_new} new runs")
-
-    _add_trials(add, folder, watch=watch)
+    num_new = write_runs(Reader(folder), output)
+    say(f"{output}: {num_new} new runs")
     say(f"Next: tensorboard --logdir {output}")
 
 
@@ -127,24 +107,3 @@ def _refuse_inside(folder: Place, output: Path) -> None:
         raise PodiumError(
             f"what is derived must not lie among the results in {folder}; got {output}"
         )
-
-
-def _add_trials(add: Callable[[], None], folder: Place, *, watch: bool) -> None:
-    """Add new trials once; with ``watch``, until Ctrl-C or the end of all searches."""
-    try:
-        add()
-        while watch and not _searches_are_over(folder):
-            time.sleep(_POLL_SECONDS)
-            add()
-    except Stopped:
-        if not watch:
-            raise
-        say("Stopped watching.")
-
-
-def _searches_are_over(folder: Place) -> bool:
-    """Whether every search has used up its budget."""
-    from orchestrator.results_tools.study_status import study_status
-
-    total = study_status(folder).total
-    return int(str(total["trials"])) >= int(str(total["planned"]))

@@ -9,7 +9,6 @@ import typer
 
 from orchestrator.study.composed_facts import LossFacts
 from orchestrator.study.loss_facts import facts_of
-from podium.arguments.completion import complete_loss
 from podium.terminal.printing import AsJson, print_json, print_table, say
 from search_spaces.parameters import Choice, Int, Real
 from search_spaces.training_parameters import TRAINING_SPACES
@@ -33,7 +32,6 @@ def command(
         typer.Argument(
             metavar="[LOSS]...",
             help="Which ones; all by default.",
-            autocompletion=complete_loss,
         ),
     ] = None,
     as_json: AsJson = False,

@@ -1,17 +1,13 @@
 """``podium run STUDY``: start a study, or continue it where it stopped."""
 
 import logging
-import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.redaction import redacted
 from podium.arguments.study_argument import Overrides, StorageFolder, StudyPath
 from podium.errors import PodiumError
-from podium.stop_signals import Interrupted, Stopped, StopSignals
+from podium.stop_signals import INTERRUPTED
 from podium.terminal.printing import say
 from podium.terminal.run_messages import messages_shown
 
@@ -19,7 +15,7 @@ if TYPE_CHECKING:
     from orchestrator.results.storage.locations import Place
     from orchestrator.scheduling.study_events import Event
 
-_DONE, _SOME_FAILED, _INTERRUPTED = 0, 1, 3
+_DONE, _SOME_FAILED = 0, 1
 
 
 def command(
@@ -59,14 +55,6 @@ def command(
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print the result, warnings and errors alone.")
     ] = False,
-    verbose: Annotated[
-        bool,
-        typer.Option(
-            "--verbose",
-            "-v",
-            help="Print what is decided, too: attempts, retries, what is pruned.",
-        ),
-    ] = False,
     no_report: Annotated[
         bool,
         typer.Option(
@@ -86,105 +74,42 @@ def command(
     With --part several drivers, on one machine or many, run one study: part I/N has the I-th of
     its blocks (data set x backbone x dimension x image size) and every N-th after that.
     """
-    call = _Call(
-        study=study,
-        causes=causes or (),
-        storage=storage,
-        overrides=overrides or (),
-        address=address,
-        local=local,
-        retry_failed=retry_failed,
-        part=part,
-        quiet=quiet,
-        verbose=verbose,
-        no_report=no_report,
-    )
-    call.check()
-    try:
-        with StopSignals(), messages_shown(call.level):
-            return _run(call)
-    except (Stopped, Interrupted):
-        say(f"Stopped. To continue: {call}", err=True)
-        return _INTERRUPTED
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Call:
-    """The options as they were given; as text, the same command again."""
-
-    study: "Place"
-    causes: Sequence[str]
-    storage: "Place | None"
-    overrides: Sequence[str]
-    address: str | None
-    local: bool
-    retry_failed: bool
-    part: str
-    quiet: bool
-    verbose: bool
-    no_report: bool
-
-    def check(self) -> None:
-        if self.causes and not self.retry_failed:
-            raise PodiumError(
-                f"podium run takes one study, and causes of failures with --retry-failed; got"
-                f" {self.causes[0]!r} beside the study"
-            )
-        if self.quiet and self.verbose:
-            raise PodiumError("--quiet prints less and --verbose more: give one of them")
-
-    @property
-    def level(self) -> int:
-        """The least level of what is printed."""
-        return logging.WARNING if self.quiet else logging.DEBUG if self.verbose else logging.INFO
-
-    def __str__(self) -> str:
-        words = ["podium", "run", str(self.study)]
-        words += ["--retry-failed", *self.causes] if self.retry_failed else []
-        words += ["--local"] if self.local else []
-        words += ["--storage", str(self.storage)] if self.storage else []
-        words += ["--address", self.address] if self.address else []
-        for override in self.overrides:
-            words += ["--set", override]
-        words += ["--part", self.part] if self.part != "1/1" else []
-        words += ["--quiet"] if self.quiet else []
-        words += ["--verbose"] if self.verbose else []
-        words += ["--no-report"] if self.no_report else []
-        return redacted(shlex.join(words))
-
-
-def _run(call: _Call) -> int:
+    if causes and not retry_failed:
+        raise PodiumError(
+            f"podium run takes one study, and causes of failures with --retry-failed; got"
+            f" {causes[0]!r} beside the study"
+        )
     from podium.api.study import load
 
-    study = load(call.study, storage=call.storage, overrides=call.overrides)
+    loaded = load(study, storage=storage, overrides=overrides or ())
     events: list[Event] = []
-    study.run(
-        local=call.local,
-        address=call.address,
-        retry_failed=call.causes or call.retry_failed,
-        part=call.part,
-        progress=not call.quiet,
-        on_event=lambda event: events.append(event) if event.kind == "study ended" else None,
-    )
+    with messages_shown(logging.WARNING if quiet else logging.INFO):
+        loaded.run(
+            local=local,
+            address=address,
+            retry_failed=causes or retry_failed,
+            part=part,
+            progress=not quiet,
+            on_event=lambda event: events.append(event) if event.kind == "study ended" else None,
+        )
     (end,) = events
     assert end.progress is not None, "the end of a study comes with its counts"
     if end.out_of_budget is not None:
-        return _INTERRUPTED
-    left = _left(call, study.folder)
-    if left:
+        return INTERRUPTED
+    if left := _left(part, loaded.folder):
         say(left)
-    elif not call.no_report:
-        _answer(study.folder)
+    elif not no_report:
+        _answer(loaded.folder)
     return _SOME_FAILED if end.progress.failed else _DONE
 
 
-def _left(call: _Call, folder: "Place") -> str:
+def _left(given: str, folder: "Place") -> str:
     """What other parts of the study have to do yet; empty for nothing."""
     from orchestrator.results.records.runs import parse_part
     from orchestrator.results.records.store_paths import StudyPaths
     from orchestrator.run.study_parts import parts_left
 
-    part = parse_part(call.part)
+    part = parse_part(given)
     return "" if part.is_whole else parts_left(StudyPaths(folder), part)
 
 

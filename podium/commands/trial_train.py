@@ -19,7 +19,6 @@ from orchestrator.study.unused_settings import (
     why_unused,
     why_unused_training,
 )
-from podium.arguments.completion import complete_loss
 from podium.arguments.key_value_argument import assignment
 from podium.errors import PodiumError
 from podium.terminal.training_progress import run_and_print
@@ -42,7 +41,9 @@ _DATASET_PREFIX = "dataset."
 def command(
     loss: Annotated[
         str,
-        typer.Option(help="Name of the loss; see `podium losses`.", autocompletion=complete_loss),
+        typer.Option(
+            help="Name of the loss; see `podium losses`.",
+        ),
     ],
     dataset: Annotated[str, typer.Option(help="Name of the data set.")] = "glyphs",
     overrides: Annotated[

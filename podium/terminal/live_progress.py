@@ -1,13 +1,11 @@
-"""Watching a study run: a live table on a terminal or below a cell, else lines now and then."""
+"""Watching a study run: a live table on a terminal, else lines now and then."""
 
-import html
-import importlib
 import itertools
 import math
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -18,26 +16,20 @@ from rich.text import Text
 from orchestrator.results.storage.printable_text import one_line
 from orchestrator.scheduling.study_progress import SearchProgress, StudyProgress
 from podium.terminal.fitting_table import fitting_table
-from podium.terminal.notebooks import is_notebook
 from podium.terminal.printing import Row
 
 _TICK_SECONDS = 10.0
 _MOST_TICKS = 60  # ten minutes
 _NUM_OTHER_LINES = 5  # header, total of up to three lines and the cursor's own line
-_CELL_SECONDS = 1.0
-_CELL_ROWS, _CELL_WIDTH = 20, 100
 _OFTEN_ZERO = ("pruned", "failed", "dupl")
 _WORTH = ("failed", "final", "run", "pruned", "dupl")  # after the search, how far, and how good
 
 
 @contextmanager
 def watching(progress: Callable[[], StudyProgress]) -> Iterator[None]:
-    """Show progress on standard error, or below the cell of a notebook, until the block ends."""
+    """Show progress on standard error until the block ends."""
     console = Console(file=sys.stderr)
-    if is_notebook():
-        show: Callable[..., AbstractContextManager[None]] = _cell
-    else:
-        show = _live if console.is_terminal else _lines
+    show = _live if console.is_terminal else _lines
     with show(progress, console):
         yield
 
@@ -53,45 +45,6 @@ def _live(progress: Callable[[], StudyProgress], console: Console) -> Iterator[N
     with Live(get_renderable=view, console=console, refresh_per_second=2, transient=True):
         yield
     console.print(_plain(progress_line(progress())))
-
-
-@contextmanager
-def _cell(progress: Callable[[], StudyProgress], console: Console) -> Iterator[None]:
-    """One display below the running cell, which is replaced: as much as a terminal shows."""
-    display = importlib.import_module("IPython.display").display
-    ended, shown = threading.Event(), cell_html(progress())
-    handle = display({"text/html": shown}, raw=True, display_id=True)
-
-    def update() -> None:
-        last = shown
-        while not ended.wait(_CELL_SECONDS):
-            now = cell_html(progress())
-            if now != last:
-                handle.update({"text/html": now}, raw=True)
-                last = now
-
-    updater = threading.Thread(target=update, name="progress below a cell", daemon=True)
-    updater.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        updater.join()
-        handle.update({"text/html": cell_html(progress())}, raw=True)
-
-
-def cell_html(progress: StudyProgress) -> str:
-    """The live table as HTML, below a bar of the trials that are done."""
-    lines = progress_table(progress, max_rows=_CELL_ROWS, width=_CELL_WIDTH)
-    texts = (html.escape(line.plain) for line in lines)
-    shown = "\n".join(
-        f"<b>{text}</b>" if line.style == "bold" else text
-        for text, line in zip(texts, lines, strict=True)
-    )
-    return (
-        f'<progress max="{progress.trials_planned}" value="{progress.trials_done}"></progress>'
-        f"<pre>{shown}</pre>"
-    )
 
 
 @contextmanager

@@ -1,11 +1,9 @@
-"""What a run says while it lasts: what it logs, on standard error or below a notebook's cell."""
+"""What a run says while it lasts: what it logs, on standard error."""
 
 import logging
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from podium.terminal.notebooks import is_notebook
 from podium.terminal.printing import say
 
 _LOGGERS = tuple(map(logging.getLogger, ("podium", "orchestrator")))
@@ -15,8 +13,7 @@ class _Shown(logging.Handler):
     """Prints messages as they are, without dates and names."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        # What notebooks get on standard error they show as if it were wrong.
-        say(record.getMessage(), err=not is_notebook())
+        say(record.getMessage(), err=True)
 
 
 @contextmanager
@@ -28,9 +25,6 @@ def messages_shown(level: int) -> Iterator[None]:
     if any(isinstance(handler, _Shown) for handler in _LOGGERS[0].handlers):
         yield
         return
-    if is_notebook():
-        # Of bars that Optuna loads and podium does not draw.
-        warnings.filterwarnings("ignore", message="IProgress not found")
     handler = _Shown(level)
     before = [logger.level for logger in _LOGGERS]
     for logger in _LOGGERS:

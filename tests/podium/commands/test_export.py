@@ -1,7 +1,6 @@
 """export of a whole study: journal, runs of TensorBoard and flat tables."""
 
 import struct
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,11 +13,9 @@ from tensorboardX.record_writer import masked_crc32c
 from analysis.scores.flat_tables import TABLES
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.study.study import StudyLoss
-from podium.commands import export
-from podium.stop_signals import Stopped
 from podium.tensorboard_runs import OBJECTIVE_TAG, event_file
 from tests.orchestrator.results_tools.test_optuna_journal import all_trials, search_rows
-from tests.orchestrator.small_study import STUDY, InterruptedAfter, run_here
+from tests.orchestrator.small_study import STUDY, run_here
 from tests.podium.calling import call
 from trainables.settings.trial_settings import ProtocolSettings
 
@@ -80,9 +77,7 @@ def test_a_journal_is_written_and_reported(capsys, small_study_folder, tmp_path)
     assert f"{num} new of {num} trials in 4 studies" in called.out
     assert f"optuna-dashboard {journal}" in called.out
     assert len(all_trials(journal)) == num
-    assert (
-        "new" not in call(capsys, "export", "optuna", small_study_folder, "--output", journal).out
-    )
+    assert "0 new" in call(capsys, "export", "optuna", small_study_folder, "--output", journal).out
 
 
 def test_every_trial_is_a_run_with_its_scores(capsys, small_study_folder, tmp_path):
@@ -177,51 +172,11 @@ def test_the_same_store_gives_the_same_tables(capsys, small_study_folder, tmp_pa
         assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
 
 
-def test_watching_ends_with_the_searches(capsys, tmp_path, monkeypatch):
-    """While it is watched, the study goes on; in place of waiting, a part of it is run."""
-    journal = tmp_path / "journal.log"
-    run_here(STUDY, tmp_path, InterruptedAfter(30))
-    counts = []
-
-    def run_on(seconds):
-        counts.append(len(all_trials(journal)))
-        run_here(STUDY, tmp_path, InterruptedAfter(30))
-
-    monkeypatch.setattr(export, "time", _clock(run_on))
-    called = call(capsys, "export", "optuna", tmp_path / "small", "--output", journal, "--watch")
-    assert called.code == 0
-    assert len(counts) > 1
-    assert counts == sorted(set(counts)), "each look finds more"
-    assert len(all_trials(journal)) == len(search_rows(tmp_path / "small")) == 24
-
-
-def _clock(sleep):
-    class Clock:
-        pass
-
-    Clock.sleep = staticmethod(sleep)
-    return Clock
-
-
-def test_watching_ends_with_an_interrupt(capsys, tmp_path, monkeypatch):
-    journal = tmp_path / "journal.log"
-    run_here(STUDY, tmp_path, InterruptedAfter(30))
-
-    def interrupt(seconds):
-        raise Stopped
-
-    monkeypatch.setattr(time, "sleep", interrupt)
-    called = call(capsys, "export", "optuna", tmp_path / "small", "--output", journal, "--watch")
-    assert (called.code, "Stopped watching." in called.out) == (0, True)
-    assert len(all_trials(journal)) == len(search_rows(tmp_path / "small"))
-
-
 @pytest.mark.parametrize(
     ("arguments", "printed"),
     [
         (["STORE"], "No such command"),
         (["tables", "STORE"], "Missing option '--output'"),
-        (["model", "a"], "Missing option '--output'"),
         (["tables", "STORE", "--output", "x", "--fold", "0"], "No such option: --fold"),
         (["tables", "nowhere", "--output", "x"], "which does not exist"),
     ],

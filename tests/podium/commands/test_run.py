@@ -255,7 +255,7 @@ def test_a_stopped_run_exits_3_and_says_how_to_continue(tmp_path):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
         returncode, errors = stopped_after_a_trial(tmp_path, number)
         assert returncode == 3, errors
-        assert "To continue: podium run tiny.yaml --local" in errors
+        assert "The same command starts again, or continues." in errors
     assert podium("run", "tiny.yaml", "--local", cwd=tmp_path).returncode == 0
     trials = pl.read_parquet(f"{tmp_path}/podium-results/tiny/**/*.parquet")
     assert (trials["stage"] == "search").sum() == 6
@@ -338,17 +338,10 @@ def test_train_names_what_it_does_not_know(tmp_path):
     assert "did you mean 'contrastive'" in done.stderr
 
 
-def test_quiet_prints_the_result_alone_and_verbose_what_is_decided(tmp_path):
+def test_quiet_prints_the_result_alone(tmp_path):
     (tmp_path / "tiny.yaml").write_text(STUDY)
     quiet = podium("run", "tiny.yaml", "--local", "-q", cwd=tmp_path)
     assert (quiet.returncode, quiet.stderr) == (0, "")
     assert "Report: " in quiet.stdout
     (log,) = tmp_path.glob("podium-results/tiny/logs/run-*.log")
     assert "Running 1 trial at a time" in log.read_text()
-    verbose = podium(
-        "run", "tiny.yaml", "--local", "-v", "--no-report", "--storage", "again", cwd=tmp_path
-    )
-    assert "COMPLETE after 2 epochs, objective " in verbose.stderr
-    both = podium("run", "tiny.yaml", "-q", "-v", cwd=tmp_path)
-    assert both.returncode == 2
-    assert "--quiet prints less and --verbose more" in both.stderr
