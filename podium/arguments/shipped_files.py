@@ -38,11 +38,6 @@ def or_shipped(place: _Given) -> _Given | Path:
     )
 
 
-def shipped_studies() -> list[str]:
-    """Their names, sorted."""
-    return sorted(file.stem for file in _FOLDER.glob("*.yaml"))
-
-
 def is_shipped(path: Path) -> bool:
     """Whether a file is one of those, beside which nothing is to be written."""
     return path.parent == _FOLDER
