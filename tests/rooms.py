@@ -68,7 +68,7 @@ ROOMS: dict[str, set[str]] = {
     # 14
     "podium/commands": {
         "analysis", "analysis/audit", "analysis/report", "analysis/scores",
-        "analysis/typed_tables", "orchestrator",
+        "analysis/typed_tables",
         "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/results/trial_files", "orchestrator/results_tools", "orchestrator/run",
         "orchestrator/scheduling", "orchestrator/study", "orchestrator/verify", "podium",
