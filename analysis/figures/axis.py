@@ -6,7 +6,6 @@ from typing import Any, Literal, Self
 
 from analysis.figures.plot import rounded
 
-_MARGIN = 0.06
 _FEW_TIMES = 4  # costs further apart than this are drawn on a logarithmic axis
 
 
@@ -46,18 +45,6 @@ class Axis:
         """Costs above 0, on a logarithmic axis where they are far apart."""
         is_far = max(costs) > _FEW_TIMES * min(costs)
         return cls(label=label, scale="log" if is_far else "linear")
-
-    @classmethod
-    def over(cls, label: str, values: Collection[float]) -> Self:
-        """The range of these values with a margin, for several plots that share it."""
-        low, high = min(values), max(values)
-        margin = _MARGIN * (high - low) or 1.0
-        return cls(label=label, limits=(low - margin, high + margin))
-
-    @classmethod
-    def of_ranks(cls, label: str, num_competitors: int) -> Self:
-        """Ranks, the first at the top."""
-        return cls(label=label, limits=(num_competitors + 0.5, 0.5))
 
     def as_values(self) -> dict[str, Any]:
         """The axis as JSON has it."""

@@ -1,12 +1,11 @@
 """Lines over a number: one for each competitor, with a band, dots, and its name at its end."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from analysis.figures.axis import Axis
 from analysis.figures.plot import Plot, rounded
-from analysis.figures.series import Series
 
 State = Literal["complete", "pruned", "failed"]
 
@@ -38,7 +37,6 @@ class Line:
         highs: upper end of the band.
         dots: dots of its own.
         note: what distinguishes it from another line of the same competitor; "" for nothing.
-        is_dotted: whether it is dotted, as what is beside the main line of its competitor.
     """
 
     name: str
@@ -48,7 +46,6 @@ class Line:
     highs: Sequence[float | None] = ()
     dots: Dots | None = None
     note: str = ""
-    is_dotted: bool = False
 
 
 def lines_plot(
@@ -61,10 +58,8 @@ def lines_plot(
     description: str,
     label: str = "",
     band: str = "",
-    labels: Literal["end", "both"] = "end",
     are_steps: bool = False,
     has_points: bool = False,
-    looks: Mapping[str, Series] | None = None,
 ) -> Plot:
     """The plot.
 
@@ -77,10 +72,8 @@ def lines_plot(
         description: text read out after it.
         label: what distinguishes it from the other plots of its figure.
         band: what the bands are, such as ``range of 3 seeds``.
-        labels: whether names are at the ends of lines alone, or at their beginnings too.
         are_steps: whether a value holds until the next one.
         has_points: whether each value has the competitor's symbol.
-        looks: looks of the names, where these are no competitors of the page.
     """
     found = list(lines)
     xs = list(dict.fromkeys(tuple(line.xs) for line in found))
@@ -96,10 +89,8 @@ def lines_plot(
             "xs": [[rounded(value) for value in values] for values in xs],
             "lines": [_line(line, xs.index(tuple(line.xs))) for line in found],
             "band": band,
-            "labels": labels,
             "are_steps": are_steps,
             "has_points": has_points,
-            "looks": looks_as_values(looks),
         },
     )
 
@@ -115,8 +106,6 @@ def _line(line: Line, xs: int) -> dict[str, Any]:
         values["high"] = [rounded(value) for value in line.highs]
     if line.note:
         values["note"] = line.note
-    if line.is_dotted:
-        values["is_dotted"] = True
     if line.dots:
         values["dots"] = {
             "x": [rounded(value) for value in line.dots.xs],
@@ -124,15 +113,6 @@ def _line(line: Line, xs: int) -> dict[str, Any]:
             "state": "".join(state[0] for state in line.dots.states),
         }
     return values
-
-
-def looks_as_values(looks: Mapping[str, Series] | None) -> dict[str, Any] | None:
-    """Name -> colour and symbol, as the page has them of its competitors."""
-    if looks is None:
-        return None
-    return {
-        name: {"colour": look.css_colour, "symbol": look.symbol} for name, look in looks.items()
-    }
 
 
 def thinned(count: int, most: int) -> list[int]:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from analysis.figures.axis import Axis
-from analysis.figures.lines import looks_as_values
 from analysis.figures.plot import Plot, rounded
 from analysis.figures.series import Series
 
@@ -84,7 +83,7 @@ def scatter_plot(
             "interval": interval,
             "front": [[rounded(at), rounded(value)] for at, value in front],
             "is_map": is_map,
-            "looks": looks_as_values(looks),
+            "looks": _looks(looks),
         },
     )
 
@@ -113,19 +112,10 @@ def _has_any(values: Sequence[Any]) -> bool:
     return any(value not in (None, "") and value is not False for value in values)
 
 
-def front_of(points: Iterable[tuple[float, float]], *, is_larger_better: bool) -> list[int]:
-    """Numbers of the points that no other beats in both, by ascending first value.
-
-    The first value is a cost, of which less is better. Of equal points the first is kept.
-
-    Args:
-        points: cost and value of each point.
-        is_larger_better: whether more of the second value is better.
-    """
-    sign = -1.0 if is_larger_better else 1.0
-    values = [(cost, sign * value) for cost, value in points]
-    front: list[int] = []
-    for number in sorted(range(len(values)), key=lambda number: values[number]):
-        if not front or values[number][1] < values[front[-1]][1]:
-            front.append(number)
-    return front
+def _looks(looks: Mapping[str, Series] | None) -> dict[str, Any] | None:
+    """Name -> colour and symbol, as the page has them of its competitors."""
+    if looks is None:
+        return None
+    return {
+        name: {"colour": look.css_colour, "symbol": look.symbol} for name, look in looks.items()
+    }

@@ -230,21 +230,7 @@ class Fold:
     parts: tuple["Part", ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
-    """Folds of the same kind, of which one is shown at a time; the reader chooses which.
-
-    Attributes:
-        label: what the folds differ in, such as ``Loss``.
-        parts: the folds, the first of which is shown at first; without scripts each opens by
-            itself.
-    """
-
-    label: str
-    parts: tuple[Fold, ...]
-
-
-Part = Heading | Paragraph | Bullets | Table | Illustration | SideBySide | Fold | Choice | Markup
+Part = Heading | Paragraph | Bullets | Table | Illustration | SideBySide | Fold | Markup
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -416,7 +402,7 @@ def plots_of(page: Page) -> Iterator[Plot]:
 def _plots_within(part: Part) -> Iterator[Plot]:
     if isinstance(part, Illustration):
         yield from part.plots
-    elif isinstance(part, SideBySide | Fold | Choice):
+    elif isinstance(part, SideBySide | Fold):
         for inner in part.parts:
             yield from _plots_within(inner)
 

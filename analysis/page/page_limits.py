@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from analysis.figures.plot import Plot
-from analysis.page.html_page import Choice, Fold, Illustration, Page, Part, SideBySide, Table
+from analysis.page.html_page import Fold, Illustration, Page, Part, SideBySide, Table
 
 MOST_ROWS = 1_000
 MOST_COLUMNS = 200
@@ -39,7 +39,7 @@ def _part(part: Part) -> Part:
             return _table(part)
         case Illustration():
             return _figure(part)
-        case SideBySide() | Fold() | Choice():
+        case SideBySide() | Fold():
             return replace(part, parts=tuple(map(_part, part.parts)))  # type: ignore[arg-type]
         case _:
             return part

@@ -8,7 +8,6 @@ from typing import Any
 
 from analysis.page.html_page import (
     Cell,
-    Choice,
     Column,
     Fold,
     Illustration,
@@ -181,7 +180,7 @@ def _within(part: Part) -> Iterator[Table]:
         yield part
     elif isinstance(part, Illustration):
         yield part.table
-    elif isinstance(part, SideBySide | Fold | Choice):
+    elif isinstance(part, SideBySide | Fold):
         for inner in part.parts:
             yield from _within(inner)
 

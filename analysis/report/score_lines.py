@@ -21,7 +21,7 @@ _Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Factor:
+class Factor:
     """The factor on the x axis, and the factors that are held fixed in a panel.
 
     Attributes:
@@ -43,7 +43,7 @@ class _Factor:
     contrast: Callable[[Sequence[float]], float]
 
 
-_DIMENSION = _Factor(
+DIMENSION = Factor(
     name="dimension",
     column="dim",
     fixed=("backbone",),
@@ -52,7 +52,7 @@ _DIMENSION = _Factor(
     contrast_head="Largest minus smallest dimension",
     contrast=lambda scores: scores[-1] - scores[0],
 )
-_BACKBONE = _Factor(
+BACKBONE = Factor(
     name="backbone",
     column="backbone",
     fixed=("dim",),
@@ -61,7 +61,7 @@ _BACKBONE = _Factor(
     contrast_head="Best minus worst backbone",
     contrast=lambda scores: max(scores) - min(scores),
 )
-_K = _Factor(
+K = Factor(
     name="k",
     column="k",
     fixed=("backbone", "dim"),
@@ -72,40 +72,17 @@ _K = _Factor(
 )
 
 
-def dimension_figure(
-    grid: ScoreGrid, series: Mapping[str, Series], *, word: str
+def score_figure(
+    grid: ScoreGrid, series: Mapping[str, Series], factor: Factor, *, word: str
 ) -> Illustration | None:
-    """A panel for each data set and backbone; None if nowhere are there two dimensions.
+    """A panel for each place where the factor has two levels with a score; None without any.
 
     Args:
-        grid: scores at one K.
+        grid: scores at one K, or at every K where that is the factor.
         series: looks of the losses.
+        factor: `DIMENSION`, `BACKBONE` or `K`.
         word: what the scores are, with their unit: ``Recall@1, %``.
     """
-    return _figure(grid, series, _DIMENSION, word)
-
-
-def backbone_figure(
-    grid: ScoreGrid, series: Mapping[str, Series], *, word: str
-) -> Illustration | None:
-    """A panel for each data set and dimension; None if nowhere are there two backbones."""
-    return _figure(grid, series, _BACKBONE, word)
-
-
-def k_figure(grid: ScoreGrid, series: Mapping[str, Series], *, word: str) -> Illustration | None:
-    """A panel for each block; None if nowhere are there two K.
-
-    Args:
-        grid: scores at every K.
-        series: looks of the losses.
-        word: what the scores are, with their unit: ``Recall@K, %``.
-    """
-    return _figure(grid, series, _K, word)
-
-
-def _figure(
-    grid: ScoreGrid, series: Mapping[str, Series], factor: _Factor, word: str
-) -> Illustration | None:
     panels = _panels(grid, factor)
     if not panels:
         return None
@@ -125,11 +102,11 @@ def _figure(
     )
 
 
-def _in_text(factor: _Factor) -> str:
+def _in_text(factor: Factor) -> str:
     return "K" if factor.column == "k" else factor.axis.lower()
 
 
-def _panels(grid: ScoreGrid, factor: _Factor) -> list[list[dict[str, Any]]]:
+def _panels(grid: ScoreGrid, factor: Factor) -> list[list[dict[str, Any]]]:
     """Rows of every panel that has two levels with a score."""
     known = grid.rows.filter(
         pl.col("score").is_not_null(), pl.col(factor.column).is_not_null(), ~pl.col("is_baseline")
@@ -138,12 +115,12 @@ def _panels(grid: ScoreGrid, factor: _Factor) -> list[list[dict[str, Any]]]:
     return [part.to_dicts() for part in parts if part[factor.column].n_unique() > 1]
 
 
-def _levels(rows: Sequence[_Row], factor: _Factor) -> dict[Any, str]:
+def _levels(rows: Sequence[_Row], factor: Factor) -> dict[Any, str]:
     """Value of each level, in order, and its text."""
     return {value: _text(value) for value in sorted({row[factor.column] for row in rows})}
 
 
-def _axis(levels: Mapping[Any, str], factor: _Factor) -> Axis:
+def _axis(levels: Mapping[Any, str], factor: Factor) -> Axis:
     """Dimensions and K on a logarithmic axis, backbones by name."""
     if factor.column == "backbone":
         return Axis.of_categories(factor.axis, list(levels.values()))
@@ -151,7 +128,7 @@ def _axis(levels: Mapping[Any, str], factor: _Factor) -> Axis:
     return Axis(label=factor.axis, scale="log", ticks=ticks)
 
 
-def _title(panel: Sequence[_Row], factor: _Factor) -> str:
+def _title(panel: Sequence[_Row], factor: Factor) -> str:
     """What is held fixed in the panel."""
     fixed = [
         f"{_text(panel[0][column])}{' dimensions' if column == 'dim' else ''}"
@@ -169,7 +146,7 @@ def _text(value: object) -> str:
 def _plot(
     panel: Sequence[_Row],
     series: Mapping[str, Series],
-    factor: _Factor,
+    factor: Factor,
     word: str,
     position: int,
     *,
@@ -219,7 +196,7 @@ def _end(row: _Row | None, side: int) -> float | None:
 
 
 def _table(
-    panels: Sequence[Sequence[_Row]], series: Mapping[str, Series], factor: _Factor, word: str
+    panels: Sequence[Sequence[_Row]], series: Mapping[str, Series], factor: Factor, word: str
 ) -> Table:
     """Rows losses of panels, columns levels, then the contrast between levels."""
     levels = _levels([row for panel in panels for row in panel], factor)
@@ -253,7 +230,7 @@ def _table_row(
     found: Sequence[_Row],
     panel: Sequence[_Row],
     series: Mapping[str, Series],
-    factor: _Factor,
+    factor: Factor,
     levels: Sequence[Any],
 ) -> tuple[Cell, ...]:
     """The contrast is known only where the loss has a score at every level of its panel."""

@@ -16,7 +16,7 @@ from analysis.page.html_page import (
     Table,
 )
 from analysis.report.block_scores import block_scores
-from analysis.report.score_lines import backbone_figure, dimension_figure, k_figure
+from analysis.report.score_lines import BACKBONE, DIMENSION, K, score_figure
 from analysis.report.score_tables import Scale, arrange, block_tables, k_tables
 from analysis.scores.score_grid import ScoreGrid, study_grid
 from analysis.study_results.study_results import StudyResults
@@ -72,8 +72,8 @@ def score_figures(
         word: what the scores are, with their unit: ``Recall@1, %``.
     """
     return _titled(
-        ("Scores by embedding dimension", dimension_figure(grid, series, word=word)),
-        ("Scores by backbone", backbone_figure(grid, series, word=word)),
+        ("Scores by embedding dimension", score_figure(grid, series, DIMENSION, word=word)),
+        ("Scores by backbone", score_figure(grid, series, BACKBONE, word=word)),
     )
 
 
@@ -87,7 +87,7 @@ def k_figures(
         series: looks of the losses.
         word: what the scores are, with their unit: ``Recall@K, %``.
     """
-    return _titled(("Scores by K", k_figure(grid, series, word=word)))
+    return _titled(("Scores by K", score_figure(grid, series, K, word=word)))
 
 
 def _titled(*figures: tuple[str, Illustration | None]) -> tuple[Heading | Illustration, ...]:

@@ -3,9 +3,6 @@
 // Kind of plot -> function (values, width in pixels) -> <svg>. Each kind is a file of its own.
 const kinds = {};
 
-// What a file of the page offers to the files after it.
-const shared = {};
-
 // Name -> {colour, symbol} of every competitor of the page.
 const competitors = JSON.parse(document.getElementById("competitors").textContent);
 
@@ -97,17 +94,6 @@ function fixed(value, digits) {
 function signedText(value, digits = 2) {
   const text = numberText(value, digits);
   return /^[\d.]*[1-9]/.test(text) ? `+${text}` : text;
-}
-
-// A colour between behind (-1), neutral (0) and ahead (1), in the theme of the page.
-function diverging(share) {
-  const end = share < 0 ? "var(--behind)" : "var(--ahead)";
-  return `color-mix(in srgb, ${end} ${(100 * Math.min(1, Math.abs(share))).toFixed(1)}%, var(--neutral))`;
-}
-
-// A colour between nothing (0) and all (1), in the theme of the page.
-function sequential(share) {
-  return `color-mix(in srgb, var(--all) ${(100 * Math.max(0, Math.min(1, share))).toFixed(1)}%, var(--neutral))`;
 }
 
 // The text of a cell without its smaller second line.

@@ -7,8 +7,7 @@ import pytest
 
 from analysis.figures.axis import Axis
 from analysis.figures.lines import Dots, Line, lines_plot, thinned
-from analysis.figures.scatter import Point, front_of, scatter_plot
-from analysis.figures.series import series_of
+from analysis.figures.scatter import Point, scatter_plot
 
 _EPOCH = Axis(label="Epoch", digits=0)
 _SCORE = Axis(label="Recall@1, %")
@@ -60,20 +59,9 @@ def test_every_dot_comes_with_its_state():
     }
 
 
-def test_ranks_have_the_first_at_the_top():
-    assert Axis.of_ranks("Rank", 4).as_values()["limits"] == [4.5, 0.5]
-
-
 def test_costs_far_apart_are_logarithmic_and_near_ones_are_not():
     assert Axis.of_costs("minutes", [1.0, 900.0]).scale == "log"
     assert Axis.of_costs("minutes", [1.0, 2.0]).scale == "linear"
-
-
-def test_a_shared_range_has_room_around_every_value():
-    low, high = Axis.over("score", [10.0, 20.0, 15.0]).limits
-
-    assert low < 10 < 20 < high
-    assert Axis.over("score", [5.0]).limits == (4.0, 6.0)
 
 
 def test_categories_are_ticks_in_their_order():
@@ -81,14 +69,6 @@ def test_categories_are_ticks_in_their_order():
 
     assert axis["ticks"] == [[0.0, "1"], [1.0, "10"]]
     assert axis["is_ordinal"]
-
-
-def test_looks_are_given_where_names_are_no_competitors():
-    looks = series_of(("kfold", "fixed"))
-    values = lines_of(Line(name="kfold", xs=(1,), ys=(1.0,)), looks=looks)
-
-    assert values["looks"]["kfold"] == {"colour": "var(--series-1)", "symbol": "square"}
-    assert lines_of()["looks"] is None
 
 
 @pytest.mark.parametrize(("count", "most"), [(1, 2), (5, 5), (6, 5), (1000, 40)])
@@ -119,25 +99,3 @@ def test_points_are_columns_without_those_that_no_point_has():
         "y": [2.0, 4.0, 6.0],
         "picked": [True, False, False],
     }
-
-
-def test_the_front_holds_what_no_other_beats_in_cost_and_value():
-    points = [(2.0, 60.0), (1.0, 50.0), (3.0, 55.0), (4.0, 61.0), (1.0, 49.0), (4.0, 61.0)]
-
-    assert front_of(points, is_larger_better=True) == [1, 0, 3]
-    assert front_of(points, is_larger_better=False) == [4]
-
-
-@pytest.mark.parametrize("is_larger_better", [True, False])
-def test_the_front_agrees_with_comparing_all_pairs(is_larger_better):
-    points = [(float(7 * n % 11), float(5 * n % 13)) for n in range(40)]
-    sign = 1 if is_larger_better else -1
-
-    def is_beaten(one):
-        return any(
-            cost <= one[0] and sign * value >= sign * one[1] and (cost, value) != one
-            for cost, value in points
-        )
-
-    expected = {point for point in points if not is_beaten(point)}
-    assert {points[n] for n in front_of(points, is_larger_better=is_larger_better)} == expected

@@ -13,7 +13,6 @@ from analysis.figures.plot import Plot
 from analysis.page.html_page import (
     Bullets,
     Cell,
-    Choice,
     Column,
     Fold,
     Heading,
@@ -85,7 +84,6 @@ PARTS: Mapping[str, object] = {
     "figure": small_figure,
     "side by side": lambda text: SideBySide(parts=(small_figure(text),)),
     "fold": lambda text: Fold(summary=text, parts=(Fold(summary=text, parts=()),)),
-    "choice": lambda text: Choice(label=text, parts=(Fold(summary=text, parts=()),)),
 }
 
 
