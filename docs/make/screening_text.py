@@ -34,7 +34,7 @@ MEANING = """
   little of the lead is left. That test scores of what it selects are higher cannot be said with certainty.
 - **Whether it pays depends on the network.** Here a head took a quarter of the time of a fine-tuning trial, and the 32
   heads of a search took the time of about as many fine-tuning trials as they saved. With networks of millions of weights
-  [an epoch of a head is hundreds of times quicker](../how-to/frozen-features.md#what-it-costs), and heads cost next to
+  [an epoch of a head is hundreds of times quicker](../how-to/frozen-features.md), and heads cost next to
   nothing.
 - **Do not drop losses by their rank as heads.** Screen configs, not losses.
 """
