@@ -95,7 +95,7 @@ def test_a_plan_loads_nothing_heavy(tmp_path):
 
 def test_a_plan_with_results_loads_only_what_reads_them(tmp_path):
     folder = write_store(tmp_path / "synthetic", SMALL)
-    assert loaded_by("plan", folder) == ["pyarrow"]
+    assert loaded_by("plan", folder) == ["polars", "pyarrow"]
 
 
 def test_no_command_loads_torch_or_ray_before_it_is_needed():
