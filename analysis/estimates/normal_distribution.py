@@ -33,13 +33,3 @@ def cdf(z: Floats) -> Floats:
     """P(Z < z) of a standard normal Z; 0 or 1 beyond ``REACH``."""
     z_G, below_G = _table()
     return np.interp(z, z_G, below_G)
-
-
-def check_range(name: str, value: float, low: float, high: float) -> None:
-    """Check that a value is in [low, high].
-
-    Raises:
-        ValueError: it is not, or is NaN; the message has its name.
-    """
-    if not low <= value <= high:
-        raise ValueError(f"{name} must be in [{low:g}, {high:g}]; got {value}")

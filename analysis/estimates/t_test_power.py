@@ -9,65 +9,53 @@ from statistics import NormalDist
 
 import numpy as np
 
-from analysis.estimates.normal_distribution import REACH, cdf, check_range, grid
+from analysis.estimates.normal_distribution import REACH, cdf, grid
 
 _LOG_REACH = 14.0  # of the logarithm of s / sigma, downwards, with 1 degree of freedom
 _CHI_POINTS = 400
 _BISECTIONS = 24
-_LEAST_ALPHA = 1e-4
+_ALPHA, _POWER = 0.05, 0.8
 _MOST_PAIRS = 100_000
 
 
-def detectable_difference(
-    num_pairs: int, *, difference_std: float, alpha: float = 0.05, power: float = 0.8
-) -> float | None:
-    """The true mean difference that a two-sided paired t test finds with probability ``power``.
+def detectable_difference(num_pairs: int, *, difference_std: float) -> float | None:
+    """The true mean difference that a two-sided paired t test at 5 % finds in 4 of 5 cases.
 
     Args:
         num_pairs: number of independent paired differences: of seeds, or of blocks.
         difference_std: standard deviation of the differences, from 0.
-        alpha: significance level of the test, in (0, 1).
-        power: probability of finding the difference, in (alpha, 1).
 
     Returns:
         None with fewer than two pairs, which have no standard deviation.
     """
-    check_range("alpha", alpha, _LEAST_ALPHA, power)
-    check_range("power", power, alpha, 1 - _LEAST_ALPHA)
     if num_pairs < 2:
         return None
-    test = _PairedTest(num_pairs, alpha)
-    shift = _root(lambda value: test.power(value) - power)
+    test = _PairedTest(num_pairs)
+    shift = _root(lambda value: test.power(value) - _POWER)
     return shift * difference_std / math.sqrt(num_pairs)
 
 
-def pairs_needed(
-    difference: float, *, difference_std: float, alpha: float = 0.05, power: float = 0.8
-) -> int | None:
+def pairs_needed(difference: float, *, difference_std: float) -> int | None:
     """The fewest seeds or blocks with which `detectable_difference` is at most ``difference``.
 
     Args:
         difference: true mean difference, above 0.
         difference_std: standard deviation of the differences, from 0.
-        alpha: significance level of the test, in (0, 1).
-        power: probability of finding the difference, in (alpha, 1).
 
     Returns:
         None if 100,000 are not enough.
     """
-    check_range("alpha", alpha, _LEAST_ALPHA, power)
-    check_range("power", power, alpha, 1 - _LEAST_ALPHA)
     if difference_std == 0:
         return 2
     ratio = difference / difference_std
     # With the standard deviation known it took so many; t tests take about z^2 / 2 more.
-    z = NormalDist().inv_cdf(1 - alpha / 2)
-    known = ((z + NormalDist().inv_cdf(power)) / ratio) ** 2
+    z = NormalDist().inv_cdf(1 - _ALPHA / 2)
+    known = ((z + NormalDist().inv_cdf(_POWER)) / ratio) ** 2
     if known > _MOST_PAIRS:
         return None
 
     def is_enough(num: int) -> bool:
-        return _PairedTest(num, alpha).power(ratio * math.sqrt(num)) >= power
+        return _PairedTest(num).power(ratio * math.sqrt(num)) >= _POWER
 
     num = max(2, round(known + z**2 / 2))
     while num > 2 and is_enough(num - 1):
@@ -80,7 +68,7 @@ def pairs_needed(
 class _PairedTest:
     """A two-sided t test of n differences; its statistic is (Z + shift) / s, s^2 ~ chi^2 / df."""
 
-    def __init__(self, num_pairs: int, alpha: float) -> None:
+    def __init__(self, num_pairs: int) -> None:
         df = num_pairs - 1
         low, high = -_LOG_REACH / math.sqrt(df), math.log1p(REACH / math.sqrt(2 * df))
         log_s_G, _ = grid(low, high, (high - low) / _CHI_POINTS)
@@ -88,7 +76,7 @@ class _PairedTest:
         weight_G = np.exp(df * (log_s_G - self._s_G**2 / 2 + 0.5))
         self._weight_G = weight_G / weight_G.sum()
         self._critical = 0.0
-        self._critical = _root(lambda value: alpha - self._rejected(value, 0.0))
+        self._critical = _root(lambda value: _ALPHA - self._rejected(value, 0.0))
 
     def power(self, shift: float) -> float:
         return self._rejected(self._critical, shift)

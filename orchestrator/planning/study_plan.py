@@ -7,7 +7,6 @@ from types import MappingProxyType
 
 from orchestrator.planning.block_plan import BlockPlan, block_plan, missing
 from orchestrator.planning.image_seconds import Source, Table
-from orchestrator.planning.leakage_check import LeakageCheck, check_leakage
 from orchestrator.planning.search_plan import SearchPlan, search_plan
 from orchestrator.planning.study_hours import StudyHours, study_hours
 from orchestrator.results.records.fairness_record import Fairness
@@ -76,7 +75,6 @@ class StudyPlan:
         datasets: one plan for each data set and protocol.
         stages: trials and epochs of ``search``, ``final`` and ``baseline``.
         fairness: what is equal between the losses and what is not.
-        leakage: which splits were checked.
         missing: sentences on what is needed before the run and not on this machine.
         hours: hours of all trials; None if it is not known what images take.
         wanted_trials: ``search.trials`` of the study file, of which a budget may leave fewer.
@@ -89,7 +87,6 @@ class StudyPlan:
     datasets: tuple[DatasetPlan, ...]
     stages: Mapping[str, StageCounts]
     fairness: Fairness
-    leakage: LeakageCheck
     missing: tuple[str, ...]
     hours: StudyHours | None
     wanted_trials: int
@@ -138,7 +135,6 @@ def plan(study: Study, known: Mapping[Source, Table] = MappingProxyType({})) -> 
         ),
         stages=_stages(study, searched),
         fairness=fairness(study),
-        leakage=check_leakage(study),
         missing=missing(study),
         hours=study_hours(study, searched, known),
         wanted_trials=wanted_trials,

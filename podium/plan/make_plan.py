@@ -100,7 +100,6 @@ def plan_record(found: Plan) -> dict[str, Any]:
         "tournament": verdict["tournament"],
         "expect": asdict(study.expect) if study.expect else None,
         "fairness": asdict(planned.fairness),
-        "leakage": asdict(planned.leakage),
         "missing": planned.missing,
         "seeds": study.final.seeds,
         "hours": hours and hours.slot,

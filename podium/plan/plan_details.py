@@ -25,7 +25,6 @@ def detail_notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
         yield "Retrieved by label distance and scored by nDCG, not by class."
     yield from training_details(planned)
     yield from fairness_notes(planned.fairness, planned.study.loss_names)
-    yield f"Leakage: {_leakage(planned)}"
 
 
 def _loss_rows(planned: StudyPlan) -> _Rows:
@@ -117,15 +116,3 @@ def points(value: float) -> str:
     """``1 point``, ``2.3 points``."""
     text = f"{value:.2g}" if value < 10 else f"{value:.0f}"
     return f"{text} point" if text == "1" else f"{text} points"
-
-
-def _leakage(planned: StudyPlan) -> str:
-    check = planned.leakage
-    splits = "split" if check.num_splits == 1 else "splits"
-    text = (
-        f"no class is on two sides of the {check.num_splits} {splits} drawn here; labels and "
-        "images are checked when trials load them"
-    )
-    if check.by_name:
-        text += f"; classes of {', '.join(check.by_name)} are checked when the study starts"
-    return f"{text}."

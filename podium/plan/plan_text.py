@@ -121,11 +121,11 @@ def _notes(planned: StudyPlan, power: StudyPower) -> Iterator[str]:
     if planned.study.search.population > 1:
         yield population_note(planned)
     yield from planned.missing
-    if planned.leakage.leaking:
-        leaking = ", ".join(planned.leakage.leaking)
+    leaking = [item.label for item in planned.study.protocols if item.leaks]
+    if leaking:
         yield (
-            f"Leak: {leaking} scores searches on the test classes. Its results are marked so and "
-            "are only to be compared with."
+            f"Leak: {', '.join(leaking)} scores searches on the test classes. Its results are "
+            "marked so and are only to be compared with."
         )
     yield from _budget_notes(planned)
     if warning := _validation_warning(planned, power):

@@ -207,13 +207,12 @@ def _dataset_power(
     num_classes = min(item.val_classes * item.folds, num_available)
     num_queries = round(item.val_queries / item.val_classes * num_classes)
     recall, seed_std = assumed.recall / 100, assumed.seed_std
-    error = recall_error(
+    standard_error = 100 * recall_error(
         recall,
         num_queries=num_queries,
         num_classes=num_classes,
         class_correlation=assumed.class_correlation,
     )
-    standard_error = 100 * error.between_classes
     noise = selection_noise(standard_error, shared=assumed.shared, seed_std=seed_std)
 
     def needed(seed_std: float) -> int | None:

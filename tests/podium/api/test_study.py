@@ -221,7 +221,8 @@ def started(tmp_path):
 
 
 @pytest.mark.parametrize("options", [{}, {"difference": 3, "assume": {"spread": 4}}])
-def test_a_plan_is_that_of_the_command(tmp_path, capsys, options):
+def test_a_plan_is_that_of_the_command(tmp_path, capsys, monkeypatch, options):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # where other runs leave their seconds
     file = tmp_path / "tiny.yaml"
     file.write_text(TEXT, encoding="utf-8")
     words = ["--storage", tmp_path / "store"]

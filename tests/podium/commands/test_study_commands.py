@@ -91,7 +91,10 @@ def test_a_plan_fits_80_columns_and_says_what_matters(capsys, tmp_path):
         assert word in printed
 
 
-def test_a_plan_opens_with_trials_hours_and_verdict_and_leaves_details_to_full(capsys, tmp_path):
+def test_a_plan_opens_with_trials_hours_and_verdict_and_leaves_details_to_full(
+    capsys, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # where other runs leave their seconds
     short = call(capsys, "plan", QUICKSTART, "--storage", tmp_path).out.splitlines()
     full = call(capsys, "plan", QUICKSTART, "--full", "--storage", tmp_path).out.splitlines()
     assert max(map(len, short)) <= 80
