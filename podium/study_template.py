@@ -1,4 +1,4 @@
-"""The study files that ``podium init`` writes: every key, or what is needed."""
+"""The study file that ``podium init`` writes: every key, with a comment."""
 
 _TEMPLATE = """\
 # A podium study. Only `study` and `losses` must be given; whatever is left out has a default.
@@ -97,25 +97,6 @@ resources:                       # of one trial; fractions share a GPU
 seed: 0
 storage: podium-results          # beside this file, or s3://bucket/folder; --storage overrides it
 """
-
-
-_MINIMAL = """\
-study: {name}                    # names the results folder
-datasets:
-  - {{name: glyphs, script: latin}}
-  - {{name: glyphs, script: greek}}
-embedding_dims: [16]
-losses: [contrastive, multi_similarity, proxy_anchor]
-protocol: {{kind: fixed, val_fraction: 0.25}}
-search: {{trials: 10}}             # of each loss, for each data set and dimension
-final: {{seeds: 3}}
-training: {{epochs: 5}}
-"""
-
-
-def minimal_study(name: str) -> str:
-    """The ten lines that a study called ``name`` needs."""
-    return _MINIMAL.format(name=name)
 
 
 def study_template(name: str) -> str:

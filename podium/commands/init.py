@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from podium.errors import PodiumError
-from podium.study_template import minimal_study, study_template
+from podium.study_template import study_template
 from podium.terminal.printing import say
 
 
@@ -15,9 +15,6 @@ def command(
     path: Annotated[
         Path, typer.Argument(metavar="[PATH]", help="The file to write.", show_default=True)
     ] = Path("study.yaml"),
-    minimal: Annotated[
-        bool, typer.Option("--minimal", help="The ten lines that are needed, not every key.")
-    ] = False,
     data: Annotated[
         Path | None,
         typer.Option(
@@ -27,18 +24,16 @@ def command(
 ) -> None:
     """Write a study file, ready to run. An existing file is left alone.
 
-    With every key and a comment on it; with --minimal, what is needed; with --data, a study of
-    your images: all of them are read, and splits, folds and batches fit their classes.
+    With every key and a comment on it; with --data, a study of your images: all of them are read,
+    and splits, folds and batches fit their classes.
     """
-    if minimal and data is not None:
-        raise PodiumError("--minimal and --data are two kinds of study files: give one of them")
     if path.exists():
         raise PodiumError(f"{path} exists already and is not overwritten")
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._") or "study"
-    text = minimal_study(name) if minimal else _of_images(data, name) if data else None
+    text = study_template(name) if data is None else _of_images(data, name)
     try:
         with path.open("x", encoding="utf-8") as file:
-            file.write(text or study_template(name))
+            file.write(text)
     except FileExistsError:
         raise PodiumError(f"{path} exists already and is not overwritten") from None
     except OSError as error:

@@ -68,13 +68,3 @@ def test_an_image_that_cannot_be_read_is_named(tmp_path):
     (root / "class-003" / "1.png").write_bytes(b"no image")
     with pytest.raises(PodiumError, match=r"1 of 24 images cannot be read, such as .*1\.png"):
         look_at_folder(root)
-
-
-def test_the_minimal_study_can_be_planned(capsys, tmp_path):
-    file = tmp_path / "small.yaml"
-    assert call(capsys, "init", file, "--minimal").code == 0
-    assert len(file.read_text().splitlines()) == 10
-    assert load_study(file).name == "small"
-    refused = call(capsys, "init", tmp_path / "other.yaml", "--minimal", "--data", tmp_path)
-    assert refused.code == 2
-    assert "give one of them" in refused.err
