@@ -8,9 +8,9 @@ RESULTS := podium-results/quickstart
 
 demo: .venv/installed
 	$(BIN)/podium run studies/quickstart.yaml
-	$(BIN)/podium report studies/quickstart.yaml --also thesis_cub200.html
+	$(BIN)/podium report studies/quickstart.yaml
 	$(BIN)/podium report studies/thesis_cub200.csv --by dataset,backbone,embedding_dim \
-		--competitor loss --score recall --where k=1 --output $(RESULTS)/thesis_cub200.html --also report.html
+		--competitor loss --score recall --where k=1 --output $(RESULTS)/thesis_cub200.html
 
 docs: .venv/installed-dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict

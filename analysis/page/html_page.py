@@ -324,14 +324,6 @@ class NotShown:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
-    """A link to a page beside this one."""
-
-    href: str
-    label: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
     """A whole page, before it is HTML.
 
@@ -339,7 +331,6 @@ class Page:
         title: heading of the page.
         subtitle: line below the heading.
         sections: sections from top to bottom.
-        links: links to pages that belong beside this one.
         summary: its first screen; None where it opens with its first section.
         series: looks of the competitors, for its plots.
         not_shown: sections that it has not.
@@ -348,7 +339,6 @@ class Page:
     title: str
     subtitle: str
     sections: tuple[Section, ...]
-    links: tuple[Link, ...] = ()
     summary: Summary | None = None
     series: tuple[Series, ...] = ()
     not_shown: tuple[NotShown, ...] = ()

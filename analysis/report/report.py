@@ -12,7 +12,6 @@ from threadpoolctl import threadpool_limits
 from analysis.figures.series import Series, series_of
 from analysis.page.html_page import (
     Heading,
-    Link,
     NotShown,
     Page,
     Paragraph,
@@ -165,12 +164,11 @@ _TABLE_CHAPTERS: tuple[tuple[str, tuple[_TableSection, ...]], ...] = (
 )
 
 
-def study_page(folder: Place, *, links: Sequence[Link] = (), protocol: str | None = None) -> str:
+def study_page(folder: Place, *, protocol: str | None = None) -> str:
     """One self-contained HTML page; the same store gives the same bytes.
 
     Args:
         folder: results folder of the study, finished or not.
-        links: links to pages that belong beside this one.
         protocol: label of the protocol under which losses are compared; None for the study's first
             that does not leak.
 
@@ -178,16 +176,15 @@ def study_page(folder: Place, *, links: Sequence[Link] = (), protocol: str | Non
         PodiumError: it is no results folder, a file of it is corrupt, competitors were scored on
             different data, or there is no such protocol.
     """
-    report = study_report(read_results(folder, protocol), links=links)
+    report = study_report(read_results(folder, protocol))
     return render_page(within_limits(report))
 
 
-def study_report(results: StudyResults, *, links: Sequence[Link] = ()) -> Page:
+def study_report(results: StudyResults) -> Page:
     """The report of a study as values.
 
     Args:
         results: results of the study, finished or not.
-        links: links to pages that belong beside this one.
     """
     ranked = results.tournament.names if results.tournament else ()
     series = series_of(results.losses, ranked=ranked)
@@ -199,7 +196,6 @@ def study_report(results: StudyResults, *, links: Sequence[Link] = ()) -> Page:
         title=results.name,
         subtitle=f"Tournament of {counted(len(results.losses), 'loss', 'losses')} over"
         f" {blocks}{under}",
-        links=tuple(links),
         summary=study_summary(results, series),
         series=tuple(series.values()),
         sections=sections,
@@ -241,7 +237,6 @@ def table_report(
     *,
     title: str,
     source: str,
-    links: Sequence[Link] = (),
 ) -> Page:
     """The page of a table of scores from a file, such as one typed from a paper, as values.
 
@@ -249,7 +244,6 @@ def table_report(
         results: table of scores with its tournament.
         title: title of the page.
         source: where the table comes from and which rows were taken.
-        links: links to pages that belong beside this one.
     """
     names = results.tournament.names
     series = series_of(names, ranked=names)
@@ -263,7 +257,6 @@ def table_report(
     return Page(
         title=title,
         subtitle=source,
-        links=tuple(links),
         summary=table_summary(results, series),
         series=tuple(series.values()),
         sections=tuple(sections),

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.figures.series import Series, series_of
-from analysis.page.html_page import Bullets, Cell, Column, Link, Page, Paragraph, Section, Table
+from analysis.page.html_page import Bullets, Cell, Column, Page, Paragraph, Section, Table
 from analysis.report.verdict import answer_headline
 from analysis.study_results.paired_studies import (
     PairedLoss,
@@ -24,12 +24,11 @@ _NOT_COMPARED = ("study", "name", "storage", "fairness")
 _Labels = Sequence[str]
 
 
-def studies_report(studies: Sequence[StudyResults], *, links: Sequence[Link] = ()) -> Page:
+def studies_report(studies: Sequence[StudyResults]) -> Page:
     """The page of at least two studies as values.
 
     Args:
         studies: results of the studies, in the order of the page.
-        links: links to further pages that belong beside this one.
 
     Raises:
         PodiumError: one study is given twice.
@@ -39,7 +38,6 @@ def studies_report(studies: Sequence[StudyResults], *, links: Sequence[Link] = (
     return Page(
         title=" · ".join(labels),
         subtitle=f"{counted(len(studies), 'study', 'studies')} side by side",
-        links=tuple(links),
         series=tuple(series.values()),
         sections=(
             _answers(studies, labels),

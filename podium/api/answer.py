@@ -1,10 +1,10 @@
-"""What podium says of results: one type for text, numbers and notebooks."""
+"""What podium says of results: one type for text and numbers."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from podium.terminal.printing import Row, cell_text, is_numeric, print_json, print_table, say
+from podium.terminal.printing import Row, print_json, print_table, say
 
 if TYPE_CHECKING:
     import polars as pl
@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 class Answer(ABC):
     """What a command says of results, for Python: a text, a frame, plain values.
 
-    A notebook shows the headline and a table, with the whole text behind a fold; ``print`` shows
-    that text, which is what the command prints.
+    ``print``, and a notebook, show the text that the command prints.
     """
 
     @property
@@ -35,15 +34,8 @@ class Answer(ABC):
     def __str__(self) -> str:
         """The text that the command prints."""
 
-    @abstractmethod
-    def shown_rows(self) -> Sequence[Row]:
-        """The rows of the table that a notebook shows, rounded as in the text."""
-
     def __repr__(self) -> str:
         return str(self)
-
-    def _repr_html_(self) -> str:
-        return answer_html(self.headline, self.shown_rows(), str(self))
 
 
 def print_answer(answer: Answer, *, as_json: bool, as_csv: bool) -> None:
@@ -68,28 +60,3 @@ def frame_of(rows: Sequence[Row]) -> "pl.DataFrame":
     import polars as pl  # no text needs it
 
     return pl.DataFrame(rows, infer_schema_length=None)
-
-
-def answer_html(headline: str, rows: Sequence[Row], text: str = "") -> str:
-    """A fragment of a page that needs no style sheet and suits light and dark notebooks.
-
-    Everything is escaped, and control characters are spelt out.
-
-    Args:
-        headline: a sentence, shown first.
-        rows: rows of a table, as of `podium.terminal.printing.table_text`; none for no table.
-        text: lines of fixed width behind a fold; "" for none.
-    """
-    from analysis.page.html_page import fragment
-    from orchestrator.results.storage.printable_text import visible
-
-    columns = list(rows[0]) if rows else []
-    shown = fragment(
-        "answer.html.j2",
-        headline=visible(headline),
-        columns=columns,
-        aligned={name: "right" if is_numeric(rows, name) else "left" for name in columns},
-        rows=[{name: cell_text(row.get(name)) for name in columns} for row in rows],
-        text=visible(text),
-    )
-    return str(shown)

@@ -1,6 +1,5 @@
 """Comparing one loss with others: a study is designed for it, run, and read for the answer."""
 
-import html
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
@@ -90,9 +89,6 @@ class Comparison:
 
     def __str__(self) -> str:
         return self.text
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(self.text)}</pre>"
 
     @property
     def _unsearched(self) -> tuple[str, ...]:

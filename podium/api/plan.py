@@ -1,13 +1,11 @@
 """What a study will do and cost, as an answer."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from podium.api.answer import Answer, frame_of
 from podium.plan.make_plan import Plan, plan_record
 from podium.plan.plan_text import opening_lines, plan_text, search_rows
-from podium.terminal.printing import Row
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,11 +34,6 @@ class PlanAnswer(Answer):
     def to_dict(self) -> dict[str, Any]:
         """Counts, hours, power, fairness, splits and what is missing."""
         return plan_record(self.found)
-
-    def shown_rows(self) -> Sequence[Row]:
-        """Trials, hours and the verdict that the study can reach."""
-        lines = [line.partition(": ") for line in opening_lines(self.found.counts)]
-        return [{"plan": name, "value": text} for name, _, text in lines[1:]]
 
     @property
     def full_text(self) -> str:

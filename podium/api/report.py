@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
 from orchestrator.results.storage.locations import Place, RemotePath
 from podium.arguments.report_targets import ReportTargets
@@ -15,7 +14,7 @@ from podium.errors import PodiumError
 from podium.terminal.printing import json_text
 
 if TYPE_CHECKING:
-    from analysis.page.html_page import Link, Page
+    from analysis.page.html_page import Page
     from analysis.study_results.study_results import StudyResults
     from analysis.tournament.rank_stability import RankStability
     from analysis.tournament.tournament import Tournament
@@ -32,20 +31,11 @@ class PageOptions:
             first that does not leak.
         score: name of the stored test score to rank by; None means the declared one.
         groups: name -> losses of the groups to compare; None means those of the study.
-        also: pages to link to, beside this one.
     """
 
     protocol: str | None = None
     score: str | None = None
     groups: Mapping[str, Sequence[str]] | None = None
-    also: Sequence[str] = ()
-
-    @property
-    def links(self) -> "list[Link]":
-        """The links to the other pages."""
-        from analysis.page.html_page import Link
-
-        return [Link(href=quote(page), label=Path(page).stem) for page in self.also]
 
     def read(self, folder: Place) -> "StudyResults":
         """The results that the page of a study shows."""
@@ -129,7 +119,7 @@ def _study_report(results: "StudyResults", options: PageOptions) -> Report:
     from orchestrator.results.records.store_paths import StudyPaths
 
     return Report(
-        page=study_report(results, links=options.links),
+        page=study_report(results),
         target=StudyPaths(results.folder).report,
         tournament=results.tournament,
         stability=results.stability,
@@ -151,7 +141,7 @@ def report_of_studies(
         raise PodiumError("studies in a remote store are laid side by side with --output FILE")
     studies = [options.read(folder) for folder in folders]
     return Report(
-        page=studies_report(studies, links=options.links),
+        page=studies_report(studies),
         target=target,
     )
 
@@ -181,7 +171,6 @@ def report_of_table(
             results,
             title=source.stem,
             source=f"{source.name}{rows}: {ranked} within {' × '.join(table.by)}",
-            links=options.links,
         ),
         target=Path(f"{source.stem}.html") if is_shipped(source) else source.with_suffix(".html"),
         tournament=results.tournament,

@@ -8,13 +8,11 @@ import polars as pl
 
 from orchestrator.results.storage.locations import Place, parse_place
 from orchestrator.results.trial_files.reader import Reader
-from podium.api.answer import Answer, answer_html
+from podium.api.answer import Answer
 from podium.arguments.report_targets import ReportTargets
-from podium.arguments.rules_argument import GivenRules
 from podium.arguments.study_argument import results_folder
 from podium.arguments.table_argument import Conditions, Names, names_given
 from podium.arguments.trial_argument import model_of_fold, stored_trial
-from podium.errors import PodiumError
 
 if TYPE_CHECKING:
     from torch import nn
@@ -187,14 +185,11 @@ class Results:
         *,
         score: str | None = None,
         where: Conditions = (),
-        question: str | None = None,
-        test: str | None = None,
-        alpha: float | None = None,
     ) -> Answer:
         """Rank the tuned losses within blocks by their test scores, and test the differences.
 
-        As ``podium tournament`` does. Question, test and level were declared before the study
-        ran; others are refused.
+        As ``podium tournament`` does, by the question, test and level that were declared before
+        the study ran.
 
         Args:
             score: name of the stored test score to rank by, such as ``nmi`` or ``recall@4``; None
@@ -202,9 +197,6 @@ class Results:
             where: conditions such as ``{"finalist": "default"}`` or ``"k=2"``, on ``dataset``,
                 ``backbone``, ``embedding_dim``, ``block``, ``loss``, ``protocol``, ``k``,
                 ``finalist`` and ``train_on``.
-            question: the declared question, or None.
-            test: the declared primary test, or None.
-            alpha: the declared level, or None.
 
         Returns:
             The ranking. Its frame has one row per loss, best first, with ``mean_score`` from 0 to
@@ -215,8 +207,7 @@ class Results:
         """
         from podium.api.tournament import rank_study
 
-        given = GivenRules(question=question, test=test, alpha=alpha)
-        return rank_study(self._reader, score, where, given)
+        return rank_study(self._reader, score, where)
 
     def best(self, loss: str) -> "tuple[BestConfig, ...]":
         """Find the configs that won the searches of a loss.
@@ -336,7 +327,6 @@ class Results:
         score: str | None = None,
         group: Mapping[str, Sequence[str]] | None = None,
         protocol: str | None = None,
-        also: Sequence[str] = (),
     ) -> Place:
         """Write the report: one HTML file that needs no network.
 
@@ -353,7 +343,6 @@ class Results:
             group: name -> losses of groups to compare; None means those of the study.
             protocol: label of the protocol to compare losses under; None means the first that
                 does not leak.
-            also: pages beside this one to link to.
 
         Returns:
             Where the page is.
@@ -368,14 +357,8 @@ class Results:
             **{name: None if file is None else Path(file) for name, file in files.items()}
         )
         targets.check()
-        options = PageOptions(protocol=protocol, score=score, groups=group, also=also)
+        options = PageOptions(protocol=protocol, score=score, groups=group)
         return report_of_study(self.folder, options).write(targets)
 
     def __repr__(self) -> str:
         return f"Results({str(self.folder)!r})"
-
-    def _repr_html_(self) -> str:
-        try:
-            return self.tournament()._repr_html_()
-        except PodiumError as error:
-            return answer_html(f"{self.name}: there is no ranking: {error}", ())

@@ -31,9 +31,8 @@ from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
 from podium.api.answer import Answer, frame_of
 from podium.errors import PodiumError
-from podium.terminal.cross_validation_text import cells_rows, cross_validation_text
-from podium.terminal.importance_text import importance_rows, importance_text
-from podium.terminal.printing import Row
+from podium.terminal.cross_validation_text import cross_validation_text
+from podium.terminal.importance_text import importance_text
 from podium.terminal.protocols_text import study_text
 
 
@@ -70,14 +69,6 @@ class CrossValidationAnswer(Answer):
             "rope": found.rope,
             "notes": found.notes,
         }
-
-    def shown_rows(self) -> Sequence[Row]:
-        """The cells of all blocks, in percent."""
-        cells = self.found.cells
-        return [
-            {"block": block, **row}
-            for block, row in zip(cells["block"], cells_rows(cells), strict=True)
-        ]
 
     def __str__(self) -> str:
         return cross_validation_text(self.found)
@@ -123,10 +114,6 @@ class ImportanceAnswer(Answer):
             "warnings": bound_warnings(tuned),
             "notes": caveats(tuned),
         }
-
-    def shown_rows(self) -> Sequence[Row]:
-        """Importances, rounded."""
-        return importance_rows(self.tuned)
 
     def __str__(self) -> str:
         return importance_text(self.tuned)
@@ -191,10 +178,6 @@ class ProtocolsAnswer(Answer):
     def to_dict(self) -> dict[str, Any]:
         """Every statistic; scores are from 0 to 1."""
         return protocol_record(self.study)
-
-    def shown_rows(self) -> Sequence[Row]:
-        """Every protocol with its statistics."""
-        return protocol_rows(self.study)
 
     def __str__(self) -> str:
         return study_text(self.study)

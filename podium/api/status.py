@@ -1,7 +1,6 @@
 """How far a study is, as an answer."""
 
 import textwrap
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,6 @@ from analysis.wording import counted
 from orchestrator.results_tools.study_status import StudyStatus
 from podium.api.answer import Answer, frame_of
 from podium.terminal.fitting_table import fitted_text, terminal_width
-from podium.terminal.printing import Row
 from podium.terminal.spending_text import spent_lines, spent_record
 
 _COLUMNS = ("search", "trials", "planned", "open", "pruned", "failed", "duplicates", "finals")
@@ -54,16 +52,13 @@ class StatusAnswer(Answer):
             "changes": self.changes,
         }
 
-    def shown_rows(self) -> Sequence[Row]:
-        """One row per search, named by what distinguishes it."""
-        return [
+    def __str__(self) -> str:
+        width = terminal_width()
+        rows = [
             {name: row["name"] if name == "search" else row[name] for name in _COLUMNS}
             for row in self.status.searches
         ]
-
-    def __str__(self) -> str:
-        width = terminal_width()
-        table = fitted_text(self.shown_rows(), columns=_COLUMNS, worth=_WORTH, num_kept=_NUM_KEPT)
+        table = fitted_text(rows, columns=_COLUMNS, worth=_WORTH, num_kept=_NUM_KEPT)
         total = "  ".join(f"{name} {value}" for name, value in self.status.total.items())
         changes = [f"control.yaml: {self.changes}"] if self.changes else []
         spent = spent_lines(self.status.spent)

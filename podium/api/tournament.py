@@ -33,8 +33,7 @@ from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import or_shipped
 from podium.arguments.table_argument import Conditions, Names, TableOptions, conditions
 from podium.errors import PodiumError
-from podium.terminal.printing import Row
-from podium.terminal.tournament_answer import standings_rows, tournament_answer
+from podium.terminal.tournament_answer import tournament_answer
 
 _K = "k"
 
@@ -142,14 +141,13 @@ def rank_table(
     return _held(scores, given.of_table(), metric=scores.score)
 
 
-def rank_study(reader: Reader, score: str | None, where: Conditions, given: GivenRules) -> Answer:
+def rank_study(reader: Reader, score: str | None, where: Conditions) -> Answer:
     """Rank the losses of a study.
 
     Args:
         reader: reader of its results folder.
         score: name of a stored test score; None means the declared one.
         where: conditions on cells.
-        given: rules, which must be the declared ones.
 
     Raises:
         PodiumError: nothing was tested yet, or an argument does not fit the study.
@@ -157,7 +155,7 @@ def rank_study(reader: Reader, score: str | None, where: Conditions, given: Give
     study = _StudyScores(reader, conditions(where), score)
     return _held(
         study.table(),
-        given.of_study(rules_of(reader.study())),
+        rules_of(reader.study()),
         metric=study.ranked_by.label,
         scale=PERCENT,
         fairness=planned_fairness(reader.provenance()),
@@ -236,10 +234,6 @@ class TournamentAnswer(Answer):
             "fairness": self.fairness and self.fairness.to_dict(),
             "read_as": reading and reading.record(),
         }
-
-    def shown_rows(self) -> Sequence[Row]:
-        """The leaderboard."""
-        return standings_rows(self.tournament, self.stability)
 
     def __str__(self) -> str:
         return tournament_answer(

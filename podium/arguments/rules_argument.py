@@ -74,21 +74,6 @@ class GivenRules:
             raise PodiumError(f"alpha must be above 0 and below {_HALF}; got {self.alpha}")
         return TournamentRules(**self._given)
 
-    def of_study(self, declared: TournamentRules) -> TournamentRules:
-        """Those declared: a test chosen after the run would be chosen by its outcome.
-
-        Raises:
-            PodiumError: another rule was given than the study declared.
-        """
-        for name, value in self._given.items():
-            stated = getattr(declared, name)
-            if value != stated:
-                raise PodiumError(
-                    f"{name} is for tables; this study declared tournament.{name}: {stated} "
-                    f"before it ran; got {value}"
-                )
-        return declared
-
     def refuse(self, why: str) -> None:
         """Raise PodiumError, saying why, if any rule was given."""
         for name in self._given:

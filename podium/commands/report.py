@@ -68,10 +68,6 @@ def command(
             " standard output, in place of the page's name.",
         ),
     ] = None,
-    also: Annotated[
-        list[str] | None,
-        typer.Option(metavar="PAGE", help="Link to another page beside this one. Repeatable."),
-    ] = None,
     by: By = None,
     competitor: Competitor = None,
     score: Score = None,
@@ -115,7 +111,6 @@ def command(
         protocol=protocol,
         score=score,
         groups=named_groups(group),
-        also=tuple(also or ()),
     )
     sources = [or_shipped(source) for source in sources]
     source = sources[0]

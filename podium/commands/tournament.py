@@ -77,11 +77,6 @@ def command(
         answer = rank_table(place, options, given, tell=say_reading)
     else:
         options.refuse_with_study(place, taken=("where", "score"))
-        answer = results(place, storage=storage).tournament(
-            score=score,
-            where=where or (),
-            question=question,
-            test=test,
-            alpha=alpha,
-        )
+        given.refuse("studies have declared their rules")
+        answer = results(place, storage=storage).tournament(score=score, where=where or ())
     print_answer(answer, as_json=as_json, as_csv=as_csv)

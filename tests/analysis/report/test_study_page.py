@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 
-from analysis.page.html_page import Link
 from analysis.report.leaderboard import leaderboard
 from analysis.report.provenance import provenance
 from analysis.report.report import study_page
@@ -234,13 +233,12 @@ def test_a_study_that_tried_defaults_only_claims_nothing_of_tuning(tmp_path):
 
 def test_a_study_that_has_only_searched_says_so(tmp_path):
     folder = write_store(tmp_path / "s", SMALL, stages=("search",))
-    html = study_page(folder, links=[Link(href="other.html", label="other")])
+    html = study_page(folder)
     seen = text_of(html)
 
     assert "There is no ranking" in seen
     assert "No final trial has been tested yet." in seen
     assert "No winner has been retrained yet." in seen
-    assert '<a href="other.html">other</a>' in html  # pages beside it are linked by name alone
 
 
 def test_a_study_in_which_every_search_is_open_says_how_far_it_is(tmp_path):

@@ -75,11 +75,3 @@ def test_what_does_not_fit_is_refused_with_what_there_is(options, message):
 def test_what_is_no_table_is_refused():
     assert "got a value of the type dict" in refused(ROWS)
     assert "podium.results reads those" in refused("quickstart")
-
-
-def test_a_notebook_shows_the_verdict_first_and_nothing_unescaped():
-    rows = {**ROWS, "loss": ["<b>margin", "triplet", "<b>margin", "triplet"]}
-    shown = podium.rank(pl.DataFrame(rows))._repr_html_()
-    assert "<b>" not in shown
-    assert "&lt;b&gt;margin has the best average rank of 2 over 2 blocks" in shown
-    assert shown.index("best average rank of 2") < shown.index("<table") < shown.index("<pre>")

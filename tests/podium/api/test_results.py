@@ -109,12 +109,6 @@ def test_the_report_is_that_of_the_command(results, tmp_path, capsys, folder):
         results.report(tmp_path / "page.txt")
 
 
-def test_a_notebook_shows_the_leaderboard_under_the_verdict(results):
-    shown = results._repr_html_()
-    assert shown.index(results.tournament().headline.split()[0]) < shown.index("<table")
-    assert "contrastive" in shown
-
-
 def test_what_is_no_results_folder_is_refused(tmp_path):
     with pytest.raises(podium.PodiumError):
         podium.results(tmp_path)

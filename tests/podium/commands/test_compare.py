@@ -59,7 +59,6 @@ def test_a_comparison_runs_is_read_again_and_is_made_anew_for_another_loss(small
     in_python = podium.compare("./mine.py:Mine", against=["contrastive"], local=True)
     assert str(in_python) in first.out
     assert in_python.against[0].opponent == "contrastive"
-    assert "<pre>" in in_python._repr_html_()
     written("embeddings = 2 * embeddings")
     assert (
         plan_comparison("./mine.py:Mine", against=["contrastive"]).study.name
