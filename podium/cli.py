@@ -16,7 +16,7 @@ from orchestrator.redaction import redacted
 from orchestrator.results.storage.printable_text import one_line
 from podium.errors import PodiumError, StoreError
 from podium.stop_signals import AGAIN, INTERRUPTED, Interrupted, Stopped, StopSignals
-from podium.terminal.printing import say
+from podium.terminal.printing import print_in_any_encoding, say
 
 _UNEXPECTED = 1  # as Python ends by an exception
 _REFUSED_PATHS = (errno.EACCES, errno.EPERM, errno.ENAMETOOLONG)  # what the system has against it
@@ -55,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         arguments: words after ``podium``; None means those of this process.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
+    print_in_any_encoding()
     try:
         _application(called=given[0] if given else "")(args=given, prog_name="podium")
     except Exception:  # a bug of podium, or of a study's own code, which may tell secrets

@@ -17,9 +17,6 @@ LOOKED_FOR_BY_NAME = {
     "trainables.metrics.stacked_ranks",
     "trainables.population.captured_step",
     "analysis.page.scripts",
-    "analysis.audit.missing_scores",
-    "analysis.audit.outlying_recalls",
-    "analysis.audit.ranks_within_blocks",
     "analysis.hypothesis_tests.sign_flip_test",
     "analysis.protocols.default_tuned_refit",
     "analysis.protocols.costs",
@@ -67,7 +64,7 @@ LOOKED_FOR_BY_NAME = {
 ROOMS: dict[str, set[str]] = {
     # 14
     "podium/commands": {
-        "analysis", "analysis/audit", "analysis/report", "analysis/scores",
+        "analysis", "analysis/report", "analysis/scores",
         "analysis/typed_tables",
         "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/results/trial_files", "orchestrator/results_tools", "orchestrator/run",
@@ -233,10 +230,6 @@ ROOMS: dict[str, set[str]] = {
         "trainables/saved_models", "trainables/settings", "trainables/training_loop",
     },
     # 5
-    "analysis/audit": {
-        "analysis", "analysis/estimates", "analysis/hypothesis_tests", "analysis/tournament",
-        "analysis/typed_tables", "podium/errors",
-    },
     "analysis/scores": {
         "analysis/estimates", "analysis/hypothesis_tests", "analysis/typed_tables",
         "orchestrator/results/records", "orchestrator/results/storage",

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from analysis.typed_tables.cell_means import CELL_DIGITS
+from analysis.typed_tables.score_table import CELL_DIGITS
 from podium.errors import PodiumError
 
 BASELINE = "untrained"  # the finalist and the loss of the untrained embedding

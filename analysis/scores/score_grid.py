@@ -5,8 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from analysis.scores.final_scores import BASELINE
-from analysis.typed_tables.cell_means import CELL_DIGITS
-from analysis.typed_tables.score_table import ScoreTable
+from analysis.typed_tables.score_table import CELL_DIGITS, ScoreTable
 
 _PERCENT = 100
 _BACKBONE_NAMES = ("backbone",)

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from analysis.estimates.ranks import average_ranks
 from analysis.tournament.tournament import Tournament
-from analysis.typed_tables.cell_means import CELL_DIGITS
-from analysis.typed_tables.score_table import ScoreTable
+from analysis.typed_tables.score_table import CELL_DIGITS, ScoreTable
 
 RunScores = Sequence[NDArray[np.float64]]
 """U x C of each block, in the order of a tournament; NaN where a competitor lacks the run."""

@@ -6,22 +6,22 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.typed_tables.cell_means import CELL_DIGITS, cell_means
 from analysis.typed_tables.omissions import leave_out, omission_text
+from analysis.typed_tables.printed_means import mean_warnings, without_averages
 from analysis.typed_tables.row_filters import (
     Condition,
     filter_file,
     filter_rows,
     parse_condition,
 )
-from analysis.typed_tables.share_checks import share_warning
 from analysis.typed_tables.table_checks import (
     block_text,
     check_ks,
-    falling_recall,
+    equal_competitors,
     has_doubles,
-    impossible_recall,
+    recall_warnings,
     refuse_duplicates,
+    without_doubles,
 )
 from analysis.typed_tables.table_file import TableFile, read_table_file
 from analysis.typed_tables.table_layout import (
@@ -32,6 +32,8 @@ from analysis.typed_tables.table_layout import (
 )
 from analysis.typed_tables.table_reading import TableReading
 
+# Means are rounded to so many significant digits, so that equal ones tie in spite of rounding.
+CELL_DIGITS = 12
 _K = "k"
 
 
@@ -95,7 +97,7 @@ def read_table(
     Args:
         table: the whole table, or a file that `read_table_file` reads.
         by: columns whose values together name a block; None means those that are known by name.
-        competitor: column of competitors; None means the first that is known by name, or of text.
+        competitor: column of competitors; None means the first that is known by name.
         score: column of scores, or a metric of several; None means recall.
         where: conditions ``column=value``; rows that meet all are kept.
         average: columns, such as ``seed`` and ``fold``, whose rows are averaged within a cell.
@@ -107,24 +109,18 @@ def read_table(
             row left, an unknown competitor, or several scores of one competitor in one block.
         CorruptFileError: the file is not what its name says.
     """
-    given = GivenColumns(
-        by=by,
-        competitor=competitor,
-        score=score,
-        average=average,
-        lower_is_better=lower_is_better,
-    )
+    given = GivenColumns(by=by, competitor=competitor, score=score, average=average)
     file = table if isinstance(table, TableFile) else read_table_file(table)
-    read = read_scores(file, given, where=where, without=without)
-    layout, cell = read.layout, [*read.layout.by, read.layout.competitor]
-    score = layout.score
+    layout, of_k, printed = _laid_out(file, given, where, without, lower_is_better)
+    cell, score = [*layout.by, layout.competitor], layout.score
     has_k = _has_k(layout.frame, [*cell, *average])
     if has_k:
         check_ks(layout.frame[_K].drop_nulls())
-    warnings = _recall_warnings(layout.frame, layout.by, [*cell, *average], score) if has_k else ()
-    kept = filter_rows(layout.frame, read.of_k, source=file.source)
-    if has_k and not read.of_k:
-        kept = kept.filter(pl.col(_K) == least_common_k(kept, layout.by))
+        found = recall_warnings(layout.frame, layout.by, [*cell, *average], score)
+        printed = (*printed, *found)
+    kept = filter_rows(layout.frame, of_k, source=file.source)
+    if has_k and not of_k:
+        kept = kept.filter(pl.col(_K) == _least_common_k(kept, layout.by))
     kept, left_out = _without_unscored(kept, layout.competitor, score)
     refuse_duplicates(
         kept, by=layout.by, competitor=layout.competitor, score=score, average=average
@@ -138,14 +134,19 @@ def read_table(
     else:
         cells = _averaged(kept, cell, score)
     omitted = omission_text(cells, by=layout.by, competitor=layout.competitor, score=score)
-    found = ScoreTable(
+    copies = () if average else equal_competitors(cells, layout.by, layout.competitor, score)
+    scores = ScoreTable(
         cells=cells,
         runs=kept.select(*cell, *average, score),
         run_columns=tuple(average),
         by=layout.by,
         competitor=layout.competitor,
         score=score,
-        warnings=(*warnings, *left_out, *_missing_warnings(kept, cell, score), *omitted),
+        warnings=(
+            *(*printed, *copies, *left_out),
+            *_missing_warnings(kept, cell, score),
+            *omitted,
+        ),
         k=k,
         every_k=every_k,
         reading=TableReading(
@@ -158,52 +159,47 @@ def read_table(
             ks=tuple(layout.frame[_K].drop_nulls().unique().sort()) if has_k else (),
             unused=layout.unused,
             lower_is_better=lower_is_better,
+            commas=file.commas,
         ),
     )
-    return _negated(found) if lower_is_better else found
+    return _negated(scores) if lower_is_better else scores
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadScores:
-    """A table with one score per row, and the conditions on its K, which are not applied yet."""
-
-    layout: Layout
-    of_k: tuple[Condition, ...]
-
-
-def read_scores(
+def _laid_out(
     table: TableFile,
     given: GivenColumns,
-    *,
-    where: Sequence[str] = (),
-    without: Sequence[str] = (),
-) -> ReadScores:
-    """The scores of a file at all K.
-
-    Args:
-        table: the whole table of the file.
-        given: what is said of its columns.
-        where: conditions ``column=value``.
-        without: competitors to leave out.
-
-    Raises:
-        PodiumError: as `read_table`, but for what is wrong with K, and duplicates.
-    """
+    where: Sequence[str],
+    without: Sequence[str],
+    lower_is_better: bool,
+) -> tuple[Layout, tuple[Condition, ...], tuple[str, ...]]:
+    """The rows of a file at all K, the conditions on K, and warnings of what it prints."""
     conditions = [parse_condition(text) for text in where]
     of_k = tuple(condition for condition in conditions if condition[0] == _K)
     others = [condition for condition in conditions if condition[0] != _K]
     lost = columns_not_laid_out(table.frame, given)
     early = [condition for condition in others if condition[0] in lost]
-    layout = lay_out(filter_file(table, early), given)
+    kept = filter_file(table, early)
+    layout = lay_out(kept, given)
     late = [condition for condition in others if condition not in early]
     frame = filter_rows(layout.frame, late, source=table.source)
+    keys = [*layout.by, layout.competitor, *given.average]
+    keys += [_K] if _K in frame.columns and _K not in keys else []
+    frame, warnings = without_doubles(frame, keys)
+    for column in (layout.by[0], layout.competitor):
+        rest = [name for name in keys if name != column]
+        frame, found = without_averages(frame, column, rest, layout.score)
+        warnings = (*warnings, *found)
+    if layout.beside:
+        ranked = pl.col(layout.competitor).is_in(frame[layout.competitor].unique().implode())
+        wide = kept.frame.filter(ranked)
+        warnings += mean_warnings(wide, layout, lower_is_better=lower_is_better)
     frame = leave_out(frame, without, competitor=layout.competitor, source=table.source)
     named = {column for column, _ in conditions}
     unused = tuple(name for name in layout.unused if name not in named)
-    return ReadScores(layout=replace(layout, frame=frame, unused=unused), of_k=of_k)
+    return replace(layout, frame=frame, unused=unused), of_k, warnings
 
 
-def least_common_k(frame: pl.DataFrame, by: Sequence[str]) -> int | None:
+def _least_common_k(frame: pl.DataFrame, by: Sequence[str]) -> int | None:
     """The least K that every block has, or that most have; None if no row has a K.
 
     Args:
@@ -243,17 +239,6 @@ def _negated(table: ScoreTable) -> ScoreTable:
     return replace(table, score=name, **frames)  # type: ignore[arg-type]
 
 
-def _recall_warnings(
-    frame: pl.DataFrame, by: Sequence[str], cell: Sequence[str], score: str
-) -> tuple[str, ...]:
-    """Warnings of what no Recall@K can be."""
-    return (
-        *impossible_recall(frame, cell, score),
-        *falling_recall(frame, cell, score),
-        *share_warning(frame, by, cell, score),
-    )
-
-
 def _has_k(frame: pl.DataFrame, cell: Sequence[str]) -> bool:
     return _K in frame.columns and _K not in cell and frame[_K].dtype.is_numeric()
 
@@ -278,9 +263,9 @@ def _every_k(
 
 
 def _averaged(frame: pl.DataFrame, cell: Sequence[str], score: str) -> pl.DataFrame:
-    """Means to 12 significant digits, so that equal means tie in spite of float rounding."""
-    means = cell_means(frame, cell, score)
-    return means.with_columns(pl.col(score).round_sig_figs(CELL_DIGITS))
+    """The mean of each cell, cells in the order of their first rows."""
+    mean = pl.col(score).mean().round_sig_figs(CELL_DIGITS)
+    return frame.group_by(cell, maintain_order=True).agg(mean)
 
 
 def _missing_warnings(frame: pl.DataFrame, cell: Sequence[str], score: str) -> tuple[str, ...]:

@@ -1,13 +1,11 @@
 """What must hold before scores are ranked, and the sentence for each way it can fail."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from analysis.typed_tables.printed_cells import numbers_of
+from analysis.typed_tables.cells import numbers_of
 from analysis.typed_tables.row_filters import missing_column
 from analysis.typed_tables.table_file import TableFile
 from podium.errors import PodiumError
@@ -16,10 +14,11 @@ _SHOWN = 5
 _LARGEST_K = 2**31 - 1
 _INFINITE = (float("inf"), float("-inf"))
 _LARGEST = 1e100  # squares of scores are added up
-_ROWS = "__rows"  # a name that no column of a user's table has
+_ROWS, _CELL, _BEFORE, _K_BEFORE = "__rows", "__cell", "__before", "__k_before"
 _K = "k"
-_SCORE_BITS = np.uint64(30)
-_NUM_SCORES = np.uint64(2**30 - 1)  # 0 is for rows without a score
+_FEWEST_EQUAL = 3  # blocks in which equal scores are hardly chance
+_ROUNDING = 1e-9  # share of the largest score below which a fall is rounding
+_FACTOR = 20  # a share is a hundredth of its percent; scores of one block differ by less than this
 
 
 def block_text(values: Sequence[object]) -> str:
@@ -82,14 +81,14 @@ def with_scores(frame: pl.DataFrame, score: str, *, table: TableFile) -> pl.Data
         table: the file of the frame, with the same rows, for messages.
 
     Raises:
-        PodiumError: there is no row; or naming the first row whose score is no number, infinite
-            or so large that its square is.
+        PodiumError: there is no row; or naming the first row whose score is no number, has a
+            comma that is ambiguous, is infinite, or so large that its square is.
     """
     column, source = frame[score], table.source
     if frame.is_empty():
         raise PodiumError(f"{source} has no rows below its header")
     if column.dtype == pl.String or column.dtype == pl.Null:
-        numbers, is_wrong = numbers_of(column.cast(pl.String))
+        numbers, is_wrong = numbers_of(column.cast(pl.String), table.commas)
     elif column.dtype.is_numeric():
         numbers = column.cast(pl.Float64)
         is_wrong = pl.repeat(value=False, n=len(column), dtype=pl.Boolean, eager=True)
@@ -97,9 +96,12 @@ def with_scores(frame: pl.DataFrame, score: str, *, table: TableFile) -> pl.Data
         numbers, is_wrong = column.to_physical(), column.is_not_null()
     if is_wrong.any():
         row = int(is_wrong.arg_max() or 0)
+        advice = "leave a missing score empty"
+        if table.commas == "ambiguous" and "," in str(column[row]):
+            advice = "its comma may begin decimals or divide thousands: write it without one"
         raise PodiumError(
             f"column {score!r} of {source} must hold numbers; {table.row(row)} holds "
-            f"{column[row]!r} (leave a missing score empty)"
+            f"{column[row]!r} ({advice})"
         )
     numbers = numbers.cast(pl.Float64).fill_nan(None)
     is_huge = (numbers.abs() > _LARGEST).fill_null(value=False)
@@ -159,144 +161,109 @@ def has_doubles(frame: pl.DataFrame, keys: Sequence[str]) -> bool:
     return frame.select(keys).hash_rows().n_unique() < len(frame)
 
 
-def falling_recall(frame: pl.DataFrame, cell: Sequence[str], score: str) -> tuple[str, ...]:
-    """One warning naming the rows in which Recall@K falls as K grows, which cannot be.
+def without_doubles(
+    frame: pl.DataFrame, cell: Sequence[str]
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """The table with each of its rows once, and a warning that names those that were repeated.
 
     Args:
-        frame: a table with a numeric column ``k``.
-        cell: columns that, with ``k``, name one row.
-        score: column of Recall@K.
+        frame: a table of scores.
+        cell: columns that name one row.
     """
-    falls = falling_rows(frame, cell, score)
-    if falls.is_empty():
+    if not has_doubles(frame, frame.columns):
+        return frame, ()
+    once = frame.unique(maintain_order=True)
+    twice = frame.filter(frame.is_duplicated()).select(cell).unique(maintain_order=True)
+    if len(once) == len(frame):
+        return frame, ()
+    return once, (f"doubled rows, counted once: {named(map(block_text, twice.rows()))}",)
+
+
+def equal_competitors(
+    cells: pl.DataFrame, by: Sequence[str], competitor: str, score: str
+) -> tuple[str, ...]:
+    """One warning naming competitors with the scores of an earlier one in all blocks of theirs.
+
+    Args:
+        cells: one score for each block and competitor; null where it is missing.
+        by: columns that name a block.
+        competitor: column of competitors.
+        score: column of scores.
+    """
+    scored = cells.drop_nulls(score)
+    bits = scored.with_columns(scored.select(*by, score).hash_rows().alias(_CELL))
+    sums = bits.group_by(competitor, maintain_order=True).agg(
+        pl.col(_CELL).bitwise_xor(), pl.len().alias(_ROWS)
+    )
+    sums = sums.filter(pl.col(_ROWS) >= _FEWEST_EQUAL)
+    groups = sums.group_by(_CELL, _ROWS, maintain_order=True).agg(pl.col(competitor))
+    same = [names for names in groups[competitor].to_list() if len(names) > 1]
+    if not same:
         return ()
-    named = [
-        f"{block_text([row[name] for name in cell])} (R@{row['k']} = {row[score]:g} after "
-        f"R@{row['__k_before']} = {row['__before']:g})"
-        for row in falls.head(_SHOWN).to_dicts()
-    ]
-    more = f" and {len(falls) - _SHOWN} more" if len(falls) > _SHOWN else ""
-    return (f"Recall@K cannot fall as K grows: {'; '.join(named)}{more}",)
+    texts = (", ".join(map(str, names)) for names in same)
+    return (f"equal in all blocks, a copy?: {named(texts)}",)
 
 
-def falling_rows(frame: pl.DataFrame, cell: Sequence[str], score: str) -> pl.DataFrame:
-    """The rows whose Recall@K is below that of the next smaller K, with ``__before`` and its K.
+def recall_warnings(
+    frame: pl.DataFrame, by: Sequence[str], cell: Sequence[str], score: str
+) -> tuple[str, ...]:
+    """Warnings of what no Recall@K can be, each naming its first few rows.
+
+    If the median is at most 1, recalls are shares of 1, else percent; then a share is below 1, and
+    below a twentieth of the best of its block.
 
     Args:
-        frame: a table with a numeric column ``k``; rows without a score are ignored.
+        frame: a table with a numeric column ``k``; null where a score is missing.
+        by: columns that name a block.
         cell: columns that, with ``k``, name one row.
         score: column of Recall@K.
-
-    Returns:
-        Those rows, sorted, with ``__before`` and ``__k_before``. Rows of one cell and ``k`` whose
-        scores differ are left out: which of them its neighbours in k follow is not known.
     """
-    order = [*cell, "k"]
-    frame = suspect_rows(frame, cell, score).unique([*order, score]).unique(order, keep="none")
-    before = pl.col(score).shift().over(cell, order_by="k")
-    k_before = pl.col("k").shift().over(cell, order_by="k")
-    return (
-        frame.drop_nulls(score)
-        .with_columns(before.alias("__before"), k_before.alias("__k_before"))
-        .filter(pl.col(score) < pl.col("__before"))
-        .sort(order)
+    value, middle = pl.col(score), frame[score].median()
+    top = 1.0 if isinstance(middle, (int, float)) and middle <= 1 else 100.0
+    best = value.max().over([*by, _K])
+    is_below = (value < best / _FACTOR) | (best < 1)
+    is_share = (value > 0) & (value < 1) & is_below & pl.lit(value=top > 1)
+    found = (
+        (f"Recall@K lies within 0 and {top:g}", frame.filter((value < 0) | (value > top))),
+        ("Recall@K cannot fall as K grows", _falling(frame, cell, score)),
+        ("shares of 1 among percent", frame.filter(is_share)),
+    )
+    return tuple(
+        f"{what}: {named(_recall(row, cell, score) for row in rows.sort(*cell, _K).to_dicts())}"
+        for what, rows in found
+        if len(rows)
     )
 
 
-def suspect_rows(frame: pl.DataFrame, cell: Sequence[str], score: str) -> pl.DataFrame:
-    """All rows of every cell in which a K occurs twice, or a score falls from one K to the next.
+def _falling(frame: pl.DataFrame, cell: Sequence[str], score: str) -> pl.DataFrame:
+    """The rows whose Recall@K is below that of the next smaller K, with that and its K.
 
-    A fall smaller than a billionth of the range of all scores is taken for rounding.
-
-    Args:
-        frame: a table with a numeric column ``k``; rows without a score fall nowhere.
-        cell: columns that, with ``k``, name one row.
-        score: column of Recall@K, finite or null.
-
-    Returns:
-        Rows of the frame in their order; usually none.
+    Rows of one cell and K are left out: which of them its neighbours follow is not known.
     """
-    if frame.is_empty():
-        return frame
-    ks = frame[_K].unique().sort()
-    k_bits = np.uint64(max(1, (len(ks) - 1).bit_length()))
-    cells_N = frame.select(cell).hash_rows().to_numpy() >> (k_bits + _SCORE_BITS)
-    k_th_N = frame[_K].replace_strict(ks, range(len(ks)), return_dtype=pl.UInt64).to_numpy()
-    rows_N = (cells_N << k_bits) | k_th_N
-    keys_N = np.sort((rows_N << _SCORE_BITS) | _whole_scores(frame[score]))
-    suspects = pl.Series(np.union1d(_doubled(keys_N), _falling(keys_N, k_bits)) >> k_bits)
-    if suspects.is_empty():
-        return frame.clear()
-    return frame.filter(pl.Series(cells_N).is_in(suspects.unique().implode()))
+    cells = frame.select(cell).hash_rows().alias(_CELL)
+    rows = frame.with_columns(cells).drop_nulls(score).sort(_CELL, _K)
+    rows = rows.filter(~rows.select(_CELL, _K).is_duplicated())
+    before = rows.with_columns(
+        pl.col(score).shift().over(_CELL).alias(_BEFORE),
+        pl.col(_K).shift().over(_CELL).alias(_K_BEFORE),
+    )
+    slack = pl.col(score).abs().max() * _ROUNDING
+    return before.filter(pl.col(score) < pl.col(_BEFORE) - slack)
 
 
-def outside_range(frame: pl.DataFrame, score: str) -> tuple[pl.DataFrame, float]:
-    """The rows whose recall is impossible, and the largest possible one.
-
-    If the median is at most 1, recalls are shares of 1, else percent.
-
-    Args:
-        frame: a table of recalls; null is in range.
-        score: column of recalls.
-    """
-    middle = frame[score].median()
-    is_share = isinstance(middle, (int, float)) and middle <= 1
-    top = 1.0 if is_share else 100.0
-    return frame.filter((pl.col(score) < 0) | (pl.col(score) > top)), top
+def _recall(row: dict[str, object], cell: Sequence[str], score: str) -> str:
+    after = f" after R@{row[_K_BEFORE]} = {row[_BEFORE]:g}" if _BEFORE in row else ""
+    where = block_text([row[name] for name in cell])
+    return f"{where} (R@{row[_K]} = {row[score]:g}{after})"
 
 
-def impossible_recall(frame: pl.DataFrame, cell: Sequence[str], score: str) -> tuple[str, ...]:
-    """One warning naming the rows whose recall lies outside 0 to 100 %.
-
-    Args:
-        frame: a table with a numeric column ``k``.
-        cell: columns that, with ``k``, name one row.
-        score: column of Recall@K.
-    """
-    rows, top = outside_range(frame, score)
-    if rows.is_empty():
-        return ()
-    return (f"Recall@K lies within 0 and {top:g}: {named_recalls(rows, cell, score)}",)
-
-
-def named_recalls(rows: pl.DataFrame, cell: Sequence[str], score: str) -> str:
-    """The first few rows with their recall, in order of cell and ``k``, and how many more."""
-    named = [
-        f"{block_text([row[name] for name in cell])} (R@{row['k']} = {row[score]:g})"
-        for row in rows.sort(*cell, "k").head(_SHOWN).to_dicts()
-    ]
-    more = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
-    return f"{'; '.join(named)}{more}"
+def named(texts: Iterable[str], divider: str = "; ") -> str:
+    """The first few texts, and how many more there are."""
+    texts = list(texts)
+    more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
+    return f"{divider.join(texts[:_SHOWN])}{more}"
 
 
 def _few(values: Sequence[object]) -> str:
     more = ", ..." if len(values) > _SHOWN else ""
     return ", ".join(str(value) for value in values[:_SHOWN]) + more
-
-
-def _whole_scores(scores: pl.Series) -> NDArray[np.uint64]:
-    """Scores scaled to 1 to 2^30 - 1, from the smallest to the largest; 0 where there is none."""
-    low, high = scores.min(), scores.max()
-    if low is None or low == high:
-        return scores.is_not_null().cast(pl.UInt64).to_numpy()
-    shares = (scores - low) / (scores - low).max()
-    return (shares * (_NUM_SCORES - 1) + 1).cast(pl.UInt64).fill_null(0).to_numpy()
-
-
-def _doubled(keys_N: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Row keys, without scores, that occur twice: the same K of the same cell."""
-    rows_N = keys_N >> _SCORE_BITS
-    doubled: NDArray[np.uint64] = rows_N[1:][rows_N[1:] == rows_N[:-1]]
-    return doubled
-
-
-def _falling(keys_N: NDArray[np.uint64], k_bits: np.uint64) -> NDArray[np.uint64]:
-    """Row keys, without scores, whose score is below that of the K before."""
-    scores_N = keys_N & _NUM_SCORES
-    if not scores_N.all():
-        keys_N = keys_N[scores_N > 0]
-        scores_N = keys_N & _NUM_SCORES
-    falls = np.flatnonzero(scores_N[1:] < scores_N[:-1])
-    before, after = keys_N[falls] >> _SCORE_BITS, keys_N[falls + 1] >> _SCORE_BITS
-    falling: NDArray[np.uint64] = after[(before >> k_bits) == (after >> k_bits)]
-    return falling

@@ -2,7 +2,7 @@
 
 A long table has a column of scores, one row for each. In a wide one each column of scores is a K,
 a metric, a data set, or one of these of another. The names of columns decide, unless a user says
-what they are.
+what they are. Competitors are rows.
 """
 
 from collections import Counter
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from analysis.typed_tables.printed_cells import numbers_of
+from analysis.typed_tables.cells import numbers_of
 from analysis.typed_tables.row_filters import missing_column
 from analysis.typed_tables.score_names import (
     RECALL,
@@ -26,15 +26,15 @@ from analysis.typed_tables.table_checks import check_columns, with_scores
 from analysis.typed_tables.table_file import TableFile
 from podium.errors import PodiumError
 
-COMPETITOR, SCORE, K = "loss", "recall", "k"
+SCORE, K, DATA_SET = "recall", "k", "dataset"
 
 _COMPETITORS = (
     "loss", "losses", "loss_function", "method", "methods", "approach", "algorithm", "model",
-    "models", "competitor", "name",
+    "models", "competitor", "name", "config",
 )  # fmt: skip
 # Columns that name a block, in the order in which they do, by all their names.
 _BLOCKS = (
-    ("dataset", "data_set", "data", "benchmark"),
+    (DATA_SET, "data_set", "data", "benchmark"),
     ("backbone", "architecture", "arch", "network", "net", "trunk"),
     ("embedding_dim", "dim", "dimension", "embedding_size", "embedding_dimension", "emb_dim"),
     ("image_size",),
@@ -54,15 +54,12 @@ class GivenColumns:
         competitor: column of competitors.
         score: column of scores, or a metric of a table that has several, such as ``NMI``.
         average: columns whose rows are averaged within a cell.
-        lower_is_better: whether small scores are good; columns that are a block each are taken for
-            recall otherwise.
     """
 
     by: Sequence[str] | None = None
     competitor: str | None = None
     score: str | None = None
     average: Sequence[str] = field(default=())
-    lower_is_better: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +73,7 @@ class Layout:
         competitor: column of competitors.
         score: column of scores: its name in a long table, else the metric.
         unused: columns and metrics that are no part of the frame, or say nothing in it.
+        beside: names of the columns of scores of a wide table; empty of a long one.
     """
 
     frame: pl.DataFrame
@@ -83,6 +81,7 @@ class Layout:
     competitor: str
     score: str
     unused: tuple[str, ...]
+    beside: tuple[str, ...] = field(default=())
 
 
 def lay_out(table: TableFile, given: GivenColumns) -> Layout:
@@ -92,7 +91,16 @@ def lay_out(table: TableFile, given: GivenColumns) -> Layout:
         PodiumError: a column that must be there is not, plays two roles, is empty where it names a
             block or competitor, or holds text among scores; what the columns are is ambiguous.
     """
-    competitor = _competitor(table.frame, given, table.source)
+    competitor = competitor_column(table.frame, given)
+    if competitor is None and given.competitor is not None:
+        raise missing_column(given.competitor, table.frame.columns, source=table.source)
+    if competitor is None:
+        raise PodiumError(
+            f"{table.source} has no column 'loss', nor any other name of competitors (method,"
+            f" model, ...): --competitor names it (columns: {', '.join(table.frame.columns)})."
+            " Where each competitor has a column, turn the table: one row for each competitor, one"
+            " column for each data set, below a header that begins with loss"
+        )
     score = score_column(table.frame, given)
     if score is not None:
         return _long(table, given, competitor, score)
@@ -108,34 +116,33 @@ def columns_not_laid_out(frame: pl.DataFrame, given: GivenColumns) -> set[str]:
 
 def metric_column(frame: pl.DataFrame) -> str | None:
     """The column of a long table that says of which metric each score is; None without."""
-    return _first_called(frame.columns, _METRICS)
+    return first_called(frame.columns, _METRICS)
 
 
 def score_column(frame: pl.DataFrame, given: GivenColumns) -> str | None:
     """The column of scores of a long table; None of a wide one.
 
     One that is named after its metric, such as ``R@2``, is of a long table if others name blocks.
+    Without a name it is the only column of numbers that is left.
     """
     if given.score is not None:
         is_wide = given.by is None and score_name(given.score) is not None
         if given.score not in frame.columns or (is_wide and not block_columns(frame.columns)):
             return None
         return given.score
-    return _first_called(frame.columns, _SCORES)
+    named = first_called(frame.columns, _SCORES)
+    competitor = competitor_column(frame, given)
+    if named is not None or competitor is None or score_columns(frame, given, competitor):
+        return named
+    plain = plain_score_columns(frame, given, competitor)
+    return plain[0] if len(plain) == 1 else None
 
 
 def competitor_column(frame: pl.DataFrame, given: GivenColumns) -> str | None:
-    """The column of competitors: as given, by its name, or else the first of text."""
+    """The column of competitors, as given or by its name; None without."""
     if given.competitor is not None:
         return given.competitor if given.competitor in frame.columns else None
-    named = _first_called(frame.columns, _COMPETITORS)
-    if named is not None:
-        return named
-    metric = metric_column(frame)
-    taken = {*block_columns(frame.columns), *(given.by or ()), *given.average, metric, given.score}
-    texts = [name for name in frame.columns if frame.schema[name] == pl.String]
-    free = [name for name in texts if name not in taken and score_name(name) is None]
-    return free[0] if free else None
+    return first_called(frame.columns, _COMPETITORS)
 
 
 def score_columns(
@@ -143,26 +150,21 @@ def score_columns(
 ) -> dict[str, ScoreName]:
     """The columns of a wide table that hold scores of a metric, with what their names say.
 
-    A word such as ``test`` or ``val`` is no data set; deviations are no scores.
+    A word such as ``test`` or ``val`` is no data set; means and deviations are no scores.
     """
     taken = {competitor, *(given.by or ()), *given.average}
     named = {
         name: found
         for name in frame.columns
-        if name not in taken and (found := score_name(name)) is not None
-    }
-    named = {
-        name: found
-        for name, found in named.items()
-        if not (found.block and is_no_score(found.block))
+        if name not in taken
+        and (found := score_name(name)) is not None
+        and not (found.block and is_no_score(found.block))
     }
     splits = {normal(found.block) for found in named.values()} & SPLITS
     if len(splits) != 1:
         return named
     return {
-        name: ScoreName(block="", metric=found.metric, k=found.k)
-        if normal(found.block) in splits
-        else found
+        name: replace(found, block="") if normal(found.block) in splits else found
         for name, found in named.items()
     }
 
@@ -170,9 +172,8 @@ def score_columns(
 def plain_score_columns(
     frame: pl.DataFrame, given: GivenColumns, competitor: str
 ) -> tuple[str, ...]:
-    """The columns of a wide table that are a block each: numbers, by no name anything else."""
-    taken = {competitor, *(given.by or ()), *given.average}
-    taken |= set(block_columns(frame.columns))
+    """The columns of numbers that are by no name anything but scores."""
+    taken = {competitor, *(given.by or ()), *given.average, *block_columns(frame.columns)}
     return tuple(
         name
         for name in frame.columns
@@ -180,25 +181,17 @@ def plain_score_columns(
     )
 
 
-def _first_called(columns: Sequence[str], names: Sequence[str]) -> str | None:
-    for name in names:
-        if name in columns:
-            return name
+def first_called(columns: Sequence[str], names: Sequence[str]) -> str | None:
+    """The column of the first of these names that there is; None without."""
     called = {normal(column): column for column in reversed(columns)}
+    called |= {column: column for column in columns}
     return next((called[name] for name in names if name in called), None)
 
 
 def block_columns(columns: Sequence[str]) -> tuple[str, ...]:
     """The columns that name a block, by their names: the data set first."""
-    found = (_first_called(columns, names) for names in _BLOCKS)
+    found = (first_called(columns, names) for names in _BLOCKS)
     return tuple(name for name in found if name is not None)
-
-
-def _competitor(frame: pl.DataFrame, given: GivenColumns, source: str) -> str:
-    found = competitor_column(frame, given)
-    if found is None:
-        raise missing_column(given.competitor or COMPETITOR, frame.columns, source=source)
-    return found
 
 
 def _is_mostly_numbers(column: pl.Series) -> bool:
@@ -206,13 +199,13 @@ def _is_mostly_numbers(column: pl.Series) -> bool:
         return True
     if column.dtype != pl.String or column.count() == 0:
         return False
-    numbers, is_wrong = numbers_of(column)
+    numbers, is_wrong = numbers_of(column, "thousands")  # whatever its commas are
     return numbers.count() > 0 and int(is_wrong.sum()) <= _MOSTLY * column.count()
 
 
 def _with_k(frame: pl.DataFrame, given: GivenColumns) -> pl.DataFrame:
     """The table with whole numbers in ``k``, where it holds cells such as ``R@4`` or is ``K``."""
-    name = _first_called(frame.columns, (K,))
+    name = first_called(frame.columns, (K,))
     if name is None or name in (*(given.by or ()), *given.average):
         return frame
     frame = frame.rename({name: K})
@@ -229,7 +222,7 @@ def _long(table: TableFile, given: GivenColumns, competitor: str, score: str) ->
         metric = None
     by = _long_blocks(frame, given, {competitor, score, *given.average, K, metric})
     if not by:
-        by, frame = ("dataset",), frame.with_columns(pl.lit(table.stem).alias("dataset"))
+        by, frame = (DATA_SET,), frame.with_columns(pl.lit(table.stem).alias(DATA_SET))
     check_columns(frame, keys=[*by, competitor, *given.average], score=score, table=table)
     frame = with_scores(frame, score, table=table)
     unused: tuple[str, ...] = ()
@@ -248,16 +241,15 @@ def _long_blocks(
 ) -> tuple[str, ...]:
     """The columns of blocks; none where there is nothing else in the table, which is one block."""
     if given.by is not None:
-        found = tuple(given.by)
-    else:
-        found = tuple(name for name in block_columns(frame.columns) if name not in others)
-        left = [name for name in frame.columns if name not in others and not is_no_score(name)]
-        if not found and left:
-            known = ", ".join(names[0] for names in _BLOCKS)
-            raise PodiumError(
-                "name the columns that make a block with --by; none of"
-                f" {known} is in the table (columns: {', '.join(frame.columns)})"
-            )
+        return tuple(given.by)
+    found = tuple(name for name in block_columns(frame.columns) if name not in others)
+    left = [name for name in frame.columns if name not in others and not is_no_score(name)]
+    if not found and left:
+        known = ", ".join(names[0] for names in _BLOCKS)
+        raise PodiumError(
+            "name the columns that make a block with --by; none of"
+            f" {known} is in the table (columns: {', '.join(frame.columns)})"
+        )
     return found
 
 
@@ -307,24 +299,11 @@ def _chosen(metrics: Sequence[str], score: str | None, source: str) -> str:
 
 def _wide(table: TableFile, given: GivenColumns, competitor: str) -> Layout:
     frame = table.frame
-    named = score_columns(frame, given, competitor)
-    if named:
-        metric = _chosen(
-            list(dict.fromkeys(found.metric for found in named.values())),
-            given.score,
-            table.source,
-        )
-        columns = {name: found for name, found in named.items() if found.metric == metric}
-        if (k := k_of(given.score or "")) is not None:
-            columns = {name: found for name, found in columns.items() if found.k == k} or columns
-        _refuse_doubles(columns, table.source)
-    elif given.score is not None:
-        raise missing_column(given.score, frame.columns, source=table.source)
-    else:
-        metric = "score" if given.lower_is_better else SCORE
-        plain = _plain_blocks(table, given, competitor)
-        columns = {name: ScoreName(block=name, metric=metric, k=None) for name in plain}
-    block = _block_of_header(frame.columns, columns, is_plain=not named)
+    columns, metric = _wide_scores(table, given, competitor)
+    block = None
+    if any(found.block for found in columns.values()):
+        is_plain = not score_columns(frame, given, competitor)
+        block = "block" if is_plain or DATA_SET in frame.columns else DATA_SET
     by = _wide_blocks(frame, given, competitor, block)
     others = [name for name in by if name != block or name in frame.columns]
     keys = [*others, competitor, *given.average]
@@ -338,30 +317,50 @@ def _wide(table: TableFile, given: GivenColumns, competitor: str) -> Layout:
         }
     long = _melted(frame.select(*dict.fromkeys(keys), *columns), columns, block, metric)
     if not by:
-        by = ("dataset",)
-        long = long.with_columns(pl.lit(table.stem).alias("dataset"))
+        by, long = (DATA_SET,), long.with_columns(pl.lit(table.stem).alias(DATA_SET))
     unused = [name for name in frame.columns if name not in (*keys, *columns)]
-    return Layout(frame=long, by=by, competitor=competitor, score=metric, unused=tuple(unused))
+    return Layout(
+        frame=long,
+        by=by,
+        competitor=competitor,
+        score=metric,
+        unused=tuple(unused),
+        beside=tuple(columns),
+    )
+
+
+def _wide_scores(
+    table: TableFile, given: GivenColumns, competitor: str
+) -> tuple[dict[str, ScoreName], str]:
+    """The columns of scores of a wide table, and their metric: ``score`` where none is named."""
+    named = score_columns(table.frame, given, competitor)
+    if not named:
+        if given.score is not None:
+            raise missing_column(given.score, table.frame.columns, source=table.source)
+        plain = _plain_blocks(table, given, competitor)
+        return {name: ScoreName(block=name, metric="score", k=None) for name in plain}, "score"
+    metrics = list(dict.fromkeys(found.metric for found in named.values()))
+    metric = _chosen(metrics, given.score, table.source)
+    columns = {name: found for name, found in named.items() if found.metric == metric}
+    if (k := k_of(given.score or "")) is not None:
+        columns = {name: found for name, found in columns.items() if found.k == k} or columns
+    _refuse_doubles(columns, table.source)
+    return columns, metric
 
 
 def _plain_blocks(table: TableFile, given: GivenColumns, competitor: str) -> tuple[str, ...]:
     """The columns of a table whose columns of scores are a block each."""
-    columns = plain_score_columns(table.frame, given, competitor)
-    texts = [
-        name
-        for name in table.frame.columns
-        if name not in (competitor, *columns, *given.average)
-        and not is_no_score(name)
-        and name not in block_columns(table.frame.columns)
-    ]
-    is_ambiguous = bool(texts) and (
-        len(columns) < 2 or table.frame[competitor].is_duplicated().any()
-    )
-    if not columns or is_ambiguous or given.by is not None:
+    frame = table.frame
+    columns = plain_score_columns(frame, given, competitor)
+    known = {competitor, *columns, *given.average, *block_columns(frame.columns)}
+    texts = [name for name in frame.columns if name not in known and not is_no_score(name)]
+    has_blocks = first_called(frame.columns, (*_BLOCKS[0], *_BLOCKS[-1])) is not None
+    is_ambiguous = bool(texts) and frame[competitor].is_duplicated().any()
+    if not columns or has_blocks or is_ambiguous or given.by is not None:
         raise PodiumError(
             f"{table.source} has no column {SCORE!r}: name the scores with --score; where each"
             " column is a block there must be none but these and the competitors"
-            f" (columns: {', '.join(table.frame.columns)})"
+            f" (columns: {', '.join(frame.columns)})"
         )
     return columns
 
@@ -381,31 +380,22 @@ def _refuse_doubles(columns: dict[str, ScoreName], source: str) -> None:
     )
 
 
-def _block_of_header(
-    names: Sequence[str], columns: dict[str, ScoreName], *, is_plain: bool
-) -> str | None:
-    """The column that names the blocks of the header; None if it names none."""
-    if not any(found.block for found in columns.values()):
-        return None
-    return "block" if is_plain or "dataset" in names else "dataset"
-
-
 def _wide_blocks(
     frame: pl.DataFrame, given: GivenColumns, competitor: str, block: str | None
 ) -> tuple[str, ...]:
-    """The columns that name a block of a wide table.
+    """The columns that name a block of a wide table, that of the header first.
 
     Where each competitor has one row, a backbone or dimension that differs between them describes
     it, as in most comparisons with other papers, and names no block.
     """
     if given.by is not None:
-        found = [name for name in given.by if name != block]
+        found = [name for name in given.by if name not in (K, block)]
     else:
         found = list(block_columns(frame.columns))
         if not frame[competitor].is_duplicated().any():
             found = [name for name in found if frame[name].n_unique() == 1]
     of_header = [block] if block is not None else []
-    with_k = [K] if K in (given.by or ()) and K not in found else []
+    with_k = [K] if K in (given.by or ()) else []
     return (*of_header, *found, *with_k)
 
 

@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from analysis.typed_tables.cells import Commas
+
 _MOST_NAMED = 6
+_COMMAS = {"decimal": "commas begin decimals", "thousands": "commas divide thousands"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +23,7 @@ class TableReading:
         ks: every K of the table.
         unused: columns and metrics that are none of these.
         lower_is_better: whether small scores are good.
+        commas: what the commas of its numbers are.
     """
 
     by: tuple[str, ...]
@@ -31,6 +35,7 @@ class TableReading:
     ks: tuple[int, ...] = field(default=())
     unused: tuple[str, ...] = field(default=())
     lower_is_better: bool = False
+    commas: Commas = "none"
 
     def line(self) -> str:
         """One line: ``Read as: 12 blocks (dataset x backbone); 10 competitors (loss); ...``."""
@@ -40,6 +45,7 @@ class TableReading:
                 f"{_counted(self.num_competitors, 'competitor')} ({self.competitor})",
                 f"metric {self.metric}{', lower is better' if self.lower_is_better else ''}",
                 *([self._k_text()] if self.ks else []),
+                *([_COMMAS[self.commas]] if self.commas in _COMMAS else []),
                 *([f"not used: {_few(self.unused)}"] if self.unused else []),
             ]
         )
@@ -56,6 +62,7 @@ class TableReading:
             "ks": list(self.ks),
             "not_used": list(self.unused),
             "lower_is_better": self.lower_is_better,
+            "commas": self.commas,
         }
 
     def _k_text(self) -> str:

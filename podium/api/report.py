@@ -157,9 +157,12 @@ def report_of_table(
     """The page of a typed table; ``tell`` is called with the scores before they are ranked."""
     from analysis.report.report import table_report
     from analysis.tournament.table_tournament import rank_table
+    from analysis.typed_tables.printed_means import printed_ranks
     from analysis.typed_tables.table_file import read_table_file
 
     file = read_table_file(source)
+    if printed_ranks(file, table_options.columns()) is not None:
+        raise PodiumError(f"{source} holds ranks and no scores: podium tournament checks them")
     table = table_options.read(file)
     tell(table)
     where = conditions(table_options.where)

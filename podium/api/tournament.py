@@ -1,6 +1,7 @@
 """Tournaments from Python: of a study, and of any table of scores."""
 
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -20,9 +21,15 @@ from analysis.tournament.rank_stability import RankStability, rank_stability
 from analysis.tournament.standings_record import standing_records, tournament_record
 from analysis.tournament.table_tournament import hold_by_rules
 from analysis.tournament.tournament import Tournament, hold_tournament
+from analysis.typed_tables.printed_means import PrintedRanks, printed_ranks
 from analysis.typed_tables.row_filters import parse_condition
 from analysis.typed_tables.score_table import ScoreTable
-from analysis.typed_tables.table_file import TableFile, is_table, table_of_frame
+from analysis.typed_tables.table_file import (
+    TableFile,
+    is_table,
+    read_table_file,
+    table_of_frame,
+)
 from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.results.records.metric_columns import RankedScore
 from orchestrator.results.records.tournament_rules import TournamentRules, rules_of
@@ -33,6 +40,7 @@ from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import or_shipped
 from podium.arguments.table_argument import Conditions, Names, TableOptions, conditions
 from podium.errors import PodiumError
+from podium.terminal.printing import table_text
 from podium.terminal.tournament_answer import tournament_answer
 
 _K = "k"
@@ -136,7 +144,11 @@ def rank_table(
         PodiumError: as of `rank`.
         CorruptFileError: the file is not what its name says.
     """
-    scores = options.read(table)
+    file = table if isinstance(table, TableFile) else read_table_file(table)
+    ranks = printed_ranks(file, options.columns())
+    if ranks is not None:
+        return PrintedRanksAnswer(ranks)
+    scores = options.read(file)
     tell(scores)
     return _held(scores, given.of_table(), metric=scores.score)
 
@@ -258,6 +270,48 @@ class TournamentAnswer(Answer):
             )
         except PodiumError:
             return None  # no run holds every competitor
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PrintedRanksAnswer(Answer):
+    """The order of a table that prints ranks and no scores; nothing is tested.
+
+    Attributes:
+        ranks: what the table prints, and what is wrong with it.
+    """
+
+    ranks: PrintedRanks
+
+    @property
+    def headline(self) -> str:
+        """By what the order is, and of how many blocks."""
+        blocks = f" in {self.ranks.blocks} blocks" if self.ranks.blocks else ""
+        return (
+            f"{len(self.ranks.rows)} competitors by their printed ranks{blocks}. The table has no"
+            " scores, so nothing is tested."
+        )
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """One row per competitor, best first."""
+        return frame_of(self.ranks.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The ranks as printed, and warnings."""
+        ranks = self.ranks
+        return {
+            "competitors": ranks.rows,
+            "blocks": ranks.blocks,
+            "warnings": list(ranks.warnings),
+        }
+
+    def __str__(self) -> str:
+        table = table_text(self.ranks.rows, columns=list(self.ranks.rows[0]))
+        parts = (self.headline, table, *(f"Warning: {line}" for line in self.ranks.warnings))
+        return "\n\n".join(
+            part if part is table else textwrap.fill(part, 80, break_on_hyphens=False)
+            for part in parts
+        )
 
 
 @dataclass(frozen=True, slots=True)

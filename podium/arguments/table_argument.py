@@ -13,6 +13,7 @@ from podium.errors import PodiumError
 if TYPE_CHECKING:
     from analysis.typed_tables.score_table import ScoreTable
     from analysis.typed_tables.table_file import TableFile
+    from analysis.typed_tables.table_layout import GivenColumns
 
 Names: TypeAlias = str | Sequence[str]
 """Names divided by commas, or one by one."""
@@ -101,6 +102,17 @@ class TableOptions:
             average=names_given(self.average, "average") if self.average else (),
             without=(self.without,) if isinstance(self.without, str) else self.without,
             lower_is_better=self.lower_is_better,
+        )
+
+    def columns(self) -> "GivenColumns":
+        """What is said of the columns."""
+        from analysis.typed_tables.table_layout import GivenColumns
+
+        return GivenColumns(
+            by=None if self.by is None else names_given(self.by, "by"),
+            competitor=self.competitor,
+            score=self.score,
+            average=names_given(self.average, "average") if self.average else (),
         )
 
     def refuse_with_study(self, source: Place, *, taken: Sequence[str]) -> None:

@@ -1,10 +1,14 @@
 """All that commands print: lines, and tables and values as text, JSON or CSV.
 
+What the encoding of the standard output lacks is printed in plain letters, or spelt out.
+
 What comes from files may hold anything. Lines and tables show control characters instead of
 sending them to the terminal; JSON spells them out, and reads as what it was. CSV stays as it is.
 """
 
+import codecs
 import csv
+import io
 import json
 import math
 import sys
@@ -20,7 +24,29 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 Row = Mapping[str, object]
 
+# What podium's own texts hold beyond ASCII, in plain letters.
+_PLAIN = {
+    "–": "-", "−": "-", "—": "-", "─": "-", "│": "|", "├": "|", "└": "|", "±": "+-", "×": "x",
+    "²": "^2", "χ": "chi", "ε": "epsilon", "≤": "<=", "≥": ">=", "≠": "!=", "≈": "~", "∞": "inf",
+    "√": "sqrt", "→": "->", "←": "<-", "…": "...", "·": "-", "“": '"', "”": '"', "✓": "yes",
+    "✗": "no",
+}  # fmt: skip
+_ERRORS = "podium-plain"
 _UNITS = ("B", "kB", "MB", "GB", "TB")
+
+
+def print_in_any_encoding() -> None:
+    """Let the standard output print every text, whatever its encoding."""
+    codecs.register_error(_ERRORS, _plainly)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors=_ERRORS)
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    found = error.object[error.start : error.end]
+    spelt = (_PLAIN.get(c) or c.encode("ascii", "backslashreplace").decode() for c in found)
+    return "".join(spelt), error.end
 
 
 def say(text: object = "", *, err: bool = False, nl: bool = True) -> None:
@@ -63,14 +89,18 @@ def print_table(
 
 def print_json(value: object) -> None:
     """Print plain values as indented JSON; NaN and infinities become null."""
-    typer.echo(json_text(value))
+    text = json_text(value)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json_text(value, ascii_only=True)
+    typer.echo(text)
 
 
-def json_text(value: object) -> str:
+def json_text(value: object, *, ascii_only: bool = False) -> str:
     """Plain values as indented JSON; NaN and infinities become null."""
-    return json_visible(
-        json.dumps(_without_nan(value), indent=2, ensure_ascii=False, allow_nan=False)
-    )
+    plain = _without_nan(value)
+    return json_visible(json.dumps(plain, indent=2, ensure_ascii=ascii_only, allow_nan=False))
 
 
 def table_text(rows: Sequence[Row], *, columns: Sequence[str]) -> str:

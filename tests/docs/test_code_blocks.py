@@ -26,7 +26,7 @@ from tests.docs.code_blocks import (
 from tests.podium.calling import call
 
 LANGUAGES = {"python", "yaml", "console", "bash", "json", "text"}
-OF_FILES = {"plan", "audit", "tournament", "losses", "init"}
+OF_FILES = {"plan", "tournament", "losses", "init"}
 OF_RESULTS = {"status", "trials", "cv", "importance", "protocols", "verify"}
 """Commands that only read, and are called where what they are given is there."""
 

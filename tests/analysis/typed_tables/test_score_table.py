@@ -45,7 +45,7 @@ def test_a_parquet_file_gives_the_same_as_its_csv(tmp_path):
 
 @pytest.mark.parametrize(
     ("condition", "expected"),
-    [("k=1", 1.0), ("k = 2", 2.0), ("seed=0.5", 1.0), ("note=x=y", 2.0), ("ok=TRUE", 1.0)],
+    [("k=1", 1.0), ("k = 2", 2.0), ("seed=0.5", 1.0), ("note=x=y", 2.0), ("ok=true", 1.0)],
 )
 def test_a_condition_compares_in_the_type_of_its_column(write_scores, condition, expected):
     path = write_scores(

@@ -45,7 +45,7 @@ FORMS = {
     "K as numbers": "loss,CUB,CUB,SOP,SOP\n,1,2,1,10\na,60.5,70,65,80\nb,61.5,71,66,\n",
     "other columns": (
         "Method\tYear\tDim\tCUB r1\tCUB r2\tSOP r1\tSOP r10\n"
-        "a\t2019\t64\t60.5\t70\t65\t80\nb\t2020\t512\t61.5%\t71 ± 0.2\t**66**\t-\n"
+        "a\t2019\t64\t60.5\t70\t65\t80\nb\t2020\t512\t61.5%\t71 ± 0.2\t66*\t-\n"
     ),
     "LaTeX": (
         "\\begin{tabular}{lcccc}\n\\toprule\n\\multirow{2}{*}{Loss} & \\multicolumn{2}{c}{CUB} &"
@@ -62,7 +62,8 @@ FORMS = {
 
 @pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
 def test_all_forms_of_a_table_of_data_sets_and_k_are_one(laid_out, text):
-    layout = laid_out(text)
+    kinds = {"|": "table.md", "\\": "table.tex", "M": "table.tsv"}
+    layout = laid_out(text, name=kinds.get(text[0], "table.csv"))
     assert len(layout.by) == 1
     assert scores_of(layout) == CUB_AND_SOP
     assert layout.score.lower() in ("recall", "score")
@@ -123,15 +124,13 @@ def test_the_recall_of_validation_beside_that_of_test_is_refused(laid_out):
     [
         ("loss,R@1,R@2\na,60,70\nb,6o,71\n", {}, r"'R@1' of .* numbers; row 2 holds '6o'"),
         ("loss,CUB,Cars\na,60,70\nb,61,high\n", {}, r"'Cars' of .* numbers; row 2 holds 'high'"),
-        (
-            "| loss | R@1 |\n|--|--|\n| a | x1 |\n| b | 60 |\n",
-            {},
-            r"row 1 \(line 3 of the file\) holds 'x1'",
-        ),
         ("loss,R@1\n,60\nb,61\n", {}, r"column 'loss' of .* is empty in row 1"),
         ("loss,NMI,F1\na,60,70\nb,61,71\n", {}, "scores of NMI, F1: name one with --score"),
         ("loss,R@1\na,60\n", {"score": "NMI"}, r"scores of recall: name one .*; got 'NMI'"),
-        ("x,y\n1,2\n", {}, "has no column 'loss'"),
+        ("x,y\n1,2\n", {}, "has no column 'loss'.* turn the table"),
+        (",A,B\nCUB,60,70\nCars,61,71\n", {}, "turn the table"),
+        ("Dataset,A R@1,B R@1\nCUB,60,70\nCars,61,71\n", {}, "turn the table"),
+        ("loss,dataset,ms,mb\na,u,1,2\nb,u,2,3\n", {}, "name the scores with --score"),
         ("loss,place,recall\na,x,1\nb,x,2\n", {}, "name the columns that make a block with --by"),
         ("loss,place,CUB,Cars\na,x,1,2\na,y,1,2\n", {}, "name the scores with --score"),
     ],
@@ -139,3 +138,17 @@ def test_the_recall_of_validation_beside_that_of_test_is_refused(laid_out):
 def test_what_cannot_be_read_is_named_by_its_place_in_the_file(laid_out, text, given, message):
     with pytest.raises(PodiumError, match=message):
         laid_out(text, **given)
+
+
+@pytest.mark.parametrize(
+    ("text", "by", "score"),
+    [
+        ("loss,dataset,latency_ms\na,u,1\nb,u,2\n", ("dataset",), "latency_ms"),
+        ("loss,latency_ms\na,1\nb,2\n", ("dataset",), "latency_ms"),
+        ("loss,backbone,lr,time_s\na,r,1,1\nb,r,2,2\n", ("backbone",), "time_s"),
+        ("loss,CUB,Cars\na,1,2\nb,2,3\n", ("block",), "score"),
+    ],
+)
+def test_the_only_column_of_numbers_is_the_score_and_several_are_blocks(laid_out, text, by, score):
+    layout = laid_out(text)
+    assert (layout.by, layout.score) == (by, score)

@@ -36,7 +36,7 @@ def test_paths_are_no_names(path):
     assert or_shipped(Path(path)) == Path(path)
 
 
-@pytest.mark.parametrize("command", ["plan", "run", "status", "tournament", "audit", "report"])
+@pytest.mark.parametrize("command", ["plan", "run", "status", "tournament", "report"])
 def test_an_unknown_name_is_one_error_that_lists_what_is_shipped(capsys, command):
     called = call(capsys, command, "quikstart")
     assert called.code == 2
@@ -69,11 +69,7 @@ def test_the_page_of_a_shipped_table_is_written_into_the_current_folder(capsys, 
     assert [path.name for path in empty_folder.iterdir()] == ["gradml_table3.html"]
 
 
-def test_shipped_tables_are_audited_and_ranked(capsys):
-    audited = output_of(
-        capsys, "audit", "thesis_cub200", "--published", "thesis_tournament_cub200"
-    )
-    assert "findings" in audited
+def test_shipped_tables_are_ranked(capsys):
     assert "within 12 blocks" in output_of(capsys, "tournament", "thesis_cub200").replace(
         "\n", " "
     )

@@ -2,6 +2,7 @@ import ast
 import csv
 import io
 import json
+import sys
 import unicodedata
 from pathlib import Path
 
@@ -9,7 +10,14 @@ import pytest
 
 import podium
 from orchestrator.results.storage.printable_text import one_line, visible
-from podium.terminal.printing import bytes_text, print_json, print_table, say, table_text
+from podium.terminal.printing import (
+    bytes_text,
+    print_in_any_encoding,
+    print_json,
+    print_table,
+    say,
+    table_text,
+)
 
 ROWS = [
     {"name": "a", "count": 3, "score": 0.123456, "is_best": True},
@@ -137,3 +145,16 @@ def test_nothing_in_podium_prints_but_by_this_module():
 )
 def test_sizes_have_two_or_three_digits_and_a_unit(num_bytes, text):
     assert bytes_text(num_bytes) == text
+
+
+def test_what_an_encoding_lacks_is_plain_in_text_and_escaped_in_json(monkeypatch):
+    written = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(written, encoding="latin-1"))
+    print_in_any_encoding()
+    say("χ² ≤ 3 – Größe 漢")
+    print_json({"χ": "漢"})
+    sys.stdout.flush()
+    shown = written.getvalue().decode("latin-1")
+    first, _, rest = shown.partition("\n")
+    assert first == "chi² <= 3 - Größe \\u6f22"
+    assert json.loads(rest) == {"χ": "漢"}

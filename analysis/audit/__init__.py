@@ -1,1 +1,0 @@
-"""Whether a published table can be right: scores, ranks, totals, folds, deviations."""
