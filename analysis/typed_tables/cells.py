@@ -121,17 +121,14 @@ def numbers_of(column: pl.Series, commas: Commas) -> tuple[pl.Series, pl.Series]
     if others.is_empty():
         return numbers, pl.repeat(value=False, n=len(column), dtype=pl.Boolean, eager=True)
     plain = others.str.replace_all(_LARGE_DASHES, "-")
-    signs = plain.str.extract(_NUMBER)
+    number = pl.col("plain").str.extract(_NUMBER)
     if commas == "decimal":
-        signs = signs.str.replace(",", ".", literal=True)
+        number = number.str.replace(",", ".", literal=True)
     elif commas == "thousands":
-        grouped = signs.str.replace_all(",", "", literal=True)
-        signs = pl.select(pl.when(signs.str.contains(_GROUPS)).then(grouped).otherwise(signs))
-        signs = signs.to_series()
-    texts = column.replace(
-        others,
-        pl.select(pl.when(plain.is_in(_MISSING)).then(pl.lit("")).otherwise(signs)).to_series(),
-    )
+        grouped = number.str.replace_all(",", "", literal=True)
+        number = pl.when(number.str.contains(_GROUPS)).then(grouped).otherwise(number)
+    said = pl.when(pl.col("plain").is_in(_MISSING)).then(pl.lit("")).otherwise(number)
+    texts = column.replace(others, plain.to_frame("plain").select(said).to_series())
     numbers = texts.cast(pl.Float64, strict=False)
     return numbers, numbers.is_null() & column.is_not_null() & (texts != "").fill_null(value=True)
 

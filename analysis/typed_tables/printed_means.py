@@ -210,7 +210,7 @@ def _blocks(ranks: pl.DataFrame) -> int | None:
         rows = ranks.drop_nulls().filter(pl.col("average_rank") >= 1)
         votes = Counter((rows["total_rank"] / rows["average_rank"]).round().cast(pl.Int64))
         if votes:
-            return votes.most_common(1)[0][0]
+            return int(votes.most_common(1)[0][0])
     k = len(ranks)
     blocks = 2 * ranks["total_rank"].sum() / (k * (k + 1))
     return int(blocks) if blocks >= 1 and blocks == int(blocks) else None
@@ -232,12 +232,12 @@ def _rank_warnings(ranks: pl.DataFrame, blocks: int | None) -> Iterator[str]:
             if wrong:
                 yield f"average ranks are the total by {blocks} blocks: {named(wrong)}"
     elif "average_rank" in ranks.columns and not ranks["average_rank"].has_nulls():
-        averages, right = ranks["average_rank"], (k + 1) / 2
-        slack = k / 2 * 10.0 ** -_decimals(averages) * (1 + 1e-6)
-        if abs(averages.sum() - k * right) > slack:
+        averages, right = ranks["average_rank"], k * (k + 1) / 2
+        found, slack = float(averages.sum()), k / 2 * 10.0 ** -_decimals(averages) * (1 + 1e-6)
+        if abs(found - right) > slack:
             yield (
-                f"the average ranks add up to {averages.sum():g}; those of {k} competitors add up"
-                f" to {k * right:g}"
+                f"the average ranks add up to {found:g}; those of {k} competitors add up to"
+                f" {right:g}"
             )
         yield from _impossible(ranks, "average_rank", averages.is_between(1, k))
 

@@ -61,7 +61,7 @@ def filter_file(table: TableFile, conditions: Sequence[Condition]) -> TableFile:
         return table
     row = "__row"
     kept = filter_rows(table.frame.with_row_index(row), conditions, source=table.source)
-    return replace(table, frame=kept.drop(row), kept=tuple(kept[row]))
+    return replace(table, frame=kept.drop(row), kept=kept[row])
 
 
 def missing_column(column: str, known: Sequence[str], *, source: str) -> PodiumError:
