@@ -5,8 +5,6 @@ Tune's own persistence is not used: the results store is the truth, and Tune's i
 
 import logging
 import os
-import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
@@ -114,7 +112,7 @@ class RayTuneExecutor:
             search_alg=BridgeSearcher(bridge),
             scheduler=BridgeScheduler(bridge),
             stop=BridgeStopper(bridge),
-            callbacks=[BridgeCallback(bridge), KeepSignalHandler()],
+            callbacks=[BridgeCallback(bridge)],
             num_samples=-1,
             reuse_actors=True,
             storage_path=str(self._cluster.folder),
@@ -137,18 +135,3 @@ def _patched_tune(bridge: TuneBridge) -> Iterator[None]:
         yield
     finally:
         module.RayActorManager = own
-
-
-class KeepSignalHandler(tune.Callback):
-    """Restores the handler of SIGUSR1 that was set when this was made, just before the Tune run.
-
-    Tune replaces it, and ends its run at the signal; the study would then seem to be finished.
-    """
-
-    def __init__(self) -> None:
-        self._handler = signal.getsignal(signal.SIGUSR1)
-
-    def setup(self, *_: Any, **__: Any) -> None:
-        """Tune calls this after it took the signal and before the first trial."""
-        if threading.current_thread() is threading.main_thread():
-            signal.signal(signal.SIGUSR1, self._handler)

@@ -1,5 +1,7 @@
 """Searcher, scheduler, stopper and callback of a Ray Tune run, which call the `TuneBridge`."""
 
+import signal
+import threading
 from typing import Any
 
 # isort: off
@@ -98,10 +100,20 @@ class BridgeStopper(tune.Stopper):
 
 
 class BridgeCallback(tune.Callback):
-    """Passes on when trials start, and keeps Tune from keeping their results."""
+    """Passes on when trials start, and keeps Tune from keeping their results, and SIGUSR1.
+
+    Tune replaces the handler of that signal, and ends its run at it; the study would then seem to
+    be finished. Make this just before the run: it restores the handler that is set then.
+    """
 
     def __init__(self, bridge: TuneBridge) -> None:
         self._bridge = bridge
+        self._handler = signal.getsignal(signal.SIGUSR1)
+
+    def setup(self, *_: Any, **__: Any) -> None:
+        """Tune calls this after it took the signal and before the first trial."""
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGUSR1, self._handler)
 
     def on_trial_start(self, iteration: int, trials: list[Trial], trial: Trial, **_: Any) -> None:
         """A process has the job, a new one or a used one."""

@@ -107,6 +107,7 @@ class RunningTrials:
 
     def __init__(self) -> None:
         self._by_id: dict[str, RunningTrial] = {}
+        self._histories: dict[str, TrialHistory] = {}  # of retried trials, the longest
         self._last_alone: RunningTrial | None = None
         self.occupied: Counter[Demand] = Counter()
 
@@ -137,26 +138,20 @@ class RunningTrials:
         if running is self._last_alone:
             self._last_alone = None
 
+    def retry(self, running: RunningTrial) -> None:
+        """It has ended while its trial has not; the last attempt at that may get less far."""
+        self._histories[running.spec.trial_id] = self.longest_history(running)
+        self.remove(running)
+
+    def longest_history(self, running: RunningTrial) -> TrialHistory:
+        """The longest history of all attempts at its trial in this run, kept no longer."""
+        kept = self._histories.pop(running.spec.trial_id, running.history)
+        return max(running.history, kept, key=lambda history: history.num_reports)
+
     @property
     def wait_for_one_alone(self) -> bool:
         """Whether one that is to be alone has no worker yet; no other is handed out until then."""
         return self._last_alone is not None and self._last_alone.begun is None
-
-
-class LongestHistories:
-    """The longest history of each retried trial, since its last attempt may get less far."""
-
-    def __init__(self) -> None:
-        self._kept: dict[str, TrialHistory] = {}
-
-    def keep(self, running: RunningTrial) -> None:
-        """Keep the history of an attempt that is over while its trial is not."""
-        self._kept[running.spec.trial_id] = self.take(running)
-
-    def take(self, running: RunningTrial) -> TrialHistory:
-        """The longest history of all attempts in this run, which is then dropped here."""
-        kept = self._kept.pop(running.spec.trial_id, running.history)
-        return max(running.history, kept, key=lambda history: history.num_reports)
 
 
 def ended_by_loss(loss: Loss) -> Ended:

@@ -22,7 +22,6 @@ from orchestrator.scheduling.executor_interface import Loss, NoJob
 from orchestrator.scheduling.resource_usage import use_of
 from orchestrator.scheduling.run_accounting import RunAccount, RunNow
 from orchestrator.scheduling.running_trial import (
-    LongestHistories,
     RunningTrial,
     RunningTrials,
     end_attempt,
@@ -111,7 +110,6 @@ class StudyScheduler:
         self._capacity = Capacity(cpus=math.inf, gpus=math.inf, max_trials=1)  # until told
         self._running = RunningTrials()
         self._timeouts = TimeoutWatch(study.resources)
-        self._longest_histories = LongestHistories()
         self._stopping = threading.Event()
         self._time_left = TimeLeft(study, account, queues)
         self._failures = SystematicFailureDetector(
@@ -339,15 +337,14 @@ class StudyScheduler:
 
     def _retry(self, running: RunningTrial, ended: Ended) -> None:
         trial_id = running.spec.trial_id
-        self._longest_histories.keep(running)
-        self._running.remove(running)
+        self._running.retry(running)
         self._spending.end(trial_id, "repeated")
         self._failures.tally.add_retry(str(ended.cause))
         _log.debug("%s is retried: %s: %s", _said(running.spec), ended.cause, ended.message)
         self._queues.requeue(running.spec)
 
     def _commit(self, running: RunningTrial, ended: Ended) -> None:
-        spec, history = running.spec, self._longest_histories.take(running)
+        spec, history = running.spec, self._running.longest_history(running)
         self._store.check_ownership()
         self._store.recorder.commit(spec, history, ended, running.attempt)
         self._running.remove(running)

@@ -1,11 +1,34 @@
-"""What Ray Tune is kept from doing with trials that are over."""
+"""What Ray Tune is kept from doing with signals, and with trials that are over."""
+
+import signal
 
 import pytest
 import ray
 from ray.exceptions import OutOfMemoryError
 from ray.tune.experiment import Trial
+from ray.tune.tune import _setup_signal_catching
 
 from orchestrator.executors.tune_callbacks import BridgeCallback
+
+
+@pytest.fixture
+def ours():
+    before = signal.getsignal(signal.SIGUSR1)
+
+    def handler(number, frame):
+        """Stands for that of the run command."""
+
+    signal.signal(signal.SIGUSR1, handler)
+    yield handler
+    signal.signal(signal.SIGUSR1, before)
+
+
+def test_the_warning_of_a_batch_system_reaches_the_run_and_not_tune(ours):
+    callback = BridgeCallback(bridge=None)
+    _setup_signal_catching()  # what Tune does at the start of a run
+    assert signal.getsignal(signal.SIGUSR1) is not ours
+    callback.setup(stop=None, num_samples=-1)
+    assert signal.getsignal(signal.SIGUSR1) is ours
 
 
 def test_nothing_is_asked_of_a_worker_that_was_killed_for_memory(monkeypatch):
