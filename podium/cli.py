@@ -40,7 +40,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "export": ("Results", "Write results for Optuna, TensorBoard or other tools."),
     "datasets": ("Facts", "Check a data set on disk, or write files that some losses need."),
     "losses": ("Facts", "List the losses: kind, needs, parameters; and what is searched."),
-    "merge": ("Results", "Make one results folder of several, if they may be compared."),
 }
 
 

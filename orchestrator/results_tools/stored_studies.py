@@ -14,8 +14,6 @@ from orchestrator.results.locks.study_lock import lock_owners
 from orchestrator.results.records.runs import Part, Run, latest_runs, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
-    MERGED_FROM,
-    read_provenance,
     read_study,
     study_name,
 )
@@ -38,7 +36,6 @@ State = Literal[
     "complete",
     "some failed",
     "out of budget",
-    "merged",
     "damaged",
     "unreadable",
     "not podium's",
@@ -150,7 +147,7 @@ def _read(paths: StudyPaths, files: Sequence[StoredFile]) -> StoredStudy:
         state=state,
         trials=trials,
         # Finals are fewer than planned where the published default wins its search.
-        planned=trials if state in ("complete", "some failed", "merged") else planned,
+        planned=trials if state in ("complete", "some failed") else planned,
         failed=failed,
         gpu_hours=sum(item.gpu_seconds for item in spent) / SECONDS_PER_HOUR,
         trial_hours=sum(item.seconds for item in spent) / SECONDS_PER_HOUR,
@@ -174,9 +171,7 @@ def ended_state(
     """
     if not trials and not runs:
         return "planned"
-    if not runs:  # merged, or written by a version that recorded no runs
-        if MERGED_FROM in (read_provenance(paths) or {}):
-            return "merged"
+    if not runs:
         return "complete" if trials >= planned else "stopped"
     latest = latest_runs(runs)
     ends = {run.end for run in latest}

@@ -8,7 +8,6 @@ from orchestrator.results.records.metric_columns import StoredMetric
 from orchestrator.results.records.provenance_record import check_versions
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
-    MERGED_FROM,
     read_provenance,
     read_schema,
     read_study,
@@ -51,11 +50,6 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
     if origin is None or origin.get("study", study.name) != study.name:
         found = "missing" if origin is None else f"of the study {origin['study']!r}"
         raise CorruptFileError(f"{paths.provenance} is {found}. Restore the original file")
-    if MERGED_FROM in origin:
-        raise PodiumError(
-            f"{paths.folder} holds merged results, which cannot be run: run the studies they come"
-            " from, then merge those again into a new folder"
-        )
     check_versions(paths.provenance, origin)
     change = compare(snapshot, resolved_dict(study))
     if not change.is_compatible:

@@ -147,12 +147,6 @@ class SearchRun:
         return None if best is None else best[0]
 
     @property
-    def winner_epoch(self) -> int | None:
-        """The epoch that the winner selected; None without a winner."""
-        winner = self.winner
-        return None if winner is None else self._outcomes[winner.trial_id].selected_epoch
-
-    @property
     def winner(self) -> Ask | None:
         """The complete trial with the best objective, the earliest on ties; None without any."""
         best = self._best

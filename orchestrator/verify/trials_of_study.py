@@ -10,7 +10,6 @@ import polars as pl
 from orchestrator.results.records.asks import Ask, file_of_ask
 from orchestrator.results.records.runs import ESTIMATE
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import MERGED_FROM
 from orchestrator.study.blocks import searches
 from orchestrator.study.budget import with_trials_per_search
 from orchestrator.verify.findings import Findings
@@ -73,16 +72,16 @@ def check_lost_rows(stored: StoredStudy, findings: Findings) -> None:
 
 def check_copies(stored: StoredStudy, findings: Findings) -> None:
     """Copies must have the results of their original."""
-    trials, is_merged = stored.trials, MERGED_FROM in stored.provenance
+    trials = stored.trials
     for trial in trials.where(pl.col("same_as").is_not_null()):
         trial_id, same_as = trial.row["trial_id"], trial.row["same_as"]
         original = trials.get(same_as)
         findings.checked["copies"] += 1
-        if original is None and not is_merged:
+        if original is None:
             findings.problem(
                 trial.file, f"trial {trial_id} is a copy of a trial that has no row", same_as
             )
-        elif original is not None and original.results != trial.results:
+        elif original.results != trial.results:
             findings.problem(
                 trial.file,
                 f"trial {trial_id} must have the results of the one it is a copy of",

@@ -31,7 +31,7 @@ from orchestrator.study.study import Control
 from orchestrator.worker.trial_log import epoch_scores
 from podium.errors import StudyError
 
-ENDED: tuple[State, ...] = ("complete", "some failed", "merged")
+ENDED: tuple[State, ...] = ("complete", "some failed")
 """States of a study of which nothing is left to run."""
 
 _COLUMNS = ("trial_id", "search", "stage", "state", "cause", "message", "objective", "same_as")

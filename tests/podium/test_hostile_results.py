@@ -36,7 +36,6 @@ READERS = [
     ("protocols", "{study}"),
     ("importance", "{study}"),
     ("verify", "{study}"),
-    ("merge", "{study}", "{other}", "--output", "{out}/merged"),
     ("export", "optuna", "{study}", "--output", "{out}/journal.log"),
     ("export", "tensorboard", "{study}", "--output", "{out}/runs"),
 ]

@@ -35,9 +35,6 @@ try:
 except ImportError:
     from yaml import SafeLoader  # type: ignore[assignment]
 
-MERGED_FROM = "merged_from"
-"""Key of the provenance of folders that `podium merge` made: their sources."""
-
 
 _MAX_DEPTH = 100  # of values in values
 

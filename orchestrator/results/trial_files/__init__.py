@@ -1,1 +1,1 @@
-"""Trials as Parquet, one file and one row each: written, read, compacted, merged."""
+"""Trials as Parquet, one file and one row each: written, read, compacted."""

@@ -164,22 +164,6 @@ def remove_all_leftovers(paths: StudyPaths) -> None:
         remove_temporaries(paths.folder, file.name)
 
 
-def trial_groups(inventory: Inventory, schema: pa.Schema, study: str) -> Iterator[pa.Table]:
-    """Every trial, in tables of at most a row group each.
-
-    Args:
-        inventory: files that hold the trials.
-        schema: schema of the study.
-        study: name of the study.
-
-    Raises:
-        CorruptFileError: a file is damaged or not where it belongs.
-    """
-    for segment in inventory.manifest.segments:
-        yield from segment_groups(segment, schema, study)
-    yield from _loose_groups(inventory.loose, schema, study, {})
-
-
 def segment_groups(segment: Segment, schema: pa.Schema, study: str) -> Iterator[pa.Table]:
     """The row groups of a segment with every column of ``schema``, then its trials are checked.
 

@@ -17,7 +17,7 @@ from podium.errors import PodiumError
 from tests.analysis.page_text import rows_of, text_of
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
-from tests.orchestrator.merged_stores import change_study
+from tests.orchestrator.changed_folders import change_study
 
 FIRST = Truth(search_trials=4, seeds=2)
 SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2)

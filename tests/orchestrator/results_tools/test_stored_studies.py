@@ -7,11 +7,9 @@ import pytest
 
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.storage import remote_files
-from orchestrator.results_tools.merge_studies import merge_studies
 from orchestrator.results_tools.stored_studies import stored_studies, stored_study
 from podium.errors import PodiumError
 from tests.object_store import proxied
-from tests.orchestrator.merged_stores import two_stores
 from tests.orchestrator.results.locking import held_by_another_process
 from tests.orchestrator.results.store_rows import change_json
 from tests.orchestrator.results_tools.conftest import SMALLEST, uploaded
@@ -91,12 +89,6 @@ def test_another_machines_lock_is_of_a_run_until_it_was_silent_for_long(study):
     hour_ago = (study / "lock.json").stat().st_mtime - 3600
     os.utime(study / "lock.json", (hour_ago, hour_ago))
     assert stored_study(study).state == "complete"
-
-
-def test_a_merged_study_is_called_so(tmp_path):
-    merged = merge_studies(two_stores(tmp_path), tmp_path / "both")
-    found = stored_study(merged.folder)
-    assert (found.state, found.trials) == ("merged", merged.trials)
 
 
 def test_what_cannot_be_read_is_listed_with_the_reason(study):

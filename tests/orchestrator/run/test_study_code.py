@@ -20,7 +20,7 @@ from orchestrator.results.trial_files.reader import Reader
 from orchestrator.study.study import StudyLoss
 from orchestrator.verify.verify_store import verify_store
 from podium.errors import PodiumError
-from tests.orchestrator.merged_stores import bytes_of
+from tests.orchestrator.changed_folders import bytes_of
 from tests.orchestrator.own_code import OwnCode
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import InterruptedAfter, rows, run_here

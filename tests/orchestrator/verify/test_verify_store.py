@@ -13,8 +13,7 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import read_checksummed
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.unfinished_compaction import mark_unfinished
-from orchestrator.results_tools.merge_studies import merge_studies
-from orchestrator.study.study import FinalSettings, StudyLoss
+from orchestrator.study.study import FinalSettings
 from orchestrator.verify.verify_store import verify_store
 from podium.errors import LockHeldError, PodiumError
 from tests.orchestrator.damaged_stores import (
@@ -107,14 +106,6 @@ def test_in_asynchronous_order_it_says_what_cannot_be_drawn_again(tmp_path):
     run(tmp_path, WHOLE["asynchronous"])
     found = verify_store(tmp_path / TINY.name, replay=True)
     assert "in asynchronous order what tpe suggests follows" in str(found.notes[0])
-
-
-def test_merged_folders_are_sound(tmp_path):
-    for loss in ("contrastive", "proxy_anchor"):
-        run(tmp_path / loss, replace(TINY, losses=(StudyLoss(loss),)))
-    folders = [tmp_path / loss / TINY.name for loss in ("contrastive", "proxy_anchor")]
-    merge_studies(folders, tmp_path / "both")
-    assert problems(tmp_path / "both") == ""
 
 
 def test_what_is_under_way_is_a_note(interrupted, tmp_path):

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from orchestrator.verify.verify_store import verify_store
-from tests.orchestrator.merged_stores import bytes_of
+from tests.orchestrator.changed_folders import bytes_of
 from tests.podium.calling import call, podium
 
 LOSS = """

@@ -24,13 +24,12 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage import local_copies, transient_errors
 from orchestrator.results.storage.files import exists, list_names, put, read_bytes
 from orchestrator.results.storage.object_store import ObjectStore
-from orchestrator.results.storage.whole_folders import new_folder
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.parquet_file import has_checksum
 from orchestrator.results.trial_files.reader import Reader
-from podium.errors import CorruptFileError, PodiumError, StoreError
+from podium.errors import CorruptFileError, PodiumError
 from tests.object_store import KEY, SECRET, proxied
 from tests.orchestrator.results.extended_stores import TRIALS, extended_store, rows_of
 from tests.orchestrator.results.file_operations import Killed
@@ -197,11 +196,6 @@ def test_where_copies_have_no_room_a_row_is_committed_all_the_same(bucket, monke
 
 def fetched(proxy):
     return [path for method, path in proxy.requests if method == "GET" and ".parquet" in path]
-
-
-def test_a_folder_that_must_be_whole_cannot_be_made_remotely(folder):
-    with pytest.raises(StoreError, match="a whole folder is made on this machine only"):
-        new_folder(folder / "merged").__enter__()
 
 
 class Requests:

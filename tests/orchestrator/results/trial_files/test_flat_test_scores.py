@@ -7,12 +7,10 @@ from polars.testing import assert_frame_equal
 from orchestrator.results.records.metric_columns import StoredMetric, known_test_columns
 from orchestrator.results.records.trial_schema import trial_schema
 from orchestrator.results.trial_files.compaction import compact
-from orchestrator.results.trial_files.merge_trials import data_problems, read_source
 from orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.store_rows import (
     NAME,
     SCHEMA,
-    change_json,
     commit,
     new_store,
     row,
@@ -120,17 +118,6 @@ def test_the_frame_of_searches_is_the_same_whatever_tests_say(tmp_path):
     found = [Reader(tmp_path / name / NAME).decisions() for name in ("one", "other")]
     assert_frame_equal(*found)
     assert not set(FLAT) & set(found[0].columns)
-
-
-def test_the_same_trial_in_files_of_both_kinds_has_no_other_numbers(tmp_path):
-    sources = []
-    for name in ("one", "other"):
-        store = commit(new_store(tmp_path / name), trial(1, "final"))
-        change_json(store.provenance, code={})
-        if name == "one":
-            write_as_before_flat_test_scores(store)
-        sources.append(read_source(store.folder))
-    assert data_problems(sources) == []
 
 
 def test_continuous_labels_have_columns_of_their_metrics_and_none_without_k():
