@@ -155,11 +155,10 @@ ROOMS: dict[str, set[str]] = {
         "podium/kept_files",
     },
     "orchestrator/results_tools": {
-        "orchestrator", "orchestrator/results/locks",
-        "orchestrator/results/records",
+        "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/scheduling", "orchestrator/search_samplers", "orchestrator/study",
-        "podium/errors", "search_spaces", "trainables", "trainables/settings",
+        "podium/errors", "search_spaces",
     },
     "orchestrator/run": {
         "orchestrator", "orchestrator/results/locks", "orchestrator/results/records",
@@ -262,8 +261,8 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/results/records", "podium/errors",
     },
     "orchestrator/results/trial_files": {
-        "orchestrator/results/locks", "orchestrator/results/records",
-        "orchestrator/results/storage", "podium/errors", "podium/kept_files",
+        "orchestrator/results/records", "orchestrator/results/storage", "podium/errors",
+        "podium/kept_files",
     },
     "orchestrator/search_samplers": {"orchestrator", "search_spaces"},
     "trainables/backbones": {"trainables", "trainables/network", "trainables/settings"},

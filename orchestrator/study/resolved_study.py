@@ -8,7 +8,6 @@ from typing import Any
 from orchestrator.results.records.expected_values import expected_of, expected_record
 from orchestrator.results.records.tournament_rules import rules_of
 from orchestrator.study.defaults import are_heads
-from orchestrator.study.former_names import with_present_names
 from orchestrator.study.study import (
     BudgetSettings,
     EarlyStopping,
@@ -81,7 +80,7 @@ def study_from_resolved(values: Mapping[str, Any]) -> Study:
         StudyError: these are not the values of a study.
     """
     try:
-        return _study(with_present_names(values))
+        return _study(values)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise StudyError(
             [f"the stored study is not one that this version of podium reads: {error!r}"]

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from orchestrator.results.records.tournament_rules import rules_of
-from orchestrator.study.former_names import with_present_names
 from trainables.settings.trial_settings import LOCATION_OPTIONS, VERIFICATION_PAIRS
 
 # Changes of these change no number.
@@ -75,8 +74,7 @@ class Change:
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Change:
     """What changed between two resolved studies, and whether it may."""
     before, after = (
-        _flat(_with_single_protocol(_with_rules(with_present_names(values)), old, new))
-        for values in (old, new)
+        _flat(_with_single_protocol(_with_rules(values), old, new)) for values in (old, new)
     )
     known = set(old["losses"])
     harmless: list[Difference] = []

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 
 from orchestrator.study.composed_facts import LossFacts
-from orchestrator.study.former_names import FORMER_SPACES
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import StudyLoss
 from orchestrator.study_parser.file_paths import base_folder
@@ -124,7 +123,7 @@ def _read_own_space(section: Section, facts: LossFacts, problems: Problems) -> S
     if node is None:
         return None
     if isinstance(node.value, str):
-        return facts.spaces[section.choice("space", "joint", sorted(facts.spaces), FORMER_SPACES)]
+        return facts.spaces[section.choice("space", "joint", sorted(facts.spaces))]
     return read_space(node, (*section.path, "space"), facts.legal_parameters, problems)
 
 

@@ -11,7 +11,6 @@ from typing import Literal, get_args
 from orchestrator.results.storage.locations import has_scheme, parse_place
 from orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SAMPLERS, SamplerName
 from orchestrator.study.defaults import are_heads, default_image_size, default_recipe
-from orchestrator.study.former_names import FORMER_RECIPES, FORMER_SPACES
 from orchestrator.study.study import (
     SECONDS,
     FinalSettings,
@@ -255,7 +254,7 @@ def _search(
         sampler=sampler,
         objectives=objectives,
         trials=trials,
-        space=section.text("space", base.space, FORMER_SPACES),
+        space=section.text("space", base.space),
         tune=section.texts("tune", base.tune, may_be_empty=True),
         early_stopping=read_early_stopping(
             section, problems, default="none" if SECONDS in objectives else "asha"
@@ -318,7 +317,7 @@ def _keep(section: Section) -> KeepSettings:
 
 def _read_training(section: Section, datasets: Sequence[DatasetSettings]) -> StudyTraining:
     """Recipe and overrides, each of its type. Ranges are checked together with the recipe."""
-    recipe = section.choice("recipe", default_recipe(datasets), sorted(RECIPES), FORMER_RECIPES)
+    recipe = section.choice("recipe", default_recipe(datasets), sorted(RECIPES))
     overrides: dict[str, HyperparameterValue] = {}
     for name, kind in TRAINING_TYPES.items():
         if name not in section:

@@ -3,10 +3,8 @@
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
-from types import MappingProxyType
 from typing import Any, TypeVar
 
-from orchestrator.study.former_names import present_name
 from orchestrator.study.study import ResourceSettings, SearchSettings
 from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.yaml_tree import Node
@@ -31,8 +29,6 @@ _KEYS_OF: Mapping[str, Collection[str]] = {
     "budget": ("gpu_hours", "wall_hours"),
     "metrics": ("verification",),
 }
-
-NOTHING_FORMER: Mapping[str, str] = MappingProxyType({})
 
 
 class Section:
@@ -88,32 +84,23 @@ class Section:
         node = self.node(key)
         return node is None or node.value is None
 
-    def text(self, key: str, default: str, former: Mapping[str, str] = NOTHING_FORMER) -> str:
-        """A text that is not blank; a former name is noted on standard error."""
+    def text(self, key: str, default: str) -> str:
+        """A text that is not blank."""
         node = self.node(key)
         if node is None:
             return default
         if isinstance(node.value, str) and node.value.strip():
-            return self._present_name(key, node, node.value, former)
+            return node.value
         self._wrong(key, "must be text", node)
         return default
 
-    def choice(
-        self,
-        key: str,
-        default: Name,
-        choices: Sequence[Name],
-        former: Mapping[str, str] = NOTHING_FORMER,
-    ) -> Name:
-        """One of ``choices``, perhaps by a former name, which is noted on standard error."""
+    def choice(self, key: str, default: Name, choices: Sequence[Name]) -> Name:
+        """One of ``choices``."""
         node = self.node(key)
         if node is None:
             return default
-        given = node.value
-        if isinstance(given, str):
-            given = self._present_name(key, node, given, former)
         for choice in choices:
-            if choice == given:
+            if choice == node.value:
                 return choice
         self._wrong(key, "must be one of the choices", node, choices)
         return default
@@ -255,9 +242,6 @@ class Section:
             else:
                 values.append(value)
         return tuple(values or default)
-
-    def _present_name(self, key: str, node: Node, given: str, former: Mapping[str, str]) -> str:
-        return present_name(given, former, f"{node.position}: {label((*self.path, key))}")
 
     def _wrong(
         self, key: str, rule: str, node: Node, choices: Sequence[str] | None = None

@@ -11,7 +11,6 @@ from orchestrator.study.defaults import (
     default_recipe,
     default_weights,
 )
-from orchestrator.study.former_names import FORMER_RECIPES, present_name
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.unused_settings import (
     is_start_epoch,
@@ -92,9 +91,7 @@ def command(
         },
     )
     own = {name: value for name, value in values.items() if not name.startswith(_DATASET_PREFIX)}
-    chosen = default_recipe([data])
-    if recipe:
-        chosen = present_name(recipe, FORMER_RECIPES, "--recipe")
+    chosen = recipe or default_recipe([data])
     training = training_for(chosen, dataset=dataset, backbone=backbone)
     of_loss = {} if loss == UNTRAINED else loss_values(chosen, loss, dataset=dataset)
     settings = TrialSettings(
