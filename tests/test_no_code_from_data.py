@@ -21,6 +21,7 @@ SAFE_YAML |= {"CSafeLoader", "CollectionStartEvent", "CollectionEndEvent"}
 # Module -> why it may start other programs. No word comes from a results folder.
 STARTS_PROGRAMS = {
     "orchestrator.trials.provenance": "asks git for the commit; fixed words",
+    "trainables.metrics._faiss": "Python, to try faiss on the GPU; fixed words",
 }
 
 # Module -> why it may import by name.

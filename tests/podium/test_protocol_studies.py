@@ -14,7 +14,7 @@ SMALL = ("training.epochs=1", "final.seeds=1", "metrics.k=[1]", "datasets.0.clas
 SMALLER = {
     "split-ratio-glyphs": ("search.repeats=2",),
     "cross-validation-glyphs": ("final.protocol.folds=2",),
-    "fixed-validation-glyphs": ("search.trials=3",),
+    "fixed-validation-glyphs": ("search.trials=19",),
     "protocols-glyphs": ("search.repeats=2", "search.trials=2", "losses=[contrastive]"),
     "gradml-grid-glyphs": ("search.repeats=2",),
     "gradml-powers-glyphs": ("search.repeats=1", "search.splits=same"),
