@@ -88,7 +88,7 @@ def test_of_many_classes_some_are_named(tmp_path):
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(
-        TrialInputError, match="cannot be read: No such file or directory; `podium"
+        TrialInputError, match="cannot be read: No such file or directory; podium datasets"
     ):
         read_class_text(tmp_path / "text.csv", ["owl"])
 
