@@ -46,7 +46,7 @@ LOOKED_FOR_BY_NAME = {
     "orchestrator.verify.replayed_suggestions",
     "orchestrator.verify.store_files",
     "podium.api.images_at_hand",
-    "podium.api.plan",
+    "podium.api.selection",
     "podium.api.status",
     "podium.api.trials",
     "podium.cli",

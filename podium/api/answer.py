@@ -1,7 +1,7 @@
 """What podium says of results: one type for text and numbers."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from podium.terminal.printing import Row, print_json, print_table, say
@@ -10,32 +10,42 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-class Answer(ABC):
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False, eq=False)
+class Answer:
     """What a command says of results, for Python: a text, a frame, plain values.
 
     ``print``, and a notebook, show the text that the command prints.
+
+    Attributes:
+        headline: the answer in a sentence or two.
+        text: the text that the command prints.
+        record: everything as plain values.
+        rows: the numbers with all their digits, as a frame or as rows of plain values.
     """
 
-    @property
-    @abstractmethod
-    def headline(self) -> str:
-        """The answer in a sentence or two."""
+    headline: str
+    text: str
+    record: Mapping[str, Any]
+    rows: "pl.DataFrame | Sequence[Row]"
 
     @property
-    @abstractmethod
     def frame(self) -> "pl.DataFrame":
         """The numbers with all their digits: what the command prints with ``--csv``."""
+        import polars as pl  # no text needs it
 
-    @abstractmethod
+        if isinstance(self.rows, pl.DataFrame):
+            return self.rows
+        return pl.DataFrame(self.rows, infer_schema_length=None)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values: what the command prints with ``--json``."""
+        return dict(self.record)
 
-    @abstractmethod
     def __str__(self) -> str:
-        """The text that the command prints."""
+        return self.text
 
     def __repr__(self) -> str:
-        return str(self)
+        return self.text
 
 
 def print_answer(answer: Answer, *, as_json: bool, as_csv: bool) -> None:
@@ -53,10 +63,3 @@ def print_answer(answer: Answer, *, as_json: bool, as_csv: bool) -> None:
         print_table(frame.to_dicts(), columns=frame.columns, as_csv=True)
     else:
         say(answer)
-
-
-def frame_of(rows: Sequence[Row]) -> "pl.DataFrame":
-    """Rows of plain values as a frame, each column of the type of all its values."""
-    import polars as pl  # no text needs it
-
-    return pl.DataFrame(rows, infer_schema_length=None)

@@ -311,11 +311,9 @@ class Results:
 
         As ``podium status`` does. The frame has one row per search.
         """
-        from orchestrator.results_tools.study_status import study_status
-        from orchestrator.run.study_control import changes_text
-        from podium.api.status import StatusAnswer
+        from podium.api.status import status_answer
 
-        return StatusAnswer(study_status(self.folder), changes_text(self.folder))
+        return status_answer(self.folder)
 
     def report(
         self,

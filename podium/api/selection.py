@@ -1,10 +1,6 @@
 """What the folds, searches and validation protocols of a study say, as answers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
-
-import polars as pl
 
 from analysis.hyperparameters.best_regions import region_records
 from analysis.hyperparameters.findings_text import (
@@ -15,63 +11,21 @@ from analysis.hyperparameters.findings_text import (
     loss_sentences,
 )
 from analysis.hyperparameters.importance_table import search_importance_table
-from analysis.hyperparameters.tuned_hyperparameters import (
-    TunedHyperparameters,
-    tuned_hyperparameters,
-)
-from analysis.protocols.protocol_study import ProtocolStudy
+from analysis.hyperparameters.tuned_hyperparameters import tuned_hyperparameters
 from analysis.protocols.read_protocols import read_protocols
 from analysis.protocols.selected_configs import protocol_headline
 from analysis.protocols.statistics_record import protocol_record, protocol_rows
 from analysis.scores.compared_runs import compared_protocol, trials_of
-from analysis.scores.cross_validation import CrossValidation, cross_validation
+from analysis.scores.cross_validation import cross_validation
 from analysis.scores.protocol_runs import protocols_of
 from analysis.scores.ranked_score import chosen_score
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
-from podium.api.answer import Answer, frame_of
+from podium.api.answer import Answer
 from podium.errors import PodiumError
 from podium.terminal.cross_validation_text import cross_validation_text
 from podium.terminal.importance_text import importance_text
 from podium.terminal.protocols_text import study_text
-
-
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
-class CrossValidationAnswer(Answer):
-    """Statistics over the folds of a final stage.
-
-    Attributes:
-        found: the statistics.
-    """
-
-    found: CrossValidation
-
-    @property
-    def headline(self) -> str:
-        """Which score, over how many folds."""
-        folds = self.found.folds["fold"].n_unique()
-        return f"{self.found.metric} in percent, over {folds} class-disjoint folds"
-
-    @property
-    def frame(self) -> pl.DataFrame:
-        """One row per block, protocol, loss and config."""
-        return self.found.cells
-
-    def to_dict(self) -> dict[str, Any]:
-        """Folds, cells, pairs of losses and notes; scores are from 0 to 1."""
-        found = self.found
-        return {
-            "metric": found.metric,
-            "k": found.k or None,
-            "folds": found.folds.to_dicts(),
-            "cells": found.cells.to_dicts(),
-            "pairs": found.pairs.to_dicts(),
-            "rope": found.rope,
-            "notes": found.notes,
-        }
-
-    def __str__(self) -> str:
-        return cross_validation_text(self.found)
 
 
 def cross_validation_of(reader: Reader, k: int | None, score: str | None) -> Answer:
@@ -79,44 +33,22 @@ def cross_validation_of(reader: Reader, k: int | None, score: str | None) -> Ans
     if k is not None and score is not None:
         raise PodiumError(f"score states the K, if there is one; got k {k} beside it")
     chosen = None if score is None else chosen_score(reader, score)
-    return CrossValidationAnswer(cross_validation(reader, k, chosen))
-
-
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
-class ImportanceAnswer(Answer):
-    """What each hyperparameter decides.
-
-    Attributes:
-        tuned: importances and regions of the best configs.
-    """
-
-    tuned: TunedHyperparameters
-
-    @property
-    def headline(self) -> str:
-        """Which hyperparameters are above noise."""
-        return importance_headline(self.tuned)
-
-    @property
-    def frame(self) -> pl.DataFrame:
-        """One row per loss and hyperparameter."""
-        return self.tuned.importances
-
-    def to_dict(self) -> dict[str, Any]:
-        """Importances over all searches and of each, best regions, sentences and notes."""
-        tuned = self.tuned
-        return {
-            "importances": tuned.importances.to_dicts(),
-            "on_test": None if tuned.on_test is None else tuned.on_test.to_dicts(),
-            "searches": search_importance_table(tuned.importances_by_search).to_dicts(),
-            "regions": region_records(tuned.regions),
-            "sentences": [importance_headline(tuned), *compared_by(tuned), *loss_sentences(tuned)],
-            "warnings": bound_warnings(tuned),
-            "notes": caveats(tuned),
-        }
-
-    def __str__(self) -> str:
-        return importance_text(self.tuned)
+    found = cross_validation(reader, k, chosen)
+    num_folds = found.folds["fold"].n_unique()
+    return Answer(
+        headline=f"{found.metric} in percent, over {num_folds} class-disjoint folds",
+        text=cross_validation_text(found),
+        record={
+            "metric": found.metric,
+            "k": found.k or None,
+            "folds": found.folds.to_dicts(),
+            "cells": found.cells.to_dicts(),
+            "pairs": found.pairs.to_dicts(),
+            "rope": found.rope,
+            "notes": found.notes,
+        },
+        rows=found.cells,
+    )
 
 
 def importance_of(
@@ -152,37 +84,29 @@ def importance_of(
             f"score {score} needs searches whose trials were tested by it: with quarantine:"
             f" record_all, which {folder} was run without"
         )
-    return ImportanceAnswer(tuned)
-
-
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
-class ProtocolsAnswer(Answer):
-    """Validation protocols of a study beside each other.
-
-    Attributes:
-        study: statistics of its protocols.
-    """
-
-    study: ProtocolStudy
-
-    @property
-    def headline(self) -> str:
-        """Whose picks are best, as far as that is known."""
-        return protocol_headline(self.study) or f"The validation protocols of {self.study.name}"
-
-    @property
-    def frame(self) -> pl.DataFrame:
-        """One row per protocol."""
-        return frame_of(protocol_rows(self.study))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Every statistic; scores are from 0 to 1."""
-        return protocol_record(self.study)
-
-    def __str__(self) -> str:
-        return study_text(self.study)
+    headline = importance_headline(tuned)
+    return Answer(
+        headline=headline,
+        text=importance_text(tuned),
+        record={
+            "importances": tuned.importances.to_dicts(),
+            "on_test": None if tuned.on_test is None else tuned.on_test.to_dicts(),
+            "searches": search_importance_table(tuned.importances_by_search).to_dicts(),
+            "regions": region_records(tuned.regions),
+            "sentences": [headline, *compared_by(tuned), *loss_sentences(tuned)],
+            "warnings": bound_warnings(tuned),
+            "notes": caveats(tuned),
+        },
+        rows=tuned.importances,
+    )
 
 
 def protocols_answer(folder: Place, k: int | None) -> Answer:
     """Comparison of validation protocols: see `podium.Results.protocols`."""
-    return ProtocolsAnswer(read_protocols(folder, k))
+    study = read_protocols(folder, k)
+    return Answer(
+        headline=protocol_headline(study) or f"The validation protocols of {study.name}",
+        text=study_text(study),
+        record=protocol_record(study),
+        rows=protocol_rows(study),
+    )

@@ -1,67 +1,48 @@
 """How far a study is, as an answer."""
 
 import textwrap
-from dataclasses import dataclass
-from typing import Any
-
-import polars as pl
+from dataclasses import asdict
 
 from analysis.wording import counted
-from orchestrator.results_tools.study_status import StudyStatus
-from podium.api.answer import Answer, frame_of
+from orchestrator.results.storage.locations import Place
+from orchestrator.results_tools.study_status import StudyStatus, study_status
+from orchestrator.run.study_control import changes_text
+from podium.api.answer import Answer
 from podium.terminal.fitting_table import fitted_text, terminal_width
-from podium.terminal.spending_text import spent_lines, spent_record
+from podium.terminal.spending_text import spent_lines
 
 _COLUMNS = ("search", "trials", "planned", "open", "pruned", "failed", "duplicates", "finals")
 _WORTH = ("search", "trials", "planned", "failed", "finals", "open", "pruned")
 _NUM_KEPT = 4  # up to what failed
 
 
-@dataclass(frozen=True, slots=True, repr=False, eq=False)
-class StatusAnswer(Answer):
-    """How far each search is.
+def status_answer(folder: Place) -> Answer:
+    """How far each search of a study is: see `podium.Results.status`."""
+    status, changes = study_status(folder), changes_text(folder)
+    total, searches = status.total, counted(len(status.searches), "search", "searches")
+    return Answer(
+        headline=f"{total['trials']} of {total['planned']} trials of {searches} ended",
+        text=_text(status, changes),
+        record={
+            "searches": list(status.searches),
+            "total": total,
+            "spent": asdict(status.spent),
+            "changes": changes,
+        },
+        rows=status.searches,
+    )
 
-    Attributes:
-        status: counts of trials, and what they cost.
-        changes: what ``control.yaml`` changes while the study runs; empty for nothing.
-    """
 
-    status: StudyStatus
-    changes: str
-
-    @property
-    def headline(self) -> str:
-        """How many search trials ended, of how many."""
-        total, searches = (
-            self.status.total,
-            counted(len(self.status.searches), "search", "searches"),
-        )
-        return f"{total['trials']} of {total['planned']} trials of {searches} ended"
-
-    @property
-    def frame(self) -> pl.DataFrame:
-        """One row per search."""
-        return frame_of(self.status.searches)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Searches, totals, what was spent and what is changed."""
-        return {
-            "searches": list(self.status.searches),
-            "total": self.status.total,
-            "spent": spent_record(self.status.spent),
-            "changes": self.changes,
-        }
-
-    def __str__(self) -> str:
-        width = terminal_width()
-        rows = [
-            {name: row["name"] if name == "search" else row[name] for name in _COLUMNS}
-            for row in self.status.searches
-        ]
-        table = fitted_text(rows, columns=_COLUMNS, worth=_WORTH, num_kept=_NUM_KEPT)
-        total = "  ".join(f"{name} {value}" for name, value in self.status.total.items())
-        changes = [f"control.yaml: {self.changes}"] if self.changes else []
-        spent = spent_lines(self.status.spent)
-        lines = (total, *changes, *spent)
-        filled = (textwrap.fill(line, width, break_on_hyphens=False) for line in lines)
-        return "\n".join((table, "", *filled))
+def _text(status: StudyStatus, changes: str) -> str:
+    """A table of searches, then totals, what was changed, and what was spent."""
+    width = terminal_width()
+    rows = [
+        {name: row["name"] if name == "search" else row[name] for name in _COLUMNS}
+        for row in status.searches
+    ]
+    table = fitted_text(rows, columns=_COLUMNS, worth=_WORTH, num_kept=_NUM_KEPT)
+    total = "  ".join(f"{name} {value}" for name, value in status.total.items())
+    changed = [f"control.yaml: {changes}"] if changes else []
+    lines = (total, *changed, *spent_lines(status.spent))
+    filled = (textwrap.fill(line, width, break_on_hyphens=False) for line in lines)
+    return "\n".join((table, "", *filled))

@@ -16,6 +16,7 @@ from orchestrator.results.storage.files import check_writable, exists
 from orchestrator.results.storage.locations import Place, RemotePath, parse_place
 from orchestrator.results.storage.printable_text import one_line
 from orchestrator.study.study import Study as ResolvedStudy
+from podium.api.answer import Answer
 from podium.arguments.shipped_files import or_shipped
 from podium.arguments.table_argument import conditions
 from podium.errors import PodiumError
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from orchestrator.scheduling.executor_interface import Executor
     from orchestrator.scheduling.study_events import Event
     from orchestrator.scheduling.study_scheduler import StudyScheduler
-    from podium.api.plan import PlanAnswer
     from podium.api.results import Results
 
 _log = logging.getLogger("podium.run")
@@ -124,7 +124,8 @@ class Study:
         difference: float = 1.0,
         assume: Sequence[str] | Mapping[str, object] = (),
         like: str | os.PathLike[str] | RemotePath | None = None,
-    ) -> "PlanAnswer":
+        full: bool = False,
+    ) -> Answer:
         """Count what the study will do, and compute what it can show; nothing is stored.
 
         As ``podium plan`` does. Hours are estimated by the study's own results, by earlier runs on
@@ -136,6 +137,7 @@ class Study:
             assume: what is assumed of scores, such as ``{"spread": 4}`` or ``["spread=4"]``.
             like: results folder or URI of an earlier study whose measured values are assumed
                 instead; None for none.
+            full: whether the text has all details: splits, power, training, fairness.
 
         Returns:
             The plan. Its frame has one row per search.
@@ -144,8 +146,8 @@ class Study:
             PodiumError: an assumption or the difference is out of range, or results cannot be
                 read.
         """
-        from podium.api.plan import PlanAnswer
-        from podium.plan.make_plan import make_plan
+        from podium.plan.make_plan import make_plan, plan_record
+        from podium.plan.plan_text import opening_lines, plan_text, search_rows
 
         found = make_plan(
             self.resolved,
@@ -154,7 +156,12 @@ class Study:
             assume=conditions(assume),
             like=None if like is None else _place(like),
         )
-        return PlanAnswer(found)
+        return Answer(
+            headline=next(opening_lines(found.counts)),
+            text=plan_text(found, full=full),
+            record=plan_record(found),
+            rows=search_rows(found.counts),
+        )
 
     def run(
         self,

@@ -4,20 +4,18 @@ import sys
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
+from analysis.report.verdict import headline
 from analysis.scores.protocol_runs import protocols_of
 from analysis.scores.ranked_score import chosen_late, chosen_score, declared_score
 from analysis.scores.study_table import study_table
 from analysis.study_results.recorded_fairness import planned_fairness
 from analysis.study_results.study_results import PERCENT
-from analysis.tournament.block_runs import BlockRuns
 from analysis.tournament.medals import shared_places
-from analysis.tournament.rank_stability import RankStability, rank_stability
+from analysis.tournament.rank_stability import rank_stability
 from analysis.tournament.standings_record import standing_records, tournament_record
 from analysis.tournament.table_tournament import hold_by_rules
 from analysis.tournament.tournament import Tournament, hold_tournament
@@ -35,7 +33,7 @@ from orchestrator.results.records.metric_columns import RankedScore
 from orchestrator.results.records.tournament_rules import TournamentRules, rules_of
 from orchestrator.results.storage.locations import parse_place
 from orchestrator.results.trial_files.reader import Reader
-from podium.api.answer import Answer, frame_of
+from podium.api.answer import Answer
 from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import or_shipped
 from podium.arguments.table_argument import Conditions, Names, TableOptions, conditions
@@ -147,7 +145,7 @@ def rank_table(
     file = table if isinstance(table, TableFile) else read_table_file(table)
     ranks = printed_ranks(file, options.columns())
     if ranks is not None:
-        return PrintedRanksAnswer(ranks)
+        return _of_printed(ranks)
     scores = options.read(file)
     tell(scores)
     return _held(scores, given.of_table(), metric=scores.score)
@@ -181,137 +179,73 @@ def _held(
     metric: str,
     scale: int = 1,
     fairness: Fairness | None = None,
-) -> "TournamentAnswer":
+) -> Answer:
+    """Hold the tournament of a table of scores, with the uncertainty of its ranks.
+
+    Args:
+        scores: scores to rank.
+        rules: question, test and level.
+        metric: name of the score within sentences.
+        scale: factor from the unit of the scores to points.
+        fairness: what was planned to be equal between the losses; None of a table.
+    """
     tournament, runs = hold_by_rules(scores, rules)
-    return TournamentAnswer(
-        scores=scores,
-        tournament=tournament,
-        runs=runs,
-        fairness=fairness,
-        metric=metric,
-        scale=scale,
+    stability, pseudo = rank_stability(tournament, runs), _pseudo_blocks(scores, tournament)
+    shared, reading = shared_places(tournament, stability), scores.reading
+    return Answer(
+        headline=headline(tournament, stability, metric=metric, scale=scale),
+        text=tournament_answer(scores, tournament, stability, pseudo, fairness),
+        record={
+            **tournament_record(tournament, stability),
+            "warnings": scores.warnings,
+            "pseudo_blocks": pseudo and {"by": pseudo.by, "competitors": standing_records(pseudo)},
+            "fairness": fairness and fairness.to_dict(),
+            "read_as": reading and reading.record(),
+        },
+        rows=[
+            {**row, "shared_with": ", ".join(shared.get(row["competitor"], ()))}
+            for row in standing_records(tournament)
+        ],
     )
 
 
-@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
-class TournamentAnswer(Answer):
-    """A tournament with the uncertainty of its ranks.
-
-    Attributes:
-        scores: scores that were ranked.
-        tournament: tournament held on them.
-        runs: runs behind its cells; None if no cell has two.
-        fairness: what was planned to be equal between the losses; None of a table.
-        metric: name of the score within sentences.
-        scale: factor from the unit of the scores to points.
-    """
-
-    scores: ScoreTable
-    tournament: Tournament
-    runs: tuple[BlockRuns, ...] | None
-    fairness: Fairness | None
-    metric: str
-    scale: int
-
-    @cached_property
-    def stability(self) -> RankStability | None:
-        """Stability of the ranks; None if nothing could be resampled."""
-        return rank_stability(self.tournament, self.runs)
-
-    @property
-    def headline(self) -> str:
-        """Whether a ranking can be supported, who leads and by how much, as the report says it."""
-        from analysis.report.verdict import headline
-
-        return headline(self.tournament, self.stability, metric=self.metric, scale=self.scale)
-
-    @property
-    def frame(self) -> pl.DataFrame:
-        """One row per competitor, best first."""
-        shared = shared_places(self.tournament, self.stability)
-        return frame_of(
-            [
-                {**row, "shared_with": ", ".join(shared.get(row["competitor"], ()))}
-                for row in standing_records(self.tournament)
-            ]
+def _pseudo_blocks(table: ScoreTable, tournament: Tournament) -> Tournament | None:
+    """With one block, its runs ranked one by one, for description only."""
+    if len(tournament.blocks) > 1 or not table.run_columns:
+        return None
+    try:
+        return hold_tournament(
+            table.runs,
+            by=(*table.by, *table.run_columns),
+            competitor=table.competitor,
+            score=table.score,
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Standings, tests, warnings, as ``--json`` prints them."""
-        pseudo, reading = self._pseudo_blocks(), self.scores.reading
-        return {
-            **tournament_record(self.tournament, self.stability),
-            "warnings": self.scores.warnings,
-            "pseudo_blocks": pseudo and {"by": pseudo.by, "competitors": standing_records(pseudo)},
-            "fairness": self.fairness and self.fairness.to_dict(),
-            "read_as": reading and reading.record(),
-        }
-
-    def __str__(self) -> str:
-        return tournament_answer(
-            self.scores,
-            self.tournament,
-            self.stability,
-            self._pseudo_blocks(),
-            self.fairness,
-        )
-
-    def _pseudo_blocks(self) -> Tournament | None:
-        """With one block, its runs ranked one by one, for description only."""
-        table = self.scores
-        if len(self.tournament.blocks) > 1 or not table.run_columns:
-            return None
-        try:
-            return hold_tournament(
-                table.runs,
-                by=(*table.by, *table.run_columns),
-                competitor=table.competitor,
-                score=table.score,
-            )
-        except PodiumError:
-            return None  # no run holds every competitor
+    except PodiumError:
+        return None  # no run holds every competitor
 
 
-@dataclass(frozen=True, repr=False, eq=False)
-class PrintedRanksAnswer(Answer):
-    """The order of a table that prints ranks and no scores; nothing is tested.
-
-    Attributes:
-        ranks: what the table prints, and what is wrong with it.
-    """
-
-    ranks: PrintedRanks
-
-    @property
-    def headline(self) -> str:
-        """By what the order is, and of how many blocks."""
-        blocks = f" in {self.ranks.blocks} blocks" if self.ranks.blocks else ""
-        return (
-            f"{len(self.ranks.rows)} competitors by their printed ranks{blocks}. The table has no"
-            " scores, so nothing is tested."
-        )
-
-    @property
-    def frame(self) -> pl.DataFrame:
-        """One row per competitor, best first."""
-        return frame_of(self.ranks.rows)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The ranks as printed, and warnings."""
-        ranks = self.ranks
-        return {
+def _of_printed(ranks: PrintedRanks) -> Answer:
+    """The order of a table that prints ranks and no scores; nothing is tested."""
+    blocks = f" in {ranks.blocks} blocks" if ranks.blocks else ""
+    said = (
+        f"{len(ranks.rows)} competitors by their printed ranks{blocks}. The table has no scores,"
+        " so nothing is tested."
+    )
+    warnings = [f"Warning: {line}" for line in ranks.warnings]
+    first, *others = (
+        textwrap.fill(part, 80, break_on_hyphens=False) for part in (said, *warnings)
+    )
+    table = table_text(ranks.rows, columns=list(ranks.rows[0]))
+    return Answer(
+        headline=said,
+        text="\n\n".join((first, table, *others)),
+        record={
             "competitors": ranks.rows,
             "blocks": ranks.blocks,
             "warnings": list(ranks.warnings),
-        }
-
-    def __str__(self) -> str:
-        table = table_text(self.ranks.rows, columns=list(self.ranks.rows[0]))
-        parts = (self.headline, table, *(f"Warning: {line}" for line in self.ranks.warnings))
-        return "\n\n".join(
-            part if part is table else textwrap.fill(part, 80, break_on_hyphens=False)
-            for part in parts
-        )
+        },
+        rows=ranks.rows,
+    )
 
 
 @dataclass(frozen=True, slots=True)

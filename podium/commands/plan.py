@@ -13,7 +13,7 @@ from podium.arguments.study_argument import (
     StudyPath,
     given_place,
 )
-from podium.terminal.printing import AsCsv, AsJson, say
+from podium.terminal.printing import AsCsv, AsJson
 
 
 def command(
@@ -52,9 +52,6 @@ def command(
     that podium ships. --csv prints one line for each search.
     """
     answer = load(study, storage=storage, overrides=overrides or []).plan(
-        difference=difference, assume=assume or (), like=like
+        difference=difference, assume=assume or (), like=like, full=full
     )
-    if full and not (as_json or as_csv):
-        say(answer.full_text)
-    else:
-        print_answer(answer, as_json=as_json, as_csv=as_csv)
+    print_answer(answer, as_json=as_json, as_csv=as_csv)

@@ -1,7 +1,6 @@
-"""How much of its budget a study spent, in lines and as plain values."""
+"""How much of its budget a study spent, in lines."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
 
 from orchestrator.results_tools.study_spending import SpentStatus
 
@@ -27,11 +26,6 @@ def spent_lines(spent: SpentStatus) -> Iterator[str]:
         yield f"{search}: budget used up after {trials} of {spent.trials_per_search} trials"
     for search, trials in spent.cancelled.items():
         yield f"{search}: cancelled by the user after {trials} of {spent.trials_per_search} trials"
-
-
-def spent_record(spent: SpentStatus) -> dict[str, object]:
-    """Everything of ``spent`` as plain values for JSON."""
-    return asdict(spent)
 
 
 def _unit(spent: SpentStatus) -> tuple[str, str]:

@@ -227,9 +227,10 @@ def test_a_plan_is_that_of_the_command(tmp_path, capsys, monkeypatch, options):
     file.write_text(TEXT, encoding="utf-8")
     words = ["--storage", tmp_path / "store"]
     words += ["--difference", "3", "--assume", "spread=4"] if options else []
-    answer = podium.load(file, storage=tmp_path / "store").plan(**options)
+    study = podium.load(file, storage=tmp_path / "store")
+    answer, in_full = study.plan(**options), study.plan(**options, full=True)
     assert output_of(capsys, "plan", file, *words) == f"{answer}\n"
-    assert output_of(capsys, "plan", file, *words, "--full") == f"{answer.full_text}\n"
+    assert output_of(capsys, "plan", file, *words, "--full") == f"{in_full}\n"
     printed = json.loads(output_of(capsys, "plan", file, *words, "--json"))
     assert json.loads(json.dumps(answer.to_dict()).replace("NaN", "null")) == printed
     header, *rows = csv.reader(output_of(capsys, "plan", file, *words, "--csv").splitlines())
