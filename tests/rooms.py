@@ -110,7 +110,7 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/results/storage", "podium/errors", "podium/kept_files",
     },
     "podium/plan": {
-        "analysis", "analysis/estimates", "analysis/hypothesis_tests", "analysis/study_results",
+        "analysis", "analysis/estimates", "analysis/hypothesis_tests",
         "analysis/tournament", "orchestrator/planning", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files", "orchestrator/run",
         "orchestrator/study", "podium/errors", "podium/terminal", "trainables",

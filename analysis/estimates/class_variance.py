@@ -20,25 +20,16 @@ _ROUNDING = 1e-24
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClassVariance:
-    """Means over groups; recalls are shares, variances their squares.
+    """Variance of a recall, which is a share, over draws of classes.
 
     Attributes:
-        level: variance of a recall over draws of so many classes.
-        own: part of ``level`` that members do not share; None if no group has two members.
-        shared: correlation of two members over classes, 0 to 1; None without pairs.
-        class_correlation: correlation of two queries of a class, 0 to 1, from the ratio to the
-            variance of independent queries; None where recalls are 0 or 1, or classes have one
-            query.
+        own: part of it that members do not share, mean over groups; None if no group has two
+            members.
         num_classes: fewest classes of any group.
-        num_groups: number of groups of two classes or more.
     """
 
-    level: float
     own: float | None
-    shared: float | None
-    class_correlation: float | None
     num_classes: int
-    num_groups: int
 
 
 def class_variance(
@@ -60,32 +51,16 @@ def class_variance(
     groups = [found for table in hits for found in _groups(table, group, member)]
     if not groups:
         return None
-    pairs = [found for found in groups if found.own is not None]
-    own = shared = None
-    if pairs:
-        own = sum(found.own or 0.0 for found in pairs) / len(pairs)
-        level = sum(found.level for found in pairs) / len(pairs)
-        shared = min(max(1 - own / level, 0.0), 1.0) if level > 0 else None
+    own = [found.own for found in groups if found.own is not None]
     return ClassVariance(
-        level=sum(found.level for found in groups) / len(groups),
-        own=own,
-        shared=shared,
-        class_correlation=_class_correlation(groups),
+        own=sum(own) / len(own) if own else None,
         num_classes=min(found.num_classes for found in groups),
-        num_groups=len(groups),
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Group:
-    level: float
-    own: float | None
-    binomial: float
-    excess: float  # of the binomial variance for a class correlation of 1
-    num_classes: int
-
-
-def _groups(hits: pl.DataFrame, group: Sequence[str], member: Sequence[str]) -> list[_Group]:
+def _groups(
+    hits: pl.DataFrame, group: Sequence[str], member: Sequence[str]
+) -> list[ClassVariance]:
     keys = [*group, *member]
     summed = (
         hits.group_by(*keys, "class_id")
@@ -97,7 +72,7 @@ def _groups(hits: pl.DataFrame, group: Sequence[str], member: Sequence[str]) -> 
     return [_of_group(part, keys) for part in summed.partition_by(group, maintain_order=True)]
 
 
-def _of_group(rows: pl.DataFrame, keys: list[str]) -> _Group:
+def _of_group(rows: pl.DataFrame, keys: list[str]) -> ClassVariance:
     num_members = rows.select(keys).n_unique()
     shape = num_members, len(rows) // num_members
     hits_MK = rows["hits"].to_numpy().reshape(shape).astype(np.float64)
@@ -113,20 +88,4 @@ def _of_group(rows: pl.DataFrame, keys: list[str]) -> _Group:
         # Equal members differ by rounding.
         own_K = np.where(own_K <= _ROUNDING * squares_K.max(), 0.0, own_K)
         own = float(own_K.mean()) / (num_classes - 1)
-    binomial_M1 = recalls_M1 * (1 - recalls_M1) / queries_M1
-    size_M1 = (queries_MK**2).sum(axis=1, keepdims=True) / queries_M1
-    return _Group(
-        level=float(squares_K.mean()) / (num_classes - 1),
-        own=own,
-        binomial=float(binomial_M1.mean()),
-        excess=float((binomial_M1 * (size_M1 - 1)).mean()),
-        num_classes=num_classes,
-    )
-
-
-def _class_correlation(groups: list[_Group]) -> float | None:
-    excess = sum(found.excess for found in groups)
-    if excess <= 0:
-        return None
-    beyond = sum(found.level - found.binomial for found in groups)
-    return min(max(beyond / excess, 0.0), 1.0)
+    return ClassVariance(own=own, num_classes=num_classes)

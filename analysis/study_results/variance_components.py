@@ -53,7 +53,7 @@ _SEARCH_LABELS = {
     "split_config": "Config within split",
     RESIDUAL: "Seed",
 }
-CLASSES = "classes"
+_CLASSES = "classes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,11 +61,10 @@ class Component:
     """One source of variation, as a standard deviation in units of the score.
 
     Attributes:
-        name: name of the term, or `CLASSES`.
+        name: name of the term, or ``classes``.
         label: label of the term in tables.
         spread: standard deviation; None without an estimate.
         num_levels: number of levels of the factor; 0 without an estimate.
-        part_of: name of the term whose variance contains this one; empty otherwise.
         note: that it is truncated, with what it is estimated together, or why it is not.
     """
 
@@ -73,7 +72,6 @@ class Component:
     label: str
     spread: float | None
     num_levels: int = 0
-    part_of: str = ""
     note: str = ""
 
 
@@ -159,12 +157,11 @@ def _of_classes(
 ) -> Component:
     if classes is None or classes.own is None:
         note = "no classes that two were judged on"
-        return Component(name=CLASSES, label=label, spread=None, note=note)
+        return Component(name=_CLASSES, label=label, spread=None, note=note)
     return Component(
-        name=CLASSES,
+        name=_CLASSES,
         label=label,
         spread=classes.own**0.5,
         num_levels=classes.num_classes,
-        part_of=part_of,
         note=f"a part of {labels[part_of].lower()}",
     )

@@ -123,7 +123,6 @@ class Study:
         *,
         difference: float = 1.0,
         assume: Sequence[str] | Mapping[str, object] = (),
-        like: str | os.PathLike[str] | RemotePath | None = None,
         full: bool = False,
     ) -> Answer:
         """Count what the study will do, and compute what it can show; nothing is stored.
@@ -135,8 +134,6 @@ class Study:
             difference: difference of Recall@1 that should be found, in points, above 0 and below
                 100.
             assume: what is assumed of scores, such as ``{"spread": 4}`` or ``["spread=4"]``.
-            like: results folder or URI of an earlier study whose measured values are assumed
-                instead; None for none.
             full: whether the text has all details: splits, power, training, fairness.
 
         Returns:
@@ -150,11 +147,7 @@ class Study:
         from podium.plan.plan_text import opening_lines, plan_text, search_rows
 
         found = make_plan(
-            self.resolved,
-            self.folder,
-            difference=difference,
-            assume=conditions(assume),
-            like=None if like is None else _place(like),
+            self.resolved, self.folder, difference=difference, assume=conditions(assume)
         )
         return Answer(
             headline=next(opening_lines(found.counts)),

@@ -6,13 +6,7 @@ import typer
 
 from podium.api.answer import print_answer
 from podium.api.study import load
-from podium.arguments.study_argument import (
-    GivenPlace,
-    Overrides,
-    StorageFolder,
-    StudyPath,
-    given_place,
-)
+from podium.arguments.study_argument import Overrides, StorageFolder, StudyPath
 from podium.terminal.printing import AsCsv, AsJson
 
 
@@ -31,14 +25,6 @@ def command(
             " docs/explanation/statistics/before-a-study.md.",
         ),
     ] = None,
-    like: Annotated[
-        GivenPlace | None,
-        typer.Option(
-            metavar="RESULTS",
-            parser=given_place,
-            help="Assume what an earlier results folder measured instead.",
-        ),
-    ] = None,
     full: Annotated[
         bool,
         typer.Option("--full", help="Show all details: splits, power, training, fairness."),
@@ -52,6 +38,6 @@ def command(
     that podium ships. --csv prints one line for each search.
     """
     answer = load(study, storage=storage, overrides=overrides or []).plan(
-        difference=difference, assume=assume or (), like=like, full=full
+        difference=difference, assume=assume or (), full=full
     )
     print_answer(answer, as_json=as_json, as_csv=as_csv)

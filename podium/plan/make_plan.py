@@ -1,6 +1,6 @@
 """A plan as one frozen value: what a study will do and cost, and what it can show."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,13 +13,7 @@ from orchestrator.study.study import Study
 from podium.errors import PodiumError
 from podium.plan.plan_text import search_rows
 from podium.plan.primary_test import verdict_record
-from podium.plan.statistical_power import (
-    StudyPower,
-    assumptions_from,
-    like_note,
-    measured_in,
-    study_power,
-)
+from podium.plan.statistical_power import StudyPower, assumptions_from, study_power
 from podium.plan.training_text import block_records
 
 
@@ -32,16 +26,11 @@ class Plan:
         power: differences that the study can detect, and what its searches find.
         refusal: why `podium run` would refuse the results folder or the code that is there now;
             None if it would not.
-        measured: assumptions by name, measured in the results of an earlier study; None if none
-            was named.
-        like_note: which assumptions were measured there and which were not; empty likewise.
     """
 
     counts: StudyPlan
     power: StudyPower
     refusal: str | None = None
-    measured: Mapping[str, float] | None = None
-    like_note: str = ""
 
 
 def make_plan(
@@ -50,7 +39,6 @@ def make_plan(
     *,
     difference: float = 1.0,
     assume: Sequence[str] = (),
-    like: Place | None = None,
 ) -> Plan:
     """Count what a study will do, and compute what it can show. Stores nothing.
 
@@ -59,7 +47,6 @@ def make_plan(
         folder: its results folder, which need not exist; hours are by the trials in it.
         difference: difference of Recall@1 that should be found, in points, above 0 and below 100.
         assume: ``KEY=VALUE`` for what is assumed of scores (`Assumptions`).
-        like: results folder of an earlier study whose measured values are assumed; None for none.
 
     Raises:
         PodiumError: an assumption or the difference is out of range, or results cannot be read.
@@ -68,17 +55,10 @@ def make_plan(
     has_results = exists(paths.study)
     known: dict[Source, Table] = {"results": _own_seconds(study, folder)} if has_results else {}
     counts = plan(study, known | known_tables())
-    measured = None if like is None else measured_in(like)
-    power = study_power(counts, assumptions_from(assume, measured), difference)
-    note = ""
-    if like is not None and measured is not None:
-        note = like_note(like, measured, asdict(power.assumptions))
     return Plan(
         counts=counts,
-        power=power,
+        power=study_power(counts, assumptions_from(assume), difference),
         refusal=_refusal(study, paths) if has_results else None,
-        measured=measured,
-        like_note=note,
     )
 
 
@@ -112,7 +92,6 @@ def plan_record(found: Plan) -> dict[str, Any]:
         },
         "smallest_p": verdict["smallest_p"],
         "power": asdict(found.power),
-        "measured": found.measured,
         "refusal": found.refusal,
     }
 

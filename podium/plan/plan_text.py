@@ -44,9 +44,7 @@ def plan_text(found: "Plan", *, full: bool = False) -> str:
             table_text(rows, columns=list(rows[0])) for rows in detail_tables(planned, power)
         ]
         parts += map(_wrapped, detail_notes(planned, power))
-    if found.like_note:
-        parts.append(_wrapped(found.like_note))
-    if not full:
+    else:
         parts.append("Details: the same command with --full")
     return "\n\n".join(parts)
 

@@ -1,7 +1,6 @@
 """Statistical power of a plan: differences it can detect, regret and optimism of its searches.
 
-All in points (hundredths) of Recall@1. `assumptions_from` and `study_power` compute it;
-`measured_in` takes the assumptions from the results of an earlier study.
+All in points (hundredths) of Recall@1.
 """
 
 import math
@@ -18,7 +17,6 @@ from analysis.estimates.design_analysis import (
 )
 from analysis.estimates.t_test_power import detectable_difference, pairs_needed
 from orchestrator.planning.study_plan import DatasetPlan, StudyPlan
-from orchestrator.results.storage.locations import Place
 from podium.errors import PodiumError
 from podium.plan.primary_test import planned_units
 
@@ -129,15 +127,13 @@ class StudyPower:
     units_needed: int | None
 
 
-def assumptions_from(
-    texts: Sequence[str], measured: Mapping[str, float] | None = None
-) -> Assumptions:
-    """The defaults, overridden by what was measured, overridden by ``KEY=VALUE`` texts.
+def assumptions_from(texts: Sequence[str]) -> Assumptions:
+    """The defaults, overridden by ``KEY=VALUE`` texts.
 
     Raises:
         PodiumError: a key is unknown, or a value is no number in its range.
     """
-    values: dict[str, float] = dict(measured or {})
+    values: dict[str, float] = {}
     for text in texts:
         name, _, given = text.partition("=")
         if name not in _LEGAL:
@@ -239,37 +235,3 @@ def _dataset_power(
         classes_needed=needed(seed_std),
         classes_needed_alone=alone,
     )
-
-
-def measured_in(folder: Place) -> dict[str, float]:
-    """Assumptions by name that can be estimated from the results of ``folder``.
-
-    Raises:
-        PodiumError: ``folder`` is no results folder, or cannot be analysed.
-    """
-    from analysis.study_results.assumptions_for_plans import measured_assumptions
-    from analysis.study_results.study_results import read_results
-
-    return measured_assumptions(read_results(folder))
-
-
-def like_note(folder: Place, measured: Mapping[str, float], stated: Mapping[str, float]) -> str:
-    """Which assumptions were measured, and which were given or stayed at their default.
-
-    Args:
-        folder: results folder of the earlier study.
-        measured: assumptions by name, from ``measured_in``.
-        stated: all assumptions of the plan, by name.
-    """
-    used = {name: value for name, value in measured.items() if stated[name] == value}
-    rest = [name for name in stated if name not in used]
-    text = f"Measured in {folder}: {_values(used) or 'nothing'}."
-    if rest:
-        text += (
-            f" Not measured there, or given by --assume: {_values({n: stated[n] for n in rest})}."
-        )
-    return text
-
-
-def _values(values: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {value:.3g}" for name, value in values.items())

@@ -56,15 +56,6 @@ def test_one_loss_is_said_to_reach_its_mean_score_and_what_tuning_gained(one_los
     assert levels[0] == pytest.approx(100 * mean)
 
 
-def test_blocks_of_one_loss_are_named_by_what_they_differ_in(one_loss):
-    summary = study_summary(one_loss, series_of(one_loss.losses))
-    (plot,) = summary.picture.plots
-
-    assert plot.values["rows"]["name"] == [
-        f"glyphs-{script}/{dim}" for script in ("greek", "latin") for dim in (16, 32)
-    ]
-
-
 def test_too_few_blocks_join_all_competitors_and_leave_every_rank_open(tmp_path):
     scores = "block,loss,recall\n1,a,3\n1,b,2\n1,c,1\n2,a,3\n2,b,2\n2,c,1\n"
     summary, _ = summary_of(written(tmp_path, scores))

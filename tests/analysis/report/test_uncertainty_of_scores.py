@@ -1,9 +1,8 @@
-"""The section on components, and what a plan takes from it, of a study of known truth."""
+"""The section on components, of a study of known truth."""
 
 import pytest
 
 from analysis.report.variance_components import variance_components
-from analysis.study_results.assumptions_for_plans import measured_assumptions
 from analysis.study_results.study_results import read_results
 from tests.analysis.page_text import page_of, rows_of
 from tests.analysis.synthetic_study import write_store
@@ -39,17 +38,7 @@ def test_what_one_of_cannot_tell_is_named(uncertainty_page):
     assert row[1:] == ["–", "–", "cannot be distinguished from loss within block"]
 
 
-def test_a_plan_like_this_study_assumes_what_was_planted(synthetic_results):
-    measured = measured_assumptions(synthetic_results)
-
-    assert measured["seed_std"] == pytest.approx(0.4, abs=0.08)
-    assert measured["block_std"] > 0
-    assert 0 <= measured["class_correlation"] <= 1
-    assert 0.9 < measured["shared"] <= 1
-    assert 55 < measured["recall"] < 80
-
-
-def test_one_block_one_seed_and_failed_finals_leave_what_can_still_be_said(tmp_path):
+def test_one_block_one_seed_and_failed_finals_leave_nothing_to_say_of_finals(tmp_path):
     truth = Truth(
         scripts=("latin",),
         embedding_dims=(16,),
@@ -60,4 +49,3 @@ def test_one_block_one_seed_and_failed_finals_leave_what_can_still_be_said(tmp_p
     page = page_of(results, variance_components)
 
     assert 'id="final-components-table"' not in page
-    assert "block_std" not in measured_assumptions(results)

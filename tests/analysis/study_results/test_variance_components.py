@@ -7,14 +7,7 @@ import pytest
 from analysis.estimates.class_variance import ClassVariance
 from analysis.study_results.variance_components import final_components, search_components
 
-CLASSES = ClassVariance(
-    level=0.0009,
-    own=0.0004,
-    shared=0.56,
-    class_correlation=0.1,
-    num_classes=20,
-    num_groups=4,
-)
+CLASSES = ClassVariance(own=0.0004, num_classes=20)
 
 COLUMNS = ["block", "loss", "config", "split", "stage", "score"]
 
@@ -80,12 +73,12 @@ def test_configs_tried_once_cannot_be_distinguished_from_seeds():
 def test_validation_classes_are_a_part_of_what_varies_with_config_and_split():
     rng = np.random.default_rng(3)
     one_split = by_name(search_components(searched(rng, splits=1, again=2), CLASSES))
-    assert one_split["classes"].part_of == "config"
+    assert one_split["classes"].note == "a part of config"
     no_repeat = by_name(search_components(searched(rng), CLASSES))["classes"]
-    assert (no_repeat.part_of, no_repeat.note) == ("residual", "a part of seed")
+    assert no_repeat.note == "a part of seed"
     assert no_repeat.spread == pytest.approx(0.02)
     both = by_name(search_components(searched(rng, again=2), CLASSES))
-    assert both["classes"].part_of == "split_config"
+    assert both["classes"].note == "a part of config within split"
 
 
 def final_scores(rng, blocks, losses=3, seeds=4):

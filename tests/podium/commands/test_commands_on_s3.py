@@ -46,7 +46,7 @@ def test_a_study_is_run_read_and_checked_on_s3(file, bucket, tmp_path, capsys):
     assert "contrastive" in podium("tournament", study)
     assert str(study / "report.html") in podium("report", study)
     assert b"<html" in read_bytes(study / "report.html")
-    assert "contrastive" in podium("plan", file, "--full", "--like", study)
+    assert "contrastive" in podium("plan", file, "--full")
     podium("export", "tables", study, "--output", tmp_path / "tables")
     assert (tmp_path / "tables" / "trials.parquet").is_file()
     weights = tmp_path / "weights.safetensors"
@@ -76,7 +76,6 @@ def test_credentials_in_a_uri_are_refused_and_never_shown(uri, tmp_path, capsys)
         ("run", plain, "--local", "--storage", uri),
         ("run", plain, "--local", "--set", f"storage={uri}"),
         ("plan", file),
-        ("plan", plain, "--like", uri),
         ("status", uri),
         ("report", uri),
         ("export", "tables", uri, "--output", tmp_path / "x"),
