@@ -212,10 +212,7 @@ def _values(row: Mapping[str, Any]) -> Iterator[RuleViolation]:
 
 
 def _flat_tests(row: Mapping[str, Any]) -> Iterator[RuleViolation]:
-    """Flat test columns follow from the test scores; searches have none, quarantined or not.
-
-    Rows of earlier versions have no such columns.
-    """
+    """Flat test columns follow from the test scores; searches have none, quarantined or not."""
     for name, key in known_test_columns(row).items():
         values = [
             score["value"]

@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from orchestrator.results.records.metric_columns import known_test_columns
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
 from orchestrator.results.storage.local_copies import fetch
@@ -165,12 +164,8 @@ def read_trials(
 
 
 def _results(row: pa.Table) -> str:
-    """Hash of all columns that a copy shares with its original.
-
-    Without flat test columns, which earlier versions did not write: they follow from others.
-    """
-    own = _OF_COPIES | known_test_columns(row.column_names).keys()
-    values = row.drop_columns([name for name in row.column_names if name in own])
+    """Hash of all columns that a copy shares with its original."""
+    values = row.drop_columns([name for name in row.column_names if name in _OF_COPIES])
     text = json.dumps(values.to_pylist(), sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 

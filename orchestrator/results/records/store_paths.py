@@ -29,7 +29,6 @@
         trials_segments/<number>-<hash>.trials.json   which trials those are
         trials_segments/<number>-<hash>.counts.json   how many of each search, stage and state
         compacted/manifest.json                       which segments count
-        compacted/<hash>.parquet                      a segment of earlier versions
         compacted/0-unfinished-compaction...parquet,
         trials_segments/unfinished-compaction...parquet   while trials may be visible twice: keep
                           programs that know nothing of the manifest from reading the folder

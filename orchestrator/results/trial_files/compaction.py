@@ -22,7 +22,7 @@ study's lock, so there is only ever one; workers may commit meanwhile.
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 
@@ -35,7 +35,6 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema, study_name
 from orchestrator.results.storage.files import (
     exists,
-    file_size,
     list_folders,
     refuse_links,
     remove_all,
@@ -57,17 +56,15 @@ from orchestrator.results.trial_files.compaction_manifest import (
     take_inventory,
     write_manifest,
 )
-from orchestrator.results.trial_files.flat_test_scores import with_flat_test_scores
 from orchestrator.results.trial_files.gathered_records import gather_all
 from orchestrator.results.trial_files.integrity import (
     IDENTITY,
     check_segment_rows,
     leftover_files,
 )
-from orchestrator.results.trial_files.parquet_file import open_parquet, parquet_writer, read_groups
+from orchestrator.results.trial_files.parquet_file import parquet_writer, read_groups
 from orchestrator.results.trial_files.row_checks import check_row_fits_path
 from orchestrator.results.trial_files.segment_counts import (
-    COUNTED,
     added_up,
     counts_in,
     write_counts,
@@ -91,7 +88,7 @@ def compact(paths: StudyPaths) -> int:
     """Gather every committed trial in segments of the study's schema, and asks and attempts too.
 
     A segment written before the study was extended is rewritten with the columns it lacks, so that
-    plain polars reads the folder again, and a manifest of earlier versions becomes one of this.
+    plain polars reads the folder again.
 
     Returns:
         How many trial files were gathered; 0 if there was nothing to do.
@@ -205,10 +202,7 @@ def _row(path: Place, schema: pa.Schema, study: str) -> pa.Table:
 
 
 def with_missing_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The table with every column of ``schema``.
-
-    Hyperparameters that it lacks are null, flat test columns are derived.
-    """
+    """The table with every column of ``schema``; hyperparameters that it lacks are null."""
     if table.schema.equals(schema, check_metadata=True):
         return table
     present = set(table.column_names)
@@ -216,8 +210,7 @@ def with_missing_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
         table[column.name] if column.name in present else pa.nulls(len(table), column.type)
         for column in schema
     ]
-    whole = pa.table(columns, schema=schema)
-    return whole if present.issuperset(schema.names) else with_flat_test_scores(whole)
+    return pa.table(columns, schema=schema)
 
 
 def write_segment(
@@ -283,28 +276,6 @@ def _row_groups(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
         yield pa.concat_tables(joint)
 
 
-def completed(segment: Segment, schema: pa.Schema) -> Segment:
-    """The segment with listing and counts beside it, which earlier versions did not write.
-
-    Args:
-        segment: the segment.
-        schema: schema of the study.
-
-    Raises:
-        CorruptFileError: it is damaged.
-    """
-    if segment.listed is not None:
-        with open_parquet(segment.path) as file:
-            columns = hash_of_names(file.schema_arrow.names)
-        checksum = write_listing(segment.listing, segment.listed)
-        segment = replace(segment, checksum=checksum, columns=columns, listed=None)
-    if not segment.counts:
-        counts = added_up(map(counts_in, read_groups(segment.path, schema, COUNTED)))
-        checksum = write_counts(segment.path, file_size(segment.path), counts)
-        segment = replace(segment, counts=checksum)
-    return segment
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Compaction:
     """Replaces files by segments, in a results folder whose rows have one schema."""
@@ -317,9 +288,6 @@ class _Compaction:
 
     def gather(self, manifest: Manifest, loose: Mapping[str, Place]) -> Manifest:
         """Gather trial files, then merge the levels that are full; gives the manifest by then."""
-        whole = [completed(segment, self.schema) for segment in manifest.segments]
-        if whole != list(manifest.segments):
-            manifest = self._put_in_force(manifest, whole)
         new = {trial_id: path for trial_id, path in loose.items() if trial_id not in manifest}
         if new:
             with_room = [segment for segment in manifest.segments if segment.has_room]

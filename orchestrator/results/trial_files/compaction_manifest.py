@@ -11,13 +11,11 @@ process remembers it, and asks the store each time whether it is still the one.
 
 import hashlib
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from orchestrator.results.records.store_paths import StudyPaths, is_file_name
 from orchestrator.results.storage.checksummed_text import (
-    checksum_of,
     verified,
     with_checksum,
 )
@@ -31,7 +29,6 @@ from orchestrator.results.storage.locations import Place, relative_path
 from orchestrator.results.trial_files.segment_trials import (
     SegmentTrials,
     known_listing,
-    listed_trials,
     listing_of,
     read_listing,
 )
@@ -46,8 +43,7 @@ COUNTS_SUFFIX = ".counts.json"
 SEGMENTS_PER_LEVEL = 8
 """So many segments of a level are merged into one of the next."""
 
-_VERSION = 3  # before 3, segments lay beside the manifest
-_READ_VERSIONS = (2, 3)
+_VERSION = 3
 _HASH_LENGTH = 16
 T = TypeVar("T")
 
@@ -57,7 +53,7 @@ _KINDS = {
     "trials": int,
     "listing": str,
     "columns": str,
-    "counts": str,  # which earlier versions did not write
+    "counts": str,
 }
 
 
@@ -77,8 +73,7 @@ class Segment:
         num_trials: number of its trials.
         checksum: checksum of its listing.
         columns: hash of the names of its columns, by `hash_of_names`; empty if not known.
-        counts: checksum of its counts (`segment_counts`); empty if earlier versions wrote it.
-        listed: its trials, if the manifest itself lists them, as earlier versions wrote it.
+        counts: checksum of its counts (`segment_counts`).
     """
 
     path: Place
@@ -86,12 +81,11 @@ class Segment:
     num_trials: int
     checksum: str
     columns: str
-    counts: str = ""
-    listed: SegmentTrials | None = field(default=None, compare=False, repr=False)
+    counts: str
 
     @property
     def number(self) -> int:
-        """Larger than that of every segment that it replaced; 0 if earlier versions wrote it."""
+        """Larger than that of every segment that it replaced; 0 of files with other names."""
         number, dash, _ = self.path.stem.partition("-")
         return int(number) if dash and number.isdecimal() else 0
 
@@ -102,12 +96,12 @@ class Segment:
 
     @property
     def counts_file(self) -> Place:
-        """Where its counts are, if it has any."""
+        """Its counts, beside the file."""
         return counts_file_of(self.path)
 
     @property
     def files(self) -> tuple[Place, ...]:
-        """The file, and what may lie beside it."""
+        """The file, and what lies beside it."""
         return self.path, self.listing, self.counts_file
 
     @property
@@ -122,8 +116,6 @@ class Segment:
         Raises:
             CorruptFileError: the listing is missing or damaged.
         """
-        if self.listed is not None:
-            return self.listed
         return known_listing(self.path, self.checksum)
 
     def check_listing(self) -> None:
@@ -133,8 +125,6 @@ class Segment:
             CorruptFileError: it is missing, damaged, or lists another number of trials than the
                 manifest says.
         """
-        if self.listed is not None:
-            return
         trials = read_listing(self.listing, self.checksum)
         if len(trials) != self.num_trials:
             raise CorruptFileError(
@@ -358,14 +348,12 @@ def inventory_to_count(paths: StudyPaths) -> Inventory:
 
 
 def _parsed(paths: StudyPaths, values: Mapping[str, Any]) -> Manifest:
-    if "segments" not in values:
-        return _of_one_file(paths, values)
-    if values.get("version") not in _READ_VERSIONS:
+    if values.get("version") != _VERSION:
         raise CorruptFileError(
-            f"{paths.manifest} is of version {values.get('version')!r}; this podium reads versions"
-            f" {' and '.join(map(str, _READ_VERSIONS))}, and those before them, which have none"
+            f"{paths.manifest} is of version {values.get('version')!r}; this podium reads version"
+            f" {_VERSION}"
         )
-    entries = values["segments"]
+    entries = values.get("segments")
     if not isinstance(entries, list) or not all(map(_is_segment, entries)):
         raise CorruptFileError(
             f"{paths.manifest} is not a manifest: each of its segments must hold"
@@ -382,7 +370,7 @@ def _parsed(paths: StudyPaths, values: Mapping[str, Any]) -> Manifest:
                 num_trials=entry["trials"],
                 checksum=entry["listing"],
                 columns=entry["columns"],
-                counts=entry.get("counts", ""),
+                counts=entry["counts"],
             )
             for place, entry in zip(places, entries, strict=True)
         )
@@ -390,48 +378,16 @@ def _parsed(paths: StudyPaths, values: Mapping[str, Any]) -> Manifest:
 
 
 def _place_of(paths: StudyPaths, file: str) -> Place:
-    """The segment of a path in the folder of the study; of a name alone before version 3."""
-    is_numbered = file.startswith(f"{paths.segments.name}/")
-    folder = paths.segments if is_numbered else paths.compacted
-    name = file.removeprefix(f"{folder.name}/")
+    """The segment of a path in the folder of the study."""
+    name = file.removeprefix(f"{paths.segments.name}/")
     _check_name(paths, name)
-    return folder / name
+    return paths.segments / name
 
 
 def _is_segment(entry: object) -> bool:
     return isinstance(entry, dict) and all(
-        type({"counts": "", **entry}.get(name)) is kind for name, kind in _KINDS.items()
+        type(entry.get(name)) is kind for name, kind in _KINDS.items()
     )
-
-
-def _of_one_file(paths: StudyPaths, values: Mapping[str, Any]) -> Manifest:
-    """As earlier versions wrote it: one compacted file, and the file that each trial had."""
-    file, trials = values.get("file"), values.get("trials")
-    if not isinstance(file, str) or not isinstance(trials, dict):
-        raise CorruptFileError(f"{paths.manifest} is not a manifest: it must hold segments")
-    _check_name(paths, file)
-    searches: dict[str, list[str]] = {}
-    for trial_id, path in trials.items():
-        _check_name(paths, trial_id)
-        search = StudyPaths.search_of(Path(str(path)))
-        if not is_file_name(search) or path != _file_of(paths, search, trial_id):
-            raise CorruptFileError(
-                f"{paths.manifest} has {path!r} where it must name the file of trial {trial_id}"
-            )
-        searches.setdefault(search, []).append(trial_id)
-    segment = Segment(
-        path=paths.compacted / file,
-        level=level_of(len(trials)),
-        num_trials=len(trials),
-        checksum=checksum_of(values),
-        columns="",
-        listed=listed_trials(paths.manifest, searches),
-    )
-    return Manifest(segments=(segment,))
-
-
-def _file_of(paths: StudyPaths, search: str, trial_id: str) -> str:
-    return relative_path(paths.folder, paths.trial(search, trial_id))
 
 
 def _check_name(paths: StudyPaths, name: str) -> None:

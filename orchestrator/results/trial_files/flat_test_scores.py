@@ -1,7 +1,7 @@
 """Flat columns of test scores, such as ``test_recall_at_1``, derived from ``test_scores``.
 
-They say nothing of their own: trials are committed with them, rows from before there were such
-columns get them when they are read or compacted, and `podium verify` derives them again.
+They say nothing of their own: trials are committed with them, and
+`podium verify` derives them again.
 """
 
 from collections.abc import Iterable

@@ -125,13 +125,13 @@ def check_counts(segment: Segment, parts: Iterable[pl.DataFrame]) -> None:
     """Refuse counts of a segment that are not those of its rows.
 
     Args:
-        segment: the segment; one of earlier versions has no counts.
+        segment: the segment.
         parts: the counts of its rows.
 
     Raises:
         CorruptFileError: its counts are missing, damaged, or others.
     """
-    if segment.counts and not read_counts(segment).equals(added_up(parts)):
+    if not read_counts(segment).equals(added_up(parts)):
         raise CorruptFileError(
             f"{segment.counts_file} holds other counts than its segment has rows: restore it from"
             " a copy"
@@ -173,16 +173,14 @@ def leftover_files(paths: StudyPaths, inventory: Inventory) -> Iterator[Place]:
                 "name it: restore the manifest, or move the file away to do without these trials"
             )
         yield path
-    beside = {segment.listing for segment in segments.values() if segment.listed is None}
-    beside |= {segment.counts_file for segment in segments.values() if segment.counts}
+    beside = {file for segment in segments.values() for file in segment.files[1:]}
     for path in _files_beside_segments(paths, ".json"):
         if path.name.endswith((LISTING_SUFFIX, COUNTS_SUFFIX)) and path not in beside:
             yield path
 
 
 def _files_beside_segments(paths: StudyPaths, suffix: str) -> Iterator[Place]:
-    for folder in (paths.segments, paths.compacted):
-        yield from (folder / name for name in list_names(folder, suffix))
+    yield from (paths.segments / name for name in list_names(paths.segments, suffix))
 
 
 def _problems(paths: StudyPaths, inventory: Inventory) -> Iterator[str]:

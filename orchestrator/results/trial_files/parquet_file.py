@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -73,20 +73,8 @@ def open_parquet(path: Place) -> pq.ParquetFile:
     return with_retries(partial(_open, path, _local(path)))
 
 
-class FileFooter(NamedTuple):
-    """What the footer of a trial file says.
-
-    Attributes:
-        num_bytes: bytes of memory of all its columns, where a repeated text counts once.
-        lacks_columns: whether its study has columns that it has not.
-    """
-
-    num_bytes: int
-    lacks_columns: bool
-
-
-def check_footer(path: Place, schema: pa.Schema) -> FileFooter:
-    """What the footer of a file of a study says.
+def check_footer(path: Place, schema: pa.Schema) -> int:
+    """Bytes of memory of all columns of a file of a study, where a repeated text counts once.
 
     Raises:
         CorruptFileError: as `open_parquet`, or it lacks columns that ``schema`` demands.
@@ -168,14 +156,12 @@ def _local(path: Place) -> Path:
         return local_copy(path)
 
 
-def _check_footer(path: Place, copy: Path, schema: pa.Schema) -> FileFooter:
+def _check_footer(path: Place, copy: Path, schema: pa.Schema) -> int:
     with _file_errors(path):
         metadata = pq.read_metadata(copy)
-        lacks_columns = metadata.num_columns < sum(_num_values(column.type) for column in schema)
-        if lacks_columns:
+        if metadata.num_columns < sum(_num_values(column.type) for column in schema):
             check_columns(path, metadata.schema.to_arrow_schema(), schema)
-        num_bytes = decoded_size(path, metadata, copy.stat().st_size)
-        return FileFooter(num_bytes=num_bytes, lacks_columns=lacks_columns)
+        return decoded_size(path, metadata, copy.stat().st_size)
 
 
 def _num_values(kind: pa.DataType) -> int:

@@ -7,8 +7,7 @@ or of more where they are small, so that what a sink or the streaming engine mak
 larger than memory. Rows come sorted by stage, search, index, fold, seed_index, trial_id, so equal
 results give equal tables whatever files they lie in; nested rows keep their order.
 
-A file that lacks columns, because the study gained hyperparameters later, reads as null there; the
-flat test columns that earlier versions did not write are derived when they are read.
+A file that lacks columns, because the study gained hyperparameters later, reads as null there.
 """
 
 import math
@@ -37,8 +36,6 @@ from orchestrator.results.records.trial_schema import (
 )
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.compaction_manifest import Inventory, inventory_to_count
-from orchestrator.results.trial_files.flat_test_scores import flat_test_scores
-from orchestrator.results.trial_files.parquet_file import FileFooter
 from orchestrator.results.trial_files.stored_rows import StoredRows, polars_schema
 from podium.errors import PodiumError
 from podium.kept_files.embeddings_file import EmbeddingsFile, decode_embeddings
@@ -134,7 +131,7 @@ class Reader:
         self._study_name = study_name(self._paths)
         self._arrow_schema = read_schema(self._paths)
         self._schema = polars_schema(self._arrow_schema)
-        self._whole: dict[Place, FileFooter] = {}  # files that were checked: they never change
+        self._whole: dict[Place, int] = {}  # files that were checked: they never change
 
     def study(self) -> dict[str, Any]:
         """The resolved study."""
@@ -199,14 +196,12 @@ class Reader:
             with_present_winner: whether rows have ``is_winner`` too, as `trials` has it.
         """
         stored = self._stored()
-        flat = flat_test_scores(self._schema)
         is_winner = _present_winner(stored) if with_present_winner else None
 
         def whole(rows: pl.LazyFrame) -> pl.LazyFrame:
-            derived = rows.with_columns(**flat) if stored.lacks_columns else rows
             if is_winner is None:
-                return query(derived.drop("is_winner"))
-            return query(derived.with_columns(is_winner=is_winner))
+                return query(rows.drop("is_winner"))
+            return query(rows.with_columns(is_winner=is_winner))
 
         return stored.collect(whole, in_parts=True)
 
@@ -344,11 +339,8 @@ class Reader:
             else pl.col("is_winner")
         )
 
-        flat = flat_test_scores(used)
-
         def query(rows: pl.LazyFrame) -> pl.LazyFrame:
-            whole = rows.with_columns(**flat) if flat and stored.lacks_columns else rows
-            marked = whole.with_columns(is_winner=is_winner)
+            marked = rows.with_columns(is_winner=is_winner)
             return marked if predicate is None else marked.filter(predicate)
 
         if num_rows is None and _NESTED & used:

@@ -9,7 +9,6 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from orchestrator.results.records.metric_columns import known_test_columns
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
@@ -64,8 +63,7 @@ def _values_that_overflow(schema: pa.Schema, row: Mapping[str, object]) -> Itera
 def check_columns(path: Place, found: pa.Schema, schema: pa.Schema) -> None:
     """Refuse a file whose columns are not those of the study.
 
-    Hyperparameters may be missing: the study may have gained them after the file was written. So
-    may flat test columns, which earlier versions did not write.
+    Hyperparameters may be missing: the study may have gained them after the file was written.
 
     Raises:
         CorruptFileError: a column is missing, unknown, or of another type.
@@ -80,9 +78,8 @@ def check_columns(path: Place, found: pa.Schema, schema: pa.Schema) -> None:
             raise CorruptFileError(
                 f"{path}: column {column.name!r} is {column.type}, its study says {expected}"
             )
-    derived = known_test_columns(schema.names)
     for name in schema.names:
-        if name not in found.names and name not in derived and not name.startswith("hp."):
+        if name not in found.names and not name.startswith("hp."):
             raise CorruptFileError(f"{path} lacks the column {name!r}")
 
 

@@ -2,7 +2,7 @@
 
 ``<segment>.counts.json`` is written with its segment and never changes. Who only counts reads it
 in place of the rows, which are thousands of times as large, and looks at the size of the segment
-alone. Segments of earlier versions have none until they are next compacted.
+alone.
 """
 
 from collections.abc import Iterable
@@ -65,7 +65,7 @@ def write_counts(segment: Place, num_bytes: int, counts: pl.DataFrame) -> str:
 
 
 def read_counts(segment: Segment) -> pl.DataFrame:
-    """The counts of a segment that has some.
+    """The counts of a segment.
 
     Raises:
         CorruptFileError: their file is missing, damaged, not the one that the manifest means, or

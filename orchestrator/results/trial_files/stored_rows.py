@@ -25,7 +25,7 @@ from orchestrator.results.trial_files.integrity import (
     check_file,
     check_segments_disjoint,
 )
-from orchestrator.results.trial_files.parquet_file import FileFooter, check_footer, has_checksum
+from orchestrator.results.trial_files.parquet_file import check_footer, has_checksum
 from orchestrator.results.trial_files.segment_counts import added_up, counted, read_counts
 from podium.errors import CorruptFileError, StoreError, UnreachableError
 
@@ -68,7 +68,7 @@ class StoredRows:
         paths: StudyPaths,
         study_name: str,
         schema: pa.Schema,
-        whole: dict[Place, FileFooter],
+        whole: dict[Place, int],
         inventory: Inventory | None = None,
     ) -> None:
         self._paths = paths
@@ -110,12 +110,8 @@ class StoredRows:
         return self._found(lambda: added_up(self._counts()))
 
     def _counts(self) -> Iterator[pl.DataFrame]:
-        segments = self._inventory.manifest.segments
-        for segment in segments:
-            if segment.counts:
-                yield read_counts(segment)
-        others = [segment.path for segment in segments if not segment.counts]
-        if files := self._checked([*others, *self._inventory.loose.values()]):
+        yield from map(read_counts, self._inventory.manifest.segments)
+        if files := self._checked(list(self._inventory.loose.values())):
             yield self._rows(counted(self._rows_of(files)), in_parts=True)
 
     def _found(self, look: Callable[[], pl.DataFrame]) -> pl.DataFrame:
@@ -150,15 +146,6 @@ class StoredRows:
         for part in self._parts(trial_ids):
             yield self.collect(partial(_selected, query, order, columns), part)
 
-    @property
-    def lacks_columns(self) -> bool:
-        """Whether a file that was scanned lacks columns of the study, which read as null."""
-        return any(
-            self._whole[file].lacks_columns
-            for file in self._inventory.files
-            if file in self._whole
-        )
-
     def _parts(self, trial_ids: Sequence[str]) -> Iterator[list[str]]:
         """The trials in order, as many at a time as memory should hold; at least one part."""
         part: list[str] = []
@@ -166,7 +153,7 @@ class StoredRows:
         compacted_size = self._compacted_row_bytes()
         for trial_id in trial_ids:
             file = self._inventory.loose.get(trial_id)
-            size = self._whole[file].num_bytes if file in self._whole else compacted_size
+            size = compacted_size if file is None else self._whole.get(file, compacted_size)
             most = _BATCH_BYTES if len(part) < _BATCH_ROWS else _SMALL_BYTES
             if part and taken + size > most:
                 yield part
@@ -180,7 +167,7 @@ class StoredRows:
         checked = [it for it in self._inventory.manifest.segments if it.path in self._whole]
         if not checked:
             return _SMALL_BYTES // _BATCH_ROWS
-        num_bytes = sum(self._whole[segment.path].num_bytes for segment in checked)
+        num_bytes = sum(self._whole[segment.path] for segment in checked)
         return num_bytes // sum(segment.num_trials for segment in checked)
 
     def _scan(self, trial_ids: Collection[str] | None) -> pl.LazyFrame:
@@ -213,7 +200,7 @@ class StoredRows:
         self._whole |= footers
         return list(copies.values())
 
-    def _checked_footer(self, file: Place) -> FileFooter:
+    def _checked_footer(self, file: Place) -> int:
         """What the footer of a file says, before polars decodes anything of the file."""
         has_checksum(file)  # raises if it does not match: polars may misread flipped bits
         return check_footer(file, self._arrow_schema)

@@ -24,7 +24,6 @@ from orchestrator.results.storage.files import put, refuse_links, remove_all
 from orchestrator.results.storage.local_copies import forget
 from orchestrator.results.storage.transient_errors import with_retries
 from orchestrator.results.trial_files.compaction import (
-    completed,
     finish_compaction,
     with_missing_columns,
     write_segment,
@@ -81,7 +80,7 @@ def _take_out(paths: StudyPaths, trials: Mapping[str, str]) -> None:
             left.append(
                 with_retries(partial(_without, paths, schema, manifest, segment, trial_ids))
                 if trial_ids
-                else completed(segment, schema)
+                else segment
             )
     write_manifest(paths, left, manifest)
     finish_compaction(paths)

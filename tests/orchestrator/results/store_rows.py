@@ -6,9 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from orchestrator.results.records.metric_columns import known_test_columns
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import write_snapshot_files
 from orchestrator.results.records.trial_schema import trial_schema
@@ -123,61 +121,6 @@ def change_text(path: Path, old: str, new: str) -> None:
 def rewrite(path: Path, table: pa.Table) -> None:
     """Other rows in a file of the store, with a checksum that fits them."""
     path.write_bytes(encode(table.replace_schema_metadata(SCHEMA.metadata)))
-
-
-def write_as_before_flat_test_scores(paths: StudyPaths) -> None:
-    """Every trial file as versions wrote it that had no columns such as ``test_recall_at_1``."""
-    write_as_before_counts(paths)
-    for path in paths.folder.rglob("*.parquet"):
-        table = pq.ParquetFile(path).read()
-        flat = list(known_test_columns(table.column_names))
-        assert flat
-        path.write_bytes(encode(table.drop_columns(flat)))
-
-
-def write_as_before_segments(paths: StudyPaths) -> None:
-    """The manifest as versions wrote it that had one compacted file: it lists the trials."""
-    (segment,) = read_manifest(paths).segments
-    files = {
-        trial_id: f"trials/search={segment.trials.search_of(trial_id)}/{trial_id}.parquet"
-        for trial_id in segment.trials
-    }
-    segment.listing.unlink()
-    segment.counts_file.unlink(missing_ok=True)
-    name = _beside_manifest(paths, segment.path)
-    write_checksummed(paths.manifest, {"file": name, "trials": files})
-
-
-def write_as_before_numbers(paths: StudyPaths) -> None:
-    """Segments as versions wrote them that put them beside the manifest, without a number."""
-    segments = read_manifest(paths).segments
-    if not segments:
-        return
-    entries = json.loads(paths.manifest.read_bytes())["segments"]
-    for segment, entry in zip(segments, entries, strict=True):
-        names = [_beside_manifest(paths, file) for file in segment.files]
-        entry["file"] = names[0]
-    change_json(paths.manifest, version=2, segments=entries)
-
-
-def write_as_before_counts(paths: StudyPaths) -> None:
-    """As `write_as_before_numbers`, of versions that counted trials by their rows."""
-    for segment in read_manifest(paths).segments:
-        segment.counts_file.unlink()
-    write_as_before_numbers(paths)
-    if paths.manifest.exists():
-        entries = json.loads(paths.manifest.read_bytes())["segments"]
-        for entry in entries:
-            del entry["counts"]
-        change_json(paths.manifest, segments=entries)
-
-
-def _beside_manifest(paths: StudyPaths, file: Path) -> str:
-    """Move a file of a segment to where earlier versions had it; its name there."""
-    name = file.name.partition("-")[2] or file.name
-    if file.exists():
-        file.replace(paths.compacted / name)
-    return name
 
 
 def commit(

@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.results.locks.study_lock import StudyLock
-from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import read_checksummed
 from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.unfinished_compaction import mark_unfinished
@@ -24,8 +23,7 @@ from tests.orchestrator.damaged_stores import (
     problems,
     run,
 )
-from tests.orchestrator.results.store_rows import write_as_before_flat_test_scores
-from tests.orchestrator.small_study import LISTED, InterruptedAfter, rows
+from tests.orchestrator.small_study import LISTED, InterruptedAfter
 from trainables.settings.trial_settings import ProtocolSettings
 
 KFOLD = ProtocolSettings(kind="kfold", val_fraction=None, folds=2)
@@ -57,22 +55,6 @@ def test_every_kind_of_study_is_sound(tmp_path, name):
     assert found.problems == []
     assert found.checked["trials"] >= 7
     assert found.checked["ids recomputed"] >= 12
-
-
-@pytest.mark.parametrize("name", ["all classes", "several protocols"])
-def test_a_store_from_before_flat_test_scores_is_sound_and_goes_on(tmp_path, name):
-    study = WHOLE[name]
-    run(tmp_path, study)
-    paths = StudyPaths(tmp_path / TINY.name)
-    expected = rows(tmp_path, study).sort("trial_id")
-    write_as_before_flat_test_scores(paths)
-    assert problems(paths.folder, replay=True) == ""
-    assert rows(tmp_path, study).sort("trial_id").equals(expected)
-    run(tmp_path, replace(study, final=replace(study.final, seeds=2)))
-    assert problems(paths.folder, replay=True) == ""
-    grown = rows(tmp_path, study)
-    assert len(grown) > len(expected)
-    assert grown.join(expected, on=expected.columns, nulls_equal=True).height >= len(expected) / 2
 
 
 def test_a_study_is_sound_after_every_step(tmp_path):

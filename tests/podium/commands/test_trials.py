@@ -18,7 +18,6 @@ from tests.analysis.synthetic_folds import FOLDS, TRUTH, fold_rows, write_folds
 from tests.analysis.synthetic_study import rows as trial_rows
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import KS
-from tests.orchestrator.results.store_rows import write_as_before_flat_test_scores
 from tests.podium.calling import output_of
 
 
@@ -199,15 +198,6 @@ def test_options_keep_the_rows_that_fit_all_of_them(trials, options, number):
 def test_a_value_that_no_trial_has_is_refused_with_those_there_are(trials, option, value, choices):
     name = option.removeprefix("--")
     assert f"{name} must be one of {choices}; got {value}" in trials(option, value, code=2)
-
-
-def test_a_store_from_before_flat_test_scores_is_listed_the_same(capsys, store, tmp_path):
-    folder = write_folds(tmp_path / "folds")
-    write_as_before_flat_test_scores(StudyPaths(folder))
-    for form in ("--json", "--csv"):
-        assert output_of(capsys, "trials", str(folder), form) == output_of(
-            capsys, "trials", store, form
-        )
 
 
 def test_failed_trials_are_those_of_the_loss_that_was_asked_for(capsys, tmp_path):

@@ -1,4 +1,4 @@
-"""Columns such as test_recall_at_1: means over folds, in old and new files, never of searches."""
+"""Columns such as test_recall_at_1: means over folds, never of searches."""
 
 import polars as pl
 import pytest
@@ -6,7 +6,6 @@ from polars.testing import assert_frame_equal
 
 from orchestrator.results.records.metric_columns import StoredMetric, known_test_columns
 from orchestrator.results.records.trial_schema import trial_schema
-from orchestrator.results.trial_files.compaction import compact
 from orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.store_rows import (
     NAME,
@@ -15,8 +14,6 @@ from tests.orchestrator.results.store_rows import (
     new_store,
     row,
     score,
-    write_as_before_flat_test_scores,
-    write_as_before_segments,
 )
 
 FLAT = list(known_test_columns(SCHEMA.names))
@@ -77,44 +74,13 @@ def test_what_a_row_says_of_them_itself_is_not_taken(tmp_path):
     assert Reader(store.folder).trials().collect()["test_recall_at_1"].to_list() == [None]
 
 
-@pytest.mark.parametrize("compacted", [False, True])
-def test_files_from_before_there_were_such_columns_read_the_same(store, compacted):
-    if compacted:
-        compact(store)
-    expected = Reader(store.folder).trials().collect()
-    write_as_before_flat_test_scores(store)
-    reader = Reader(store.folder)
-    assert_frame_equal(reader.trials().collect(), expected)
-    good = reader.trials().filter(pl.col("test_nmi") > 0.3).select("trial_id").collect()
-    assert good["trial_id"].to_list() == ["t002", "t001", "t003"]
-
-
-def test_files_of_both_kinds_read_together(store):
-    write_as_before_flat_test_scores(store)
-    commit(store, trial(5, "final"))
-    found = flat_of(Reader(store.folder).trials().collect())
-    assert found["t005"] == found["t001"] == EXPECTED
-
-
-def test_compaction_adds_the_columns_to_files_of_before(store):
-    compact(store)
-    expected = pl.read_parquet(f"{store.folder}/**/*.parquet")
-    write_as_before_flat_test_scores(store)
-    write_as_before_segments(store)
-    assert "test_nmi" not in pl.read_parquet_schema(next(store.compacted.glob("*.parquet")))
-    compact(store)
-    assert_frame_equal(pl.read_parquet(f"{store.folder}/**/*.parquet"), expected)
-
-
 def test_the_frame_of_searches_is_the_same_whatever_tests_say(tmp_path):
     other = [{**entry, "value": 1.0} for entry in FOLDS]
     for name, scores in (("one", FOLDS), ("other", other)):
         rows = (
             row(i, stage=stage, test_scores=scores) for i, stage in enumerate(("search", "final"))
         )
-        store = commit(new_store(tmp_path / name), *rows)
-        if name == "other":
-            write_as_before_flat_test_scores(store)
+        commit(new_store(tmp_path / name), *rows)
     found = [Reader(tmp_path / name / NAME).decisions() for name in ("one", "other")]
     assert_frame_equal(*found)
     assert not set(FLAT) & set(found[0].columns)

@@ -22,7 +22,6 @@ from tests.orchestrator.results.store_rows import (
     new_store,
     rewrite,
     row,
-    write_as_before_segments,
 )
 from tests.orchestrator.small_study import STUDY
 
@@ -76,12 +75,10 @@ def test_a_file_that_is_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path, 
 
 
 @pytest.mark.parametrize("name", OUTSIDE)
-@pytest.mark.parametrize("what", ["segment", "trial", "search", "old file", "old trial"])
+@pytest.mark.parametrize("what", ["segment", "trial", "search"])
 def test_a_manifest_that_names_what_is_outside_is_refused(tmp_path, name, what):
     paths = commit(new_store(tmp_path), row(0), row(1))
     compact(paths)
-    if what.startswith("old"):
-        write_as_before_segments(paths)
     match what:
         case "segment":
             (entry,) = read_checksummed(paths.manifest)["segments"]
@@ -90,10 +87,6 @@ def test_a_manifest_that_names_what_is_outside_is_refused(tmp_path, name, what):
             change_listing(paths, {"s0": [name], "s1": ["t001"]})
         case "search":
             change_listing(paths, {name: ["t000"], "s1": ["t001"]})
-        case "old file":
-            change_json(paths.manifest, file=name)
-        case "old trial":
-            change_json(paths.manifest, trials={name: "trials/search=s0/t.parquet"})
     for use in (compact, check_store, lambda paths: Reader(paths.folder).trials().collect()):
         with pytest.raises(CorruptFileError, match="is not a file name"):
             use(paths)

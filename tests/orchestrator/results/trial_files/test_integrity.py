@@ -240,7 +240,7 @@ def test_a_listing_that_podium_cannot_have_written_is_named(store_of_four, searc
     [
         ({"segments": {}}, "is not a manifest: each of its segments must hold file, level"),
         ({"segments": [{}]}, "is not a manifest"),
-        ({"version": 4}, "is of version 4; this podium reads versions 2 and 3"),
+        ({"version": 4}, "is of version 4; this podium reads version 3"),
     ],
 )
 def test_a_manifest_that_podium_cannot_have_written_is_named(store_of_four, values, message):
@@ -301,7 +301,7 @@ def test_a_lost_manifest_is_reported_and_costs_no_trial(store_of_four):
 def test_a_damaged_manifest_is_named(store_of_four, text):
     compact(store_of_four)
     store_of_four.manifest.write_text(text)
-    message = r"manifest\.json is not (valid JSON|a manifest)"
+    message = r"manifest\.json is (not valid JSON|of version None; this podium reads version 3)"
     with pytest.raises(CorruptFileError, match=message):
         Reader(store_of_four.folder).trials().collect()
 

@@ -18,7 +18,6 @@ from tests.orchestrator.results.store_rows import (
     commit,
     new_store,
     row,
-    write_as_before_counts,
 )
 
 
@@ -79,18 +78,6 @@ def test_counts_follow_trials_that_are_withdrawn(store):
     assert check_store(store) == 6
     without_rows(store)
     assert ("s1", "search", "FAILED") not in counts_of(store)
-
-
-def test_segments_from_before_there_were_counts_are_counted_by_rows_until_they_are_compacted(
-    store,
-):
-    counts = counts_of(store)
-    write_as_before_counts(store)
-    assert counts_of(store) == counts
-    assert check_store(store) == 7
-    compact(store)
-    without_rows(store)
-    assert counts_of(store) == counts
 
 
 @pytest.mark.parametrize("is_missing", [False, True])

@@ -3,7 +3,6 @@
 import math
 import threading
 from collections import Counter
-from functools import partial
 from itertools import pairwise
 
 import polars as pl
@@ -17,7 +16,6 @@ from orchestrator.results.trial_files.compaction_manifest import (
     Segment,
     level_of,
     read_manifest,
-    take_inventory,
 )
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.reader import Reader
@@ -43,8 +41,6 @@ from tests.orchestrator.results.store_rows import (
     commit,
     new_store,
     row,
-    write_as_before_numbers,
-    write_as_before_segments,
 )
 
 MANY = 40
@@ -175,80 +171,6 @@ def test_withdrawn_trials_leave_their_segments_alone_and_touch_no_other(tmp_path
     compact(store)
     assert len(plainly(store)) == NUM_NEARLY_FULL - 1
     assert names_in(store) == expected_names(store)
-
-
-# The layouts before: one compacted file, and a manifest that lists its trials; and segments beside
-# the manifest, without numbers.
-
-OLD_LAYOUTS = pytest.mark.parametrize(
-    "make_old", [write_as_before_segments, write_as_before_numbers]
-)
-
-
-def of_old_layout(make_old, folder):
-    store = commit(new_store(folder), *(row(index) for index in range(4)))
-    compact(store)
-    make_old(store)
-    return store
-
-
-def with_loose_ones(make_old, folder):
-    return commit(of_old_layout(make_old, folder), row(4), row(5))
-
-
-@OLD_LAYOUTS
-def test_a_store_of_the_layout_before_reads_as_it_did(tmp_path, make_old):
-    store = with_loose_ones(make_old, tmp_path)
-    assert not list(store.folder.glob("trials_segments/*"))
-    assert len(rows_of(store)["trials"]) == 6
-    assert check_store(store) == 6
-    assert len(take_inventory(store).manifest.segments) == 1
-    assert not commit_trial(store, SCHEMA, row(0, objective=0.9))
-
-
-@OLD_LAYOUTS
-def test_a_store_of_the_layout_before_grows_into_this_one(tmp_path, make_old):
-    store = of_old_layout(make_old, tmp_path)
-    before = rows_of(store)
-    assert compact(store) == 0
-    assert_same_frames(rows_of(store), before)
-    assert names_in(store) == expected_names(store)
-    assert not commit_trial(store, SCHEMA, row(0, objective=0.9))
-    commit(store, row(4))
-    assert compact(store) == 1
-    assert shape(store) == {0: [5]}
-    assert check_store(store) == 5
-    assert names_in(store) == expected_names(store)
-    assert not list(store.compacted.glob("*.parquet"))
-
-
-@OLD_LAYOUTS
-def test_trials_of_a_store_of_the_layout_before_can_be_withdrawn(tmp_path, make_old):
-    store = of_old_layout(make_old, tmp_path)
-    withdraw_trials(store, {"t001": "s1"})
-    assert check_store(store) == 3
-    assert commit_trial(store, SCHEMA, row(1, objective=0.9))
-    compact(store)
-    assert check_store(store) == 4
-
-
-@OLD_LAYOUTS
-@EVERY_KIND_OR_ALL
-def test_killed_while_it_grows_into_this_layout_nothing_is_lost(
-    tmp_path, monkeypatch, are_all, make_old
-):
-    make = partial(with_loose_ones, make_old)
-    before = rows_of(make(tmp_path / "whole"))
-    for store in ended_stores(tmp_path, monkeypatch, make, compact, are_all=are_all):
-        assert_same_frames(rows_of(store), before)
-        assert check_store(store) == 6
-        compact(store)
-        assert_same_frames(rows_of(store), before)
-        assert len(plainly(store)) == 6
-        assert names_in(store) == expected_names(store)
-
-
-# Whoever interrupts a gathering that makes two levels full.
 
 
 def counts_right_or_says_why(store):

@@ -31,7 +31,6 @@ from tests.orchestrator.results.store_rows import (
     commit,
     new_store,
     row,
-    write_as_before_numbers,
 )
 
 NUM_TRIALS = 6
@@ -247,7 +246,7 @@ class Listed:
 
 
 @pytest.mark.parametrize("order", [in_order_of_keys, in_order_of_folders])
-@pytest.mark.parametrize("kind", ["first", "growing", "merged", "earlier"])
+@pytest.mark.parametrize("kind", ["first", "growing", "merged"])
 def test_a_listing_that_takes_as_long_as_compactions_counts_each_trial_once_or_fails(
     tmp_path, monkeypatch, kind, order
 ):
@@ -256,11 +255,9 @@ def test_a_listing_that_takes_as_long_as_compactions_counts_each_trial_once_or_f
         store = nearly_full(tmp_path)
     else:
         store = commit(new_store(tmp_path), *(row(index) for index in range(3)))
-    if kind in ("growing", "earlier"):
+    if kind == "growing":
         compact(store)
         commit(store, row(3), row(4))
-    if kind == "earlier":
-        write_as_before_numbers(store)
     listed = Listed(store.folder)
     with monkeypatch.context() as patch:
         FileOperations(patch, between=listed.look)
