@@ -29,6 +29,7 @@ LOOKED_FOR_BY_NAME = {
     "orchestrator.executors.ray_node_probe",
     "orchestrator.results.locks.local_lock",
     "orchestrator.results.trial_files.decoded_size",
+    "orchestrator.results.trial_files.flat_test_scores",
     "orchestrator.results.trial_files.parquet_checksum",
     "orchestrator.run.run_log",
     "orchestrator.scheduling.budget_watch",
