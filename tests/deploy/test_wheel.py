@@ -21,7 +21,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 PACKAGES = ("analysis", "orchestrator", "podium", "search_spaces", "trainables")
 STUDIES = sorted((ROOT / "studies").iterdir())
 SOURCES = ("pyproject.toml", "setup.py", "README.md", "LICENSE", "studies", *PACKAGES)
-DATA = {".yaml", ".csv", ".j2", ".css", ".js", ".txt", ".typed"}
+DATA = {".yaml", ".csv", ".j2", ".html", ".css", ".js", ".txt", ".typed"}
 
 
 @pytest.fixture(scope="module")

@@ -79,7 +79,6 @@ def test_credentials_in_a_uri_are_refused_and_never_shown(uri, tmp_path, capsys)
         ("status", uri),
         ("report", uri),
         ("export", "tables", uri, "--output", tmp_path / "x"),
-        ("merge", uri, tmp_path, "--output", tmp_path / "new"),
         ("tournament", uri),
         ("trial", "evaluate", "x", "--study", uri),
     ):
@@ -100,9 +99,3 @@ def test_what_is_not_there_is_reported_in_one_line(bucket, file, capsys):
     called = call(capsys, "status", bucket / "tiny", "--storage", "elsewhere")
     assert called.code == 2
     assert "--storage goes with a study file" in called.err
-
-
-def test_results_are_not_merged_into_a_remote_store(bucket, tmp_path, capsys):
-    called = call(capsys, "merge", tmp_path, bucket / "a", "--output", bucket / "new")
-    assert called.code == 2
-    assert "merge here, then copy the folder there" in called.err
