@@ -233,7 +233,6 @@ _RUN_MEANINGS = {
     "budget_trials": "`budget.trials`, likewise.",
     "trials_per_search": "Planned for each search in this run.",
     "num_ended_searches": "Searches whose [share of the budget](../how-to/budgets.md) was used up in it.",
-    "part": "Which [part of the study](../how-to/clusters.md#several-drivers) it ran; `1/1`: all of it.",
 }
 _SPENDING_OPENING = """\
 `Reader.spending()`, the sums over attempts at trials of each run, search and stage, by what became of

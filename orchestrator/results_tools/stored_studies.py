@@ -4,14 +4,14 @@ A study is known by one listing of its files and its few records: no trial is re
 data set of it is needed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from orchestrator.results.locks.lock_owner import LockOwner, is_dead, machine_id
-from orchestrator.results.locks.study_lock import lock_owners
-from orchestrator.results.records.runs import Part, Run, latest_runs, read_runs
+from orchestrator.results.locks.study_lock import lock_owner
+from orchestrator.results.records.runs import Run, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
     read_study,
@@ -137,10 +137,10 @@ def _read(paths: StudyPaths, files: Sequence[StoredFile]) -> StoredStudy:
     runs = read_runs(paths)
     trials, planned = _num_trials(paths, files), _num_planned(paths)
     failed = _num_failed(runs, files)
-    locks = ("lock.json", "lock/", "parts/")
+    locks = ("lock.json", "lock/")
     changes = [file.changed_at for file in files if file.path.startswith(locks)]
-    owners = running_owners(paths, changes)
-    state: State = "running" if owners else ended_state(paths, runs, trials, planned, failed)
+    owner = running_owner(paths, changes)
+    state: State = "running" if owner else ended_state(paths, runs, trials, planned, failed)
     spent = [spent for run in runs for spent in run.spent]
     return StoredStudy(
         folder=paths.folder,
@@ -153,7 +153,7 @@ def _read(paths: StudyPaths, files: Sequence[StoredFile]) -> StoredStudy:
         trial_hours=sum(item.seconds for item in spent) / SECONDS_PER_HOUR,
         num_bytes=sum(file.num_bytes for file in files),
         changed_at=max((file.changed_at for file in files), default=None),
-        running_on=hosts_text(owners),
+        running_on=owner.host if owner else None,
     )
 
 
@@ -173,11 +173,9 @@ def ended_state(
         return "planned"
     if not runs:
         return "complete" if trials >= planned else "stopped"
-    latest = latest_runs(runs)
-    ends = {run.end for run in latest}
-    if "budget" in ends and ends <= {"budget", "finished"}:
+    if runs[-1].end == "budget":
         return "out of budget"
-    if ends != {"finished"} or len(latest) < latest[-1].part.of:
+    if runs[-1].end != "finished":
         return "stopped"
     return "some failed" if failed else "complete"
 
@@ -215,23 +213,17 @@ def _num_failed(runs: Sequence[Run], files: Sequence[StoredFile]) -> int:
     return max(0, failed - withdrawn)
 
 
-def running_owners(paths: StudyPaths, changes: Sequence[datetime]) -> dict[Part, LockOwner]:
-    """Who is running the study or parts of it, as far as it can be seen without waiting.
+def running_owner(paths: StudyPaths, changes: Sequence[datetime]) -> LockOwner | None:
+    """Who is running the study, as far as it can be seen without waiting.
 
     Args:
         paths: results folder of the study.
         changes: when files that its runs keep writing changed last.
     """
     if not changes:
-        return {}
+        return None
     is_silent = datetime.now(UTC) - max(changes) > _SILENT
-    return {
-        part: owner
-        for part, owner in lock_owners(paths).items()
-        if not is_dead(owner) and not (is_silent and owner.machine != machine_id())
-    }
-
-
-def hosts_text(owners: Mapping[Part, LockOwner]) -> str | None:
-    """The machines on which a study is running, each once; None if it is not."""
-    return ", ".join(dict.fromkeys(owner.host for owner in owners.values())) or None
+    owner = lock_owner(paths)
+    if owner is None or is_dead(owner) or (is_silent and owner.machine != machine_id()):
+        return None
+    return owner

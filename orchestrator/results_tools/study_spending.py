@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass
 from typing import get_args
 
 from orchestrator.results.records.runs import (
-    ESTIMATE,
     Run,
     Use,
     cancelled_searches,
@@ -15,9 +14,8 @@ from orchestrator.results.records.runs import (
 )
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.reader import Reader
 from orchestrator.scheduling.resource_usage import Spent
-from orchestrator.scheduling.run_accounting import estimated_run, spent_in
+from orchestrator.scheduling.run_accounting import spent_in
 from orchestrator.scheduling.study_progress import BudgetUse
 from orchestrator.study.budget import SECONDS_PER_HOUR, trials_per_search
 from orchestrator.study.study import Study
@@ -31,62 +29,49 @@ class SpentStatus:
         uses: use -> ``tries`` (number of attempts), ``trial_hours`` and ``gpu_hours``.
         trial_hours: hours of all attempts, summed as if they ran one after the other.
         gpu_hours: GPU-hours of all attempts.
-        wall_hours: wall-clock hours of all runs, of parts that run side by side those of the part
-            that took longest; None where not all were recorded.
+        wall_hours: wall-clock hours of all runs.
         num_runs: number of recorded runs.
         budget: what is used of each limit.
         cut_short: search id -> trials it had when its share of the budget was used up.
         cancelled: search id -> trials it had when the user cancelled it, by the latest runs.
         trials_per_search: planned number of trials of each search.
-        is_estimate: whether part of it is estimated by rows, which know training alone.
     """
 
     uses: Mapping[str, Mapping[str, float]]
     trial_hours: float
     gpu_hours: float
-    wall_hours: float | None
+    wall_hours: float
     num_runs: int
     budget: Sequence[BudgetUse]
     cut_short: Mapping[str, int]
     cancelled: Mapping[str, int]
     trials_per_search: int
-    is_estimate: bool
 
 
-def spent_status(study: Study, folder: Place, reader: Reader, num_trials: int) -> SpentStatus:
+def spent_status(study: Study, folder: Place, num_trials: int) -> SpentStatus:
     """Read what a study spent so far.
 
     Args:
         study: the resolved study.
         folder: its results folder.
-        reader: reader of its trials.
         num_trials: number of its ended trials, copies excluded.
     """
-    runs = read_runs(StudyPaths(folder)) or estimated_runs(study, reader)
-    is_estimate = any(run.number == ESTIMATE for run in runs)
+    runs = read_runs(StudyPaths(folder))
     uses = _by_use(runs)
     gpu_hours = sum(use["gpu_hours"] for use in uses.values())
-    wall_hours = wall_seconds_of(runs) / SECONDS_PER_HOUR
     trials = trials_per_search(study)
     ended = ended_searches(runs, asdict(study.budget))
     return SpentStatus(
         uses=uses,
         trial_hours=sum(use["trial_hours"] for use in uses.values()),
         gpu_hours=gpu_hours,
-        wall_hours=None if is_estimate else wall_hours,
-        num_runs=sum(run.number != ESTIMATE for run in runs),
+        wall_hours=wall_seconds_of(runs) / SECONDS_PER_HOUR,
+        num_runs=len(runs),
         budget=budget_use(study, runs, num_trials),
         cut_short={search: had for search, had in sorted(ended.items()) if had < trials},
         cancelled=cancelled_searches(runs),
         trials_per_search=trials,
-        is_estimate=is_estimate,
     )
-
-
-def estimated_runs(study: Study, reader: Reader) -> list[Run]:
-    """What trials took, as one run, of a folder that recorded no runs; none without trials."""
-    estimate = estimated_run(study, reader)
-    return [] if estimate is None else [estimate]
 
 
 def budget_use(study: Study, runs: Sequence[Run], num_trials: int) -> list[BudgetUse]:

@@ -61,7 +61,7 @@ def study_status(folder: Place) -> StudyStatus:
     return StudyStatus(
         searches=rows,
         total={**total, "baselines": baselines, "kept_mb": kept_mb},
-        spent=spent_status(study, folder, reader, trained),
+        spent=spent_status(study, folder, trained),
     )
 
 

@@ -12,7 +12,7 @@ import polars as pl
 from orchestrator.ids_and_seeds import config_hash, seed_for
 from orchestrator.results.records.asks import Ask, file_of_ask, read_asks
 from orchestrator.results.records.retried import RetriedFailure, read_retried
-from orchestrator.results.records.runs import WHOLE, Part, ended_searches, read_runs
+from orchestrator.results.records.runs import ended_searches, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.scheduling.budget_shares import BudgetShares
@@ -48,7 +48,6 @@ def rebuilt_queues(
     reader: Reader,
     datasets: Mapping[str, Dataset],
     budget_shares: BudgetShares | None,
-    part: Part = WHOLE,
 ) -> StudyQueues:
     """The work that is left, from what the store holds.
 
@@ -58,7 +57,6 @@ def rebuilt_queues(
         reader: reader of its trials.
         datasets: its data sets by label.
         budget_shares: shares of a budget of hours; None if the study has none.
-        part: which part of the study is meant; others may be run meanwhile.
 
     Raises:
         CorruptFileError: suggestions are missing or of another study.
@@ -66,7 +64,7 @@ def rebuilt_queues(
     """
     study = with_trials_per_search(study)
     maker = TrialSpecMaker(study, datasets)
-    planned = searches(study, part)
+    planned = searches(study)
     decisions = reader.ended_trials()
     _check_unchanged(decisions, study, datasets)
     blocks = sorted({search.block for search in planned})

@@ -45,7 +45,6 @@ def record_retries(
     reader: Reader,
     causes: Collection[str],
     say: Callable[[str], object],
-    searches: Collection[str] | None = None,
 ) -> None:
     """Record the failures that are to be withdrawn, except those of finals of a former winner.
 
@@ -54,13 +53,12 @@ def record_retries(
         reader: reader of its trials.
         causes: causes of the failures; empty for all.
         say: takes a message on what is retried.
-        searches: ids of the searches whose failures are meant, baselines included; None for all.
 
     Raises:
         CorruptFileError: a file is damaged.
         StoreError: the store cannot be read or written.
     """
-    failed = _failed(reader, searches).filter((pl.col("stage") != "final") | _is_of_finalist())
+    failed = _failed(reader).filter((pl.col("stage") != "final") | _is_of_finalist())
     chosen = failed.filter(pl.col("cause").is_in(list(causes))) if causes else failed
     if chosen.is_empty():
         say(_nothing_to_retry(failed, causes))
@@ -81,15 +79,12 @@ def record_retries(
     say(f"Retrying {trials} ({_counts(chosen)}).")
 
 
-def recorded_failures(
-    paths: StudyPaths, reader: Reader, searches: Collection[str] | None = None
-) -> list[Row]:
+def recorded_failures(paths: StudyPaths, reader: Reader) -> list[Row]:
     """Rows whose failures are recorded to be retried, copies of their results included.
 
     Args:
         paths: the results folder.
         reader: reader of its trials.
-        searches: ids of the searches whose failures are meant, baselines included; None for all.
 
     Raises:
         CorruptFileError: a file is damaged.
@@ -98,7 +93,7 @@ def recorded_failures(
     retried = read_retried(paths)
     if not retried:
         return []
-    return [row for row in _failed(reader, searches).to_dicts() if _is_recorded(row, retried)]
+    return [row for row in _failed(reader).to_dicts() if _is_recorded(row, retried)]
 
 
 def withdraw(paths: StudyPaths, rows: Sequence[Row]) -> None:
@@ -114,9 +109,8 @@ def withdraw(paths: StudyPaths, rows: Sequence[Row]) -> None:
     withdraw_trials(paths, trained)
 
 
-def _failed(reader: Reader, searches: Collection[str] | None) -> pl.DataFrame:
-    failed = reader.trials().filter(pl.col("state") == "FAILED").select(_COLUMNS).collect()
-    return failed if searches is None else failed.filter(pl.col("search").is_in(searches))
+def _failed(reader: Reader) -> pl.DataFrame:
+    return reader.trials().filter(pl.col("state") == "FAILED").select(_COLUMNS).collect()
 
 
 def _is_of_finalist() -> pl.Expr:

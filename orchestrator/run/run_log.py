@@ -13,14 +13,13 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from orchestrator.redaction import redacted_texts
-from orchestrator.results.records.runs import WHOLE, Part
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import list_names, put, remove
 from orchestrator.results.storage.locations import RemotePath
 from orchestrator.results.storage.transient_errors import retrying_for
 from podium.errors import PodiumError
 
-_MAX_LOGS = 20  # of the latest runs of each part
+_MAX_LOGS = 20  # of the latest runs
 _KEPT_LINES = 2_000  # of the beginning, and as many of the end
 _LONGEST_LINE = 2_000  # characters
 _NUM_TOGETHER = 100  # messages; the environment is looked through for secrets once for them
@@ -73,16 +72,10 @@ class _Lines(logging.Handler):
 
 
 @contextmanager
-def run_log(paths: StudyPaths, part: Part = WHOLE) -> Iterator[None]:
-    """Log what happens within the block into a file of the results folder, which the run owns.
-
-    Args:
-        paths: the results folder.
-        part: which part of the study the run drives; others may begin in the same second.
-    """
+def run_log(paths: StudyPaths) -> Iterator[None]:
+    """Log what happens within the block into a file of the results folder, which the run owns."""
     lines, ended = _Lines(), threading.Event()
-    of_part = "" if part.is_whole else f"-part-{part.name}"
-    place = paths.run_log(f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}{of_part}")
+    place = paths.run_log(f"{datetime.now(UTC):%Y%m%dT%H%M%SZ}")
     is_remote = isinstance(paths.folder, RemotePath)
 
     def write() -> None:
@@ -118,7 +111,7 @@ def run_log(paths: StudyPaths, part: Part = WHOLE) -> Iterator[None]:
         lines.flush()
         if lines.count:
             write()
-            _remove_old(paths, _MAX_LOGS * part.of)
+            _remove_old(paths, _MAX_LOGS)
 
 
 def _remove_old(paths: StudyPaths, num_kept: int) -> None:

@@ -1,4 +1,4 @@
-"""Runs a study, or a part of it, from the state of its results folder to its end."""
+"""Runs a study from the state of its results folder to its end."""
 
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -7,13 +7,9 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from orchestrator.results.locks.study_lock import StudyLock
-from orchestrator.results.records.runs import WHOLE, Part, RunEnding
+from orchestrator.results.records.runs import RunEnding
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import (
-    check_readable,
-    read_schema,
-    read_study,
-)
+from orchestrator.results.records.study_snapshot import check_readable, read_schema
 from orchestrator.results.storage.vanished_folders import check_not_vanished, never_made_again
 from orchestrator.results.trial_files.compaction import (
     compact,
@@ -28,7 +24,6 @@ from orchestrator.run.run_log import run_log
 from orchestrator.run.snapshot_study import check_startable, write_snapshot
 from orchestrator.run.study_code import renew_unused_code, with_recorded_code
 from orchestrator.run.study_control import ControlWatch
-from orchestrator.run.study_parts import check_part, refuse_changed, turns_of
 from orchestrator.run.warm_start import find_warm_starts, recall_warm_starts
 from orchestrator.scheduling.budget_shares import BudgetShares
 from orchestrator.scheduling.executor_interface import Executor
@@ -37,7 +32,7 @@ from orchestrator.scheduling.study_events import Event
 from orchestrator.scheduling.study_progress import StudyProgress
 from orchestrator.scheduling.study_scheduler import OwnStore, StudyScheduler
 from orchestrator.scheduling.trial_queues import StudyQueues
-from orchestrator.study.blocks import blocks, search_ids
+from orchestrator.study.blocks import blocks
 from orchestrator.study.budget import trials_per_search
 from orchestrator.study.configs import training_of
 from orchestrator.study.defaults import has_image_files, recipe_note
@@ -99,14 +94,10 @@ def run_study(
     console: Console,
     *,
     trains_here: bool,
-    part: Part = WHOLE,
     retried_causes: Collection[str] | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> RunEnd:
-    """Start the study or a part of it, or continue it; the results folder decides which.
-
-    Several runs may drive one part each at the same time, on one machine or several. They share
-    the folder and nothing else; whoever ends last gathers the trials of all.
+    """Start the study, or continue it; the results folder decides which.
 
     Args:
         study: the resolved study.
@@ -114,15 +105,14 @@ def run_study(
         start_executor: called once everything that can be refused has been checked.
         console: who looks on.
         trains_here: whether trials run on this machine, so that images are prepared here.
-        part: which blocks are run.
         retried_causes: causes of the failed trials that are retried from scratch, under their ids;
             empty for all of them, None for none.
         clock: gives seconds of a monotonic clock, by which hours are counted.
 
     Raises:
-        PodiumError: the part has no blocks; the results folder belongs to another study, or to
-            this study changed in a way that changes numbers, or trained by other code than there
-            is now; weights are not there, or weights or data are not those its trials had; earlier
+        PodiumError: the results folder belongs to another study, or to this study changed in a
+            way that changes numbers, or trained by other code than there is now; weights are not
+            there, or weights or data are not those its trials had; earlier
             results to start from are not there, or are there for some losses only and the study
             file does not declare it; a cause of failures is unknown; a file is corrupt; the store
             or the lock is unavailable.
@@ -131,10 +121,9 @@ def run_study(
     """
     say = console.say
     check_causes(retried_causes or ())
-    check_part(study, part)
     check_readable(paths, study.name)
-    given, snapshot = study, None if part.is_whole else read_study(paths)
-    study = _startable(given, paths)
+    study = with_recorded_code(recall_warm_starts(study, paths), paths)
+    check_startable(study, paths)
     _check_weights(study)
     datasets = {item.label: load_dataset(item, None) for item in study.datasets}
     check_published(study, datasets.values())
@@ -142,31 +131,24 @@ def run_study(
         say(f"Training: {recipe_note(study.training.recipe, study.datasets)}.")
     with (
         ExitStack() as held,
-        StudyLock(paths, say, part) as lock,
-        run_log(paths, part),
+        StudyLock(paths, say) as lock,
+        run_log(paths),
     ):
-        turn = turns_of(part, paths, say)
-        with turn():
-            if not part.is_whole and read_study(paths) != snapshot:  # another has begun meanwhile
-                study = _startable(given, paths)
-            study, control = _begun(study, paths, lock, say, clock)
-            held.enter_context(never_made_again(paths.store))
-            finish_compaction(paths)
+        study, control = _begun(study, paths, say, clock)
+        held.enter_context(never_made_again(paths.store))
+        finish_compaction(paths)
         reader = Reader(paths.folder)
-        account = RunAccount(study, paths, reader, say, clock, part, turn)
+        account = RunAccount(study, paths, reader, say, clock)
         shares = BudgetShares(study, account) if study.search.order == "asynchronous" else None
-        rebuild = partial(rebuilt_queues, study, paths, reader, datasets, shares, part)
+        rebuild = partial(rebuilt_queues, study, paths, reader, datasets, shares)
         queues = rebuild()
-        own_searches = None if part.is_whole else search_ids(study, part)
-        with turn():
-            if retried_causes is not None:
-                record_retries(paths, reader, retried_causes, say, own_searches)
-            if failed := recorded_failures(paths, reader, own_searches):
-                account.write_estimate()
-                withdraw(paths, failed)
-                queues = rebuild()
-        _report_done(queues, part, say)
-        compaction = CompactionDuringRun(paths, partial(_check_ownership, paths, lock), turn)
+        if retried_causes is not None:
+            record_retries(paths, reader, retried_causes, say)
+        if failed := recorded_failures(paths, reader):
+            withdraw(paths, failed)
+            queues = rebuild()
+        _report_done(queues, say)
+        compaction = CompactionDuringRun(paths, partial(_check_ownership, paths, lock))
         store = OwnStore(
             paths=paths,
             objective=reader.objective,
@@ -181,7 +163,7 @@ def run_study(
         if scheduler.check_budget() and queues.num_done < queues.num_planned:
             with account:
                 if trains_here:
-                    _prepare_images(study, part, datasets)
+                    _prepare_images(study, datasets)
                 with console.stoppable(scheduler), compaction:
                     _run_trials(scheduler, study, paths, start_executor, console)
                 account.set_ending(_ending(scheduler))
@@ -190,8 +172,7 @@ def run_study(
                 account.set_ending(_ending(scheduler))
         finished = not scheduler.is_stopping
         _report_ended_early(scheduler.progress(), trials_per_search(study), say)
-        with turn():
-            _leave(replace(study, budget=account.budget), paths, lock, is_finished=finished)
+        _leave(replace(study, budget=account.budget), paths, is_finished=finished)
         scheduler.events.study_ended(scheduler.budget.used_up_message)
         return RunEnd(
             progress=scheduler.progress(),
@@ -200,50 +181,35 @@ def run_study(
         )
 
 
-def _startable(study: Study, paths: StudyPaths) -> Study:
-    """The study with what its results folder records of it, which is checked."""
-    study = with_recorded_code(recall_warm_starts(study, paths), paths)
-    check_startable(study, paths)
-    return study
-
-
 def _begun(
     study: Study,
     paths: StudyPaths,
-    lock: StudyLock,
     say: Callable[[str], object],
     clock: Callable[[], float],
 ) -> tuple[Study, ControlWatch]:
     """The study as it is run from now on, which its results folder has, and what watches it."""
     study = find_warm_starts(study, say)
     report_differences(study, say)
-    is_shared = refuse_changed(study, paths, lock)
-    if not is_shared:
-        study = renew_unused_code(study, paths, say)
+    study = renew_unused_code(study, paths, say)
     control = ControlWatch(study, paths, say, clock)
     study = replace(study, budget=control().budget(study.budget))
-    if not is_shared:
-        write_snapshot(study, paths)
+    write_snapshot(study, paths)
     return study, control
 
 
-def _leave(study: Study, paths: StudyPaths, lock: StudyLock, *, is_finished: bool) -> None:
-    """End a run: who is the last of those that run parts does what is done once for all.
+def _leave(study: Study, paths: StudyPaths, *, is_finished: bool) -> None:
+    """End a run, which still holds the lock.
 
     Args:
         study: the study with the budget it has by now.
         paths: its results folder.
-        lock: the lock of the run; that of a part is free afterwards.
         is_finished: whether nothing is left of what was run.
     """
     check_not_vanished(paths.folder)
-    if not lock.others():
-        write_snapshot(study, paths)
-        if is_finished:
-            remove_all_leftovers(paths)
-            compact(paths)
-    if not lock.part.is_whole:
-        lock.release()  # in the same turn, or of two that end neither would be the last
+    write_snapshot(study, paths)
+    if is_finished:
+        remove_all_leftovers(paths)
+        compact(paths)
 
 
 def _check_weights(study: Study) -> None:
@@ -252,12 +218,11 @@ def _check_weights(study: Study) -> None:
         raise PodiumError("\n".join(problems))
 
 
-def _report_done(queues: StudyQueues, part: Part, say: Callable[[str], object]) -> None:
-    of_part = "" if part.is_whole else f" of part {part}"
+def _report_done(queues: StudyQueues, say: Callable[[str], object]) -> None:
     if queues.num_done == queues.num_planned:
-        say(f"All trials{of_part or ' of this study'} are already done.")
+        say("All trials of this study are already done.")
     elif queues.num_done:
-        say(f"Continuing: {queues.num_done} of {queues.num_planned} trials{of_part} are done.")
+        say(f"Continuing: {queues.num_done} of {queues.num_planned} trials are done.")
 
 
 def _check_ownership(
@@ -307,8 +272,8 @@ def _report_ended_early(
             say(f"{search.name}: cancelled by the user after {search.done} of {planned} trials")
 
 
-def _prepare_images(study: Study, part: Part, datasets: Mapping[str, Dataset]) -> None:
-    """Make every cache of resized images that the blocks of a part read on this machine.
+def _prepare_images(study: Study, datasets: Mapping[str, Dataset]) -> None:
+    """Make every cache of resized images that the study's blocks read on this machine.
 
     Trials would make them too, but silently, and the others would wait. Vectors, images of one
     size and ``cache: none`` have no such cache; where features are cached, images may not be read
@@ -318,7 +283,7 @@ def _prepare_images(study: Study, part: Part, datasets: Mapping[str, Dataset]) -
         TrialInputError: an image cannot be decoded, or the cache cannot be written.
     """
     wanted: set[tuple[str, int]] = set()
-    for block in blocks(study, part):
+    for block in blocks(study):
         training = training_of(study, block)
         if training.cache == "resized" and training.mode == "fine_tune" and block.image_size:
             side = evaluation_side(block.image_size, training.evaluation_crop)

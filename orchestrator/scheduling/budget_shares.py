@@ -170,7 +170,7 @@ class BudgetShares:
     @property
     def are_limited(self) -> bool:
         """Whether there is a limit of hours now."""
-        return has_time_limit(self._account.limits)
+        return has_time_limit(self._account.budget)
 
     @property
     def run_seconds(self) -> float:
@@ -225,7 +225,7 @@ class BudgetShares:
 
     def _in_time(self, claims: Sequence[Claim], baselines_left: int, num_slots: int) -> set[str]:
         """Ids of searches that could end one trial more before the finals have to start."""
-        hours = self._account.limits.wall_hours
+        hours = self._account.budget.wall_hours
         if hours is None:
             return {claim.search.id for claim in claims}
         left = hours * SECONDS_PER_HOUR - self._account.wall_seconds()
@@ -273,7 +273,7 @@ class BudgetShares:
     def _limits(
         self, claims: Iterable[Claim], num_slots: int, sums: Mapping[SpentOn, Spent]
     ) -> list[_Limit]:
-        budget, account = self._account.limits, self._account
+        budget, account = self._account.budget, self._account
         searches = [claim.search for claim in claims]
         limits = []
         if budget.gpu_hours is not None:

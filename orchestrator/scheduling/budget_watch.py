@@ -26,7 +26,7 @@ class BudgetWatch:
 
     def uses(self) -> tuple[BudgetUse, ...]:
         """The use of each limit, and of GPU-hours without a limit if any were used."""
-        budget, found = self._account.limits, []
+        budget, found = self._account.budget, []
         gpu_hours = self._account.gpu_seconds() / SECONDS_PER_HOUR
         if budget.gpu_hours is not None or gpu_hours:
             found.append(BudgetUse(what="GPU-hours", used=gpu_hours, limit=budget.gpu_hours))
@@ -52,8 +52,8 @@ class BudgetWatch:
     @property
     def _are_hours_used_up(self) -> bool:
         hours = (
-            (self._account.limits.gpu_hours, self._account.gpu_seconds),
-            (self._account.limits.wall_hours, self._account.wall_seconds),
+            (self._account.budget.gpu_hours, self._account.gpu_seconds),
+            (self._account.budget.wall_hours, self._account.wall_seconds),
         )
         reached = any(
             limit is not None and used() >= limit * SECONDS_PER_HOUR for limit, used in hours
@@ -66,7 +66,7 @@ class BudgetWatch:
         Args:
             num_running: number of running trials, which count as used.
         """
-        limit = self._account.limits.trials
+        limit = self._account.budget.trials
         if limit is None:
             return False
         return self._queues.num_trained + num_running >= limit and self._is_work_left
@@ -86,12 +86,12 @@ class BudgetWatch:
             None if neither is known. GPU-hours are counted at the rate of this run.
         """
         left = [] if seconds_left is None else [seconds_left]
-        if self._account.limits.wall_hours is not None:
-            whole = self._account.limits.wall_hours * SECONDS_PER_HOUR
+        if self._account.budget.wall_hours is not None:
+            whole = self._account.budget.wall_hours * SECONDS_PER_HOUR
             left.append(whole - self._account.wall_seconds())
         gpus = self._account.gpus_at_a_time()
-        if self._account.limits.gpu_hours is not None and gpus:
-            whole = self._account.limits.gpu_hours * SECONDS_PER_HOUR
+        if self._account.budget.gpu_hours is not None and gpus:
+            whole = self._account.budget.gpu_hours * SECONDS_PER_HOUR
             left.append((whole - self._account.gpu_seconds()) / gpus)
         return max(0.0, min(left)) if left else None
 
@@ -100,10 +100,8 @@ class BudgetWatch:
         spent = [use for use in self.uses() if use.limit is not None and use.used >= use.limit]
         used = ", ".join(map(str, spent))
         keys = " or ".join(_KEYS[use.what] for use in spent)
-        part = self._account.part
-        whose = "The budget" if part.is_whole else f"The budget of part {part}"
         return (
-            f"{whose} is used up: {used}. {self._queues.num_done} of"
+            f"The budget is used up: {used}. {self._queues.num_done} of"
             f" {self._queues.num_planned} trials are done. With a larger {keys} the same command"
             " resumes the study."
         )

@@ -1,10 +1,9 @@
-"""The blocks and searches of a study or of a part of it: the cross product of its lists."""
+"""The blocks and searches of a study: the cross product of its lists."""
 
 import itertools
 from dataclasses import replace
 
 from orchestrator.ids_and_seeds import seed_for
-from orchestrator.results.records.runs import WHOLE, Part
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.study import Block, Search, Study
 from trainables.settings.trial_settings import UNTRAINED, DatasetSettings, ProtocolSettings
@@ -13,29 +12,25 @@ from trainables.settings.trial_settings import UNTRAINED, DatasetSettings, Proto
 NUM_FINALISTS = 2
 
 
-def blocks(study: Study, part: Part = WHOLE) -> tuple[Block, ...]:
+def blocks(study: Study) -> tuple[Block, ...]:
     """Every data set x backbone x embedding dimension x image size, in the study file's order.
-
-    Part i/n of a study has its i-th block and every n-th after that: so data sets, backbones and
-    dimensions, of which some cost much more than others, are spread over all parts.
 
     Raises:
         TrialInputError: a data set is unknown, or its options are wrong.
     """
-    every = tuple(
+    return tuple(
         Block(dataset=dataset.label, backbone=backbone.name, embedding_dim=dim, image_size=size)
         for dataset in study.datasets
         for backbone, dim, size in itertools.product(
             study.backbones, study.embedding_dims, _image_sizes_of(study, dataset)
         )
     )
-    return every[part.number - 1 :: part.of]
 
 
-def searches(study: Study, part: Part = WHOLE) -> tuple[Search, ...]:
+def searches(study: Study) -> tuple[Search, ...]:
     """Every search: block by block, loss by loss, protocol by protocol, repeat by repeat."""
     crossed = itertools.product(
-        blocks(study, part), study.loss_names, study.protocols, range(study.search.repeats)
+        blocks(study), study.loss_names, study.protocols, range(study.search.repeats)
     )
     return tuple(
         Search(block=block, loss=loss, protocol=protocol.label, repeat=repeat)
@@ -46,12 +41,6 @@ def searches(study: Study, part: Part = WHOLE) -> tuple[Search, ...]:
 def baseline_search(study: Study, block: Block) -> Search:
     """What baseline trials of a block have in place of a search."""
     return Search(block=block, loss=UNTRAINED, protocol=study.protocols[0].label, repeat=0)
-
-
-def search_ids(study: Study, part: Part) -> frozenset[str]:
-    """Ids of the searches of a part, those of its baseline trials included."""
-    baselines = (baseline_search(study, block) for block in blocks(study, part))
-    return frozenset(search.id for search in (*searches(study, part), *baselines))
 
 
 def dataset_of(study: Study, block: Block) -> DatasetSettings:

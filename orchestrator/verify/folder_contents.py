@@ -11,15 +11,14 @@ from orchestrator.verify.findings import Findings, some_of
 
 _FOLDERS = {
     *("asks", "attempts", "checkpoints", "code", "compacted", "embeddings", "lock", "logs"),
-    *("models", "parts", "retried", "runs", "trials", "trials_segments"),
+    *("models", "retried", "runs", "trials", "trials_segments"),
 }
 # What podium reads or writes. Whether a file fits its name is for its reader to say.
 _FILES = re.compile(
     r"(store|provenance|lock|runs)\.json|(study|control)\.yaml|report\.html|\.lock-guard"
     r"|trials/[^/]+/[^/]+\.parquet"
     r"|(asks|attempts|retried)/[^/]+/[^/]+\.json"
-    r"|(asks|attempts|runs|lock|parts)/[^/]+\.json"
-    r"|parts/(\.[^/]+\.guard|[^/]+/[^/]+\.json)"
+    r"|(asks|attempts|runs|lock)/[^/]+\.json"
     r"|checkpoints/[^/]+/(state|unusable)\.pt"
     r"|(models|embeddings)/[^/]+\.safetensors"
     r"|(compacted|trials_segments)/[^/]+\.(parquet|(trials|counts)\.json)|compacted/manifest\.json"

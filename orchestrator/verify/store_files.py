@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from orchestrator.results.locks.lock_owner import is_dead
-from orchestrator.results.locks.study_lock import lock_file, lock_owners
+from orchestrator.results.locks.study_lock import lock_file, lock_owner
 from orchestrator.results.records.provenance_record import check_versions
 from orchestrator.results.records.runs import Run, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
@@ -80,18 +80,13 @@ def check_leftovers(paths: StudyPaths, findings: Findings) -> None:
 
 
 def check_locks(paths: StudyPaths, findings: Findings) -> None:
-    """The processes that hold the lock of the study or of a part of it, if any."""
+    """The process that holds the lock of the study, if any."""
     with findings.reading(paths.lock):
-        for part, owner in lock_owners(paths).items():
-            place = lock_file(paths, part).place
-            if is_dead(owner):
-                advice = "the next run takes it over"
-                findings.note(place, f"left by {owner}, which is dead", advice)
-            else:
-                findings.note(
-                    place,
-                    f"held by {owner}: work in progress is shown as it was found",
-                )
+        owner, place = lock_owner(paths), lock_file(paths).place
+        if owner is not None and is_dead(owner):
+            findings.note(place, f"left by {owner}, which is dead", "the next run takes it over")
+        elif owner is not None:
+            findings.note(place, f"held by {owner}: work in progress is shown as it was found")
 
 
 def _note_missing_checksums(paths: StudyPaths, findings: Findings) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 import polars as pl
 
 from orchestrator.results.records.asks import Ask, file_of_ask
-from orchestrator.results.records.runs import ESTIMATE
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.blocks import searches
 from orchestrator.study.budget import with_trials_per_search
@@ -48,7 +47,7 @@ def check_groups(trials: StoredTrials, findings: Findings) -> None:
 def check_lost_rows(stored: StoredStudy, findings: Findings) -> None:
     """Runs count a trial once its row is committed, so there are at least as many rows.
 
-    Failures may be withdrawn, and an estimate counts attempts: both are left out. Rows of a file
+    Failures may be withdrawn, so they are left out. Rows of a file
     that cannot be read were reported with it.
     """
     if findings.problems:
@@ -56,7 +55,6 @@ def check_lost_rows(stored: StoredStudy, findings: Findings) -> None:
     counted = sum(
         spent.tries
         for run in stored.runs
-        if run.number != ESTIMATE
         for spent in run.spent
         if spent.use in ("complete", "pruned")
     )

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from orchestrator.results.records.runs import Part, parse_part
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import check_writable, exists
 from orchestrator.results.storage.locations import Place, RemotePath, parse_place
@@ -162,7 +161,6 @@ class Study:
         local: bool = False,
         address: str | None = None,
         retry_failed: bool | Collection[str] = False,
-        part: str = "1/1",
         on_event: "Callable[[Event], object] | None" = None,
         progress: bool = True,
     ) -> "Results":
@@ -178,8 +176,6 @@ class Study:
             address: Ray cluster to join (``auto`` finds it); None starts one on this machine.
             retry_failed: whether to train failed trials again from scratch, or the causes of the
                 failures that are retried.
-            part: which part of the study's blocks to run, such as ``2/3``: others may be run at
-                the same time, from here or other machines; by default the whole study.
             on_event: is called in this thread with everything that happens: see `podium.Event`.
                 An error that it raises stops the run, and is raised here.
             progress: whether to show messages and how far the study is, in a terminal or in a
@@ -198,7 +194,6 @@ class Study:
             raise PodiumError(
                 f"local trains in this process, address {address} in a cluster: give one of them"
             )
-        wanted = parse_part(part)
         causes = None if retry_failed is False else [] if retry_failed is True else retry_failed
         with messages_shown(logging.INFO if progress else logging.WARNING):
             try:
@@ -207,7 +202,6 @@ class Study:
                         _console(signals, on_event, progress=progress),
                         local=local,
                         address=address,
-                        part=wanted,
                         retried_causes=causes,
                     )
             except Stopped:
@@ -234,7 +228,6 @@ class Study:
         *,
         local: bool,
         address: str | None,
-        part: Part,
         retried_causes: Collection[str] | None,
     ) -> bool:
         """Whether the run came to its end, or to that of its budget, and was not interrupted."""
@@ -249,7 +242,6 @@ class Study:
             _local_executor(self.resolved) if local else _ray(self.resolved, paths, address),
             console,
             trains_here=address is None,
-            part=part,
             retried_causes=retried_causes,
         )
         _remember_seconds(self.resolved, self.folder, started)

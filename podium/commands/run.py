@@ -44,14 +44,6 @@ def command(
             help="Train failed trials again from scratch, once what they failed for is fixed.",
         ),
     ] = False,
-    part: Annotated[
-        str,
-        typer.Option(
-            metavar="I/N",
-            help="Run the I-th of N parts of the blocks; other parts may run at the same time.",
-            show_default=False,
-        ),
-    ] = "1/1",
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Print the result, warnings and errors alone.")
     ] = False,
@@ -70,9 +62,6 @@ def command(
 
     A trial that failed stays failed until --retry-failed: then it is trained again under its id,
     its failure stays on record, and trials that succeeded are not touched.
-
-    With --part several drivers, on one machine or many, run one study: part I/N has the I-th of
-    its blocks (data set x backbone x dimension x image size) and every N-th after that.
     """
     if causes and not retry_failed:
         raise PodiumError(
@@ -88,7 +77,6 @@ def command(
             local=local,
             address=address,
             retry_failed=causes or retry_failed,
-            part=part,
             progress=not quiet,
             on_event=lambda event: events.append(event) if event.kind == "study ended" else None,
         )
@@ -96,21 +84,9 @@ def command(
     assert end.progress is not None, "the end of a study comes with its counts"
     if end.out_of_budget is not None:
         return INTERRUPTED
-    if left := _left(part, loaded.folder):
-        say(left)
-    elif not no_report:
+    if not no_report:
         _answer(loaded.folder)
     return _SOME_FAILED if end.progress.failed else _DONE
-
-
-def _left(given: str, folder: "Place") -> str:
-    """What other parts of the study have to do yet; empty for nothing."""
-    from orchestrator.results.records.runs import parse_part
-    from orchestrator.results.records.store_paths import StudyPaths
-    from orchestrator.run.study_parts import parts_left
-
-    part = parse_part(given)
-    return "" if part.is_whole else parts_left(StudyPaths(folder), part)
 
 
 def _answer(folder: "Place") -> None:

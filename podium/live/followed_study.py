@@ -17,9 +17,8 @@ from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results_tools.stored_studies import (
     State,
     ended_state,
-    hosts_text,
     planned_trials,
-    running_owners,
+    running_owner,
 )
 from orchestrator.results_tools.study_spending import budget_use
 from orchestrator.run.study_control import control_text, parsed_control, search_names
@@ -105,8 +104,8 @@ class FollowedStudy:
             rows = self._reader.summarise(lambda rows: rows.select(*_COLUMNS, "ended_at"))
             self._rows, self._files = rows.sort("ended_at", descending=True), files
         runs = read_runs(paths)
-        owners = running_owners(paths, [file.changed_at for file in stored_files(paths.runs)])
-        run = runs[-1] if owners and runs else None
+        owner = running_owner(paths, [file.changed_at for file in stored_files(paths.runs)])
+        run = runs[-1] if owner and runs else None
         known = set(self._rows["trial_id"])
         started = [it for it in (run.running if run else ()) if it.trial_id not in known]
         control, changes = self._control()
@@ -114,13 +113,13 @@ class FollowedStudy:
         failed = self._rows.filter(pl.col("state") == "FAILED")
         num_trials, planned = self._rows.height, planned_trials(self._study)
         state: State = (
-            "running" if owners else ended_state(paths, runs, num_trials, planned, failed.height)
+            "running" if owner else ended_state(paths, runs, num_trials, planned, failed.height)
         )
         return StudyView(
             name=self._study.name,
             folder=str(paths.folder),
             state=state,
-            running_on=hosts_text(owners),
+            running_on=owner.host if owner else None,
             progress=StudyProgress(
                 searches=self._searches(started, control, is_over=state in ENDED),
                 trials_done=num_trials,

@@ -9,17 +9,13 @@ def spent_lines(spent: SpentStatus) -> Iterator[str]:
     """Totals by use, what is left of the budget, and searches that ended early."""
     if spent.trial_hours or spent.num_runs:
         amount, unit = _unit(spent)
-        text = f"spent {sum(of[amount] for of in spent.uses.values()):.3g} {unit}"
-        if spent.wall_hours is not None:
-            plural = "s" if spent.num_runs != 1 else ""
-            text += f" in {spent.num_runs} run{plural} of {spent.wall_hours:.3g} hours"
+        plural = "s" if spent.num_runs != 1 else ""
+        text = (
+            f"spent {sum(of[amount] for of in spent.uses.values()):.3g} {unit}"
+            f" in {spent.num_runs} run{plural} of {spent.wall_hours:.3g} hours"
+        )
         parts = [f"{use} {of[amount]:.3g}" for use, of in spent.uses.items() if of["tries"]]
         yield f"{text}: {', '.join(parts)}" if parts else text
-        if spent.is_estimate:
-            yield (
-                "partly estimated by the training time of rows: runs of early versions of podium "
-                "did not record what they spent"
-            )
     if spent.budget:
         yield f"budget: {', '.join(map(str, spent.budget))}"
     for search, trials in spent.cut_short.items():

@@ -8,7 +8,6 @@ from pathlib import Path
 import polars as pl
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.runs import WHOLE, Part
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.run_study import Console, RunEnd, run_study
@@ -94,7 +93,6 @@ def run_here(
     clock: Callable[[], float] = time.monotonic,
     say: Callable[[str], object] = lambda line: None,
     retried_causes: Collection[str] | None = None,
-    part: Part = WHOLE,
 ) -> RunEnd:
     """Run a study in this process with simulated training."""
 
@@ -104,7 +102,6 @@ def run_here(
         start_executor=lambda: executor or InProcessExecutor(simulated_trial),
         console=Console(say=say),
         trains_here=True,
-        part=part,
         retried_causes=retried_causes,
         clock=clock,
     )

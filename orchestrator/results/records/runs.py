@@ -1,13 +1,10 @@
-"""Runs: each start of the study or of a part of it, with what it spent and how it ended.
+"""Runs: each start of the study, with what it spent and how it ended.
 
-Numbers count from 1. Number 0 is no run: it holds an estimate of what was spent before podium
-recorded runs, in folders of such versions. ``runs.json`` holds the last number, so that runs that
-were lost are noticed: a budget must not be spent anew. Folders of older versions have none.
+Numbers count from 1. ``runs.json`` holds the last number, so that runs that were lost are noticed:
+a budget must not be spent anew.
 """
 
 import math
-import re
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -28,16 +25,14 @@ from orchestrator.results.storage.checksummed_text import (
     write_checksummed,
 )
 from orchestrator.results.storage.files import list_names
-from podium.errors import CorruptFileError, PodiumError
+from podium.errors import CorruptFileError
 
 HOURS = ("gpu_hours", "wall_hours")
 """Limits of time in a budget."""
-ESTIMATE = 0
-"""Number of the estimate of what was spent before runs were recorded."""
 
 _LIMITS = ("gpu_hours", "wall_hours", "trials")
 
-RunEnding = Literal["finished", "interrupted", "budget", "error", "estimate"]
+RunEnding = Literal["finished", "interrupted", "budget", "error"]
 Use = Literal[
     "complete",  # became the row of a trial that ended by itself
     "pruned",  # became the row of a trial that was stopped early
@@ -45,66 +40,6 @@ Use = Literal[
     "repeated",  # was lost with its worker or node, or made again for another reason
     "unfinished",  # was left when the run ended
 ]
-
-
-_PART = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
-_PART_NAME = re.compile(r"(\d+)-of-(\d+)")
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Part:
-    """The part of a study's blocks that one run drives, the i-th of n: every n-th block.
-
-    Attributes:
-        number: which part, from 1.
-        of: number of parts; of a run that drives the whole study it is 1.
-    """
-
-    number: int
-    of: int
-
-    def __str__(self) -> str:
-        """``2/3``."""
-        return f"{self.number}/{self.of}"
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether it is the whole study."""
-        return self.of == 1
-
-    @property
-    def name(self) -> str:
-        """The part in names of files: ``2-of-3``."""
-        return f"{self.number}-of-{self.of}"
-
-    @property
-    def all(self) -> "tuple[Part, ...]":
-        """The parts that it makes up the study with, itself included, in order."""
-        return tuple(Part(number, self.of) for number in range(1, self.of + 1))
-
-    @classmethod
-    def named(cls, name: str) -> "Part | None":
-        """The part whose files have a name; None if it is none of a part."""
-        found = _PART_NAME.fullmatch(name)
-        return cls(int(found[1]), int(found[2])) if found else None
-
-
-WHOLE = Part(1, 1)
-"""The whole study."""
-
-
-def parse_part(text: str) -> Part:
-    """The part that a text such as ``2/3`` names.
-
-    Raises:
-        PodiumError: it is no part.
-    """
-    found = _PART.fullmatch(text)
-    if found is None or int(found[1]) > int(found[2]):
-        raise PodiumError(
-            f"a part must be i/n with whole numbers and 1 <= i <= n, such as 2/3; got {text!r}"
-        )
-    return Part(int(found[1]), int(found[2]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,15 +111,6 @@ def _running(name: str, rows: Any) -> tuple[StartedTrial, ...]:
     return tuple(checked_row(StartedTrial, name, row) for row in rows)
 
 
-def _part(name: str, values: Any) -> Part:
-    if not isinstance(values, dict) or values.keys() != {"number", "of"}:
-        raise ValueError(f"{name} must hold number and of")
-    part = Part(**checked(values, {"number": count, "of": count}))
-    if not 1 <= part.number <= part.of:
-        raise ValueError(f"{name} must be one of 1 to n; got {part}")
-    return part
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One run of a study.
@@ -206,7 +132,6 @@ class Run:
         seconds_left: estimated time until the study or its budget ends; None if not known.
         part_done: part of the seconds of all trials that is done, in [0, 1]; None if not known.
         running: trials that workers had when this was written; empty once the run ended.
-        part: which blocks it drives.
     """
 
     number: int
@@ -225,7 +150,6 @@ class Run:
     seconds_left: float | None = None
     part_done: float | None = None
     running: Annotated[tuple[StartedTrial, ...], _running] = ()
-    part: Annotated[Part, _part] = WHOLE
 
 
 _KIND = RecordKind(
@@ -234,8 +158,6 @@ _KIND = RecordKind(
     plural="runs",
     title="run {0.number}",
     place=lambda paths, it: paths.run(it.number),
-    may_lack_defaults=True,  # the cancelled searches, what runs, and the part
-    left_out=("part",),
 )
 
 
@@ -260,7 +182,7 @@ def read_runs(paths: StudyPaths) -> list[Run]:
     last = _run_count(paths)
     files = [paths.runs / name for name in list_names(paths.runs, ".json")]
     runs = sorted(_KIND.read_many(paths, files), key=lambda run: run.number)
-    _check_complete(paths, [run.number for run in runs if run.number != ESTIMATE], last)
+    _check_complete(paths, [run.number for run in runs], last)
     return runs
 
 
@@ -268,33 +190,16 @@ def next_number(paths: StudyPaths) -> int:
     """The number of a run that begins now, while no other run begins."""
     names = list_names(paths.runs, ".json")
     numbers = [int(stem) for name in names if (stem := name.removesuffix(".json")).isdecimal()]
-    return max(numbers, default=ESTIMATE) + 1
-
-
-def latest_runs(runs: Sequence[Run]) -> tuple[Run, ...]:
-    """The runs by which a study is as it is: the last one, or the last of each part.
-
-    Args:
-        runs: all runs of the study, in order.
-
-    Returns:
-        By part; of a part that did not begin since the study was last run otherwise, none.
-    """
-    latest: dict[Part, Run] = {}
-    for run in runs:
-        if any(part.of != run.part.of for part in latest):
-            latest.clear()
-        latest[run.part] = run
-    return tuple(latest[part] for part in sorted(latest))
+    return max(numbers, default=0) + 1
 
 
 def cancelled_searches(runs: Sequence[Run]) -> dict[str, int]:
-    """Id of each search that the user cancelled -> its trials then, as the latest runs have it.
+    """Id of each search that the user cancelled -> its trials then, as the latest run has it.
 
     Args:
         runs: all runs of the study, in order.
     """
-    return {name: had for run in latest_runs(runs) for name, had in run.cancelled_searches.items()}
+    return dict(runs[-1].cancelled_searches) if runs else {}
 
 
 def ended_searches(runs: Iterable[Run], budget: Mapping[str, float | None]) -> dict[str, int]:
@@ -314,23 +219,9 @@ def ended_searches(runs: Iterable[Run], budget: Mapping[str, float | None]) -> d
     return ended
 
 
-def wall_seconds_of(runs: Iterable[Run], part: Part = WHOLE) -> float:
-    """Seconds that runs took one after the other.
-
-    Those of parts are side by side, so of each number of parts the seconds of one count: of the
-    part that is asked for, and otherwise of the one that took longest.
-
-    Args:
-        runs: runs of the study.
-        part: whose seconds are wanted; by default those of the whole study.
-    """
-    of_parts: defaultdict[int, defaultdict[Part, float]] = defaultdict(lambda: defaultdict(float))
-    for run in runs:
-        of_parts[run.part.of][run.part] += run.seconds
-    return sum(
-        seconds[part] if part.of == of and not part.is_whole else max(seconds.values())
-        for of, seconds in of_parts.items()
-    )
+def wall_seconds_of(runs: Iterable[Run]) -> float:
+    """Seconds that runs took one after the other."""
+    return sum(run.seconds for run in runs)
 
 
 def _run_count(paths: StudyPaths) -> int:
@@ -352,9 +243,7 @@ def _check_complete(paths: StudyPaths, numbers: Sequence[int], last: int) -> Non
     if missing <= max([last, *numbers]):
         raise CorruptFileError(
             f"{paths.run(missing)} is missing, while there were {max([last, *numbers])} runs: what"
-            " it spent would be spent again. Restore the file from a copy; if there is none,"
-            f" delete {paths.runs.name}/ and {paths.run_count.name}: then what was spent is"
-            " estimated from the trials"
+            " it spent would be spent again. Restore the file from a copy"
         )
 
 

@@ -10,8 +10,6 @@
         code/<fingerprint>/<module>.py                copies of it, which are never imported
         control.yaml      what the user changes while it runs
         lock/             the same in a remote store, which has no lock.json
-        parts/<i>-of-<n>.json     who is running a part of it; in a remote store a folder each
-        parts/turn.json           which of those starts, ends or compacts now; the same
         trials/search=<search>/<trial_id>.parquet     one trial = one file = one row
         asks/<search>/<index>.json                    what the index-th suggestion became
         asks/<search>.json                            the first of them, or all, in one file
@@ -85,7 +83,6 @@ class StudyPaths:
     # a driver that was held up must not write an old version.
     lock_guard = _Inside(".lock-guard")
     lock_generations = _Inside("lock")  # in remote stores
-    parts = _Inside("parts")  # locks of those who run a part each
 
     trials = _Inside("trials")
     asks = _Inside("asks")

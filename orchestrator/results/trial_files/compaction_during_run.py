@@ -3,7 +3,6 @@
 import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from types import TracebackType
 from typing import Self
 
@@ -12,7 +11,7 @@ import pyarrow as pa
 from orchestrator.results.records.asks import Ask
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.compaction import compact_loose, finish_compaction
+from orchestrator.results.trial_files.compaction import compact_loose
 from orchestrator.results.trial_files.compaction_manifest import (
     TRIALS_PER_SEGMENT,
     take_inventory,
@@ -36,18 +35,11 @@ class CompactionDuringRun:
     Args:
         paths: paths of the results folder, without what a killed compaction leaves.
         check_ownership: raises if another process owns the study by now; called in the thread.
-        turn: what is entered to compact: other processes that run parts of the study do too.
     """
 
-    def __init__(
-        self,
-        paths: StudyPaths,
-        check_ownership: Callable[[], object],
-        turn: Callable[[], AbstractContextManager[object]] = nullcontext,
-    ) -> None:
+    def __init__(self, paths: StudyPaths, check_ownership: Callable[[], object]) -> None:
         self._paths = paths
         self._check_ownership = check_ownership
-        self._turn = turn
         self._loose: dict[str, Place] = {}
         self._rows: dict[str, pa.Table] = {}
         self._kept_bytes = 0
@@ -129,12 +121,10 @@ class CompactionDuringRun:
         searches: Mapping[str, SearchRecords],
     ) -> None:
         try:
-            with self._turn():
-                finish_compaction(self._paths)  # of a part that was killed meanwhile
-                if not self._knows_earlier:  # listed once, and only where trials fill a segment
-                    gathered |= take_inventory(self._paths).loose
-                    self._knows_earlier = True
-                compact_loose(self._paths, gathered, self._check, rows)
+            if not self._knows_earlier:  # listed once, and only where trials fill a segment
+                gathered |= take_inventory(self._paths).loose
+                self._knows_earlier = True
+            compact_loose(self._paths, gathered, self._check, rows)
             gather_searches(self._paths, searches, self._check)
         except _Abandoned:
             pass

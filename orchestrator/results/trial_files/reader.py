@@ -75,7 +75,6 @@ RUN_COLUMNS = pl.Schema(
         ("budget_trials", pl.Int64()),
         ("trials_per_search", pl.Int32()),
         ("num_ended_searches", pl.Int32()),
-        ("part", pl.String()),
     ]
 )
 SPENDING_COLUMNS = pl.Schema(
@@ -367,7 +366,7 @@ def runs_frame(runs: Sequence[Run]) -> pl.LazyFrame:
             *(run.number, run.started_at, run.host, run.pid, run.podium_version),
             *(run.seconds, run.end),
             *(run.budget.get(name) for name in ("gpu_hours", "wall_hours", "trials")),
-            *(run.trials_per_search, len(run.ended_searches), str(run.part)),
+            *(run.trials_per_search, len(run.ended_searches)),
         )
         for run in runs
     ]

@@ -89,26 +89,13 @@ def test_a_finished_study_writes_no_further_run(tmp_path):
     assert [one.end for one in runs_of(tmp_path)] == ["finished"]
 
 
-def test_a_folder_from_before_there_were_accounts_is_estimated_by_its_rows(tmp_path):
+def test_trials_whose_runs_are_lost_are_not_paid_for_anew(tmp_path):
     study = replace(MANY, search=replace(MANY.search, trials=2))
     run(study, tmp_path)
     shutil.rmtree(tmp_path / STUDY.name / "runs")
     (tmp_path / STUDY.name / "runs.json").unlink()
-    seconds = rows(tmp_path)["seconds"].sum()
-    status = status_of(study, tmp_path)
-    assert status.is_estimate
-    assert status.wall_hours is None
-    assert status.gpu_hours == pytest.approx(0.5 * seconds / HOUR)
-    # It stays known when runs are written down from now on.
-    more = replace(study, search=replace(study.search, trials=3))
-    run(more, tmp_path)
-    assert [(one.number, one.end) for one in runs_of(tmp_path)] == [
-        (0, "estimate"),
-        (1, "finished"),
-    ]
-    after = status_of(more, tmp_path)
-    assert after.is_estimate
-    assert after.gpu_hours > status.gpu_hours
+    with pytest.raises(CorruptFileError, match="holds no account of a run, while"):
+        run(study, tmp_path)
 
 
 def test_status_tells_uses_limits_and_who_ended_early(tmp_path):

@@ -64,35 +64,6 @@ def test_a_results_folder_continues_without_its_study_file(finished_run, tmp_pat
     assert pl.read_parquet(f"{moved}/**/*.parquet").equals(before)
 
 
-def test_parts_of_a_study_are_run_one_by_one_and_the_last_says_who_leads(tmp_path):
-    two_blocks = STUDY.replace("[8]", "[8, 16]").replace("trials: 3", "trials: 1")
-    (tmp_path / "tiny.yaml").write_text(two_blocks.replace("seeds: 2", "seeds: 1"))
-    first = podium("run", "tiny.yaml", "--local", "--part", "1/2", cwd=tmp_path)
-    assert (first.returncode, first.stdout) == (
-        0,
-        "Not finished yet: part 2/2 (not running).\n",
-    ), first.stderr
-    assert json.loads(podium("status", "--json", cwd=tmp_path).stdout)[0]["state"] == "stopped"
-    second = podium("run", "tiny.yaml", "--local", "--part", "2/2", cwd=tmp_path)
-    assert second.returncode == 0, second.stderr
-    assert "Report: podium-results/tiny/report.html" in second.stdout
-    assert json.loads(podium("status", "--json", cwd=tmp_path).stdout)[0]["state"] == "complete"
-    done = podium("run", "tiny.yaml", "--local", "--no-report", cwd=tmp_path)
-    assert "All trials of this study are already done." in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("part", "told"),
-    [("0/2", "1 <= i <= n, such as 2/3; got '0/2'"), ("2/2", "tiny has 1, got part 2/2")],
-)
-def test_a_part_that_there_is_not_is_bad_input(tmp_path, part, told):
-    (tmp_path / "tiny.yaml").write_text(STUDY)
-    done = podium("run", "tiny.yaml", "--local", "--part", part, cwd=tmp_path)
-    assert done.returncode == 2
-    assert told in done.stderr
-    assert not (tmp_path / "podium-results" / "tiny").exists()
-
-
 def test_a_stopped_results_folder_goes_on_to_what_its_file_would_have_given(
     finished_run, tmp_path
 ):

@@ -6,15 +6,11 @@ from datetime import UTC, datetime
 import pytest
 
 from orchestrator.results.records.runs import (
-    WHOLE,
-    Part,
     Run,
     RunSpent,
     StartedTrial,
     cancelled_searches,
-    latest_runs,
     next_number,
-    parse_part,
     read_runs,
     wall_seconds_of,
     write_run,
@@ -26,7 +22,7 @@ from orchestrator.results.storage.checksummed_text import (
     write_checksummed,
 )
 from orchestrator.results.trial_files.reader import runs_frame, spending_frame
-from podium.errors import CorruptFileError, PodiumError
+from podium.errors import CorruptFileError
 
 SPENT = RunSpent(
     search="a.b",
@@ -176,78 +172,16 @@ def test_a_number_of_runs_that_is_none_is_refused(three_runs, number):
         read_runs(three_runs)
 
 
-def test_a_part_is_named_as_it_is_typed():
-    assert parse_part("2/3") == Part(2, 3)
-    assert (str(Part(2, 3)), Part(2, 3).name) == ("2/3", "2-of-3")
-    assert Part.named("2-of-3") == Part(2, 3)
-    assert Part.named("turn") is None
-    assert parse_part("1/1") == WHOLE
-
-
-@pytest.mark.parametrize(
-    "text", ["", "2", "0/2", "3/2", "1/0", "-1/2", "1/2/3", " 1/2", "a/b", "01/2"]
-)
-def test_what_is_no_part_is_an_error(text):
-    with pytest.raises(PodiumError, match="a part must be i/n with whole numbers and 1 <= i <= n"):
-        parse_part(text)
-
-
-def test_a_run_of_a_part_comes_back(paths):
-    write_run(paths, run := replace(RUN, part=Part(2, 3)))
-    assert read_runs(paths) == [run]
-
-
-def test_a_run_of_the_whole_study_is_written_as_before_there_were_parts(paths):
-    write_run(paths, RUN)
-    assert "part" not in read_checksummed(paths.run(1))
-
-
-@pytest.mark.parametrize("part", [None, {}, {"number": 3, "of": 2}, {"number": 0, "of": 2}])
-def test_a_run_of_no_part_is_refused(paths, part):
-    write_run(paths, RUN)
-    values = read_checksummed(paths.run(1))
-    write_checksummed(paths.run(1), {**values, "part": part})
-    with pytest.raises(CorruptFileError, match="is no run: part must"):
-        read_runs(paths)
-
-
 def test_a_run_that_begins_gets_the_number_after_the_last(paths):
     assert next_number(paths) == 1
-    for number in (0, 1, 2):
+    for number in (1, 2):
         write_run(paths, replace(RUN, number=number))
     assert next_number(paths) == 3
 
 
-@pytest.mark.parametrize(
-    ("parts", "latest"),
-    [
-        ([], []),
-        (["1/1", "1/1"], [2]),
-        (["1/1", "1/2", "2/2", "1/2"], [4, 3]),
-        (["1/2", "2/2", "1/1"], [3]),
-        (["1/2", "2/2", "3/3"], [3]),
-        (["1/2", "2/2", "1/1", "2/2"], [4]),
-    ],
-)
-def test_a_study_is_as_its_last_run_or_the_last_of_each_part_left_it(parts, latest):
-    runs = [
-        replace(RUN, number=number, part=parse_part(part), cancelled_searches={part: number})
-        for number, part in enumerate(parts, start=1)
-    ]
-    assert [run.number for run in latest_runs(runs)] == latest
-    assert set(cancelled_searches(runs).values()) == set(latest)
-
-
-@pytest.mark.parametrize(
-    ("part", "seconds"),
-    [
-        (WHOLE, 10 + 7 + 4),  # the longer of two parts, and the longest of three
-        (Part(1, 2), 10 + 7 + 4),
-        (Part(2, 2), 10 + 5 + 4),
-        (Part(2, 3), 10 + 7 + 0),
-    ],
-)
-def test_of_parts_that_run_side_by_side_the_hours_of_one_count(part, seconds):
-    runs = [("1/1", 10.0), ("1/2", 3.0), ("2/2", 5.0), ("1/2", 4.0), ("3/3", 4.0), ("1/3", 2.0)]
-    found = [replace(RUN, part=parse_part(name), seconds=took) for name, took in runs]
-    assert wall_seconds_of(found, part) == seconds
+def test_the_hours_of_runs_are_added_and_the_last_one_says_what_is_cancelled():
+    first = replace(RUN, seconds=10.0, cancelled_searches={"a": 1})
+    last = replace(RUN, number=2, seconds=4.0, cancelled_searches={"b": 2})
+    assert wall_seconds_of([first, last]) == 14.0
+    assert cancelled_searches([first, last]) == {"b": 2}
+    assert cancelled_searches([]) == {}
