@@ -52,6 +52,9 @@ def check_lost_rows(stored: StoredStudy, findings: Findings) -> None:
     """
     if findings.problems:
         return
+    if len(stored.trials) and not stored.runs:
+        rule = "holds no account of a run, while there are trials"
+        findings.problem(stored.paths.runs, rule, None, "Restore the folder from a copy")
     counted = sum(
         spent.tries
         for run in stored.runs

@@ -75,8 +75,8 @@ def claims_of(tries, finals_left=4, wanting=SEARCHES):
 
 
 def shares_of(account, **limits):
-    account.limits = BudgetSettings(**limits)
-    return BudgetShares(replace(STUDY, budget=account.limits), account)
+    account.budget = BudgetSettings(**limits)
+    return BudgetShares(replace(STUDY, budget=account.budget), account)
 
 
 @settings(max_examples=25)

@@ -34,7 +34,7 @@ def runs_of(storage):
 
 def status_of(study, storage):
     folder = storage / STUDY.name
-    return spent_status(study, folder, Reader(folder), rows(storage).height)
+    return spent_status(study, folder, rows(storage).height)
 
 
 def test_a_killed_run_leaves_what_it_had_spent_but_for_moments(tmp_path):

@@ -176,11 +176,11 @@ def test_a_gap_between_runs_is_named(interrupted, tmp_path):
     assert "runs/000001.json: is missing, while there were 2 runs" in problems(paths.folder)
 
 
-def test_runs_of_an_older_podium_that_counted_none_are_sound(interrupted, tmp_path):
+def test_trials_without_any_run_are_named(interrupted, tmp_path):
     paths = copy_of(interrupted, tmp_path)
     paths.run_count.unlink()
     assert problems(paths.folder) == ""
     shutil.rmtree(paths.runs)
-    assert problems(paths.folder) == ""
-    assert not run(tmp_path).interrupted
-    assert problems(paths.folder) == ""
+    assert "runs: holds no account of a run, while there are trials" in problems(paths.folder)
+    with pytest.raises(CorruptFileError, match="holds no account of a run"):
+        run(tmp_path)
