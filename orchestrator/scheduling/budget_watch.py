@@ -12,7 +12,7 @@ class BudgetWatch:
     """The hard limit: what is used by all runs, trials that run now included.
 
     Args:
-        account: hours of all runs of a study or of a part of it, and the limits.
+        account: hours of all runs of a study, and the limits.
         queues: its trials, done and left.
 
     Attributes:

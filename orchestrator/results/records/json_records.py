@@ -6,7 +6,7 @@ gives the value back, or raises ValueError with the name, the rule and the value
 
 import json
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields
 from datetime import datetime
 from functools import cache, partial
@@ -55,7 +55,6 @@ class RecordKind(Generic[T]):
         title: format of what messages call the record ``{0}``.
         place: the file of a record.
         may_lack_defaults: whether files of earlier versions lack fields that have a default.
-        left_out: fields that files lack while they have their default, as they did before.
     """
 
     make: Callable[..., T]
@@ -64,16 +63,12 @@ class RecordKind(Generic[T]):
     title: str
     place: Callable[[StudyPaths, T], Place]
     may_lack_defaults: bool = False
-    left_out: Collection[str] = ()
 
     def values(self, record: T) -> dict[str, Any]:
         """The values of the JSON file of a record."""
-        values = asdict(record)  # type: ignore[call-overload]
-        unsaid = {field.name: field.default for field in fields(record)}  # type: ignore[arg-type]
         return {
             name: value.isoformat() if isinstance(value, datetime) else value
-            for name, value in values.items()
-            if name not in self.left_out or getattr(record, name) != unsaid[name]
+            for name, value in asdict(record).items()  # type: ignore[call-overload]
         }
 
     def write(self, paths: StudyPaths, record: T) -> None:

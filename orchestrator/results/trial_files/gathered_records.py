@@ -2,7 +2,7 @@
 
 A file for each search takes the place of one for each ask and each attempt. It is whole before
 these are deleted, and readers read both: so a process may be killed at any line, and nothing is
-lost or counted twice. Callers hold the study's lock; parts of a study have searches of their own.
+lost or counted twice. Callers hold the study's lock.
 """
 
 from collections.abc import Callable, Mapping, Sequence
