@@ -1,10 +1,9 @@
-"""The part of architecture.md that draws the rooms: what each holds, and what it may import."""
+"""The part of architecture.md that draws the rooms: what each holds."""
 
 import ast
 import textwrap
 from pathlib import Path
 
-from docs.make.markdown import table
 from tests.module_graph import PACKAGES, ROOT
 from tests.rooms import CATALOGUES, ROOMS
 
@@ -17,7 +16,7 @@ def with_rooms(page: Path) -> str:
     """The text of a page, its drawing of the rooms made anew between the two marks."""
     before, _, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
     _, _, after = rest.partition(_END)
-    return f"{before}{_BEGIN}\n{_tree()}\n{_arrows()}\n{_END}{after}"
+    return f"{before}{_BEGIN}\n{_tree()}\n{_END}{after}"
 
 
 def _tree() -> str:
@@ -42,11 +41,3 @@ def _line(room: str) -> list[str]:
 def _sentence(room: str) -> str:
     source = (ROOT / room / "__init__.py").read_text(encoding="utf-8")
     return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
-
-
-def _arrows() -> str:
-    rows = [
-        (f"`{room}`", ", ".join(f"`{other}`" for other in sorted(allowed)) or "none of ours")
-        for room, allowed in ROOMS.items()
-    ]
-    return f"{table(('room', 'may import'), rows)}\n"

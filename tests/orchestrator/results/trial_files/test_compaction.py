@@ -13,8 +13,8 @@ from orchestrator.results.trial_files.compaction import TRIALS_PER_ROW_GROUP, co
 from orchestrator.results.trial_files.integrity import check_store
 from tests.orchestrator.results.extended_stores import TRIALS, extended_store, plainly, rows_of
 from tests.orchestrator.results.file_operations import (
-    EVERY_KIND_OR_ALL,
     FULL,
+    SOME_OR_ALL,
     FileOperations,
     ended_stores,
 )
@@ -126,7 +126,7 @@ def test_readers_see_the_same_rows_between_any_two_file_operations(tmp_path, mon
     assert_same_frames(rows_of(store), before)
 
 
-@EVERY_KIND_OR_ALL
+@SOME_OR_ALL
 def test_killed_at_any_file_operation_nothing_is_lost_and_the_next_one_finishes(
     tmp_path, monkeypatch, are_all
 ):
@@ -141,7 +141,7 @@ def test_killed_at_any_file_operation_nothing_is_lost_and_the_next_one_finishes(
         assert list(store.segments.glob("*.tmp")) == []
 
 
-@EVERY_KIND_OR_ALL
+@SOME_OR_ALL
 def test_an_error_at_any_file_operation_is_raised_and_loses_nothing(
     tmp_path, monkeypatch, are_all
 ):

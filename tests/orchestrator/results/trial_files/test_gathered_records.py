@@ -25,7 +25,7 @@ from orchestrator.results.trial_files.gathered_records import SearchRecords, gat
 from orchestrator.results.trial_files.withdraw_trials import withdraw_trials
 from podium.errors import CorruptFileError, StoreError
 from tests.orchestrator.results.file_operations import (
-    EVERY_KIND_OR_ALL,
+    SOME_OR_ALL,
     FileOperations,
     ended_stores,
 )
@@ -294,7 +294,7 @@ def test_asks_that_go_are_whole_at_any_moment(tmp_path):
     assert list(read_asks(store)) == ["s1"]
 
 
-@EVERY_KIND_OR_ALL
+@SOME_OR_ALL
 def test_killed_at_any_file_operation_nothing_is_lost_or_doubled(tmp_path, monkeypatch, are_all):
     before = all_records(store_of(tmp_path / "before"))
     for store in ended_stores(tmp_path / "ended", monkeypatch, store_of, compact, are_all=are_all):

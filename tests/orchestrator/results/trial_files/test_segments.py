@@ -22,8 +22,8 @@ from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results.trial_files.withdraw_trials import withdraw_trials
 from tests.orchestrator.results.extended_stores import plainly, rows_of
 from tests.orchestrator.results.file_operations import (
-    EVERY_KIND_OR_ALL,
     FULL,
+    SOME_OR_ALL,
     FileOperations,
     ended_stores,
 )
@@ -204,7 +204,7 @@ def test_readers_and_polars_see_all_rows_between_any_two_file_operations_of_merg
     assert sum(before and not after for before, after in pairwise(readable)) == 3
 
 
-@EVERY_KIND_OR_ALL
+@SOME_OR_ALL
 def test_killed_at_any_file_operation_of_merges_the_next_one_finishes(
     tmp_path, small_segments, monkeypatch, are_all
 ):
@@ -221,7 +221,7 @@ def test_killed_at_any_file_operation_of_merges_the_next_one_finishes(
     assert readable == {False, True}
 
 
-@EVERY_KIND_OR_ALL
+@SOME_OR_ALL
 def test_a_full_disk_at_any_file_operation_of_merges_loses_nothing(
     tmp_path, small_segments, monkeypatch, are_all
 ):

@@ -19,8 +19,8 @@ from orchestrator.results.trial_files.integrity import check_store, leftover_fil
 from orchestrator.results.trial_files.unfinished_compaction import mark_unfinished, marks
 from tests.orchestrator.results.extended_stores import rows_of
 from tests.orchestrator.results.file_operations import (
-    EVERY_KIND_OR_ALL,
     FULL,
+    SOME_OR_ALL,
     FileOperations,
     ended_stores,
 )
@@ -32,6 +32,7 @@ from tests.orchestrator.results.store_rows import (
     new_store,
     row,
 )
+from tests.soak import soak
 
 NUM_TRIALS = 6
 TRIALS = [f"t{index:03d}" for index in range(NUM_TRIALS)]
@@ -115,7 +116,7 @@ def test_between_any_two_file_operations_trials_count_once_or_an_error_says_why(
     assert readable == sorted(readable[:-1], reverse=True) + readable[-1:]
 
 
-@EVERY_KIND_OR_ALL
+@SOME_OR_ALL
 def test_killed_at_any_file_operation_trials_count_once_or_an_error_says_why(
     tmp_path, monkeypatch, are_all
 ):
@@ -129,7 +130,7 @@ def test_killed_at_any_file_operation_trials_count_once_or_an_error_says_why(
     assert readable == {False, True}
 
 
-@EVERY_KIND_OR_ALL
+@SOME_OR_ALL
 def test_the_next_run_finishes_what_was_killed_without_gathering_more(
     tmp_path, monkeypatch, are_all
 ):
@@ -140,7 +141,7 @@ def test_the_next_run_finishes_what_was_killed_without_gathering_more(
         assert_same_frames(rows_of(store), before)
 
 
-@EVERY_KIND_OR_ALL
+@SOME_OR_ALL
 def test_killed_while_it_finishes_the_next_one_does(tmp_path, monkeypatch, are_all):
     def doubled(folder):
         store = half_compacted(folder)
@@ -176,7 +177,7 @@ def test_what_an_older_podium_left_twice_is_guarded_while_it_is_deleted(tmp_path
     assert counts_right_or_says_why(store)
 
 
-@EVERY_KIND_OR_ALL
+@SOME_OR_ALL
 def test_a_disk_that_is_full_leaves_nothing_that_counts_twice(tmp_path, monkeypatch, are_all):
     for store in ended_stores(
         tmp_path, monkeypatch, half_compacted, compact, are_all=are_all, error=FULL
@@ -246,7 +247,7 @@ class Listed:
 
 
 @pytest.mark.parametrize("order", [in_order_of_keys, in_order_of_folders])
-@pytest.mark.parametrize("kind", ["first", "growing", "merged"])
+@pytest.mark.parametrize("kind", ["first", "growing", *soak("merged")])
 def test_a_listing_that_takes_as_long_as_compactions_counts_each_trial_once_or_fails(
     tmp_path, monkeypatch, kind, order
 ):

@@ -12,8 +12,8 @@ from orchestrator.results.trial_files.withdraw_trials import withdraw_trials
 from podium.errors import CorruptFileError
 from tests.orchestrator.results.extended_stores import TRIALS, extended_store, plainly, rows_of
 from tests.orchestrator.results.file_operations import (
-    EVERY_KIND_OR_ALL,
     FULL,
+    SOME_OR_ALL,
     FileOperations,
     ended_stores,
 )
@@ -149,7 +149,7 @@ def left(store):
     return {trial: search for trial, search in GONE.items() if trial in present}
 
 
-@EVERY_KIND_OR_ALL
+@SOME_OR_ALL
 def test_killed_at_any_file_operation_no_other_row_is_lost_and_the_next_one_finishes(
     tmp_path, monkeypatch, are_all
 ):
@@ -163,7 +163,7 @@ def test_killed_at_any_file_operation_no_other_row_is_lost_and_the_next_one_fini
         assert plainly(store)["trial_id"].to_list() == sorted(others["trials"]["trial_id"])
 
 
-@EVERY_KIND_OR_ALL
+@SOME_OR_ALL
 def test_killed_at_any_file_operation_the_study_may_go_on_without_it(
     tmp_path, monkeypatch, are_all
 ):
@@ -177,7 +177,7 @@ def test_killed_at_any_file_operation_the_study_may_go_on_without_it(
         assert plainly(store)["trial_id"].to_list() == sorted(rows["trials"]["trial_id"])
 
 
-@EVERY_KIND_OR_ALL
+@SOME_OR_ALL
 def test_an_error_at_any_file_operation_is_raised_and_loses_no_other_row(
     tmp_path, monkeypatch, are_all
 ):
