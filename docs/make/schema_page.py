@@ -81,8 +81,7 @@ _MEANINGS = {
     "node": "Host name.",
     "device": "`cpu`, or the visible GPUs.",
     "executor": "`population` if it was trained together with others ([many heads at once]"
-    "(../how-to/frozen-features.md#many-heads-at-once)), else `single`; null in results of earlier"
-    " versions.",
+    "(../how-to/frozen-features.md#many-heads-at-once)), else `single`.",
     "started_at": "Start of the last attempt.",
     "ended_at": "Time of the commit.",
     "podium_version": "Version of podium that committed the row.",
@@ -154,7 +153,7 @@ there instead and what to do (`--json` for programs); 4: the folder cannot be re
 
 - Every file but `lock.json` and `report.html` holds a SHA-256 of itself: JSON under `sha256`, YAML in
   its last line, Parquet in its footer under `podium_seal`, weights and embeddings in their headers. So
-  a changed bit is found wherever it is. Files of earlier versions without one are read, with a note.
+  a changed bit is found wherever it is.
   Podium's own commands and `Reader` check every Parquet file before they read it; plain polars does not.
 - Hashes are recomputed: trial ids, configs, splits and protocols, if the data are here, and those of the
   copies of code in `code/`; all trials must be of the recorded code.
@@ -219,8 +218,7 @@ _RUNS_OPENING = """\
 store, and less often in a study of very many searches) and when it ends, with its SHA-256 as checksum. `Reader.runs()`:
 """
 _RUN_MEANINGS = {
-    "run": "Counts from 1. 0 is no run: an estimate, by the rows of trials, of what was spent"
-    " before there were accounts.",
+    "run": "Counts from 1.",
     "started_at": "Informative; nothing is decided by it.",
     "host": "Of the driver.",
     "pid": "Of the driver.",

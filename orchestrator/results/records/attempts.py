@@ -76,7 +76,6 @@ _KIND = RecordKind(
     plural="attempts",
     title="attempt {0.number} at trial {0.trial_id}",
     place=lambda paths, it: paths.attempt(it.trial_id, it.number),
-    may_lack_defaults=True,
 )
 
 

@@ -7,7 +7,7 @@ gives the value back, or raises ValueError with the name, the rule and the value
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cache, partial
 from types import NoneType, UnionType
@@ -54,7 +54,6 @@ class RecordKind(Generic[T]):
         plural: what messages call those that are never deleted.
         title: format of what messages call the record ``{0}``.
         place: the file of a record.
-        may_lack_defaults: whether files of earlier versions lack fields that have a default.
     """
 
     make: Callable[..., T]
@@ -62,7 +61,6 @@ class RecordKind(Generic[T]):
     plural: str
     title: str
     place: Callable[[StudyPaths, T], Place]
-    may_lack_defaults: bool = False
 
     def values(self, record: T) -> dict[str, Any]:
         """The values of the JSON file of a record."""
@@ -147,9 +145,8 @@ class RecordKind(Generic[T]):
     def _made(self, path: Place, values: Any) -> T:
         """The record of values that a file holds."""
         checks = _checks_of(self.make)
-        needed = checks.keys() - (_with_default(self.make) if self.may_lack_defaults else set())
-        if not isinstance(values, dict) or not needed <= values.keys() <= checks.keys():
-            names = ", ".join(sorted(needed))
+        if not isinstance(values, dict) or values.keys() != checks.keys():
+            names = ", ".join(sorted(checks))
             raise CorruptFileError(f"{path} is no {self.name}: it must hold {names}")
         try:
             return self.make(**checked(values, checks))
@@ -174,11 +171,6 @@ def checked(values: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str,
 def _checks_of(make: Callable[..., Any]) -> Mapping[str, Check]:
     hints = get_type_hints(make, include_extras=True)
     return {name: _check(hint) for name, hint in hints.items()}
-
-
-@cache
-def _with_default(make: Any) -> set[str]:
-    return {field.name for field in fields(make) if field.default is not MISSING}
 
 
 def _check(hint: Any) -> Check:

@@ -137,7 +137,7 @@ COST_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     ("attempts", pa.int32()),
     ("node", pa.string()),
     ("device", pa.string()),
-    ("executor", pa.string()),  # population | single; null in results of earlier versions
+    ("executor", pa.string()),  # population | single
     ("started_at", pa.timestamp("us", tz="UTC")),
     ("ended_at", pa.timestamp("us", tz="UTC")),
     ("podium_version", pa.string()),

@@ -11,7 +11,6 @@ from orchestrator.results.records.attempts import (
     read_attempts_of_trial,
     write_attempt,
 )
-from orchestrator.results.storage.files import put_json
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError
 from tests.orchestrator.results.store_rows import change_json, new_store
@@ -37,27 +36,6 @@ def test_an_attempt_is_written_at_its_start_and_again_at_its_end(tmp_path):
     write_attempt(paths, ended)
     assert read_attempt(paths, "t0", 1) == ended
     assert read_attempts_of_trial(paths, "t0") == (ended,)
-
-
-def test_attempts_from_before_causes_were_distinguished_are_read(tmp_path):
-    paths = new_store(tmp_path)
-    known = {
-        "trial_id": "t0",
-        "number": 1,
-        "node": "n1",
-        "pid": 12,
-        "device": "cpu",
-        "started_at": START.isoformat(),
-        "ended_at": None,
-        "cause": "lost",
-    }
-    put_json(paths.attempt("t0", 1), known)
-    assert read_attempt(paths, "t0", 1) == replace(RUNNING, cause="lost")
-    assert read_attempts_of_trial(paths, "t0") == (replace(RUNNING, cause="lost"),)
-    assert Reader(paths.folder).attempts().collect()["seconds"].to_list() == [None]
-    put_json(paths.attempt("t0", 1), {**known, "mood": "good"})
-    with pytest.raises(CorruptFileError, match="is no attempt: it must hold"):
-        read_attempt(paths, "t0", 1)
 
 
 def test_attempts_are_counted_and_ordered_per_trial(tmp_path):

@@ -78,22 +78,13 @@ def test_right_values_come_back_and_are_written_as_they_were(paths):
     assert list(KIND.values(thing).items()) == list(VALUES.items())
 
 
-def test_a_field_with_a_default_may_lack_in_files_of_earlier_versions_alone(paths):
+def test_every_field_must_be_there_and_no_other(paths):
     values = {name: value for name, value in VALUES.items() if name != "maybe"}
-    with pytest.raises(CorruptFileError, match="it must hold amount, choice, count, file, maybe"):
-        parsed(paths, values)
-    old = RecordKind(
-        make=Thing,
-        name="thing",
-        plural="things",
-        title="",
-        place=KIND.place,
-        may_lack_defaults=True,
-    )
-    assert parsed(paths, values, old).maybe is None
-    for wrong in ({}, {**values, "more": 1}):
-        with pytest.raises(CorruptFileError, match="it must hold amount, choice, count, file, te"):
-            parsed(paths, wrong, old)
+    for wrong in (values, {}, {**VALUES, "more": 1}):
+        with pytest.raises(
+            CorruptFileError, match="it must hold amount, choice, count, file, maybe"
+        ):
+            parsed(paths, wrong)
 
 
 def test_a_file_that_vanished_or_is_called_otherwise_is_named(paths):
