@@ -8,7 +8,6 @@ from hypothesis import HealthCheck, settings
 
 import orchestrator.executors.ray_environment  # noqa: F401 - before any test imports Ray
 from tests.browser import chromium
-from tests.firefox import firefox
 from tests.object_store import (
     azure_container,
     azurite,
@@ -23,7 +22,6 @@ __all__ = [
     "azurite",
     "bucket",
     "chromium",
-    "firefox",
     "google_bucket",
     "memory_bucket",
     "s3_service",
