@@ -1,1 +1,1 @@
-"""Tools on results folders: lists, progress, merges, Optuna's journal."""
+"""Tools on results folders: lists, progress, Optuna's journal."""
