@@ -168,7 +168,7 @@ def _append(storage: JournalStorage, reader: Reader, study: Study) -> JournalUpd
 
 
 def _searches_in(rows: pl.DataFrame, study: Study) -> Iterator[Search]:
-    """Searches of the trials, which merged or rewritten studies may not plan any more.
+    """Searches of the trials, which changed studies may not plan any more.
 
     Raises:
         PodiumError: the study has no such data set or loss, so that ranges are unknown.

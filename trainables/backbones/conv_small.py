@@ -20,7 +20,7 @@ class ConvSmall(Backbone):
     """Three strided convolutions with batch normalisation, averaged to a 4 x 4 map: F = 1024.
 
     The quickest of a dozen small networks to learn glyphs, counted in CPU seconds: a step of 64
-    images of 32 x 32 takes about 7 ms on one core (`benchmarks/trial.py`). Averaging over the
+    images of 32 x 32 takes about 7 ms on one core. Averaging over the
     whole map instead loses about 20 points of Recall@1.
 
     Images may have any height and width that are multiples of 32. Of RGB images it sees the mean
