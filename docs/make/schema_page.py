@@ -118,10 +118,9 @@ import polars as pl
 trials = pl.read_parquet("podium-results/quickstart/**/*.parquet")
 ```
 
-While files are being gathered, and if that was killed, until the next `podium run`,
-some trials lie there twice. For that time the folder holds
-files `...unfinished-compaction.podium-run-ends-it...`, which polars, pyarrow and DuckDB refuse to read:
-an error that names one of them, and never a wrong count. Podium's own commands pass over it.
+While files are being gathered, and after a kill until the next `podium run`, some trials lie there twice. For that time
+polars, pyarrow and DuckDB refuse the folder with an error that names a file
+`...unfinished-compaction.podium-run-ends-it...`. Podium's own commands pass over it.
 
 From Python, `orchestrator.results.trial_files.reader.Reader(folder)` gives the same rows as lazy frames at any
 moment of a run, each trial once also while files are being gathered: `trials()`, and the nested
@@ -137,8 +136,7 @@ maximise first), `asks/` (which trial each suggestion became, written before it 
 `attempts/` (every attempt at a trial), `retried/` (failures after which a trial was run again),
 `runs/` (what each run spent: see the end of this page),
 `checkpoints/` (running trials only), `logs/` (what [trials](../explanation/reliability.md#logs-of-trials)
-printed), `trials_segments/` and `compacted/` (the
-gathered trials, and which they are), `report.html`.
+printed), `trials_segments/` and `compacted/` (the gathered trials), `report.html`.
 
 Recalls, nDCG, R-precision, MAP@R, NMI and F1 are 0 to 1. A number is finite or null, never NaN. In
 a study of
@@ -161,13 +159,11 @@ there instead and what to do (`--json` for programs); 4: the folder cannot be re
   hits from those of single classes, winners from their search, copies from their originals.
 - Trials that are compared share test images, weights and classes; no search has more trials than its
   budget, a trial without its record in `asks/`, or a test score (unless `quarantine` records it).
-- With `--replay` every suggestion is drawn again and must come out the same. In asynchronous order
-  that is so for `random`, `grid` and `qmc` alone: of the others the store does not say which trials
-  had ended when a suggestion was drawn.
+- With `--replay` every suggestion is drawn again and must come out the same: in asynchronous order those of `random`,
+  `grid` and `qmc` alone.
 
-`podium run` refuses damaged files by name before anything starts. Damage to a checkpoint is no
-reason: it is set aside, reported in the log and the attempt of its trial, and the trial starts from
-scratch. Whether an intact checkpoint belongs to its trial is checked by that trial alone.
+`podium run` refuses damaged files by name before anything starts. A damaged checkpoint is set aside and reported in the
+log and the attempt of its trial, which starts from scratch.
 """
 
 _ATTEMPTS_OPENING = """\
