@@ -1,16 +1,21 @@
-"""The first screen of a study of one loss: its mean score, and what tuning gains."""
+"""The first screen of a study of one loss: its scores, and what tuning gains, block by block."""
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import compress
 from typing import Any
 
 import polars as pl
 
-from analysis.page.html_page import Cell, Column, Fact, Summary, Table
+from analysis.figures.estimate import Estimate
+from analysis.figures.intervals import IntervalAxis, IntervalRow, IntervalWords, intervals_plot
+from analysis.figures.series import Series
+from analysis.page.html_page import Cell, Column, Fact, Illustration, Summary, Table
 from analysis.scores.final_scores import BASELINE
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import counted, number, range_of, signed
 
+_MOST_BLOCKS = 12  # of the picture
 _LEVELS = {
     "tuned": "test_winner",
     "published default": "test_default",
@@ -18,11 +23,14 @@ _LEVELS = {
 }
 
 
-def one_loss_summary(results: StudyResults, said: Summary) -> Summary | None:
+def one_loss_summary(
+    results: StudyResults, series: Mapping[str, Series], said: Summary
+) -> Summary | None:
     """The summary with the scores of the one loss; None of several, or before a test.
 
     Args:
         results: results of a study without a ranking.
+        series: look of each loss.
         said: what is said of any study without a ranking, whose last fact is kept.
     """
     tested = results.selection.drop_nulls("test_winner")
@@ -44,6 +52,7 @@ def one_loss_summary(results: StudyResults, said: Summary) -> Summary | None:
         verdict=f"{loss} reaches a {results.metric} of {mean} % over {blocks}{_above(gain)};"
         " there is no other loss to rank it with.",
         facts=(*facts, *said.facts),
+        picture=_picture(tested, series[loss], results.metric),
         leaderboard=_levels(tested, results.metric),
     )
 
@@ -67,6 +76,67 @@ def _above(gain: Mapping[str, Any]) -> str:
         f", {number(PERCENT * abs(gain['gain']), 1)} points{interval} {side} its published"
         f" default{doubt}"
     )
+
+
+def _picture(tested: pl.DataFrame, look: Series, metric: str) -> Illustration:
+    shown = tested.sort("block").head(_MOST_BLOCKS)
+    names = _short(shown["block"].to_list())
+    word = f"{metric}, %"
+    rows = [
+        IntervalRow(
+            name=name,
+            series=look,
+            estimate=Estimate(value=PERCENT * row["test_winner"]),
+            origin=None
+            if row["test_default"] is None
+            else Estimate(value=PERCENT * row["test_default"]),
+            columns=(number(PERCENT * row["test_winner"]), signed(_points(row["gain"]))),
+        )
+        for name, row in zip(names, shown.iter_rows(named=True), strict=True)
+    ]
+    plot = intervals_plot(
+        rows,
+        IntervalAxis(label=word, limits=(0, 100)),
+        IntervalWords(value="tuned", origin="published default", heads=(word, "Gain")),
+        name="summary-levels-plot",
+        title="Test scores by block",
+        description="One line for each block: the published default and the tuned loss on test.",
+    )
+    first = "" if len(shown) == len(tested) else f" the first {len(shown)} of"
+    return Illustration(
+        name="summary-levels",
+        plots=(plot,),
+        caption=f"{metric} on test in{first} {counted(len(tested), 'block')}: hollow with the"
+        " published default, filled tuned; each the mean of fresh seeds.",
+        table=Table(
+            name="summary-levels-table",
+            caption="The numbers of the picture",
+            columns=(*Column.texts("Block"), *Column.numbers("Default, %", "Tuned, %", "Gain")),
+            rows=tuple(
+                (
+                    Cell.word(row["block"]),
+                    Cell.share(row["test_default"]),
+                    Cell.share(row["test_winner"]),
+                    Cell.signed(_points(row["gain"])),
+                )
+                for row in shown.iter_rows(named=True)
+            ),
+        ),
+    )
+
+
+def _short(blocks: list[str]) -> list[str]:
+    """Labels of blocks without the parts that are the same in all; whole where that is all."""
+    parts = [block.split("/") for block in blocks]
+    if len({len(of_block) for of_block in parts}) > 1:
+        return blocks
+    varies = [len(set(values)) > 1 for values in zip(*parts, strict=True)]
+    kept = ["/".join(compress(of_block, varies)) for of_block in parts]
+    return kept if all(kept) else blocks
+
+
+def _points(share: float | None) -> float | None:
+    return None if share is None else PERCENT * share
 
 
 def _levels(tested: pl.DataFrame, metric: str) -> Table:

@@ -52,7 +52,7 @@ def _summary_of_losses(results: StudyResults, series: Mapping[str, Series]) -> S
         notices=notices(results),
     )
     if tournament is None:
-        return one_loss_summary(results, said) or said
+        return one_loss_summary(results, series, said) or said
     return replace(
         said,
         verdict=short_verdict(tournament, stability),
