@@ -5,18 +5,6 @@ from trainables.loss_composition.batch import Batch
 from trainables.losses.binomial_deviance import BinomialDeviance
 
 
-def test_without_margin_and_weight_it_is_the_logistic_loss_of_the_signed_cosine():
-    x, labels, _ = BATCHES["balanced"]
-    batch = Batch.of(x.double(), labels)
-    cosine = batch.normalised_BD @ batch.normalised_BD.T
-    same = labels[:, None] == labels
-    itself = torch.eye(len(labels), dtype=torch.bool)
-    sign = torch.where(same, 1.0, -1.0)
-    costs = torch.log(1.0 + torch.exp(-2.0 * sign * cosine))
-    value = BinomialDeviance(alpha=2.0, margin=0.0, negative_weight=1.0)(batch).value
-    torch.testing.assert_close(value, costs[same & ~itself].mean() + costs[~same].mean())
-
-
 def test_as_it_sharpens_the_step_becomes_a_hinge():
     x, labels, _ = BATCHES["clustered"]
     batch = Batch.of(x.double(), labels)

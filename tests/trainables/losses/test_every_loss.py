@@ -20,6 +20,7 @@ from tests.trainables.losses.loss_cases import (
     prepared_loss,
     run,
 )
+from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Loss
 from trainables.registry import load
 
@@ -221,3 +222,14 @@ def test_a_population_of_hyperparameters_by_vmap_equals_a_loop(name, batch_name)
             torch.testing.assert_close(
                 gradients[1][key][index], expected[1][key], rtol=1e-10, atol=1e-12
             )
+
+
+@pytest.mark.parametrize("name", ["fast_ap", "histogram"])
+def test_a_population_of_networks_by_vmap_equals_a_loop(name):
+    x = torch.stack([embeddings(24, seed=seed) for seed in range(3)])
+    loss = prepared_loss(name, num_classes=6)
+
+    def value(x):
+        return loss(Batch.of(x, balanced_labels())).value
+
+    torch.testing.assert_close(vmap(value)(x), torch.stack([value(one) for one in x]))

@@ -1,10 +1,7 @@
 import pytest
 import torch
-from torch.func import vmap
 
-from tests.trainables.losses.loss_cases import balanced_labels, embeddings
 from tests.trainables.losses.one_anchor import one_anchor
-from trainables.loss_composition.batch import Batch
 from trainables.losses.fast_ap import FastAp
 
 
@@ -34,12 +31,3 @@ def test_a_perfect_ranking_has_no_loss_and_no_gradient():
     (gradient,) = torch.autograd.grad(value, anchor)
     assert value == active_fraction == 0.0
     assert (gradient == 0.0).all()
-
-
-def test_a_population_of_networks_by_vmap_equals_a_loop():
-    x = torch.stack([embeddings(24, seed=seed) for seed in range(3)])
-
-    def value(x):
-        return FastAp()(Batch.of(x, balanced_labels())).value
-
-    torch.testing.assert_close(vmap(value)(x), torch.stack([value(one) for one in x]))

@@ -1,10 +1,7 @@
 import pytest
 import torch
-from torch.func import vmap
 
-from tests.trainables.losses.loss_cases import balanced_labels, embeddings
 from tests.trainables.losses.one_anchor import one_anchor
-from trainables.loss_composition.batch import Batch
 from trainables.losses.histogram import Histogram
 
 
@@ -44,12 +41,3 @@ def test_histograms_in_the_wrong_order_give_1_and_no_gradient():
 def test_only_pairs_out_of_order_are_active():
     _, batch = one_anchor(positives=[0.9, 0.0], negatives=[0.5, -0.5])
     assert Histogram()(batch).active_fraction == 0.5
-
-
-def test_a_population_of_networks_by_vmap_equals_a_loop():
-    x = torch.stack([embeddings(24, seed=seed) for seed in range(3)])
-
-    def value(x):
-        return Histogram()(Batch.of(x, balanced_labels())).value
-
-    torch.testing.assert_close(vmap(value)(x), torch.stack([value(one) for one in x]))

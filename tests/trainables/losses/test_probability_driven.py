@@ -1,24 +1,9 @@
 import torch
-from torch.nn.functional import binary_cross_entropy_with_logits
 
-from tests.trainables.losses.loss_cases import BATCHES, prepared_loss
+from tests.trainables.losses.loss_cases import prepared_loss
 from trainables.loss_composition.batch import Batch
 
 NAME = "probability_driven"
-
-
-def test_each_side_is_torchs_binary_cross_entropy():
-    x, labels, num_classes = BATCHES["clustered"]
-    batch = Batch.of(x.double(), labels)
-    loss = prepared_loss(NAME, num_classes=num_classes, dtype=torch.float64)
-    log_odds = 10.0 * batch.normalised_BD @ batch.normalised_BD.T - 5.0
-    same = labels[:, None] == labels
-    positives = log_odds[same & ~torch.eye(len(labels), dtype=torch.bool)]
-    expected = sum(
-        binary_cross_entropy_with_logits(side, torch.full_like(side, target))
-        for side, target in ((positives, 1.0), (log_odds[~same], 0.0))
-    )
-    torch.testing.assert_close(loss(batch).value, expected)
 
 
 def test_training_starts_from_the_initial_numbers():

@@ -2,17 +2,11 @@
 
 import torch
 
+from tests.trainables.losses.slow_pairs import cosine, of_all, sum_of_means
+
 
 def oracle(batch, parameters, *, alpha, margin, negative_weight):
-    positives, negatives = [], []
-    for i, x in enumerate(batch.embeddings_BD):
-        for j, y in enumerate(batch.embeddings_BD):
-            above = torch.dot(x, y) / (x.norm() * y.norm()) - margin
-            if batch.labels_B[i] != batch.labels_B[j]:
-                negatives.append(torch.log(1 + torch.exp(alpha * negative_weight * above)))
-            elif i != j:
-                positives.append(torch.log(1 + torch.exp(-alpha * above)))
-    zero = batch.embeddings_BD.sum() * 0.0
-    return sum(positives, zero) / max(1, len(positives)) + sum(negatives, zero) / max(
-        1, len(negatives)
-    )
+    positives, negatives = of_all(batch, cosine)
+    far = [torch.log(1 + torch.exp(-alpha * (s - margin))) for s in positives]
+    near = [torch.log(1 + torch.exp(alpha * negative_weight * (s - margin))) for s in negatives]
+    return sum_of_means(batch, far, near)

@@ -2,25 +2,18 @@
 
 import torch
 
+from tests.trainables.losses.slow_pairs import of_all, sum_of_means, unit_vectors
+
 
 def oracle(batch, parameters, *, distance, decay):
-    dim = batch.embeddings_BD.shape[1]
-    largest = 2.0 * dim**0.5 if distance == "l1" else 2.0
-    z = [x / x.norm() for x in batch.embeddings_BD]
-    genuine, impostors = [], []
-    for i, a in enumerate(z):
-        for j, b in enumerate(z):
-            if i == j:
-                continue
-            if distance == "l1":
-                energy = (a - b).abs().sum()
-            else:
-                energy = (a - b).square().sum().clamp(min=1e-12).sqrt()
-            if batch.labels_B[i] == batch.labels_B[j]:
-                genuine.append(2.0 / largest * energy**2)
-            else:
-                impostors.append(2.0 * largest * torch.exp(-decay / largest * energy))
-    zero = batch.embeddings_BD.sum() * 0.0
-    return sum(genuine, zero) / max(1, len(genuine)) + sum(impostors, zero) / max(
-        1, len(impostors)
-    )
+    largest = 2.0 * batch.embeddings_BD.shape[1] ** 0.5 if distance == "l1" else 2.0
+
+    def energy(a, b):
+        if distance == "l1":
+            return (a - b).abs().sum()
+        return (a - b).square().sum().clamp(min=1e-12).sqrt()
+
+    genuine, impostors = of_all(batch, energy, unit_vectors(batch))
+    pull = [2.0 / largest * e**2 for e in genuine]
+    push = [2.0 * largest * torch.exp(-decay / largest * e) for e in impostors]
+    return sum_of_means(batch, pull, push)

@@ -2,19 +2,16 @@
 
 import torch
 
+from tests.trainables.losses.slow_pairs import cosine, of_anchors
+
 
 def oracle(batch, parameters, *, gamma, margin):
     total = batch.embeddings_BD.sum() * 0.0
-    for i, x in enumerate(batch.embeddings_BD):
-        pulls, pushes = [], []
-        for j, y in enumerate(batch.embeddings_BD):
-            similarity = torch.dot(x, y) / (x.norm() * y.norm())
-            if batch.labels_B[i] != batch.labels_B[j]:
-                weight = max(0.0, similarity.item() + margin)
-                pushes.append(gamma * weight * (similarity - margin))
-            elif i != j:
-                weight = max(0.0, 1.0 + margin - similarity.item())
-                pulls.append(-gamma * weight * (similarity - (1.0 - margin)))
+    for positives, negatives in of_anchors(batch, cosine):
+        pulls = [
+            -gamma * max(0.0, 1.0 + margin - s.item()) * (s - (1.0 - margin)) for s in positives
+        ]
+        pushes = [gamma * max(0.0, s.item() + margin) * (s - margin) for s in negatives]
         exponents = [pull + push for pull in pulls for push in pushes]
         if exponents:
             # The exponents reach 1000, so the 1 is one of the exponentials.

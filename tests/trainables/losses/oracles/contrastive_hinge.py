@@ -1,16 +1,8 @@
 """Duffner et al. 2021, equation 7, pair by pair, with means over what is active."""
 
+from tests.trainables.losses.slow_pairs import of_all, squared_distance, sum_of_means, unit_vectors
+
 
 def oracle(batch, parameters, *, margin):
-    unit = [x / x.square().sum().sqrt() for x in batch.embeddings_BD]
-    positives, near = [], []
-    for i, x in enumerate(unit):
-        for j, y in enumerate(unit):
-            square = (x - y).square().sum()
-            if batch.labels_B[i] != batch.labels_B[j]:
-                if square < margin:
-                    near.append(margin - square)
-            elif i != j:
-                positives.append(square)
-    zero = batch.embeddings_BD.sum() * 0.0
-    return sum(positives, zero) / max(1, len(positives)) + sum(near, zero) / max(1, len(near))
+    positives, negatives = of_all(batch, squared_distance, unit_vectors(batch))
+    return sum_of_means(batch, positives, [margin - d for d in negatives if d < margin])

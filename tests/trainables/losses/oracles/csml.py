@@ -1,18 +1,11 @@
 """Nguyen and Bai 2010, over the number of positives: sums, weighed by a ratio."""
 
-import torch
+from tests.trainables.losses.slow_pairs import cosine, of_all, sum_of_means
 
 
 def oracle(batch, parameters, *, negative_weight):
-    positives, negatives = [], []
-    for i, x in enumerate(batch.embeddings_BD):
-        for j, y in enumerate(batch.embeddings_BD):
-            if i != j:
-                similarity = torch.dot(x, y) / (x.norm() * y.norm())
-                is_positive = batch.labels_B[i] == batch.labels_B[j]
-                (positives if is_positive else negatives).append(similarity)
-    zero = batch.embeddings_BD.sum() * 0.0
+    positives, negatives = of_all(batch, cosine)
     if not positives:
-        return negative_weight * sum(negatives, zero) / max(1, len(negatives))
+        return negative_weight * sum_of_means(batch, negatives)
     alpha = negative_weight * len(positives) / max(1, len(negatives))
-    return -(sum(positives, zero) - alpha * sum(negatives, zero)) / len(positives)
+    return -(sum(positives) - alpha * sum(negatives)) / len(positives)

@@ -1,21 +1,21 @@
 """Cakir et al. 2019: triangular pulses around every node, anchor by anchor."""
 
+from tests.trainables.losses.slow_pairs import (
+    of_anchors,
+    squared_distance,
+    sum_of_means,
+    unit_vectors,
+)
+
 
 def oracle(batch, parameters, *, bins):
-    points = [x / x.norm() for x in batch.embeddings_BD]
     width = 4.0 / bins
-    losses = []
-    for i, x in enumerate(points):
-        positives, negatives = [], []
-        for j, y in enumerate(points):
-            distance = (x - y).square().sum()
-            if batch.labels_B[i] != batch.labels_B[j]:
-                negatives.append(distance)
-            elif i != j:
-                positives.append(distance)
-        if positives:
-            losses.append(1.0 - average_precision(positives, negatives, bins, width))
-    return sum(losses, batch.embeddings_BD.sum() * 0.0) / max(1, len(losses))
+    losses = [
+        1.0 - average_precision(positives, negatives, bins, width)
+        for positives, negatives in of_anchors(batch, squared_distance, unit_vectors(batch))
+        if positives
+    ]
+    return sum_of_means(batch, losses)
 
 
 def average_precision(positives, negatives, bins, width):

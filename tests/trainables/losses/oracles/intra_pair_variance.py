@@ -1,17 +1,10 @@
 """Yu and Tao 2019, pair by pair."""
 
-import torch
+from tests.trainables.losses.slow_pairs import dot, of_all, unit_vectors
 
 
 def oracle(batch, parameters, *, positive_slack, negative_slack):
-    unit = [x / x.square().sum().sqrt() for x in batch.embeddings_BD]
-    positives, negatives = [], []
-    for i, x in enumerate(unit):
-        for j, y in enumerate(unit):
-            if batch.labels_B[i] != batch.labels_B[j]:
-                negatives.append(torch.dot(x, y))
-            elif i != j:
-                positives.append(torch.dot(x, y))
+    positives, negatives = of_all(batch, dot, unit_vectors(batch))
     value = batch.embeddings_BD.sum() * 0.0
     if positives:
         least = (1.0 - positive_slack) * sum(positives) / len(positives)

@@ -6,17 +6,12 @@ within epsilon of, a negative that comes within epsilon of some positive.
 
 import torch
 
+from tests.trainables.losses.slow_pairs import cosine, of_anchors
+
 
 def oracle(batch, parameters, *, margin, epsilon):
     total = batch.embeddings_BD.sum() * 0.0
-    for i, x in enumerate(batch.embeddings_BD):
-        positives, negatives = [], []
-        for k, y in enumerate(batch.embeddings_BD):
-            similarity = torch.dot(x, y) / (x.norm() * y.norm())
-            if batch.labels_B[i] != batch.labels_B[k]:
-                negatives.append(similarity)
-            elif i != k:
-                positives.append(similarity)
+    for positives, negatives in of_anchors(batch, cosine):
         if not positives or not negatives:
             continue
         least, most = min(positives), max(negatives)

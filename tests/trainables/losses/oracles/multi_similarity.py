@@ -2,17 +2,12 @@
 
 import torch
 
+from tests.trainables.losses.slow_pairs import cosine, of_anchors
+
 
 def oracle(batch, parameters, *, alpha, beta, margin, epsilon):
     total = batch.embeddings_BD.sum() * 0.0
-    for i, x in enumerate(batch.embeddings_BD):
-        positives, negatives = [], []
-        for j, y in enumerate(batch.embeddings_BD):
-            similarity = torch.dot(x, y) / (x.norm() * y.norm())
-            if batch.labels_B[i] != batch.labels_B[j]:
-                negatives.append(similarity)
-            elif i != j:
-                positives.append(similarity)
+    for positives, negatives in of_anchors(batch, cosine):
         if not positives or not negatives:
             continue
         least, most = min(positives), max(negatives)

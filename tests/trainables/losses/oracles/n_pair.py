@@ -2,16 +2,12 @@
 
 import torch
 
+from tests.trainables.losses.slow_pairs import dot, of_anchors
+
 
 def oracle(batch, parameters, *, norm_weight):
     terms, lengths = [], []
-    for i, x in enumerate(batch.embeddings_BD):
-        positives, negatives = [], []
-        for j, y in enumerate(batch.embeddings_BD):
-            if batch.labels_B[i] != batch.labels_B[j]:
-                negatives.append(torch.dot(x, y))
-            elif i != j:
-                positives.append(torch.dot(x, y))
+    for x, (positives, negatives) in zip(batch.embeddings_BD, of_anchors(batch, dot), strict=True):
         if not positives or not negatives:
             continue
         lengths.append(x.square().sum().sqrt())

@@ -2,14 +2,14 @@
 
 import torch
 
+from tests.trainables.losses.slow_pairs import of_anchors, squared_distance
+
 
 def oracle(batch, parameters, *, norm_weight):
     terms, lengths = [], []
-    for i, x in enumerate(batch.embeddings_BD):
-        squares = [(x - y).square().sum() for y in batch.embeddings_BD]
-        same = [bool(label == batch.labels_B[i]) for label in batch.labels_B]
-        positives = [d for j, d in enumerate(squares) if same[j] and j != i]
-        negatives = [d for j, d in enumerate(squares) if not same[j]]
+    for x, (positives, negatives) in zip(
+        batch.embeddings_BD, of_anchors(batch, squared_distance), strict=True
+    ):
         if not positives or not negatives:
             continue
         lengths.append(x.square().sum().sqrt())

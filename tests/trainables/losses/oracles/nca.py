@@ -2,19 +2,18 @@
 
 import torch
 
+from tests.trainables.losses.slow_pairs import (
+    of_anchors,
+    squared_distance,
+    sum_of_means,
+    unit_vectors,
+)
+
 
 def oracle(batch, parameters, *, softmax_scale):
-    points = [x / x.norm() for x in batch.embeddings_BD]
     losses = []
-    for i, x in enumerate(points):
-        own, every = [], []
-        for j, y in enumerate(points):
-            if i == j:
-                continue
-            weight = torch.exp(-softmax_scale * (x - y).square().sum())
-            every.append(weight)
-            if batch.labels_B[i] == batch.labels_B[j]:
-                own.append(weight)
-        if own:
-            losses.append(-torch.log(sum(own) / sum(every)))
-    return sum(losses, batch.embeddings_BD.sum() * 0.0) / max(1, len(losses))
+    for sides in of_anchors(batch, squared_distance, unit_vectors(batch)):
+        own, other = (sum(torch.exp(-softmax_scale * d) for d in side) for side in sides)
+        if sides[0]:
+            losses.append(-torch.log(own / (own + other)))
+    return sum_of_means(batch, losses)

@@ -2,20 +2,13 @@
 
 import torch
 
+from tests.trainables.losses.slow_pairs import cosine, of_all, sum_of_means
+
 
 def oracle(batch, parameters, *, initial_scale, initial_offset):
-    positives, negatives = [], []
-    for i, x in enumerate(batch.embeddings_BD):
-        for j, y in enumerate(batch.embeddings_BD):
-            if i == j:
-                continue
-            similarity = torch.dot(x, y) / (x.norm() * y.norm())
-            odds = torch.exp(parameters["scale"] * similarity + parameters["offset"])
-            if batch.labels_B[i] == batch.labels_B[j]:
-                positives.append(-torch.log(odds / (1.0 + odds)))
-            else:
-                negatives.append(-torch.log(1.0 / (1.0 + odds)))
-    zero = batch.embeddings_BD.sum() * 0.0
-    return sum(positives, zero) / max(1, len(positives)) + sum(negatives, zero) / max(
-        1, len(negatives)
-    )
+    def odds(x, y):
+        return torch.exp(parameters["scale"] * cosine(x, y) + parameters["offset"])
+
+    positives, negatives = of_all(batch, odds)
+    far = [-torch.log(o / (1.0 + o)) for o in positives]
+    return sum_of_means(batch, far, [-torch.log(1.0 / (1.0 + o)) for o in negatives])

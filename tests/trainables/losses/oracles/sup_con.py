@@ -2,19 +2,14 @@
 
 import torch
 
+from tests.trainables.losses.slow_pairs import cosine, of_anchors
+
 
 def oracle(batch, parameters, *, temperature):
     total = batch.embeddings_BD.sum() * 0.0
-    for i, x in enumerate(batch.embeddings_BD):
-        positives, negatives = [], []
-        for j, y in enumerate(batch.embeddings_BD):
-            power = torch.exp(torch.dot(x, y) / (x.norm() * y.norm()) / temperature)
-            if batch.labels_B[i] != batch.labels_B[j]:
-                negatives.append(power)
-            elif i != j:
-                positives.append(power)
+    for positives, negatives in of_anchors(batch, cosine):
         if positives and negatives:
-            everything = sum(positives) + sum(negatives)
-            logs = [torch.log(power / everything) for power in positives]
+            powers = [torch.exp(s / temperature) for s in (*positives, *negatives)]
+            logs = [torch.log(power / sum(powers)) for power in powers[: len(positives)]]
             total = total - sum(logs) / len(positives)
     return total / len(batch.labels_B)

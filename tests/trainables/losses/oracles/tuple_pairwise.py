@@ -1,23 +1,27 @@
-"""Berlemont et al. 2017: what each member adds, times how often it is in a reference's tuples."""
+"""Berlemont et al. 2017, tuple by tuple: one negative of each other class."""
 
-from collections import Counter
-
-import torch
+import itertools
 
 
 def oracle(batch, parameters, *, norm_weight):
-    outputs, labels = batch.embeddings_BD, batch.labels_B.tolist()
-    sizes = Counter(labels)
-    references = [i for i, label in enumerate(labels) if sizes[label] > 1]
-    total = outputs.sum() * 0.0
-    for i in references:
-        for j in range(len(labels)):
-            norm_cost = norm_weight * (1.0 - outputs[j].norm()) ** 2
-            product = torch.dot(outputs[i], outputs[j])
-            if i == j:
-                total = total + norm_cost
-            elif labels[i] == labels[j]:
-                total = total + ((1.0 - product) ** 2 + norm_cost) / (sizes[labels[i]] - 1)
-            else:
-                total = total + (product**2 + norm_cost) / sizes[labels[j]]
-    return total / max(1, len(references))
+    x, labels = batch.embeddings_BD, batch.labels_B.tolist()
+    by_class = {c: [x[i] for i, label in enumerate(labels) if label == c] for c in set(labels)}
+    of_references = []
+    for i, own in enumerate(labels):
+        positives = [x[j] for j, label in enumerate(labels) if label == own and j != i]
+        others = [by_class[c] for c in by_class if c != own]
+        costs = [
+            cost_of_tuple(x[i], positive, negatives, norm_weight)
+            for positive in positives
+            for negatives in itertools.product(*others)
+        ]
+        if costs:
+            of_references.append(sum(costs) / len(costs))
+    return sum(of_references, x.sum() * 0.0) / max(1, len(of_references))
+
+
+def cost_of_tuple(reference, positive, negatives, norm_weight):
+    cost = (1.0 - reference @ positive) ** 2
+    cost = cost + sum((reference @ negative) ** 2 for negative in negatives)
+    members = (reference, positive, *negatives)
+    return cost + norm_weight * sum((1.0 - output.norm()) ** 2 for output in members)
