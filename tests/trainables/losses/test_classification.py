@@ -17,10 +17,6 @@ def value_and_gradients(name, x=X, labels=LABELS, **hyperparameters):
     return value, gradients
 
 
-def assert_equal_losses(first, second):
-    torch.testing.assert_close(first, second, rtol=1e-10, atol=1e-12)
-
-
 def plane(*degrees):
     """Unit vectors at these angles."""
     angles = torch.deg2rad(torch.tensor(degrees, dtype=torch.float64))
@@ -35,19 +31,6 @@ def in_plane(name, sample_degrees, proxy_degrees, **hyperparameters):
     loss.proxies.data = plane(*proxy_degrees)
     value, gradients, _ = run(loss, plane(sample_degrees), torch.zeros(1, dtype=torch.int64))
     return value, gradients
-
-
-@pytest.mark.parametrize(
-    ("name", "no_margin"), [("cosface", {"margin": 0.0}), ("arcface", {"margin_degrees": 0.0})]
-)
-def test_without_a_margin_cosface_and_arcface_are_the_normalized_softmax(name, no_margin):
-    plain = value_and_gradients("normalized_softmax", scale=64.0)
-    assert_equal_losses(value_and_gradients(name, scale=64.0, **no_margin), plain)
-
-
-def test_proxy_nca_pp_is_the_normalized_softmax_at_twice_the_scale():
-    plain = value_and_gradients("normalized_softmax", scale=18.0)
-    assert_equal_losses(value_and_gradients("proxy_nca_pp", scale=9.0), plain)
 
 
 @pytest.mark.parametrize("scale", [1.0, 8.0])

@@ -1,25 +1,8 @@
 import pytest
 import torch
 
-from tests.trainables.losses.loss_cases import BATCHES, prepared_loss, run
 from trainables.loss_composition.batch import Batch
 from trainables.losses.dr_triplet import DRTriplet
-from trainables.registry import names
-
-
-@pytest.mark.parametrize("miner", names("miners"))
-@pytest.mark.parametrize("batch_name", ["clustered", "duplicates", "unbalanced"])
-def test_without_weight_of_the_direction_it_is_the_triplet_loss(miner, batch_name):
-    x, labels, num_classes = BATCHES[batch_name]
-    outputs = [
-        run(
-            prepared_loss(name, num_classes=num_classes, margin=0.3, miner=miner, **more),
-            x.double(),
-            labels,
-        )
-        for name, more in (("dr_triplet", {"gamma": 0.0}), ("triplet_l2", {}))
-    ]
-    torch.testing.assert_close(outputs[0], outputs[1])
 
 
 def test_hand_computed_on_the_circle():

@@ -17,17 +17,6 @@ def prepared(**hyperparameters):
     )
 
 
-def test_one_proxy_for_each_class_all_kept_is_the_normalized_softmax_of_scale_one():
-    loss = prepared(subproxies=1, ratio=1.0, regulariser=0.0)
-    plain = prepared_loss(
-        "normalized_softmax", num_classes=NUM_CLASSES, dtype=torch.float64, scale=1.0
-    )
-    plain.proxies.data = loss.proxies.data[0]
-    value, gradients, active_fraction = run(loss, X.double(), LABELS)
-    gradients["proxies"] = gradients["proxies"][0]
-    torch.testing.assert_close((value, gradients, active_fraction), run(plain, X.double(), LABELS))
-
-
 def test_all_kept_is_a_softmax_over_sums_of_cosines():
     loss = prepared(subproxies=3, ratio=1.0, regulariser=0.0)
     w_NCD = normalize(loss.proxies.data, dim=2)

@@ -7,24 +7,9 @@ from tests.trainables.losses.loss_cases import BATCHES, prepared_loss, run
 X, LABELS, NUM_CLASSES = BATCHES["clustered"]
 
 
-def run_with(name, proxies, **hyperparameters):
-    loss = prepared_loss(name, num_classes=NUM_CLASSES, dtype=torch.float64, **hyperparameters)
-    loss.proxies.data = proxies.double()
-    value, gradients, _ = run(loss, X.double(), LABELS)
-    return value, gradients
-
-
 def some_centres(num_centres):
     loss = prepared_loss("subcentre_arcface", num_classes=NUM_CLASSES, centres=num_centres)
     return loss.proxies.data
-
-
-def test_one_centre_is_arcface():
-    centres = some_centres(1)
-    shared = {"margin_degrees": 40.0, "scale": 30.0}
-    value, gradients = run_with("subcentre_arcface", centres, centres=1, **shared)
-    gradients["proxies"] = gradients["proxies"][0]
-    torch.testing.assert_close((value, gradients), run_with("arcface", centres[0], **shared))
 
 
 def test_a_centre_opposite_to_another_that_is_nearer_to_all_changes_nothing():
