@@ -12,6 +12,7 @@ from trainables.settings.trial_settings import (
     ProtocolSettings,
     TrialSettings,
 )
+from trainables.trial.run_trial import run_trial
 from trainables.trial_reports import EpochReport
 
 # How the images of tiny trials reach the network.
@@ -53,3 +54,13 @@ def untimed(reports):
         else replace(report, seconds=0.0)
         for report in reports
     ]
+
+
+def continued(settings, num_reports):
+    """All reports of a trial that was stopped after some of them, untimed."""
+    saved = []
+    interrupted = run_trial(settings, save=saved.append)
+    for _ in range(num_reports):
+        next(interrupted)
+    del interrupted
+    return untimed(run_trial(settings, resume=saved[-1]))

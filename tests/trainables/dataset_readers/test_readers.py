@@ -147,32 +147,35 @@ def test_birds_are_parted_by_class_and_not_by_the_classification_split(tmp_path)
     ]
 
 
-def test_a_bird_must_lie_in_the_folder_of_its_class(tmp_path):
-    root = trees.write_cub200(tmp_path)
-    replace(root / "CUB_200_2011" / "image_class_labels.txt", "10 4", "10 3")
-    with pytest.raises(TrialInputError, match=r"of its class, 003.Sooty_Albatross; got 004"):
-        read("cub200", root)
+BIRDS, PRODUCTS = "CUB_200_2011", "Stanford_Online_Products"
+WRONG_LINES = [
+    ("image_class_labels.txt", "10 4", "10 3", r"of its class, 003.Sooty_Albatross; got 004"),
+    ("image_class_labels.txt", "10 4\n", "", "image 10 must have a class"),
+    ("classes.txt", "2 002.Laysan_Albatross", "2", r"classes.txt, line 2 must have 2 columns"),
+    (
+        "Ebay_test.txt",
+        "image_id class_id",
+        "image class",
+        r"Ebay_test.txt must begin with the line",
+    ),
+    ("Ebay_test.txt", "6 3 2", "6 third 2", "must be whole numbers from 1 on; got 'third'"),
+]
+
+
+@pytest.mark.parametrize(("file", "old", "new", "message"), WRONG_LINES)
+def test_a_wrong_line_of_a_list_is_named(file, old, new, message, tmp_path):
+    case, folder = ("sop", PRODUCTS) if file == "Ebay_test.txt" else ("cub200", BIRDS)
+    root = written(case, tmp_path)
+    replace(root / folder / file, old, new)
+    with pytest.raises(TrialInputError, match=message):
+        read(case, root)
 
 
 def test_the_name_of_a_bird_must_begin_with_its_number(tmp_path):
     root = trees.write_cub200(tmp_path)
-    replace(root / "CUB_200_2011" / "classes.txt", "2 002.Laysan", "2 003.Laysan")
+    replace(root / BIRDS / "classes.txt", "2 002.Laysan", "2 003.Laysan")
     with pytest.raises(TrialInputError, match=r"begin with its number, .*; got 2 003.Laysan_Alb"):
         read("cub200", root, allow_partial=True)
-
-
-def test_a_bird_without_a_class_is_named(tmp_path):
-    root = trees.write_cub200(tmp_path)
-    replace(root / "CUB_200_2011" / "image_class_labels.txt", "10 4\n", "")
-    with pytest.raises(TrialInputError, match="image 10 must have a class"):
-        read("cub200", root)
-
-
-def test_a_line_with_too_few_columns_is_named(tmp_path):
-    root = trees.write_cub200(tmp_path)
-    replace(root / "CUB_200_2011" / "classes.txt", "2 002.Laysan_Albatross", "2")
-    with pytest.raises(TrialInputError, match=r"classes.txt, line 2 must have 2 columns"):
-        read("cub200", root)
 
 
 def test_a_text_file_that_is_missing_is_named(tmp_path):
@@ -244,21 +247,6 @@ def test_products_may_lie_as_in_older_code(lists, tmp_path):
     for file in images.glob("*.txt"):
         file.rename(tmp_path / lists / file.name)
     assert read("sop", tmp_path).counts() == trees.SOP
-
-
-def test_lists_of_products_must_be_those_of_the_metric_learning_split(tmp_path):
-    root = trees.write_sop(tmp_path)
-    file = root / "Stanford_Online_Products" / "Ebay_test.txt"
-    replace(file, "image_id class_id", "image class")
-    with pytest.raises(TrialInputError, match=r"Ebay_test.txt must begin with the line"):
-        read("sop", root)
-
-
-def test_a_class_id_that_is_no_number_is_named(tmp_path):
-    root = trees.write_sop(tmp_path)
-    replace(root / "Stanford_Online_Products" / "Ebay_test.txt", "6 3 2", "6 third 2")
-    with pytest.raises(TrialInputError, match="must be whole numbers from 1 on; got 'third'"):
-        read("sop", root)
 
 
 def test_products_to_train_on_must_be_the_first_ones(tmp_path):

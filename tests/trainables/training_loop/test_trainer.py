@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.trainables.tiny_trials import ON_THE_CPU, tiny_trial, untimed
+from tests.trainables.tiny_trials import ON_THE_CPU, continued, tiny_trial, untimed
 from trainables.batch_samplers.hard_neighbours import HardNeighbours
 from trainables.batches.labelled_images import images_of_classes
 from trainables.dataset_interface.class_text import write_class_text
@@ -38,12 +38,7 @@ def test_a_trial_continues_as_if_undisturbed_whatever_its_loss_remembers(cache_f
     settings = tiny_trial(cache_folder, epochs=3, loss=loss, hyperparameters=WITH_STATE[loss])
     undisturbed = untimed(run_trial(settings))
     assert all(report.scores for report in undisturbed)
-    saved = []
-    interrupted = run_trial(settings, save=saved.append)
-    for _ in range(2):
-        next(interrupted)
-    del interrupted
-    assert untimed(run_trial(settings, resume=saved[-1])) == undisturbed
+    assert continued(settings, 2) == undisturbed
 
 
 def test_the_backbone_rests_while_the_head_warms_up(cache_folder):
@@ -157,12 +152,7 @@ def test_a_trial_continues_in_the_middle_of_its_schedule_as_if_undisturbed(cache
     )
     undisturbed = untimed(run_trial(settings))
     for num_done in (1, 2):
-        saved = []
-        interrupted = run_trial(settings, save=saved.append)
-        for _ in range(num_done):
-            next(interrupted)
-        del interrupted
-        assert untimed(run_trial(settings, resume=saved[-1])) == undisturbed
+        assert continued(settings, num_done) == undisturbed
 
 
 @pytest.mark.parametrize("mode", ["fine_tune", "frozen_features"])
@@ -175,12 +165,7 @@ def test_a_trial_whose_batches_follow_its_embeddings_continues_as_if_undisturbed
     balanced = replace(settings, training=replace(training, sampler="balanced"))
     assert untimed(run_trial(balanced)) != undisturbed
     for num_done in (1, 2, 3):
-        saved = []
-        interrupted = run_trial(settings, save=saved.append)
-        for _ in range(num_done):
-            next(interrupted)
-        del interrupted
-        assert untimed(run_trial(settings, resume=saved[-1])) == undisturbed
+        assert continued(settings, num_done) == undisturbed
 
 
 class Noting(Criterion):

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import trainables.trial.fold_run as fold_run
-from tests.trainables.tiny_trials import ON_THE_CPU, tiny_trial, untimed
+from tests.trainables.tiny_trials import ON_THE_CPU, continued, tiny_trial, untimed
 from trainables.batches.labelled_images import images_of_classes
 from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.errors import TrialInputError
@@ -61,11 +61,7 @@ def test_a_trial_reports_ndcg_and_label_distance_instead_of_recall(cache_folder,
 
 def test_an_interrupted_trial_continues_as_if_undisturbed(cache_folder):
     settings = masks_trial(cache_folder)
-    undisturbed = untimed(run_trial(settings))
-    saved = []
-    interrupted = run_trial(settings, save=saved.append)
-    next(interrupted)
-    assert untimed(run_trial(settings, resume=saved[-1])) == undisturbed
+    assert continued(settings, 1) == untimed(run_trial(settings))
 
 
 def test_shapes_it_does_not_train_on_are_retrieved_better_than_untrained(cache_folder):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.trainables.tiny_trials import ON_THE_CPU, tiny_trial, two_folds, untimed
+from tests.trainables.tiny_trials import ON_THE_CPU, continued, tiny_trial, two_folds, untimed
 from trainables.backbones.conv_small import ConvSmall
 from trainables.batches.labelled_images import images_of_classes
 from trainables.dataset_interface.load_dataset import load_dataset
@@ -197,11 +197,7 @@ def test_a_trial_interrupted_after_any_report_continues_as_if_undisturbed(
     settings = frozen_trial(cache_folder, of=two_folds, loss="proxy_anchor")
     undisturbed = untimed(run_trial(settings))
     assert len(undisturbed) == 6
-    saved = []
-    interrupted = run_trial(settings, save=saved.append)
-    for _ in range(num_reports):
-        next(interrupted)
-    assert untimed(run_trial(settings, resume=saved[-1])) == undisturbed
+    assert continued(settings, num_reports) == undisturbed
 
 
 def test_a_cache_that_was_deleted_changes_no_number(tmp_path):
