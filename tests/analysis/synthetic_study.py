@@ -6,7 +6,12 @@ from pathlib import Path
 
 from orchestrator.results.records.asks import Ask, write_ask
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import write_snapshot_files
+from orchestrator.results.records.study_snapshot import (
+    read_provenance,
+    read_schema,
+    read_study,
+    write_snapshot_files,
+)
 from orchestrator.results.records.trial_schema import trial_schema
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.study.fairness import fairness
@@ -153,6 +158,26 @@ def _write(
         assert commit_trial(paths, schema, {**row, "loss": renamed.get(loss, loss)})
         if row["stage"] == "search":
             _write_asks(paths, truth, row)
+
+
+def change_snapshot(
+    folder: Path,
+    *,
+    study: Mapping[str, object] | None = None,
+    provenance: Mapping[str, object] | None = None,
+    **rules: object,
+) -> Path:
+    """The store with another frozen study or provenance, or rules of its tournament."""
+    paths = StudyPaths(folder)
+    study = read_study(paths) if study is None else study
+    write_snapshot_files(
+        paths,
+        name="synthetic",
+        study={**study, "tournament": {**study["tournament"], **rules}},
+        provenance=read_provenance(paths) if provenance is None else provenance,
+        schema=read_schema(paths),
+    )
+    return folder
 
 
 def _spaces(truth: Truth, losses: list[str]) -> object:

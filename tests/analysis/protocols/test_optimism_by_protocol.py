@@ -1,18 +1,20 @@
 """Luck of classes over repeats: against draws of the true model, and without fresh classes."""
 
-from itertools import combinations
-
 import numpy as np
 import polars as pl
 import pytest
 
 from analysis.protocols.optimism_by_protocol import optimism_over_classes
 from analysis.scores.protocol_run_checks import checked_class_hits
+from tests.analysis.selection.class_hit_tables import (
+    both_ways,
+    class_hits_of,
+    slow_optimism_over_sides,
+)
 
 REPEATS, CONFIGS, EPOCHS, CLASSES, QUERIES = 6, 6, 2, 6, 20
 STUDIES, LEAST, DRAWS = 100, 88, 1200
 TRUE_C = np.random.default_rng(3).normal(0.7, 0.02, CONFIGS)
-HALVES = [np.isin(range(CLASSES), side) for side in combinations(range(CLASSES), CLASSES // 2)]
 
 
 def simulated_hits(generator, *, is_fresh):
@@ -29,57 +31,28 @@ def simulated_hits(generator, *, is_fresh):
     return np.array(found)
 
 
-def class_hits_table(hits):
-    repeat, config, epoch, class_id = (axis.ravel() for axis in np.indices(hits.shape))
-    return checked_class_hits(
-        pl.DataFrame(
-            {
-                "block": "b",
-                "loss": "l",
-                "protocol": "p",
-                "repeat": repeat,
-                "config": [f"c{c}" for c in config],
-                "seed": 0,
-                "epoch": epoch,
-                "class_id": class_id,
-                "queries": QUERIES,
-                "hits": hits.ravel(),
-            }
-        )
-    )
-
-
-def slow_optimism_over_halves(hits_CEK):
-    """Of one search, over all halves; ties of config share."""
-    gaps = []
-    for side_K in HALVES:
-        here_CE, there_CE = (
-            (hits_CEK[:, :, half_K] / QUERIES).mean(axis=2) for half_K in (side_K, ~side_K)
-        )
-        epochs_C1 = here_CE.round(10).argmax(axis=1)[:, None]
-        here_C, there_C = (
-            np.take_along_axis(side_CE, epochs_C1, 1)[:, 0] for side_CE in (here_CE, there_CE)
-        )
-        is_best_C = here_C.round(10) == here_C.max().round(10)
-        gaps.append((here_C - there_C)[is_best_C].mean())
-    return np.mean(gaps)
+def slow_optimism(hits_CEK):
+    """Of one search, over all halves."""
+    networks = {config: [hits_EK] for config, hits_EK in enumerate(hits_CEK.tolist())}
+    return slow_optimism_over_sides(networks, [QUERIES] * CLASSES, both_ways(CLASSES))[0]
 
 
 def optimism_of_hits(hits, **options):
-    found = optimism_over_classes([class_hits_table(hits)], **options)
+    frames = [class_hits_of(one, QUERIES, repeat=repeat) for repeat, one in enumerate(hits)]
+    found = optimism_over_classes([checked_class_hits(pl.concat(frames))], **options)
     return found.filter(pl.col("measure") == "optimism").row(0, named=True)
 
 
 def test_the_mean_over_repeats_equals_a_slow_computation():
     hits = simulated_hits(np.random.default_rng(0), is_fresh=True)
-    expected = np.mean([slow_optimism_over_halves(hits_CEK) for hits_CEK in hits])
+    expected = np.mean([slow_optimism(hits_CEK) for hits_CEK in hits])
     assert optimism_of_hits(hits)["mean"] == pytest.approx(expected)
 
 
 def test_repeats_of_the_same_classes_give_no_interval():
     hits = simulated_hits(np.random.default_rng(0), is_fresh=False)
     row = optimism_of_hits(hits, one_split=["p"])
-    assert row["mean"] == pytest.approx(np.mean([slow_optimism_over_halves(one) for one in hits]))
+    assert row["mean"] == pytest.approx(np.mean([slow_optimism(one) for one in hits]))
     assert (row["low"], row["high"], row["standard_error"]) == (None, None, None)
 
 
@@ -87,10 +60,7 @@ def test_repeats_of_the_same_classes_give_no_interval():
 def test_the_interval_holds_the_planted_optimism():
     generator = np.random.default_rng(1)
     planted = np.mean(
-        [
-            slow_optimism_over_halves(simulated_hits(generator, is_fresh=True)[0])
-            for _ in range(DRAWS)
-        ]
+        [slow_optimism(simulated_hits(generator, is_fresh=True)[0]) for _ in range(DRAWS)]
     )
     inside = 0
     for study in range(STUDIES):

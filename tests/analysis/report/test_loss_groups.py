@@ -8,16 +8,10 @@ from analysis.report.report import study_report, table_report
 from analysis.study_results.study_results import read_results
 from analysis.tournament.table_tournament import rank_table
 from analysis.wording import MISSING
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import (
-    read_schema,
-    read_study,
-    write_snapshot_files,
-)
 from podium.errors import PodiumError
 from tests.analysis import thesis_cub200
 from tests.analysis.page_text import text_of
-from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_study import change_snapshot, write_store
 from tests.analysis.synthetic_trials import Truth
 
 TRUTH = Truth(scripts=("cyrillic", "greek", "latin"), embedding_dims=(16,), search_trials=4)
@@ -25,18 +19,8 @@ KINDS = {"contrastive": "pair", "multi_similarity": "pair", "proxy_anchor": "pro
 
 
 def store_with(folder, *, kinds=None, groups=None, truth=TRUTH):
-    paths = StudyPaths(write_store(folder, truth))
-    study = read_study(paths)
-    study["tournament"] |= {"groups": groups}
     provenance = {"loss_kinds": kinds} if kinds else {}
-    write_snapshot_files(
-        paths,
-        name="synthetic",
-        study=study,
-        provenance=provenance,
-        schema=read_schema(paths),
-    )
-    return folder
+    return change_snapshot(write_store(folder, truth), provenance=provenance, groups=groups)
 
 
 def table_named(page, name):

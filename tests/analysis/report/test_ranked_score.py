@@ -11,16 +11,9 @@ from analysis.page.html_page import render_page
 from analysis.page.table_files import csv_files, latex_files, page_record, tables_of
 from analysis.report.report import study_report
 from analysis.study_results.study_results import read_results
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import (
-    read_provenance,
-    read_schema,
-    read_study,
-    write_snapshot_files,
-)
 from podium.errors import PodiumError
 from tests.analysis.page_text import text_of
-from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_study import change_snapshot, write_store
 from tests.analysis.synthetic_trials import Truth
 
 TRUTH = Truth(
@@ -96,7 +89,7 @@ def test_a_score_chosen_after_the_run_is_said_to_be(store, nmi_text):
 
 
 def test_a_declared_score_is_ranked_by_without_an_option(tmp_path):
-    folder = declaring(tmp_path / "s", score="f1")
+    folder = change_snapshot(write_store(tmp_path / "s", TRUTH), score="f1")
     results = read_results(folder)
     text = text_of(render_page(study_report(results)))
     assert results.ranked_by.name == "f1"
@@ -182,18 +175,3 @@ def test_importances_stay_with_validation_where_searches_were_not_tested(tmp_pat
     text = text_of(render_page(study_report(results)))
     assert "Configs are compared by Recall@1 on validation: no trial of these searches" in text
     assert "of its search on validation, mean over" in text
-
-
-def declaring(folder, **rules):
-    """A results folder of a study that declared these rules of the tournament."""
-    paths = StudyPaths(write_store(folder, TRUTH))
-    study = read_study(paths)
-    study["tournament"] |= rules
-    write_snapshot_files(
-        paths,
-        name="synthetic",
-        study=study,
-        provenance=read_provenance(paths),
-        schema=read_schema(paths),
-    )
-    return folder

@@ -1,7 +1,6 @@
 """Optimism against slow recomputations from the rows, and against planted truth."""
 
 import math
-from itertools import combinations
 
 import numpy as np
 import polars as pl
@@ -11,40 +10,16 @@ from analysis.scores.protocol_run_checks import checked_class_hits
 from analysis.selection.optimism import class_optimism, fresh_run_optimism
 from podium.errors import PodiumError
 from tests.analysis.protocol_studies import final, run, runs_table, shared_configs
-from tests.analysis.selection.class_hit_tables import class_hits_of
+from tests.analysis.selection.class_hit_tables import (
+    both_ways,
+    class_hits_of,
+    slow_optimism_over_sides,
+)
 
 
 def optimism_of_frames(*frames, **settings):
     stacked = pl.concat(frames, how="vertical_relaxed")
     return class_optimism([checked_class_hits(stacked)], **settings).row(0, named=True)
-
-
-def slow_optimism_over_sides(networks_of, queries, sides):
-    """Chooses by each side in turn. ``networks_of``: config to networks, epoch by class hits."""
-    totals, epochs, scores = [], [], []
-    for side in sides:
-        rest = [k for k in range(len(queries)) if k not in side]
-        chosen, elsewhere = {}, {}
-        for config, networks in networks_of.items():
-            ours, theirs = [], []
-            for hits in networks:
-                recall = [
-                    sum(row[k] for k in side) / sum(queries[k] for k in side) for row in hits
-                ]
-                best = recall.index(max(recall))
-                ours.append(recall[best])
-                theirs.append(sum(hits[best][k] for k in rest) / sum(queries[k] for k in rest))
-            chosen[config], elsewhere[config] = np.mean(ours).round(9), np.mean(theirs)
-        picks = [config for config in chosen if chosen[config] == max(chosen.values())]
-        totals.append(np.mean([chosen[c] - elsewhere[c] for c in picks]))
-        scores.append(np.mean([elsewhere[c] for c in picks]))
-        epochs.append(np.mean([chosen[c] - elsewhere[c] for c in chosen]))
-    return np.mean(totals), np.mean(epochs), np.mean(scores)
-
-
-def both_ways(num):
-    sizes = {num // 2, num - num // 2}
-    return [side for size in sizes for side in combinations(range(num), size)]
 
 
 @pytest.mark.parametrize("num_classes", [2, 3, 5, 6])

@@ -11,16 +11,10 @@ from analysis.report.reproduction import reproduction
 from analysis.study_results.reproduction import compare_ranks, compare_values
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.expected_values import Expected, ExpectedValue
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import (
-    read_provenance,
-    read_schema,
-    write_snapshot_files,
-)
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.study.resolved_study import resolved_dict
 from tests.analysis.page_text import page_of, rows_of, text_of
-from tests.analysis.synthetic_study import write_store
+from tests.analysis.synthetic_study import change_snapshot, write_store
 from tests.analysis.synthetic_trials import Truth
 
 TRUTH = Truth(
@@ -141,16 +135,8 @@ def test_ranks_are_compared_with_the_tournament(reproduced_results):
 
 def expecting(folder, expected, truth=TRUTH):
     """The store with another frozen study, as `podium run` writes it when `expect` changes."""
-    paths = StudyPaths(folder)
     study = replace(truth.study_file, expect=expected)
-    write_snapshot_files(
-        paths,
-        name="synthetic",
-        study=resolved_dict(study),
-        provenance=read_provenance(paths),
-        schema=read_schema(paths),
-    )
-    return folder
+    return change_snapshot(folder, study=resolved_dict(study))
 
 
 def test_the_page_says_what_is_reproduced(tmp_path, reproduced_results):

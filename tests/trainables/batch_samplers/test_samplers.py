@@ -200,12 +200,20 @@ def test_of_images_tied_for_fifth_nearest_the_first_of_the_data_are_chosen():
 
 
 @pytest.mark.parametrize(
-    ("num", "batch_size", "what"), [(20, 6, "a batch_size"), (6, 20, "a number of images")]
+    ("sampler", "num", "batch_size", "message"),
+    [
+        (LabelNeighbours, 20, 6, "need a batch_size of at least 7; got 6"),
+        (LabelNeighbours, 6, 20, "need a number of images of at least 7; got 6"),
+        (DrawnLabelNeighbours, 40, 6, "a batch_size of at least 7; got 6"),
+        (DrawnLabelNeighbours, 31, 40, "images of at least 32; got 31"),
+    ],
 )
-def test_a_batch_too_small_for_an_anchor_with_neighbours_is_refused(num, batch_size, what):
+def test_too_few_images_for_an_anchor_with_neighbours_are_refused(
+    sampler, num, batch_size, message
+):
     distances = VectorDistances(np.arange(num))
-    with pytest.raises(TrialInputError, match=f"need {what} of at least 7; got 6"):
-        LabelNeighbours(np.zeros(num, np.int64), batch_size, 4, 0, label_distances=distances)
+    with pytest.raises(TrialInputError, match=message):
+        sampler(np.zeros(num, np.int64), batch_size, 4, 0, label_distances=distances)
 
 
 @given(st.integers(32, 90), st.integers(7, 120), st.integers(0, 2**32))
@@ -231,13 +239,3 @@ def test_all_thirty_neighbours_are_drawn_in_time():
     batches = [batch for epoch in range(1500) for batch in sampler.epoch(epoch)]
     drawn = {int(image) for batch in batches if batch[0] == 0 for image in batch[1:6]}
     assert drawn == set(range(1, 31))
-
-
-@pytest.mark.parametrize(
-    ("num", "batch_size", "message"),
-    [(40, 6, "a batch_size of at least 7; got 6"), (31, 40, "images of at least 32; got 31")],
-)
-def test_too_few_images_to_draw_neighbours_from_are_refused(num, batch_size, message):
-    distances = VectorDistances(np.arange(num))
-    with pytest.raises(TrialInputError, match=message):
-        DrawnLabelNeighbours(np.zeros(num, np.int64), batch_size, 4, 0, label_distances=distances)

