@@ -9,12 +9,7 @@ import polars as pl
 from analysis.protocols.read_protocols import protocol_study
 from analysis.protocols.study_frames import StudyFrames
 from analysis.scores.protocol_runs import class_hits_of, complete_trials
-from tests.analysis.protocol_schemas import (
-    ATTEMPT_SCHEMA,
-    HIT_SCHEMA,
-    SCORE_SCHEMA,
-    TRIAL_SCHEMA,
-)
+from tests.analysis.protocol_schemas import ATTEMPT_SCHEMA, HIT_SCHEMA, SCORE_SCHEMA, TRIAL_SCHEMA
 from tests.analysis.protocol_truth import METRIC, POINT, QUERIES, STARTED_AT, K
 
 

@@ -46,6 +46,16 @@ def two_folds(cache_folder, **changes):
     return tiny_trial(cache_folder, protocol=protocol, folds=(0, 2), **changes)
 
 
+def masks(settings, loss="log_ratio", sampler="label_neighbours"):
+    """The trial on shapes whose labels have distances."""
+    return replace(
+        settings,
+        dataset=replace(settings.dataset, name="glyph_masks"),
+        training=replace(settings.training, sampler=sampler),
+        loss=loss,
+    )
+
+
 def untimed(reports):
     """The reports without what differs between two runs of one trial: time and memory."""
     return [

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -215,13 +216,7 @@ def test_what_was_written_down_and_damaged_is_an_error(tmp_path):
 
 
 def test_one_loss_has_nothing_to_be_compared_with(tmp_path):
-    alone = Truth(
-        **{
-            **{name: getattr(SMALL, name) for name in SMALL.__dataclass_fields__},
-            "strengths": {"contrastive": 0.0},
-            "tuning_gains": {"contrastive": 0.1},
-        }
-    )
+    alone = replace(SMALL, strengths={"contrastive": 0.0}, tuning_gains={"contrastive": 0.1})
     page = told_page(write_store(tmp_path / "s", alone))
     text = text_of(section_of(page, "fairness"))
     assert "With one loss there is nothing to compare." in text

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -23,21 +24,16 @@ SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16, 32), search_trials
 FAILED = ("glyphs-greek/conv_small/16", "contrastive")
 
 
-def small_truth(**changes):
-    values = {name: getattr(SMALL, name) for name in SMALL.__dataclass_fields__}
-    return Truth(**{**values, **changes})
-
-
 @pytest.fixture(scope="module")
 def single_seed_results(tmp_path_factory):
     """Blocks that differ by data set alone, and a single seed."""
-    truth = small_truth(embedding_dims=(16,), seeds=1)
+    truth = replace(SMALL, embedding_dims=(16,), seeds=1)
     return read_results(write_store(tmp_path_factory.mktemp("store") / "s", truth))
 
 
 @pytest.fixture(scope="module")
 def results_with_failed_finals(tmp_path_factory):
-    truth = small_truth(failed_finals=(FAILED,))
+    truth = replace(SMALL, failed_finals=(FAILED,))
     return read_results(write_store(tmp_path_factory.mktemp("store") / "s", truth))
 
 
@@ -60,16 +56,14 @@ def test_the_note_names_all_who_share_one_of_the_first_three_ranks(independent_t
     assert "and no single block decides it." in seen
 
 
-def test_a_note_without_any_of_the_first_three_names_none():
-    scores = np.tile([5.0, 4, 3, 2, 1], (12, 1))
-    scores[1::3, 3:] = [1, 2]
-    rows = pl.DataFrame(
-        {
-            "block": np.repeat([f"p{b:02}" for b in range(12)], 5),
-            "loss": list("abcde") * 12,
-            "score": scores.ravel(),
-        }
-    )
+def page_of_scores(names, scores_BC):
+    blocks = [f"p{b:02}" for b in range(len(scores_BC))]
+    columns = {
+        "block": np.repeat(blocks, len(names)),
+        "loss": names * len(blocks),
+        "score": scores_BC.ravel(),
+    }
+    rows = pl.DataFrame(columns)
     table = ScoreTable(
         cells=rows,
         runs=rows,
@@ -79,7 +73,13 @@ def test_a_note_without_any_of_the_first_three_names_none():
         score="score",
         warnings=(),
     )
-    page = table_page(table, title="t", source="s")
+    return table_page(table, title="t", source="s")
+
+
+def test_a_note_without_any_of_the_first_three_names_none():
+    scores = np.tile([5.0, 4, 3, 2, 1], (12, 1))
+    scores[1::3, 3:] = [1, 2]
+    page = page_of_scores(list("abcde"), scores)
     assert [row[1] for row in rows_of(page, "leaderboard")] == ["1", "2", "3", "4–5", "4–5"]
     assert "Shared ranks" not in text_of(page)
     assert "A rank is shared unless its holder differs" in text_of(page)
@@ -110,7 +110,7 @@ def test_single_seeds_of_single_folds_leave_nothing_to_draw_within_blocks(single
 
 
 def test_a_study_of_one_block_is_resampled_by_its_seeds(tmp_path):
-    truth = small_truth(scripts=("latin",), embedding_dims=(16,))
+    truth = replace(SMALL, scripts=("latin",), embedding_dims=(16,))
     results = read_results(write_store(tmp_path / "s", truth))
     note = bootstrap_note(results.stability)
     assert "10,000 resamples of the runs of the one block" in note
@@ -120,7 +120,7 @@ def test_a_study_of_one_block_is_resampled_by_its_seeds(tmp_path):
 
 
 def test_three_seeds_of_one_block_have_an_interval_that_holds_the_average_rank(tmp_path):
-    truth = small_truth(scripts=("latin",), embedding_dims=(16,), seeds=3)
+    truth = replace(SMALL, scripts=("latin",), embedding_dims=(16,), seeds=3)
     stability = read_results(write_store(tmp_path / "s", truth)).stability
     assert "Intervals: percentiles of these." in bootstrap_note(stability)
     assert all(c.low <= c.average_rank <= c.high for c in stability.bootstrap.competitors)
@@ -129,23 +129,7 @@ def test_three_seeds_of_one_block_have_an_interval_that_holds_the_average_rank(t
 def test_of_a_rank_shared_with_many_only_some_are_named():
     names = [f"loss{c:02}" for c in range(12)]
     scores = np.random.default_rng(0).normal(size=(3, 12))
-    rows = pl.DataFrame(
-        {
-            "block": np.repeat(["a", "b", "c"], 12),
-            "loss": names * 3,
-            "score": scores.ravel(),
-        }
-    )
-    table = ScoreTable(
-        cells=rows,
-        runs=rows,
-        run_columns=(),
-        by=("block",),
-        competitor="loss",
-        score="score",
-        warnings=(),
-    )
-    (note,) = re.findall(r"Shared ranks: [^.]*", text_of(table_page(table, title="t", source="s")))
+    (note,) = re.findall(r"Shared ranks: [^.]*", text_of(page_of_scores(names, scores)))
 
     for rank in note.split(";"):
         assert rank.endswith(" others")

@@ -7,11 +7,7 @@ import polars as pl
 import pytest
 
 from analysis.selection.selection_candidates import config_candidates, loss_candidates
-from analysis.selection.selection_regret import (
-    RegretSettings,
-    cross_fitted_regret,
-    mean_regret,
-)
+from analysis.selection.selection_regret import RegretSettings, cross_fitted_regret, mean_regret
 from tests.analysis.protocol_studies import (
     final,
     run,

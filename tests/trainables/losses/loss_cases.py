@@ -28,6 +28,12 @@ def embeddings(num_rows, *, dim=DIM, dtype=torch.float32, seed=0):
     return torch.randn(num_rows, dim, generator=torch.Generator().manual_seed(seed)).to(dtype)
 
 
+def on_circle(*degrees):
+    """Unit vectors of the plane at these angles."""
+    angles = torch.tensor(degrees, dtype=torch.float64).deg2rad()
+    return torch.stack([angles.cos(), angles.sin()], dim=1)
+
+
 def balanced_labels(num_classes=6, samples_per_class=4):
     return torch.arange(num_classes).repeat_interleave(samples_per_class)
 

@@ -1,4 +1,4 @@
-"""The pairs of a batch one by one, as the slow loops of the oracles go over them."""
+"""The pairs, or samples and classes, of a batch one by one, as the oracles go over them."""
 
 import torch
 
@@ -45,3 +45,12 @@ def sum_of_means(batch, *sides):
     """The means of several lists, 0 for one that is empty, with a gradient in any case."""
     zero = batch.embeddings_BD.sum() * 0.0
     return sum((sum(side, zero) / max(1, len(side)) for side in sides), zero)
+
+
+def cross_entropy(batch, num_classes, logit):
+    """Mean of -log of the own class's share of the powers of ``logit(x, class, is_own)``."""
+    total = batch.embeddings_BD.sum() * 0.0
+    for x, label in zip(batch.embeddings_BD, batch.labels_B, strict=True):
+        powers = [torch.exp(logit(x, c, c == label)) for c in range(num_classes)]
+        total = total - torch.log(powers[label] / sum(powers))
+    return total / len(batch.labels_B)

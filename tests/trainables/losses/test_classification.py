@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from tests.trainables.losses.loss_cases import BATCHES, prepared_loss, run
+from tests.trainables.losses.loss_cases import BATCHES, on_circle, prepared_loss, run
 from trainables.recipes import loss_values
 
 X, LABELS, NUM_CLASSES = BATCHES["clustered"]
@@ -17,19 +17,13 @@ def value_and_gradients(name, x=X, labels=LABELS, **hyperparameters):
     return value, gradients
 
 
-def plane(*degrees):
-    """Unit vectors at these angles."""
-    angles = torch.deg2rad(torch.tensor(degrees, dtype=torch.float64))
-    return torch.stack([angles.cos(), angles.sin()], dim=1)
-
-
 def in_plane(name, sample_degrees, proxy_degrees, **hyperparameters):
     """The loss of one sample of class 0 whose proxies stand at these angles."""
     loss = prepared_loss(
         name, num_classes=len(proxy_degrees), dim=2, dtype=torch.float64, **hyperparameters
     )
-    loss.proxies.data = plane(*proxy_degrees)
-    value, gradients, _ = run(loss, plane(sample_degrees), torch.zeros(1, dtype=torch.int64))
+    loss.proxies.data = on_circle(*proxy_degrees)
+    value, gradients, _ = run(loss, on_circle(sample_degrees), torch.zeros(1, dtype=torch.int64))
     return value, gradients
 
 
@@ -81,7 +75,7 @@ def test_arcface_pulls_a_sample_to_its_proxy_on_both_sides_of_half_a_turn(degree
     # The other proxy stands opposite to the sample, where it neither pulls nor pushes.
     proxy_degrees = (0.0, degrees + 180.0)
     _, gradients = in_plane("arcface", degrees, proxy_degrees, margin_degrees=60.0, scale=1.0)
-    tangent = plane(degrees + 90.0)[0]
+    tangent = on_circle(degrees + 90.0)[0]
     assert torch.dot(gradients["embeddings"][0], tangent) > 0.0
 
 
@@ -96,8 +90,8 @@ def test_a_sample_on_its_proxy_or_opposite_to_it_has_a_finite_arcface_gradient()
     for degrees in (0.0, 180.0):
         for dtype in (torch.float32, torch.float64):
             loss = prepared_loss("arcface", num_classes=2, dim=2, dtype=dtype)
-            loss.proxies.data = plane(0.0, 90.0).to(dtype)
-            _, gradients, _ = run(loss, plane(degrees).to(dtype), torch.tensor([0]))
+            loss.proxies.data = on_circle(0.0, 90.0).to(dtype)
+            _, gradients, _ = run(loss, on_circle(degrees).to(dtype), torch.tensor([0]))
             assert all(gradient.isfinite().all() for gradient in gradients.values())
 
 

@@ -1,14 +1,13 @@
 import torch
 
-from tests.trainables.losses.loss_cases import BATCHES
+from tests.trainables.losses.loss_cases import BATCHES, on_circle
 from trainables.loss_composition.batch import Batch
 from trainables.losses.cosine_pairwise import CosinePairwise
 
 
 def test_a_hand_computed_batch():
     # Angles 0 and 60 degrees within the class, 90 and 30 degrees to the other one.
-    angles = torch.deg2rad(torch.tensor([0.0, 60.0, 90.0], dtype=torch.float64))
-    batch = Batch.of(torch.stack([angles.cos(), angles.sin()], dim=1), torch.tensor([0, 0, 1]))
+    batch = Batch.of(on_circle(0.0, 60.0, 90.0), torch.tensor([0, 0, 1]))
     to_orthogonal = CosinePairwise(target_negative=0.0)(batch).value
     to_opposite = CosinePairwise(target_negative=-1.0)(batch).value
     root = 3.0**0.5 / 2.0

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from tests.trainables.losses.loss_cases import prepared_loss, run
+from tests.trainables.losses.loss_cases import on_circle, prepared_loss, run
 
 
 @pytest.mark.parametrize(
@@ -14,14 +14,13 @@ from tests.trainables.losses.loss_cases import prepared_loss, run
 )
 def test_the_cosine_is_that_of_the_differences(own_degrees, other_degrees, angle_degrees):
     """Seen from a point of the circle, here at 90 degrees, an arc spans half its angle."""
-    angles = torch.deg2rad(torch.tensor([own_degrees, other_degrees], dtype=torch.float64))
     x = torch.tensor([[0.0, 1.0]], dtype=torch.float64)
     values = []
     for gamma in (0.0, 2.0):
         loss = prepared_loss(
             "dr_proxy_nca", num_classes=2, dim=2, dtype=torch.float64, gamma=gamma
         )
-        loss.proxies.data = torch.stack([angles.cos(), angles.sin()], dim=1)
+        loss.proxies.data = on_circle(own_degrees, other_degrees)
         values.append(run(loss, x, torch.tensor([0]))[0].item())
     expected = 2.0 * math.cos(math.radians(angle_degrees))
     assert values[0] - values[1] == pytest.approx(expected, abs=1e-12)

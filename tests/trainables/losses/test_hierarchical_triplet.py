@@ -3,16 +3,15 @@
 import pytest
 import torch
 
-from tests.trainables.losses.loss_cases import BATCHES, prepared_loss, run
+from tests.trainables.losses.loss_cases import BATCHES, on_circle, prepared_loss, run
 from trainables.loss_composition.batch import Batch
 from trainables.losses.hierarchical_triplet import HierarchicalTriplet
 
 
 def points_on_the_circle(degrees):
     """Classes of two equal images each, at these angles."""
-    angles = torch.tensor(degrees, dtype=torch.float64).deg2rad().repeat_interleave(2)
     labels = torch.arange(len(degrees)).repeat_interleave(2)
-    return Batch.of(torch.stack([angles.cos(), angles.sin()], dim=1), labels)
+    return Batch.of(on_circle(*degrees)[labels], labels)
 
 
 def square(degrees):

@@ -2,20 +2,15 @@ import math
 
 import torch
 
-from tests.trainables.losses.loss_cases import BATCHES
+from tests.trainables.losses.loss_cases import BATCHES, on_circle
 from trainables.loss_composition.batch import Batch
 from trainables.losses.structural import Structural
 
 
-def on_circle(degrees):
-    angles = torch.deg2rad(torch.tensor(degrees, dtype=torch.float64))
-    return torch.stack([angles.cos(), angles.sin()], dim=1)
-
-
 def test_one_positive_pair_by_hand():
     # Squared distances: 1 within the class (60 degrees), 2 and 3 to the negative (90 and 120).
-    batch = Batch.of(on_circle([0.0, 60.0, -90.0]), torch.tensor([0, 0, 1]))
-    batch = batch._replace(normalised_BD=on_circle([0.0, 60.0, -90.0]))
+    batch = Batch.of(on_circle(0.0, 60.0, -90.0), torch.tensor([0, 0, 1]))
+    batch = batch._replace(normalised_BD=on_circle(0.0, 60.0, -90.0))
     gaps = [1.0 - 2.0, 1.0 - (2.0 - 2.0 * math.cos(math.radians(150.0)))]
     ranking = sum(math.log1p(math.exp((gap + 0.3) / 0.7)) for gap in gaps) / 2.0
     free = {"positive_variance": 4.0, "negative_variance": 4.0}
@@ -40,9 +35,8 @@ def test_the_farther_positive_of_a_class_weighs_more():
     degrees = [0.0, 20.0, 60.0, 180.0]
     labels = torch.tensor([0, 0, 0, 1])
     free = {"positive_variance": 4.0, "negative_variance": 4.0}
-    value = Structural(margin=4.0, temperature=1e-3, **free)(
-        Batch.of(on_circle(degrees), labels)
-    ).value
+    batch = Batch.of(on_circle(*degrees), labels)
+    value = Structural(margin=4.0, temperature=1e-3, **free)(batch).value
 
     def squared(i, j):
         return 2.0 - 2.0 * math.cos(math.radians(degrees[i] - degrees[j]))

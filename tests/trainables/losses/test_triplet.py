@@ -3,20 +3,15 @@
 import pytest
 import torch
 
-from tests.trainables.losses.loss_cases import BATCHES, embeddings, full_batch
+from tests.trainables.losses.loss_cases import BATCHES, embeddings, full_batch, on_circle
 from trainables.loss_composition.batch import Batch
 from trainables.losses.triplet import Triplet
 from trainables.losses.triplet_l2 import TripletL2
 from trainables.registry import load, names
 
 
-def on_the_circle(degrees):
-    angles = torch.tensor(degrees, dtype=torch.float64).deg2rad()
-    return torch.stack([angles.cos(), angles.sin()], dim=1)
-
-
 def test_hand_computed_on_the_circle():
-    batch = Batch.of(on_the_circle([0.0, 60.0, 90.0]), torch.tensor([0, 0, 1]))
+    batch = Batch.of(on_circle(0.0, 60.0, 90.0), torch.tensor([0, 0, 1]))
     output = Triplet(margin=0.6, miner="all_triplets")(batch)
     # From 0 degrees: positive 0.5, negative 0. From 60 degrees: positive 0.5, negative sqrt(3)/2.
     expected = ((0.0 - 0.5 + 0.6) + (0.75**0.5 - 0.5 + 0.6)) / 2

@@ -3,11 +3,7 @@
 import pytest
 import torch
 
-from tests.trainables.metrics.ranking_oracle import (
-    clustered,
-    oracle_ranks,
-    oracle_ranks_between,
-)
+from tests.trainables.metrics.ranking_oracle import clustered, oracle_ranks, oracle_ranks_between
 from trainables.errors import TrialInputError
 from trainables.metrics.class_retrieval import METRIC_NAMES, ClassRetrieval
 from trainables.metrics.clustering import clustering_scores

@@ -16,9 +16,7 @@ from tests.trainables.metrics.ranking_oracle import (
 )
 from trainables.metrics import _negatives, _positives
 from trainables.metrics._cosines import deal, float32_slack
-from trainables.metrics.first_positive_rank import (
-    first_positive_ranks,
-)
+from trainables.metrics.first_positive_rank import first_positive_ranks
 
 # Coordinates from so few values that exact ties, scaled twins and zero rows are common.
 COORDINATES = st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0])

@@ -9,10 +9,7 @@ from tests.trainables.metrics.ranking_oracle import TIE, clustered, cosine, in_o
 from trainables.metrics import _faiss
 from trainables.metrics import precision_at_r as module
 from trainables.metrics.first_positive_rank import first_positive_ranks
-from trainables.metrics.precision_at_r import (
-    precision_at_r,
-    precision_at_r_scores,
-)
+from trainables.metrics.precision_at_r import precision_at_r, precision_at_r_scores
 
 COORDINATES = st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0])
 

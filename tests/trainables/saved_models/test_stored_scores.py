@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from podium.kept_files.embeddings_file import read_embeddings
-from tests.trainables.tiny_trials import tiny_trial
+from tests.trainables.tiny_trials import masks, tiny_trial
 from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.errors import TrialInputError
 from trainables.saved_models.stored_scores import known_metrics, stored_scores
@@ -43,12 +43,7 @@ def test_metrics_of_classes_come_out_the_same_without_the_data_set(cache_folder,
 
 @pytest.mark.parametrize("loss", ["log_ratio", "dense_triplet"])
 def test_metrics_of_label_distances_come_out_the_same(cache_folder, tmp_path, loss):
-    settings = tiny_trial(cache_folder, epochs=1, loss=loss)
-    settings = replace(
-        settings,
-        dataset=replace(settings.dataset, name="glyph_masks"),
-        training=replace(settings.training, sampler="label_neighbours"),
-    )
+    settings = masks(tiny_trial(cache_folder, epochs=1), loss)
     reported, file = left_by(settings, tmp_path)
     dataset = load_dataset(settings.dataset, settings.cache_folder)
     assert again(file, reported, lambda: dataset) == reported
@@ -59,8 +54,8 @@ def test_metrics_of_label_distances_come_out_the_same(cache_folder, tmp_path, lo
 
 def test_label_distances_of_other_images_are_refused(cache_folder, tmp_path):
     settings = tiny_trial(cache_folder, loss="untrained", epochs=0)
-    masks = DatasetSettings(name="glyph_masks", options=settings.dataset.options)
-    _, file = left_by(replace(settings, dataset=masks), tmp_path)
+    of_masks = replace(settings.dataset, name="glyph_masks")
+    _, file = left_by(replace(settings, dataset=of_masks), tmp_path)
     letters = load_dataset(settings.dataset, settings.cache_folder)
     with pytest.raises(
         TrialInputError, match="their label distances or pairs are not those of the trial"

@@ -63,31 +63,32 @@ def test_files_of_the_test_images_give_the_test_embeddings_bit_for_bit(kept, mod
     assert np.array_equal(found_ND, artifacts.embeddings.embeddings_ND)
 
 
+def untrained_on_photographs(folder, **training):
+    """12 classes of two photographs, resized in a cache folder of their own."""
+    for place, size in enumerate([(50, 41), (64, 64), (37, 80)] * 8):
+        of_class = folder / "photographs" / f"class {place // 2:02d}"
+        of_class.mkdir(parents=True, exist_ok=True)
+        photograph(of_class, f"n{'n' * place}.jpg", size=size)
+    settings = tiny_trial(str(folder / "cache"), loss="untrained", epochs=0, image_size=32)
+    return replace(
+        settings,
+        dataset=DatasetSettings(name="folder", options={"root": str(folder / "photographs")}),
+        protocol=ProtocolSettings(val_fraction=0.4),
+        training=replace(settings.training, augmentation="random_resized_crop", **training),
+    )
+
+
 @pytest.mark.parametrize("cache", ["resized", "none"])
 def test_files_of_the_test_images_of_photographs_give_the_test_embeddings_bit_for_bit(
     tmp_path, cache
 ):
-    root = tmp_path / "photographs"
-    for place, size in enumerate([(50, 41), (64, 64), (37, 80)] * 8):
-        folder = root / f"class {place // 2:02d}"
-        folder.mkdir(parents=True, exist_ok=True)
-        photograph(folder, f"n{'n' * place}.jpg", size=size)
-    settings = tiny_trial(str(tmp_path / "cache"), loss="untrained", epochs=0, image_size=32)
-    training = replace(
-        settings.training, augmentation="random_resized_crop", cache=cache, evaluation_crop=0.8
-    )
-    settings = replace(
-        settings,
-        dataset=DatasetSettings(name="folder", options={"root": str(root)}),
-        protocol=ProtocolSettings(val_fraction=0.4),
-        training=training,
-    )
+    settings = untrained_on_photographs(tmp_path, cache=cache, evaluation_crop=0.8)
     kept = []
     list(run_trial(settings, keep=kept.append))
     model, embeddings = kept[0].model, kept[0].embeddings
     assert model.transform == Transform(channels=3, height=32, width=32, evaluation_crop=0.8)
     assert embeddings.image_names[0] == f"class 06/n{'n' * 12}.jpg"
-    files = [root / name for name in embeddings.image_names]
+    files = [tmp_path / "photographs" / name for name in embeddings.image_names]
     found_ND = TrainedModel(model).embed_files(files)
     assert np.array_equal(found_ND, embeddings.embeddings_ND)
 
@@ -182,19 +183,7 @@ def test_a_file_that_does_not_fit_itself_makes_no_network(kept, tmp_path, embedd
 
 
 def test_test_images_are_resized_in_the_cache_folder_of_the_trial(tmp_path):
-    root, cache = tmp_path / "photographs", tmp_path / "cache"
-    for place in range(24):
-        folder = root / f"class {place // 2:02d}"
-        folder.mkdir(parents=True, exist_ok=True)
-        photograph(folder, f"n{'n' * place}.jpg")
-    settings = tiny_trial(str(cache), loss="untrained", epochs=0, image_size=32)
-    settings = replace(
-        settings,
-        dataset=DatasetSettings(name="folder", options={"root": str(root)}),
-        protocol=ProtocolSettings(val_fraction=0.4),
-        training=replace(settings.training, augmentation="random_resized_crop"),
-    )
-    kept = []
+    settings, cache, kept = untrained_on_photographs(tmp_path), tmp_path / "cache", []
     list(run_trial(settings, keep=kept.append))
     before = sorted(cache.rglob("*"))
     dataset = load_dataset(settings.dataset, settings.cache_folder)

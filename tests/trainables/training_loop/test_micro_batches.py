@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tests.trainables.losses.loss_cases import full_batch
+from tests.trainables.losses.loss_cases import full_batch, prepared_loss
 from tests.trainables.tiny_networks import settings, tiny_images, tiny_network
 from trainables.errors import TrialInputError
 from trainables.loss_composition.batch import Batch
@@ -16,9 +16,7 @@ NUM_IMAGES = len(LABELS)
 
 
 def prepared(loss):
-    criterion = load("losses", loss)()
-    criterion.prepare(5, 4, torch.Generator().manual_seed(1))
-    return criterion.double()
+    return prepared_loss(loss, num_classes=5, dim=4, dtype=torch.float64)
 
 
 def double_network(**changes):

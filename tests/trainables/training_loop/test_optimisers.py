@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from tests.trainables.losses.loss_cases import full_batch
+from tests.trainables.losses.loss_cases import full_batch, prepared_loss
 from tests.trainables.tiny_networks import settings, tiny_embedder, tiny_images
 from trainables.recipes import training_for
 from trainables.registry import load, names
@@ -23,10 +23,8 @@ TRAINING = settings(
 )
 
 
-def prepared(loss, num_classes=4, dim=4):
-    criterion = load("losses", loss)()
-    criterion.prepare(num_classes, dim, torch.Generator().manual_seed(0))
-    return criterion
+def prepared(loss):
+    return prepared_loss(loss, num_classes=4, dim=4, seed=0)
 
 
 def weights_of(*modules):

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import trainables.trial.fold_run as fold_run
-from tests.trainables.tiny_trials import ON_THE_CPU, continued, tiny_trial, untimed
+from tests.trainables.tiny_trials import ON_THE_CPU, continued, masks, tiny_trial, untimed
 from trainables.batches.labelled_images import images_of_classes
 from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.errors import TrialInputError
@@ -21,13 +21,8 @@ from trainables.trial.run_trial import run_trial
 from trainables.trial.setup import set_up
 
 
-def masks_trial(cache_folder, *, sampler="label_neighbours", **changes):
-    settings = tiny_trial(cache_folder, **{"loss": "log_ratio", **changes})
-    return replace(
-        settings,
-        dataset=replace(settings.dataset, name="glyph_masks"),
-        training=replace(settings.training, sampler=sampler),
-    )
+def masks_trial(cache_folder, *, loss="log_ratio", sampler="label_neighbours", **changes):
+    return masks(tiny_trial(cache_folder, **changes), loss, sampler)
 
 
 def of(report, role, metric):

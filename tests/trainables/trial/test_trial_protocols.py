@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.trainables.feature_folder import write_feature_folder
-from tests.trainables.tiny_trials import tiny_trial, two_folds, untimed
+from tests.trainables.tiny_trials import masks, tiny_trial, two_folds, untimed
 from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.errors import CheckpointError, TrialInputError
 from trainables.settings.trial_settings import (
@@ -39,15 +39,6 @@ def recalls(report, role):
 
 def trained(report):
     return [score for score in report.scores if score.role == "train"]
-
-
-def masks(settings):
-    return replace(
-        settings,
-        dataset=replace(settings.dataset, name="glyph_masks"),
-        training=replace(settings.training, sampler="label_neighbours"),
-        loss="log_ratio",
-    )
 
 
 def frozen(settings):

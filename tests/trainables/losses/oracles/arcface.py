@@ -4,19 +4,21 @@ import math
 
 import torch
 
+from tests.trainables.losses.slow_pairs import cosine, cross_entropy
+
 
 def oracle(batch, parameters, *, margin_degrees, scale):
+    proxies = parameters["proxies"]
+
+    def logit(x, c, is_own):
+        found = cosine(x, proxies[c])
+        return scale * (with_margin(found, margin_degrees) if is_own else found)
+
+    return cross_entropy(batch, len(proxies), logit)
+
+
+def with_margin(cosine, margin_degrees):
     margin = margin_degrees / 180.0 * math.pi
-    total = batch.embeddings_BD.sum() * 0.0
-    for x, label in zip(batch.embeddings_BD, batch.labels_B, strict=True):
-        others, own = 0.0, 0.0
-        for c, proxy in enumerate(parameters["proxies"]):
-            cosine = torch.dot(x, proxy) / (x.norm() * proxy.norm())
-            if c != label:
-                others = others + torch.exp(scale * cosine)
-            elif torch.acos(cosine) <= math.pi - margin:
-                own = torch.exp(scale * torch.cos(torch.acos(cosine) + margin))
-            else:
-                own = torch.exp(scale * (cosine - margin * math.sin(margin)))
-        total = total - torch.log(own / (own + others))
-    return total / len(batch.labels_B)
+    if torch.acos(cosine) <= math.pi - margin:
+        return torch.cos(torch.acos(cosine) + margin)
+    return cosine - margin * math.sin(margin)

@@ -2,19 +2,18 @@
 
 import torch
 
+from tests.trainables.losses.slow_pairs import cross_entropy
+
 
 def oracle(batch, parameters, *, centres, scale, gamma, margin, tau):
     proxies = [[w / w.norm() for w in of_class] for of_class in parameters["proxies"].unbind(1)]
-    total = batch.embeddings_BD.sum() * 0.0
-    for x, label in zip(batch.embeddings_BD, batch.labels_B, strict=True):
-        powers = []
-        for c, of_class in enumerate(proxies):
-            cosines = torch.stack([torch.dot(x, w) for w in of_class]) / x.norm()
-            weights = torch.exp(gamma * cosines) / torch.exp(gamma * cosines).sum()
-            similarity = torch.dot(weights, cosines)
-            powers.append(torch.exp(scale * (similarity - (margin if c == label else 0.0))))
-        total = total - torch.log(powers[label] / sum(powers))
-    total = total / len(batch.labels_B)
+
+    def logit(x, c, is_own):
+        cosines = torch.stack([torch.dot(x, w) for w in proxies[c]]) / x.norm()
+        weights = torch.exp(gamma * cosines) / torch.exp(gamma * cosines).sum()
+        return scale * (torch.dot(weights, cosines) - (margin if is_own else 0.0))
+
+    total = cross_entropy(batch, len(proxies), logit)
     if centres == 1:
         return total
     distances = 0.0
