@@ -3,7 +3,6 @@
 import tomllib
 from pathlib import Path
 
-import pytest
 import yaml
 from packaging.requirements import Requirement
 
@@ -33,18 +32,6 @@ def test_the_recipe_needs_what_the_package_needs():
     assert others == [conda_line(line) for line in needed]
     assert python == "python >=${{ python_min }}"
     assert RECIPE["requirements"]["host"][-1] == conda_line(PROJECT["build-system"]["requires"][0])
-
-
-@pytest.mark.parametrize(
-    ("requirement", "line"),
-    [
-        ("ray[tune]>=2.60,<2.61", "ray-tune >=2.60,<2.61"),
-        ("torch>=2.11", "pytorch >=2.11"),
-        ("cmaes>=0.12,<1", "cmaes >=0.12,<1"),
-    ],
-)
-def test_a_requirement_is_translated(requirement, line):
-    assert conda_line(requirement) == line
 
 
 def test_version_python_command_and_license_are_those_of_the_package():

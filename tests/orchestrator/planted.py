@@ -6,8 +6,9 @@ import math
 from collections.abc import Callable, Iterator
 
 from orchestrator.ids_and_seeds import config_hash
+from tests.orchestrator.simulated import recall_hits, recall_score
 from trainables.settings.trial_settings import TrialSettings
-from trainables.trial_reports import ClassHits, EpochReport, Score, TestReport
+from trainables.trial_reports import EpochReport, Score, TestReport
 
 _QUERIES = 1000
 
@@ -65,9 +66,11 @@ class PlantedTrial:
             epoch=epoch,
             scores=(
                 Score(role="train", metric="loss", value=1 - 0.01 * epoch),
-                *(_recall("val", k, recall) for k in settings.ks if is_validated),
+                *(recall_score("val", k, recall, _QUERIES) for k in settings.ks if is_validated),
             ),
-            class_hits=tuple(_hits("val", k, recall) for k in settings.ks if is_validated),
+            class_hits=tuple(
+                recall_hits("val", k, recall, _QUERIES) for k in settings.ks if is_validated
+            ),
             seconds=0.01,
             peak_memory_mb=100.0,
         )
@@ -77,8 +80,8 @@ class PlantedTrial:
         return TestReport(
             fold=fold,
             epoch=epoch,
-            scores=tuple(_recall("test", k, recall) for k in settings.ks),
-            class_hits=tuple(_hits("test", k, recall) for k in settings.ks),
+            scores=tuple(recall_score("test", k, recall, _QUERIES) for k in settings.ks),
+            class_hits=tuple(recall_hits("test", k, recall, _QUERIES) for k in settings.ks),
             retrievals=(),
             seconds=self._test_seconds,
         )
@@ -117,21 +120,3 @@ def _draw(settings: TrialSettings, *place: object) -> float:
     """A number in [0, 1) that follows from config and place."""
     text = json.dumps([dict(settings.hyperparameters), *place], sort_keys=True)
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") / 2**32
-
-
-def _recall(role: str, k: int, value: float) -> Score:
-    hits = round(min(1.0, value + 0.02 * (k - 1)) * _QUERIES)
-    return Score(
-        role=role,
-        metric="recall",
-        k=k,
-        value=hits / _QUERIES,
-        hits=hits,
-        queries=_QUERIES,
-        gallery=_QUERIES,
-    )
-
-
-def _hits(role: str, k: int, value: float) -> ClassHits:
-    hits = round(min(1.0, value + 0.02 * (k - 1)) * _QUERIES)
-    return ClassHits(role=role, k=k, class_ids=(0,), queries=(_QUERIES,), hits=(hits,))

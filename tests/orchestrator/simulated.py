@@ -34,9 +34,9 @@ def simulated_trial(
                 epoch=epoch,
                 scores=(
                     Score(role="train", metric="loss", value=1 - recall),
-                    *(_recall("val", k, recall) for k in settings.ks),
+                    *(recall_score("val", k, recall) for k in settings.ks),
                 ),
-                class_hits=tuple(_class_hits("val", k, recall) for k in settings.ks),
+                class_hits=tuple(recall_hits("val", k, recall) for k in settings.ks),
                 seconds=0.01,
                 peak_memory_mb=100.0,
             )
@@ -44,8 +44,8 @@ def simulated_trial(
             yield TestReport(
                 fold=fold,
                 epoch=settings.training.epochs,
-                scores=tuple(_recall("test", k, ceiling * 0.9) for k in settings.ks),
-                class_hits=tuple(_class_hits("test", k, ceiling * 0.9) for k in settings.ks),
+                scores=tuple(recall_score("test", k, ceiling * 0.9) for k in settings.ks),
+                class_hits=tuple(recall_hits("test", k, ceiling * 0.9) for k in settings.ks),
                 retrievals=(),
                 seconds=0.01,
             )
@@ -58,19 +58,21 @@ def _ceiling(settings: TrialSettings, fold: int) -> float:
     return 0.5 + 0.4 * hashlib.sha256(text.encode()).digest()[0] / 255
 
 
-def _recall(role: str, k: int, value: float) -> Score:
-    hits = round(min(1.0, value + 0.02 * (k - 1)) * _QUERIES)
+def recall_score(role: str, k: int, value: float, queries: int = _QUERIES) -> Score:
+    """The recall of so many queries; it grows with K."""
+    hits = round(min(1.0, value + 0.02 * (k - 1)) * queries)
     return Score(
         role=role,
         metric="recall",
         k=k,
-        value=hits / _QUERIES,
+        value=hits / queries,
         hits=hits,
-        queries=_QUERIES,
-        gallery=_QUERIES,
+        queries=queries,
+        gallery=queries,
     )
 
 
-def _class_hits(role: str, k: int, value: float) -> ClassHits:
-    hits = round(min(1.0, value + 0.02 * (k - 1)) * _QUERIES)
-    return ClassHits(role=role, k=k, class_ids=(0,), queries=(_QUERIES,), hits=(hits,))
+def recall_hits(role: str, k: int, value: float, queries: int = _QUERIES) -> ClassHits:
+    """The hits of that recall, all in one class."""
+    hits = recall_score(role, k, value, queries).hits
+    return ClassHits(role=role, k=k, class_ids=(0,), queries=(queries,), hits=(hits,))

@@ -8,32 +8,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import yaml
 
 import podium
 from tests.podium.calling import call, output_of
+from tests.podium.commands.test_run import STUDY as TEXT
 
-KEYS = {
-    "study": "tiny",
-    "datasets": [{"name": "glyphs", "script": "greek", "classes": 40, "instances_per_class": 6}],
-    "backbones": ["conv_small"],
-    "embedding_dims": [8],
-    "losses": ["contrastive", "proxy_anchor"],
-    "protocol": {"kind": "fixed", "val_fraction": 0.4},
-    "search": {"trials": 3, "early_stopping": "none"},
-    "final": {"seeds": 2},
-    "training": {"epochs": 2},
-}
-TEXT = """
-study: tiny
-datasets: [{name: glyphs, script: greek, classes: 40, instances_per_class: 6}]
-backbones: [conv_small]
-embedding_dims: [8]
-losses: [contrastive, proxy_anchor]
-protocol: {kind: fixed, val_fraction: 0.4}
-search: {trials: 3, early_stopping: none}
-final: {seeds: 2}
-training: {epochs: 2}
-"""
+KEYS = yaml.safe_load(TEXT)
 NUMBERS = ["trial_id", "objective", "test_recall_at_1", "hp.margin"]
 
 

@@ -97,6 +97,7 @@ def test_every_trial_is_a_run_with_its_scores(capsys, small_study_folder, tmp_pa
         found = scalars_of(events)
         objective = {key: found.pop(key) for key in list(found) if key[0] == OBJECTIVE_TAG}
         assert found == expected
+        assert {tag.split("/")[0] for tag, _ in found} <= {"train", "val"}
         assert objective == pytest.approx({(OBJECTIVE_TAG, row["epochs_run"]): row["objective"]})
         contents = plugin_contents(events)
         values = contents["_hparams_/session_start_info"].session_start_info.hparams
@@ -123,13 +124,6 @@ def test_folds_have_scalars_of_their_own(capsys, tmp_path):
     file = event_file(tmp_path / "runs", row["search"], row["stage"], row["trial_id"])
     tags = {tag for tag, _ in scalars_of(events_of(file))}
     assert {"val/recall_at_1/fold_0", "val/recall_at_1/fold_1"} <= tags
-
-
-def test_no_run_holds_a_test_score(capsys, small_study_folder, tmp_path):
-    call(capsys, "export", "tensorboard", small_study_folder, "--output", tmp_path)
-    tags = {tag for file in event_files(tmp_path) for tag, _ in scalars_of(events_of(file))}
-    assert tags
-    assert {tag.split("/")[0] for tag in tags} <= {"train", "val", OBJECTIVE_TAG}
 
 
 def test_runs_that_are_there_are_left_alone_and_equal_stores_give_equal_runs(

@@ -1,7 +1,5 @@
 """What is followed of a study, against what commands say of it; and that little is read again."""
 
-import shutil
-
 import pytest
 
 from orchestrator.results.records.store_paths import StudyPaths
@@ -14,17 +12,7 @@ from podium.live.followed_study import FollowedStudy
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.orchestrator.small_study import STUDY, run_here
-from tests.podium.live.running_study import running, stopped_study
-
-
-@pytest.fixture(scope="module")
-def stopped(tmp_path_factory):
-    return stopped_study(tmp_path_factory.mktemp("stopped"))
-
-
-@pytest.fixture
-def folder(tmp_path, stopped):
-    return shutil.copytree(stopped, tmp_path / STUDY.name)
+from tests.podium.live.running_study import running
 
 
 def counts_of(view):

@@ -1,7 +1,5 @@
 """The live page in a browser: what it shows, what it follows, and that all can use it."""
 
-import shutil
-
 import pytest
 
 from orchestrator.results.records.store_paths import StudyPaths
@@ -10,21 +8,11 @@ from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.browser import LAPTOP, Visit, every_size_and_scheme
 from tests.orchestrator.small_study import STUDY, run_here
-from tests.podium.live.running_study import running, stopped_study
+from tests.podium.live.running_study import running
 from tests.podium.live.test_server import served
 
 pytestmark = pytest.mark.browser
 SMALL = "glyphs-greek/conv_small/8 contrastive"
-
-
-@pytest.fixture(scope="module")
-def stopped(tmp_path_factory):
-    return stopped_study(tmp_path_factory.mktemp("stopped"))
-
-
-@pytest.fixture
-def folder(tmp_path, stopped):
-    return shutil.copytree(stopped, tmp_path / STUDY.name)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import http.client
 import json
-import shutil
 import socket
 import threading
 from contextlib import contextmanager
@@ -15,17 +14,7 @@ from podium.errors import PodiumError
 from podium.live.followed_study import FollowedStudy
 from podium.live.server import LiveServer
 from tests.orchestrator.small_study import STUDY, run_here
-from tests.podium.live.running_study import LOG, RUNNING, running, stopped_study
-
-
-@pytest.fixture(scope="module")
-def stopped(tmp_path_factory):
-    return stopped_study(tmp_path_factory.mktemp("stopped"))
-
-
-@pytest.fixture
-def folder(tmp_path, stopped):
-    return shutil.copytree(stopped, tmp_path / STUDY.name)
+from tests.podium.live.running_study import LOG, RUNNING, running
 
 
 class Client:

@@ -1,6 +1,5 @@
 import os
 import resource
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -62,23 +61,6 @@ def test_the_first_to_put_an_absent_file_wins(tmp_path):
     assert not files.put_if_absent(path, b"second")
     assert files.read_bytes(path) == b"first"
     assert file_names(tmp_path) == ["file"]
-
-
-def test_of_many_writers_at_once_exactly_one_wins_and_its_bytes_are_there(tmp_path):
-    won, start = [], threading.Barrier(8)
-
-    def write(number):
-        start.wait()
-        if files.put_if_absent(tmp_path / "file", bytes([number]) * 1000):
-            won.append(number)
-
-    threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(won) == 1
-    assert files.read_bytes(tmp_path / "file") == bytes(won) * 1000
 
 
 def test_a_writer_that_fails_in_the_middle_leaves_the_old_file_and_nothing_else(tmp_path):

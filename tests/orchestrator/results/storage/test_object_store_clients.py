@@ -12,9 +12,10 @@ from orchestrator.results.storage.transient_errors import retrying_for
 from podium.errors import PlaceError, StoreError, UnreachableError
 
 ABFS = "container@account.dfs.core.windows.net"
+STORES = ("bucket", "google_bucket", "azure_container", "memory_bucket")
 
 
-@pytest.fixture(params=["bucket", "google_bucket", "azure_container", "memory_bucket"])
+@pytest.fixture(params=STORES)
 def store(request):
     return request.getfixturevalue(request.param)
 
@@ -39,21 +40,23 @@ def test_files_are_written_read_listed_and_deleted(store):
     assert files.contents(store) == []
 
 
-def test_of_many_writers_at_once_exactly_one_wins(store):
-    won, start = [], threading.Barrier(8)
+@pytest.mark.parametrize("place", ["tmp_path", *STORES])
+def test_of_many_writers_at_once_exactly_one_wins_and_its_bytes_are_there(place, request):
+    folder = request.getfixturevalue(place)
+    won, start = [], threading.Barrier(12)
 
     def write(number):
         start.wait()
-        if files.put_if_absent(store / "file", bytes([number])):
+        if files.put_if_absent(folder / "file", bytes([number]) * 1000):
             won.append(number)
 
-    threads = [threading.Thread(target=write, args=(number,)) for number in range(8)]
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(12)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     assert len(won) == 1
-    assert files.read_bytes(store / "file") == bytes(won)
+    assert files.read_bytes(folder / "file") == bytes(won) * 1000
 
 
 def test_a_file_whose_answer_was_lost_counts_as_written_once(store, monkeypatch, short_pauses):

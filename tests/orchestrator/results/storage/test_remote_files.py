@@ -1,6 +1,5 @@
 import logging
 import os
-import threading
 import time
 
 import pytest
@@ -86,23 +85,6 @@ def test_a_large_file_is_gathered_here_and_appears_when_it_is_done(bucket, monke
             file.write(part)
         assert files.read_bytes(place) is None
     assert files.read_bytes(place) == 11 * part
-
-
-def test_of_many_writers_at_once_exactly_one_wins_and_its_bytes_are_there(bucket):
-    won, start = [], threading.Barrier(12)
-
-    def write(number):
-        start.wait()
-        if files.put_if_absent(bucket / "file", bytes([number]) * 1000):
-            won.append(number)
-
-    threads = [threading.Thread(target=write, args=(number,)) for number in range(12)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(won) == 1
-    assert files.read_bytes(bucket / "file") == bytes(won) * 1000
 
 
 def test_what_was_written_although_the_answer_was_lost_counts_as_written(proxy_and_bucket, caplog):

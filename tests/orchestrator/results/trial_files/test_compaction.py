@@ -1,8 +1,5 @@
 import random
 import signal
-import subprocess
-import sys
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -16,6 +13,7 @@ from tests.orchestrator.results.file_operations import (
     FULL,
     SOME_OR_ALL,
     FileOperations,
+    compact_until,
     ended_stores,
 )
 from tests.orchestrator.results.store_frames import assert_same_frames
@@ -156,23 +154,12 @@ def test_an_error_at_any_file_operation_is_raised_and_loses_nothing(
 
 def test_a_process_killed_at_random_lines_loses_nothing(tmp_path):
     # Three of the lines that a compaction runs through, seeded; each is a process of its own.
-    script = Path(__file__).parents[1] / "compact_until_line.py"
-    total = int(_compact_until(script, extended_store(tmp_path / "whole"), 0).stdout)
+    total = int(compact_until(extended_store(tmp_path / "whole"), 0).stdout)
     for line in random.Random(7).sample(range(1, total), 3):
         store = extended_store(tmp_path / str(line))
         before = rows_of(store)
-        assert _compact_until(script, store, line).returncode == -signal.SIGKILL
+        assert compact_until(store, line).returncode == -signal.SIGKILL
         assert_same_frames(rows_of(store), before)
         compact(store)
         assert_same_frames(rows_of(store), before)
         assert plainly(store)["trial_id"].n_unique() == len(plainly(store)) == TRIALS
-
-
-def _compact_until(script, store, line):
-    return subprocess.run(
-        [sys.executable, script, store.folder, str(line)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )

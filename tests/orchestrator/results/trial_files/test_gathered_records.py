@@ -2,11 +2,8 @@
 
 import random
 import signal
-import subprocess
-import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -27,6 +24,7 @@ from podium.errors import CorruptFileError, StoreError
 from tests.orchestrator.results.file_operations import (
     SOME_OR_ALL,
     FileOperations,
+    compact_until,
     ended_stores,
 )
 from tests.orchestrator.results.store_rows import change_json, commit, new_store, row
@@ -305,26 +303,15 @@ def test_killed_at_any_file_operation_nothing_is_lost_or_doubled(tmp_path, monke
 
 
 def test_a_process_killed_at_random_lines_loses_nothing(tmp_path):
-    script = Path(__file__).parents[1] / "compact_until_line.py"
-    total = int(_compact_until(script, store_of(tmp_path / "whole"), 0).stdout)
+    total = int(compact_until(store_of(tmp_path / "whole"), 0).stdout)
     for line in random.Random(5).sample(range(total // 2, total), 4):  # the end of it is ours
         store = store_of(tmp_path / str(line))
         before = all_records(store)
-        assert _compact_until(script, store, line).returncode == -signal.SIGKILL
+        assert compact_until(store, line).returncode == -signal.SIGKILL
         assert all_records(store) == before
         compact(store)
         assert all_records(store) == before
         assert loose_files(store) == ["t099/1.json"]
-
-
-def _compact_until(script, store, line):
-    return subprocess.run(
-        [sys.executable, script, store.folder, str(line)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
 
 
 def test_readers_see_the_same_records_between_any_two_file_operations(tmp_path, monkeypatch):
