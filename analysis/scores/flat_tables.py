@@ -6,7 +6,7 @@ from typing import Literal
 
 import polars as pl
 
-from orchestrator.results.storage.files import writing
+from orchestrator.results.storage.local_files import writing
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import PodiumError
 

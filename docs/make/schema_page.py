@@ -108,22 +108,31 @@ _SCHEMA_OPENING = """\
 
 In the code: `orchestrator/results/records/`, `orchestrator/results/trial_files/`.
 
-A results folder is `<storage>/<study>/`. **One trial = one Parquet file = one row.** While a run goes
-on and at its end, files are gathered into [segments](../how-to/storage.md#segments) of many trials; either way plain
-polars reads them all:
+A results folder is `<storage>/<study>/`. **One trial = one row**, in files of two kinds:
+
+| file | holds |
+|---|---|
+| `trials/search=<search>/<trial_id>.parquet` | the row of one committed trial; the first commit wins |
+| `trials/search=<search>/<count>-<hash>.gathered.parquet` | the rows of a search that is over, in a file that never \
+changes ([gathered rows](../how-to/storage.md#gathered-rows)) |
+
+Single rows stay beside gathered ones until a run finishes the study, and leaves one file a search. At any moment this reads each
+trial once:
 
 ```python
 import polars as pl
 
-trials = pl.read_parquet("podium-results/quickstart/**/*.parquet")
+files = "podium-results/quickstart/trials/**/*.parquet"
+trials = pl.scan_parquet(files, missing_columns="insert").unique("trial_id").collect()
 ```
 
-While files are being gathered, and after a kill until the next `podium run`, some trials lie there twice. For that time
-polars, pyarrow and DuckDB refuse the folder with an error that names a file
-`...unfinished-compaction.podium-run-ends-it...`. Podium's own commands pass over it.
+In DuckDB it is `SELECT DISTINCT ON (trial_id) * FROM read_parquet('podium-results/quickstart/trials/**/*.parquet',
+union_by_name = true)`. A program that reads at the moment in which single rows are deleted may get the error that a file is gone:
+read again. After a study gained hyperparameters its files have different columns. Polars refuses them until a run finishes the
+study; DuckDB reads them.
 
 From Python, `orchestrator.results.trial_files.reader.Reader(folder)` gives the same rows as lazy frames at any
-moment of a run, each trial once also while files are being gathered: `trials()`, and the nested
+moment of a run, each trial once, and reads again by itself: `trials()`, and the nested
 columns as long tables: `scores()`, `class_hits()`, `test_scores()`, `test_class_hits()`,
 `test_retrievals()`, and `attempts()`, `runs()`, `spending()`. A filter on columns of trials leaves the details of others on
 the disk ([a notebook](../notebooks/first-study.ipynb), [other tools](../how-to/export.md)).
@@ -136,7 +145,7 @@ maximise first), `asks/` (which trial each suggestion became, written before it 
 `attempts/` (every attempt at a trial), `retried/` (failures after which a trial was run again),
 `runs/` (what each run spent: see the end of this page),
 `checkpoints/` (running trials only), `logs/` (what [trials](../explanation/reliability.md#logs-of-trials)
-printed), `trials_segments/` and `compacted/` (the gathered trials), `report.html`.
+printed), `runs.json` (how many runs there were), `report.html`.
 
 Recalls, nDCG, R-precision, MAP@R, NMI and F1 are 0 to 1. A number is finite or null, never NaN. In
 a study of
@@ -152,7 +161,7 @@ there instead and what to do (`--json` for programs); 4: the folder cannot be re
 - Every file but `lock.json` and `report.html` holds a SHA-256 of itself: JSON under `sha256`, YAML in
   its last line, Parquet in its footer under `podium_seal`, weights and embeddings in their headers. So
   a changed bit is found wherever it is.
-  Podium's own commands and `Reader` check every Parquet file before they read it; plain polars does not.
+  Podium's own commands and `Reader` check every Parquet file before they read it, and refuse one without; plain polars does not.
 - Hashes are recomputed: trial ids, configs, splits and protocols, if the data are here, and those of the
   copies of code in `code/`; all trials must be of the recorded code.
 - What follows from something else must follow: objectives, selected epochs and counts from scores,
@@ -169,12 +178,13 @@ log and the attempt of its trial, which starts from scratch.
 _ATTEMPTS_OPENING = """\
 ## Attempts
 
-`attempts/<trial_id>/<number>.json` is written when a worker begins an attempt at a trial and again when it
-ends; for a worker that was killed the driver writes the end. Those at committed trials are gathered in
-`attempts/<search>.json`, as asks are in `asks/<search>.json`, a search at a time. `Reader.attempts()`:
+`attempts/<search>/<trial_id>-<number>.json` is written when a worker begins an attempt at a trial and again when it
+ends; for a worker that was killed the driver writes the end. Once a search is over, its attempts are gathered in
+`attempts/<search>.json`, as asks are in `asks/<search>.json`. `Reader.attempts()`:
 """
 _ATTEMPT_MEANINGS = {
     "trial_id": "Which trial.",
+    "search": "Id of its search.",
     "number": "Counts from 1.",
     "node": "Host name; `unknown` if its worker died before it could write anything.",
     "pid": "Of the worker.",

@@ -19,7 +19,7 @@ import ray
 from ray import tune
 
 from orchestrator.executors.job_groups import Group
-from orchestrator.results.storage.vanished_folders import never_made_again
+from orchestrator.results.storage.local_files import never_made_again
 from orchestrator.trials.worker_messages import Ended, Message
 from orchestrator.worker.population_worker import Messages
 from orchestrator.worker.process_memory import process_bytes

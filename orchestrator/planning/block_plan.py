@@ -6,10 +6,10 @@ from pathlib import Path
 
 from orchestrator.results.storage.locations import has_scheme
 from orchestrator.study.configs import default_config, recipe_values, training_of
-from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Block, Study
 from orchestrator.study_parser.backbones import is_missing
+from trainables.dataset_interface.load_dataset import has_own_size
 from trainables.settings.training_settings import HyperparameterValue, TrainingSettings
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings
 
@@ -64,7 +64,7 @@ def missing(study: Study) -> tuple[str, ...]:
 def _missing_data(dataset: DatasetSettings) -> str | None:
     root = dataset.options.get("root")
     if root is None:
-        if dataset_facts(dataset).has_own_size:
+        if has_own_size(dataset):
             return None
         return f"data: {dataset.label} has no root, the folder it is in; needed before the run"
     if Path(str(root)).is_dir():

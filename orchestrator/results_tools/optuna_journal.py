@@ -20,7 +20,7 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import BaseJournalBackend, JournalFileBackend
 
 from orchestrator.results.records.metric_columns import metric_label
-from orchestrator.results.storage.file_guard import exclusive
+from orchestrator.results.storage.local_files import exclusive
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.search_samplers.optuna_study import contains, distribution_of

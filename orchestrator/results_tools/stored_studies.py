@@ -1,7 +1,7 @@
 """The studies of a storage at a glance: state, trials, size, hours and last change of each.
 
-A study is known by one listing of its files and its few records: no trial is read, and no loss or
-data set of it is needed.
+A study is known by the names of its files and its few records; no loss or data set of it is
+needed. Trials are read only where rows lie in two files, and then their ids alone.
 """
 
 from collections.abc import Sequence
@@ -19,10 +19,7 @@ from orchestrator.results.records.study_snapshot import (
 )
 from orchestrator.results.storage.files import each, exists, list_studies, stored_files
 from orchestrator.results.storage.locations import Place, StoredFile
-from orchestrator.results.trial_files.compaction_manifest import (
-    read_manifest,
-    read_manifest_with_listings,
-)
+from orchestrator.results.trial_files.inventory import inventory_of
 from orchestrator.study.blocks import blocks, most_finals, num_baseline_runs, searches
 from orchestrator.study.budget import SECONDS_PER_HOUR, with_trials_per_search
 from orchestrator.study.resolved_study import study_from_resolved
@@ -181,16 +178,10 @@ def ended_state(
 
 
 def _num_trials(paths: StudyPaths, files: Sequence[StoredFile]) -> int:
-    """Committed trials: those of segments, and files of one trial each."""
-    loose = {
-        (paths.folder / file.path).stem
-        for file in files
-        if file.path.startswith("trials/") and file.path.endswith(".parquet")
-    }
-    if not loose:
-        return read_manifest(paths).num_trials
-    manifest = read_manifest_with_listings(paths)
-    return manifest.num_trials + sum(trial_id not in manifest for trial_id in loose)
+    rows = [it.path for it in files if it.path.startswith("trials/")]
+    return inventory_of(
+        [paths.folder / path for path in rows if path.endswith(".parquet")]
+    ).num_trials
 
 
 def _num_planned(paths: StudyPaths) -> int:

@@ -14,8 +14,8 @@ import polars as pl
 from orchestrator.results.records.asks import read_asks
 from orchestrator.results.records.retried import RetriedFailure, read_retried, write_retried
 from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.gather_trials import withdraw_trials
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.results.trial_files.withdraw_trials import withdraw_trials
 from orchestrator.trials.failure_causes import FAILURE_CAUSES
 from podium.errors import PodiumError
 
@@ -67,8 +67,10 @@ def record_retries(
     asks = read_asks(paths)
     # The trained trial comes before its copies: it is the one with attempts.
     rows = chosen.sort(pl.col("same_as").is_not_null()).to_dicts()
+    # A run that was killed before it withdrew a row has recorded its failure.
+    new = [row for row in rows if not _is_recorded(row, before)]
     trained: dict[str, RetriedFailure] = {}
-    for row in rows:
+    for row in new:
         trial_id = row["same_as"] or row["trial_id"]
         number = len(before.get(trial_id, ())) + 1
         num_asks = len(asks.get(row["search"], ()))

@@ -10,13 +10,8 @@ from orchestrator.results.locks.study_lock import StudyLock
 from orchestrator.results.records.runs import RunEnding
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import check_readable, read_schema
-from orchestrator.results.storage.vanished_folders import check_not_vanished, never_made_again
-from orchestrator.results.trial_files.compaction import (
-    compact,
-    finish_compaction,
-    remove_all_leftovers,
-)
-from orchestrator.results.trial_files.compaction_during_run import CompactionDuringRun
+from orchestrator.results.storage.local_files import check_not_vanished, never_made_again
+from orchestrator.results.trial_files.gather_trials import gather_all, gather_search
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.resume_study import rebuilt_queues
 from orchestrator.run.retry_failed import check_causes, record_retries, recorded_failures, withdraw
@@ -136,7 +131,6 @@ def run_study(
     ):
         study, control = _begun(study, paths, say, clock)
         held.enter_context(never_made_again(paths.store))
-        finish_compaction(paths)
         reader = Reader(paths.folder)
         account = RunAccount(study, paths, reader, say, clock)
         shares = BudgetShares(study, account) if study.search.order == "asynchronous" else None
@@ -148,15 +142,13 @@ def run_study(
             withdraw(paths, failed)
             queues = rebuild()
         _report_done(queues, say)
-        compaction = CompactionDuringRun(paths, partial(_check_ownership, paths, lock))
+        check_ownership = partial(_check_ownership, paths, lock)
         store = OwnStore(
             paths=paths,
             objective=reader.objective,
-            recorder=TrialRecorder(
-                study, paths, read_schema(paths), current_versions(), compaction.committed
-            ),
-            check_ownership=partial(_check_ownership, paths, lock, compaction),
-            search_advanced=compaction.search_advanced,
+            recorder=TrialRecorder(study, paths, read_schema(paths), current_versions()),
+            check_ownership=check_ownership,
+            gather_search=partial(gather_search, paths, check=check_ownership),
         )
         scheduler = StudyScheduler(study, store, queues, account, console.on_event, control)
         scheduler.events.study_started()
@@ -164,7 +156,7 @@ def run_study(
             with account:
                 if trains_here:
                     _prepare_images(study, datasets)
-                with console.stoppable(scheduler), compaction:
+                with console.stoppable(scheduler):
                     _run_trials(scheduler, study, paths, start_executor, console)
                 account.set_ending(_ending(scheduler))
         elif account.has_news:
@@ -208,8 +200,7 @@ def _leave(study: Study, paths: StudyPaths, *, is_finished: bool) -> None:
     check_not_vanished(paths.folder)
     write_snapshot(study, paths)
     if is_finished:
-        remove_all_leftovers(paths)
-        compact(paths)
+        gather_all(paths)
 
 
 def _check_weights(study: Study) -> None:
@@ -225,17 +216,10 @@ def _report_done(queues: StudyQueues, say: Callable[[str], object]) -> None:
         say(f"Continuing: {queues.num_done} of {queues.num_planned} trials are done.")
 
 
-def _check_ownership(
-    paths: StudyPaths, lock: StudyLock, compaction: CompactionDuringRun | None = None
-) -> None:
-    """Raise an error if the run may not write any more.
-
-    The folder is gone, the lock is lost, or a compaction failed: then no row is safe to write.
-    """
+def _check_ownership(paths: StudyPaths, lock: StudyLock) -> None:
+    """Raise an error if the run may not write any more: the folder is gone, or the lock lost."""
     check_not_vanished(paths.folder)
     lock.raise_if_lost()
-    if compaction is not None:
-        compaction.raise_if_failed()
 
 
 def _run_trials(

@@ -14,8 +14,8 @@ from orchestrator.results.records.study_snapshot import (
     write_snapshot_files,
 )
 from orchestrator.results.records.trial_schema import trial_schema
-from orchestrator.results.storage.files import exists, list_folders
-from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.storage.files import list_folders
+from orchestrator.results.trial_files.gather_trials import gather_all
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.run.study_code import refuse_changed_code, write_study_code
 from orchestrator.study.blocks import blocks
@@ -66,7 +66,7 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
 def _check_fresh(paths: StudyPaths) -> None:
     """The snapshot is written before anything is suggested or trained."""
     folders = (*list_folders(paths.asks), *list_folders(paths.trials))
-    if folders or gathered_searches(paths) or exists(paths.manifest):
+    if folders or gathered_searches(paths):
         raise CorruptFileError(
             f"{paths.study} is missing, although the study has trials. Restore the file from"
             " a copy"
@@ -96,7 +96,9 @@ def write_snapshot(study: Study, paths: StudyPaths) -> None:
     }
     write_snapshot_files(paths, name=study.name, study=resolved, provenance=origin, schema=schema)
     if has_new_columns:
-        compact(paths)  # all trials get the new columns, so that plain polars reads them together
+        gather_all(
+            paths
+        )  # all trials get the new columns, so that plain polars reads them together
 
 
 def space_record(study: Study) -> dict[str, list[dict[str, Any]]]:

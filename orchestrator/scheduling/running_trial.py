@@ -166,7 +166,7 @@ def end_attempt(
 
     None if there was no attempt: no worker had the job when the node was lost that it waited for.
     """
-    written = read_attempt(paths, running.spec.trial_id, running.attempt)
+    written = read_attempt(paths, running.spec.search.id, running.spec.trial_id, running.attempt)
     if written is None and running.begun is None and ended.cause in _OF_WAITING:
         return None
     attempt = written or _of_no_worker(running)
@@ -191,6 +191,7 @@ def _of_no_worker(running: RunningTrial) -> Attempt:
     since = timedelta(seconds=time.monotonic() - running.handed_out)
     return Attempt(
         trial_id=running.spec.trial_id,
+        search=running.spec.search.id,
         number=running.attempt,
         node=_UNKNOWN,
         pid=0,

@@ -60,15 +60,14 @@ class OwnStore:
         objective: name of the validation metric that searches maximise.
         recorder: commits the rows of trials.
         check_ownership: raises if another process owns the study by now.
-        search_advanced: takes id and asks so far of a search, the id of a trial of it that has a
-            row now, and whether every trial has one.
+        gather_search: takes id and asks of a search once every trial of it has a row.
     """
 
     paths: StudyPaths
     objective: str
     recorder: TrialRecorder
     check_ownership: Callable[[], object]
-    search_advanced: Callable[[str, Sequence[Ask], str, bool], object]
+    gather_search: Callable[[str, Sequence[Ask]], object]
 
 
 class StudyScheduler:
@@ -370,7 +369,8 @@ class StudyScheduler:
         )
         if spec.stage == "search":
             search = self._queues.run_of(spec)
-            self._store.search_advanced(spec.search.id, search.asks, spec.trial_id, search.is_over)
+            if search.is_over:
+                self._store.gather_search(spec.search.id, search.asks)
         self._commit_copies()
         self.events.trial_ended(spec, history, ended.state)
 

@@ -121,7 +121,7 @@ def _waiting(paths: StudyPaths, trial: NextTrial) -> _Waiting:
     spec = trial.spec
     if trial.is_new:  # in a remote store to look for attempts is a request
         return _Waiting(spec, 1, ())
-    attempts = read_attempts_of_trial(paths, spec.trial_id)
+    attempts = read_attempts_of_trial(paths, spec.search.id, spec.trial_id)
     last = last_retried_attempt(paths, spec.trial_id) if attempts else 0
     earlier = tuple(attempt for attempt in attempts if attempt.number > last)
     return _Waiting(spec, len(attempts) + 1, earlier)

@@ -4,8 +4,8 @@ import itertools
 from dataclasses import replace
 
 from orchestrator.ids_and_seeds import seed_for
-from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.study import Block, Search, Study
+from trainables.dataset_interface.load_dataset import has_own_size
 from trainables.settings.trial_settings import UNTRAINED, DatasetSettings, ProtocolSettings
 
 # The winner of a search and the published default.
@@ -80,7 +80,7 @@ def num_baseline_runs(study: Study, search: Search) -> int:
 
 def _image_sizes_of(study: Study, dataset: DatasetSettings) -> tuple[int | None, ...]:
     """The image sizes that a data set is trained at; None for the images' own size."""
-    return (None,) if dataset_facts(dataset).has_own_size else study.image_sizes
+    return (None,) if has_own_size(dataset) else study.image_sizes
 
 
 def _of_repeat(study: Study, protocol: ProtocolSettings, repeat: int) -> ProtocolSettings:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.study import StudyTraining
+from trainables.dataset_interface.load_dataset import has_own_size
 from trainables.errors import TrialInputError
 from trainables.network.backbone_facts import TIMM, backbone_facts
 from trainables.network.initial_weights import IMAGENET_WEIGHTS
@@ -58,6 +58,6 @@ def are_heads(training: StudyTraining, backbones: Iterable[BackboneSettings]) ->
 def has_image_files(dataset: DatasetSettings) -> bool:
     """Whether its images are files that have to be resized; False if the data set is unknown."""
     try:
-        return not dataset_facts(dataset).has_own_size
+        return not has_own_size(dataset)
     except TrialInputError:  # reported where data sets are checked
         return False

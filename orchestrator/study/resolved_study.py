@@ -3,11 +3,14 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import cache
 from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.results.records.expected_values import expected_of, expected_record
 from orchestrator.results.records.tournament_rules import rules_of
-from orchestrator.study.defaults import are_heads
+from orchestrator.study.defaults import are_heads, has_image_files
 from orchestrator.study.study import (
     BudgetSettings,
     EarlyStopping,
@@ -35,6 +38,8 @@ _KEYS = (
 )
 # Absent where they are false or empty, as in snapshots of versions that did not know them.
 _IF_GIVEN = ("code", "verification")
+
+_MOST = 1_000_000  # trials, repeats or seeds
 
 # Loss -> what the study file states for it.
 _OF_LOSSES = ("spaces", "values", "try_first")
@@ -74,17 +79,51 @@ def space_dict(space: Space) -> dict[str, dict[str, Any]]:
 
 
 def study_from_resolved(values: Mapping[str, Any]) -> Study:
-    """The inverse of `resolved_dict`. Nothing is checked again.
+    """The inverse of `resolved_dict`. Only types and keys are checked again.
 
     Raises:
         StudyError: these are not the values of a study.
     """
     try:
-        return _study(values)
+        study = _study(values)
+        _checks_types().validate_python(asdict(study))
+        _check_bounds(study)
+        for key, value in resolved_dict(study).items():
+            if value != values.get(key):
+                raise ValueError(f"{key} lacks a value or has one too many")
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise _unreadable(f"{where}: {first['msg']}; got {first['input']!r:.60}") from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise StudyError(
-            [f"the stored study is not one that this version of podium reads: {error!r}"]
-        ) from error
+        raise _unreadable(repr(error)) from error
+    return study
+
+
+@cache
+def _checks_types() -> TypeAdapter[Study]:
+    return TypeAdapter(Study)
+
+
+def _check_bounds(study: Study) -> None:
+    """Refuse what no command could count: nothing to compare, or more than there can be."""
+    for name in ("datasets", "backbones", "embedding_dims", "losses", "protocols", "ks"):
+        if not getattr(study, name):
+            raise ValueError(f"{name} is empty")
+    if not study.image_sizes and any(map(has_image_files, study.datasets)):
+        raise ValueError("image_sizes is empty")
+    search, final = study.search, study.final
+    for name, number in (
+        ("search.trials", search.trials),
+        ("search.repeats", search.repeats),
+        ("final.seeds", final.seeds),
+    ):
+        if type(number) is not int or not 0 <= number <= _MOST:
+            raise ValueError(f"{name} is out of bounds: {number!r:.40}")
+
+
+def _unreadable(problem: str) -> StudyError:
+    return StudyError([f"the stored study is not one that this podium reads: {problem}"])
 
 
 def _study(values: Mapping[str, Any]) -> Study:
@@ -132,20 +171,17 @@ def _study(values: Mapping[str, Any]) -> Study:
             "training": _training(values["training"]),
             "warm_starts": {key: tuple(given) for key, given in values["warm_starts"].items()},
             "code": dict(values.get("code", {})),
-            # Studies of versions that kept nothing have no such section.
-            "keep": KeepSettings(**values.get("keep", {})),
+            "keep": KeepSettings(**values["keep"]),
             "tournament": rules_of(values),
             "expect": expected_of(values),
-            "budget": BudgetSettings(**values.get("budget", {})),
+            "budget": BudgetSettings(**values["budget"]),
             "resources": _resources(values["resources"]),
         }
     )
 
 
 def _resources(values: Mapping[str, Any]) -> ResourceSettings:
-    # Studies of versions without shares for backbones have no such key.
-    shares = values.get("backbones", {})
-    backbones = {name: ResourceShare(**share) for name, share in shares.items()}
+    backbones = {name: ResourceShare(**it) for name, it in values["backbones"].items()}
     return ResourceSettings(**{**values, "backbones": backbones})
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.loss_facts import facts_of
 from search_spaces.parameters import Value
+from trainables.dataset_interface.load_dataset import has_own_size
 from trainables.network.backbone_facts import backbone_facts
 from trainables.settings.loss_expression import parse_loss
 from trainables.settings.training_settings import TrainingSettings
@@ -58,7 +59,7 @@ def why_unused_training(
         training=training,
         dataset=dataset.label,
         has_vectors=facts.num_features is not None,
-        has_own_size=facts.has_own_size,
+        has_own_size=has_own_size(dataset),
         backbone=backbone,
         has_map=network is None or network.has_map,
         loss=loss or "",

@@ -7,6 +7,7 @@ from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Study
 from orchestrator.study_parser.problems import Problems
 from orchestrator.study_parser.trained_losses import trained_losses
+from trainables.dataset_interface.load_dataset import has_own_size
 from trainables.dataset_interface.verification_pairs import check_pairs_file
 from trainables.errors import TrialInputError
 from trainables.registry import load
@@ -73,7 +74,7 @@ def _check_verification(study: Study, task: Task, problems: Problems) -> None:
         if facts.num_test_classes < 2:
             rule = f"verification needs 2 test classes, and {dataset.label} has"
             problems.add(path, rule, got=facts.num_test_classes)
-        elif pairs is not None and facts.has_own_size:
+        elif pairs is not None and has_own_size(dataset):
             rule = f"a file of pairs names image files, and {dataset.label} has none"
             problems.add((*path, "pairs"), rule)
         elif pairs is not None:

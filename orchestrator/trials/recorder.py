@@ -1,7 +1,7 @@
 """Turns an ended trial into its one row and commits it."""
 
 import platform
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime, timedelta
 
@@ -34,8 +34,6 @@ class TrialRecorder:
         paths: its results folder.
         schema: schema of its trial files.
         versions: versions that rows hold.
-        committed: called with the ids of search and trial once a trial has a row, and with the row
-            if it was written now, and is no copy of another.
     """
 
     def __init__(
@@ -44,11 +42,7 @@ class TrialRecorder:
         paths: StudyPaths,
         schema: pa.Schema,
         versions: Versions,
-        committed: Callable[[str, str, pa.Table | None], object] = lambda search, trial_id, row: (
-            None
-        ),
     ) -> None:
-        self._committed = committed
         self._study = study
         self._paths = paths
         self._schema = schema
@@ -71,8 +65,7 @@ class TrialRecorder:
             **self._cost_columns(spec, history, ended, attempt),
             **self._versions.columns(),
         }
-        written = commit_trial(self._paths, self._schema, row)
-        self._committed(spec.search.id, spec.trial_id, written)
+        commit_trial(self._paths, self._schema, row)
 
     def copy(self, specs: Sequence[TrialSpec]) -> None:
         """Commit the rows of copies of trials that other searches have committed."""
@@ -85,8 +78,6 @@ class TrialRecorder:
                 TrialCopy(trial_id=original.trial_id, search=original.search, identity=identity)
             )
         copy_trials(self._paths, self._schema, copies)
-        for spec in specs:
-            self._committed(spec.search.id, spec.trial_id, None)
 
     def _score_columns(self, spec: TrialSpec, history: TrialHistory) -> dict[str, object]:
         epochs, selected, tests = history.epochs, history.selected(), history.tests
@@ -132,7 +123,7 @@ class TrialRecorder:
     def _cost_columns(
         self, spec: TrialSpec, history: TrialHistory, ended: Ended, attempt: int
     ) -> dict[str, object]:
-        record = ended.attempt or read_attempt(self._paths, spec.trial_id, attempt)
+        record = ended.attempt or read_attempt(self._paths, spec.search.id, spec.trial_id, attempt)
         ended_at = datetime.now(UTC)
         started_at = ended_at - timedelta(seconds=history.seconds)
         return {

@@ -37,6 +37,7 @@ class TrialJob:
     """
 
     trial_id: str
+    search: str
     attempt: int
     paths: StudyPaths
     settings: TrialSettings
@@ -156,6 +157,7 @@ class TrialSpec:
         """
         return TrialJob(
             trial_id=self.trial_id,
+            search=self.search.id,
             attempt=attempt,
             paths=paths,
             settings=self.settings,

@@ -1,10 +1,14 @@
-"""What a check of a results folder found."""
+"""What a check of a results folder found, and rules on frames of its rows."""
 
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from string import Formatter
+from typing import NamedTuple
+
+import polars as pl
 
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.storage.printable_text import one_line
@@ -14,10 +18,19 @@ from podium.errors import CorruptFileError
 _BELOW = re.compile(r"/[^:]*?\.\w+(?=[ :])|/[^\s:]+")
 _BREAK = re.compile(r"\s*\n\s*")  # in messages of other parts
 _SHOWN = 3
-_BRING_BACK = "Restore the original file from a copy"
+
+WRONG_VALUES = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What comes of values from anywhere, where podium expects its own."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One problem or note about a file.
 
@@ -40,9 +53,21 @@ class Finding:
         text = _BREAK.sub(" ", f"{self.rule}{value}{advice}")
         return one_line(f"{self.file}: {text}")
 
-    def to_dict(self) -> dict[str, str | None]:
-        """As plain values."""
-        return asdict(self)
+
+class Rule(NamedTuple):
+    """A rule on the rows of a frame with the columns ``file`` and ``trial_id``.
+
+    Attributes:
+        text: what must hold; in braces columns of the frame, or ``expected``.
+        is_broken: whether a row violates it; null counts as no.
+        value: what the row has; None where that says nothing.
+        expected: what it must have, where the text names it.
+    """
+
+    text: str
+    is_broken: pl.Expr
+    value: pl.Expr | str | None = None
+    expected: pl.Expr | str | None = None
 
 
 @dataclass(slots=True)
@@ -66,23 +91,39 @@ class Findings:
     ) -> None:
         """Add a problem: something that must not be."""
         found = None if value is None else str(value)
-        self.problems.append(Finding(file=str(file), rule=rule, value=found, advice=advice))
+        self.problems.append(Finding(str(file), rule, found, advice))
 
     def note(self, file: Place | str, rule: str, advice: str | None = None) -> None:
         """Add a note: something that harms nothing."""
-        self.notes.append(Finding(file=str(file), rule=rule, value=None, advice=advice))
+        self.notes.append(Finding(str(file), rule, None, advice))
 
-    def add(self, other: "Findings") -> None:
-        """Add what others found."""
-        self.problems += other.problems
-        self.notes += other.notes
-        self.checked += other.checked
+    def check(self, rows: pl.DataFrame, *rules: Rule) -> None:
+        """Each rule that a row violates is a problem."""
+        for rule in rules:
+            odd = rows.filter(rule.is_broken)
+            named = {name for _, name, _, _ in Formatter().parse(rule.text) if name}
+            shown = odd.select(
+                *({"file", "trial_id", *named} - {"expected"}),
+                expected=rule.expected,
+                value_=rule.value,
+            )
+            for row in shown.iter_rows(named=True):
+                text = f"trial {row['trial_id']}: {rule.text.format_map(row)}"
+                value = None if rule.value is None else repr(row["value_"])
+                self.problem(row["file"], text, value)
 
     @contextmanager
-    def reading(self, file: Place) -> Iterator[None]:
-        """A file that cannot be read within the block is a problem, and the block ends there."""
+    def reading(self, file: Place, *wrong: type[Exception]) -> Iterator[None]:
+        """A file that cannot be read within the block is a problem, and the block ends there.
+
+        Args:
+            file: the file.
+            wrong: errors that come of values in it, of which nothing else is known.
+        """
         try:
             yield
+        except wrong as error:
+            self.problem(file, f"must hold values that podium can use; got {error!r}")
         except CorruptFileError as error:
             text, path = str(error).rstrip("."), str(file)
             if text.startswith((f"{file} ", f"{file}:", f"{file}/")):
@@ -90,7 +131,7 @@ class Findings:
                 below = _BELOW.match(text)
                 path += below[0] if below else ""
                 text = (text[below.end() :] if below else text).lstrip(": ")
-            advice = None if "Restore " in text else _BRING_BACK
+            advice = None if "Restore " in text else "Restore the original file from a copy"
             self.problem(path, text, advice=advice)
 
 

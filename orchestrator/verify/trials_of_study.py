@@ -1,20 +1,40 @@
-"""Checks the trials of a study against each other, and against their study."""
+"""Checks trials against each other, their searches, and the records beside them.
 
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import chain
-from typing import Any
+The records are asks (stored suggestions), attempts, and failures that were retried.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import polars as pl
 
-from orchestrator.results.records.asks import Ask, file_of_ask
+from orchestrator.ids_and_seeds import config_hash
+from orchestrator.results.records.asks import (
+    Ask,
+    check_indices,
+    file_of_ask,
+    gathered_searches,
+    is_gathered,
+    read_ask,
+    read_gathered_asks,
+)
+from orchestrator.results.records.attempts import (
+    Attempt,
+    merged_attempts,
+    read_attempt_file,
+    read_gathered_attempts,
+)
+from orchestrator.results.records.retried import RetriedFailure, read_retried_file
+from orchestrator.results.records.runs import Run
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.study.blocks import searches
-from orchestrator.study.budget import with_trials_per_search
-from orchestrator.verify.findings import Findings
-from orchestrator.verify.stored_study import StoredStudy
-from orchestrator.verify.stored_trials import StoredTrial, StoredTrials
+from orchestrator.results.storage.files import list_below, list_folders, list_names
+from orchestrator.trials.failure_causes import FAILURE_CAUSES
+from orchestrator.verify.findings import Findings, Rule, some_of
 
+c = pl.col  # c.state is the column of that name
+_ASKS = {"search": pl.String, "ask": pl.Int64, "trial_id": pl.String, "ask_hash": pl.String}
+_ATTEMPTS = {"trial_id": pl.String, "number": pl.Int64, "cause": pl.String}
+_TEXTS, _NUMBERS = ("file", "trial_id", "search", "cause"), ("number", "after", "suggested")
+_FAILURES = {**dict.fromkeys(_TEXTS, pl.String), **dict.fromkeys(_NUMBERS, pl.Int64)}
 # (column, columns within whose groups it must be equal, message)
 _SAME_WITHIN: tuple[tuple[str, tuple[str, ...], str], ...] = (
     ("test_hash", ("block",), "the trials of a block must have one set of test images"),
@@ -27,24 +47,200 @@ _SAME_WITHIN: tuple[tuple[str, tuple[str, ...], str], ...] = (
 )
 
 
-def check_groups(trials: StoredTrials, findings: Findings) -> None:
-    """What trials that are compared must have in common."""
-    for column, within, rule in _SAME_WITHIN:
-        groups: dict[tuple[Any, ...], dict[Any, StoredTrial]] = defaultdict(dict)
-        for trial in trials.first_of([*within, column]):
-            group = tuple(trial.row[name] for name in within)
-            groups[group].setdefault(trial.row[column], trial)
-        for group, values in groups.items():
-            if len(values) > 1:
-                found = ", ".join(
-                    f"{value} in trial {trial.row['trial_id']}" for value, trial in values.items()
-                )
-                where = " ".join(str(part) for part in group if part is not None)
-                last = list(values.values())[-1]
-                findings.problem(last.file, f"{where}: {rule} ({column})", found)
+def read_sound_asks(
+    paths: StudyPaths, expected_id: Callable[[Ask], str | None], findings: Findings
+) -> pl.DataFrame:
+    """One row an ask, by search and index; those that cannot be read are left out and reported.
+
+    Args:
+        paths: the results folder.
+        expected_id: gives the trial that the config of an ask is; None where that is not known.
+        findings: collects problems.
+    """
+    rows: list[tuple[object, ...]] = []
+    for search in sorted(
+        {*gathered_searches(paths), *(it.name for it in list_folders(paths.asks))}
+    ):
+        findings.tell(f"reading the asks of search {search}")
+        for ask in _sound_asks(paths, search, findings):
+            expected, broken = expected_id(ask), list[tuple[str, str]]()
+            if ask.config_hash != config_hash(ask.hyperparameters):
+                broken.append(("config_hash must be that of its config", ask.config_hash))
+            if (ask.index == 0) != (ask.source == "default"):
+                broken.append(("ask 0, and no other, is the published default", ask.source))
+            if expected not in (None, ask.trial_id):
+                rule = f"its config is trial {expected} of this study: the file is of another"
+                broken.append((rule, ask.trial_id))
+            for rule, value in broken:
+                file = file_of_ask(paths, search, ask.index)
+                findings.problem(file, rule, f"{value} of ask {ask.index}")
+            rows.append((search, ask.index, ask.trial_id, ask.config_hash))
+    findings.checked["asks"] += len(rows)
+    return pl.DataFrame(rows, schema=_ASKS, orient="row")
 
 
-def check_lost_rows(stored: StoredStudy, findings: Findings) -> None:
+def _sound_asks(paths: StudyPaths, search: str, findings: Findings) -> list[Ask]:
+    folder = paths.ask_folder(search)
+    while True:
+        own, asks, names = Findings(), list[Ask](), list_names(folder, ".json")
+        with own.reading(paths.gathered_asks(search)):
+            asks += read_gathered_asks(paths, search)
+        num_gathered = len(asks)
+        for path in (folder / name for name in names):
+            if not is_gathered(path, num_gathered):
+                with own.reading(path):
+                    asks.append(read_ask(paths, path))
+        if not own.problems:  # else the gap is a file that was reported already
+            with own.reading(folder):
+                check_indices(paths, search, asks)
+        if not own.problems or list_names(folder, ".json") == names:
+            findings.problems += own.problems
+            return asks  # else they were gathered meanwhile
+
+
+def check_attempts(
+    paths: StudyPaths, rows: pl.DataFrame, open_trials: Collection[str], findings: Findings
+) -> None:
+    """Attempts are numbered without a gap, and belong to trials that were suggested.
+
+    Args:
+        paths: the results folder.
+        rows: every trial with a row.
+        open_trials: ids of trials that were suggested and have no row.
+        findings: collects problems and notes.
+    """
+    own, gathered = list[Attempt](), list[Attempt]()
+    lost: set[str] = set()  # trials and searches with a file that cannot be read
+    for path in list_below(paths.attempts, ".json"):  # they go only after they were gathered
+        with findings.reading(path):
+            own += filter(None, [read_attempt_file(paths, path)])
+            continue
+        lost.add(path.parent.name)
+    files = {name.removesuffix(".json"): name for name in list_names(paths.attempts, ".json")}
+    for search, name in files.items():
+        with findings.reading(paths.attempts / name):
+            gathered += read_gathered_attempts(paths, search)
+            continue
+        lost.add(search)
+    records = [(it.trial_id, it.number, it.cause) for it in merged_attempts(gathered, own)]
+    findings.checked["attempts"] += len(records)
+    own_file = pl.concat_str(pl.lit(f"{paths.attempts}/"), "trial_id")
+    of_search = pl.concat_str(pl.lit(f"{paths.attempts}/"), "search", pl.lit(".json"))
+    place = pl.when(c.search.is_in(list(files))).then(of_search).otherwise(own_file)
+    attempts = (
+        pl.DataFrame(records, schema=_ATTEMPTS, orient="row")
+        .group_by("trial_id", maintain_order=True)
+        .agg("number", c.cause.last())
+        .join(rows.drop("file"), on="trial_id", how="full", coalesce=True)
+        .with_columns(c.number.fill_null([]), file=place)
+    )
+    count, needed = c.number.list.len(), c.attempts
+    are_counted = c.number == pl.int_ranges(1, count + 1)
+    is_trained = c.same_as.is_null() & (needed > 0)
+    is_lost = pl.any_horizontal(c("trial_id", "search").is_in(list(lost)).fill_null(False))
+    findings.check(
+        attempts.filter(~is_lost),
+        Rule("attempts must be numbered from 1 without a gap", ~are_counted, "number"),
+        Rule(
+            "there must be {attempts} attempts, as its row says",
+            (count > 0) & (needed > count),
+            count,
+        ),
+        Rule("had {attempts} attempts: there must be records", is_trained & (count == 0), count),
+    )
+    rowless = attempts.filter(c.search.is_null())
+    ended = rowless.filter(c.cause == "complete")["trial_id"].to_list()
+    unknown = rowless.filter(~c.trial_id.is_in(list(open_trials)))
+    if unknown.height:
+        findings.note(
+            paths.attempts,
+            f"{unknown.height} trials with attempts have no row: finals or baselines that were"
+            " not finished, or trials of the study as it was before",
+        )
+    if ended:
+        findings.note(
+            paths.attempts,
+            f"{len(ended)} trials ended and have no row: {some_of(ended)}; the run"
+            " was killed at that moment, or their rows were lost",
+            "podium run trains them again",
+        )
+
+
+def read_sound_retried(
+    paths: StudyPaths, findings: Findings
+) -> Mapping[str, Sequence[RetriedFailure]]:
+    """Trial id -> its withdrawn failures, in order; unreadable ones are left out and reported."""
+    found: dict[str, list[RetriedFailure]] = {}
+    for path in list_below(paths.retried, ".json"):
+        findings.checked["withdrawn failures"] += 1
+        with findings.reading(path):
+            failure = read_retried_file(paths, path)
+            found.setdefault(failure.trial_id, []).append(failure)
+    return {trial_id: sorted(them, key=lambda it: it.number) for trial_id, them in found.items()}
+
+
+def check_retried(
+    paths: StudyPaths,
+    retried: Mapping[str, Sequence[RetriedFailure]],
+    rows: pl.DataFrame,
+    asks: pl.DataFrame,
+    findings: Findings,
+) -> None:
+    """Failures are numbered without a gap, and attempts after them made the rows there are."""
+    every = [failure for failures in retried.values() for failure in failures]
+    records = [
+        (
+            *(str(paths.retried_failure(it.trial_id, it.number)), it.trial_id, it.search),
+            *(it.cause, it.number, it.attempts, it.asks),
+        )
+        for it in every
+    ]
+    of_search = asks.group_by("search").agg(asked=pl.len())
+    failures = (
+        pl.DataFrame(records, schema=_FAILURES, orient="row")
+        .join(of_search, on="search", how="left", maintain_order="left")
+        .with_columns(c.asked.fill_null(0))
+    )
+    number, after = c.number, c.after
+    place = pl.int_range(1, pl.len() + 1).over("trial_id")
+    causes = ", ".join(FAILURE_CAUSES)
+    findings.check(
+        failures.with_columns(place=place, before=after.shift().over("trial_id")),
+        Rule("failures must be numbered from 1 without a gap", number != c.place, number),
+        Rule(
+            "each failure must be of a later attempt than the one before",
+            after <= c.before,
+            after,
+        ),
+        Rule(
+            f"a cause must be one of {causes}",
+            ~c.cause.is_in(list(FAILURE_CAUSES)),
+            "cause",
+        ),
+        Rule(
+            "its search has {asked} suggestions, so no more can have been made by then",
+            c.suggested > c.asked,
+            "suggested",
+        ),
+    )
+    last = failures.group_by("trial_id").agg(after.last())
+    stale = rows.join(last, on="trial_id").filter(c.attempts <= after)
+    is_open = (c.state == "FAILED") & (c.attempts == after)
+    rule = "was retried after attempt {after}, its row must be of a later one"
+    findings.check(stale, Rule(rule, ~is_open, "attempts"))
+    interrupted = stale.filter(is_open)["trial_id"].to_list()
+    if interrupted:
+        findings.note(
+            paths.retried,
+            f"{len(interrupted)} failed trials are to be retried and still have their rows:"
+            f" {some_of(interrupted)}; the run was killed at that moment",
+            "podium run continues with them",
+        )
+
+
+def check_lost_rows(
+    paths: StudyPaths, runs: Sequence[Run], num_rows: int, findings: Findings
+) -> None:
     """Runs count a trial once its row is committed, so there are at least as many rows.
 
     Failures may be withdrawn, so they are left out. Rows of a file
@@ -52,152 +248,152 @@ def check_lost_rows(stored: StoredStudy, findings: Findings) -> None:
     """
     if findings.problems:
         return
-    if len(stored.trials) and not stored.runs:
+    if num_rows and not runs:
         rule = "holds no account of a run, while there are trials"
-        findings.problem(stored.paths.runs, rule, None, "Restore the folder from a copy")
-    counted = sum(
-        spent.tries
-        for run in stored.runs
-        for spent in run.spent
-        if spent.use in ("complete", "pruned")
-    )
-    if counted > len(stored.trials):
+        findings.problem(paths.runs, rule, None, "Restore the folder from a copy")
+    ends = ("complete", "pruned")
+    counted = sum(spent.tries for run in runs for spent in run.spent if spent.use in ends)
+    if counted > num_rows:
         findings.problem(
-            stored.paths.trials,
+            paths.trials,
             f"must hold the {counted} trials that runs completed: the folder was copied in part,"
             " or rows were lost",
-            len(stored.trials),
+            num_rows,
             "Copy the folder again, or restore the rows from a copy",
         )
 
 
-def check_copies(stored: StoredStudy, findings: Findings) -> None:
-    """Copies must have the results of their original."""
-    trials = stored.trials
-    for trial in trials.where(pl.col("same_as").is_not_null()):
-        trial_id, same_as = trial.row["trial_id"], trial.row["same_as"]
-        original = trials.get(same_as)
-        findings.checked["copies"] += 1
-        if original is None:
-            findings.problem(
-                trial.file, f"trial {trial_id} is a copy of a trial that has no row", same_as
-            )
-        elif original.results != trial.results:
-            findings.problem(
-                trial.file,
-                f"trial {trial_id} must have the results of the one it is a copy of",
-                same_as,
-            )
+def check_groups(rows: pl.DataFrame, findings: Findings) -> None:
+    """What trials that are compared must have in common, and copies with their originals."""
+    for column, within, rule in _SAME_WITHIN:
+        first = rows.unique([*within, column], keep="first", maintain_order=True)
+        for group, own in first.group_by(within, maintain_order=True):
+            if own.height > 1:
+                found = own.select(column, "trial_id").iter_rows()
+                values = ", ".join(f"{value} in trial {trial_id}" for value, trial_id in found)
+                where = " ".join(str(part) for part in group if part is not None)
+                findings.problem(own["file"][-1], f"{where}: {rule} ({column})", values)
+    originals = rows.select(same_as="trial_id", original="results", has_row=True)
+    copies = rows.drop_nulls("same_as").join(originals, on="same_as", how="left")
+    is_other = c.results.ne_missing(c.original)
+    findings.checked["copies"] += copies.height
+    findings.check(
+        copies,
+        Rule("is a copy of a trial that has no row", c.has_row.is_null(), "same_as"),
+        Rule(
+            "must have the results of the one it is a copy of",
+            c.has_row & is_other,
+            "same_as",
+        ),
+    )
 
 
-def check_searches(stored: StoredStudy, findings: Findings) -> None:
-    """Check every search against its asks, its budget and its finals."""
-    trials, asks, paths = stored.trials, stored.asks, stored.paths
-    planned, most = {search.id for search in searches(stored.study)}, _most_trials(stored)
-    without_rows = ((search, list[StoredTrial]()) for search in _searches_without(trials, asks))
-    for search, rows in chain(trials.by_search(), without_rows):  # one search at a time in memory
-        of_search = asks.get(search, [])
-        stages = {trial.row["stage"] for trial in rows}
-        if search not in planned:
-            if stages != {"baseline"}:
-                findings.problem(paths.folder, "study.yaml must plan every search", search)
-            continue
-        findings.checked["searches"] += 1
-        _check_asks(search, rows, of_search, paths, findings)
-        distinct = list(dict.fromkeys(ask.trial_id for ask in of_search))
-        if len(distinct) > most:
-            rule = f"no search may have more trials than its {most}"
-            findings.problem(paths.asks / search, rule, len(distinct))
-        by_id = {trial.row["trial_id"]: trial for trial in rows}
-        finals = [trial for trial in rows if trial.row["stage"] == "final"]
-        for trial in finals:
-            for rule, value in _final(trial, of_search, distinct, by_id, stored.retried):
-                findings.problem(trial.file, f"trial {trial.row['trial_id']}: {rule}", value)
-
-
-def _searches_without(trials: StoredTrials, asks: Collection[str]) -> list[str]:
-    """Searches with asks and without rows."""
-    return sorted(set(asks) - set(trials.frame["search"].unique()))
-
-
-def _most_trials(stored: StoredStudy) -> int:
-    """Most trials that each search may have had, under any run's budget."""
-    now = with_trials_per_search(stored.study).search.trials
-    return max([now, *(run.trials_per_search for run in stored.runs)])
-
-
-def _check_asks(
-    search: str,
-    rows: Sequence[StoredTrial],
-    of_search: Sequence[Ask],
+def check_searches(
     paths: StudyPaths,
+    planned: Collection[str],
+    most_trials: int,
+    rows: pl.DataFrame,
+    asks: pl.DataFrame,
+    retried: Collection[str],
     findings: Findings,
 ) -> None:
-    """Every trial of a search was suggested, and its row has the index of its first ask."""
-    first: dict[str, Ask] = {}
-    for ask in of_search:
-        first.setdefault(ask.trial_id, ask)
-    for trial in rows:
-        if trial.row["stage"] != "search":
-            continue
-        trial_id, index = trial.row["trial_id"], trial.row["index"]
-        found = first.get(trial_id)
-        if found is None:
-            findings.problem(
-                file_of_ask(paths, search, index),
-                f"trial {trial_id} has a row and must have its ask",
-                "missing, or another's",
-                "Restore the file from a copy",
-            )
-            continue
-        expected = {
-            "index": found.index,
-            "config_hash": found.config_hash,
-            "is_default": found.index == 0,
-        }
-        for name, value in expected.items():
-            if trial.row[name] != value:
-                findings.problem(
-                    trial.file,
-                    f"trial {trial_id}: {name} must be {value!r}, by its ask",
-                    repr(trial.row[name]),
-                )
+    """Check every search against its asks, its budget and its finals.
+
+    Args:
+        paths: the results folder.
+        planned: ids of the searches of the study.
+        most_trials: most trials that each search may have had, under any run's budget.
+        rows: every trial with a row.
+        asks: every ask that can be read.
+        retried: ids of trials with withdrawn failures.
+        findings: collects problems.
+    """
+    suggested = {*asks["search"], *rows.filter(c.stage != "baseline")["search"]}
+    for search in sorted(suggested - {*planned}):
+        findings.problem(paths.folder, "study.yaml must plan every search", search)
+    findings.checked["searches"] += len({*planned} & {*suggested, *rows["search"]})
+    is_planned = c.search.is_in(list(planned))
+    rows, asks = rows.filter(is_planned), asks.filter(is_planned)
+    distinct = asks.unique(["search", "trial_id"], keep="first", maintain_order=True)
+    distinct = distinct.with_columns(place=pl.int_range(pl.len()).over("search"))
+    counts = distinct.group_by("search", maintain_order=True).agg(asked=pl.len())
+    for search, asked in counts.filter(c.asked > most_trials).iter_rows():
+        rule = f"no search may have more trials than its {most_trials}"
+        findings.problem(paths.asks / search, rule, asked)
+    is_search = c.stage == "search"
+    searched = rows.filter(is_search).join(distinct, on=["search", "trial_id"], how="left")
+    unasked = searched.filter(c.ask.is_null())
+    for search, index, trial_id in unasked.select("search", "index", "trial_id").iter_rows():
+        findings.problem(
+            file_of_ask(paths, search, index),
+            f"trial {trial_id} has a row and must have its ask",
+            "missing, or another's",
+            "Restore the file from a copy",
+        )
+    ask = c.ask
+    columns = {"index": ask, "config_hash": c.ask_hash, "is_default": ask == 0}
+    findings.check(
+        searched.drop_nulls("ask"),
+        *(
+            Rule(f"{name} must be {{expected!r}}, by its ask", c(name).ne_missing(it), name, it)
+            for name, it in columns.items()
+        ),
+    )
+    finals = rows.filter(c.stage == "final").join(counts, on="search", how="left")
+    _check_finals(finals, rows, distinct, retried, findings)
 
 
-def _final(
-    trial: StoredTrial,
-    of_search: Sequence[Ask],
-    distinct: Sequence[str],
-    trials: Mapping[str, StoredTrial],
+def _check_finals(
+    finals: pl.DataFrame,
+    rows: pl.DataFrame,
+    asks: pl.DataFrame,
     retried: Collection[str],
-) -> Iterator[tuple[str, object]]:
+    findings: Findings,
+) -> None:
     """Finals are of the default, or of the best of the trials that they were selected from.
 
     A trial that was retried may have been a failure when they were selected.
     """
-    row, by_id = trial.row, {ask.trial_id: ask for ask in reversed(of_search)}
-    if not row["is_default"] and not row["is_winner"]:
-        yield "a final must be of the default or of the winner", "neither"
-    if row["is_default"] and (not of_search or row["config_hash"] != of_search[0].config_hash):
-        yield "its config must be that of ask 0", row["config_hash"]
-    rivals = distinct[: row["selected_from"]]
-    if len(rivals) < row["selected_from"]:
-        yield (
-            f"its search must have the {row['selected_from']} trials it was selected from",
-            len(rivals),
-        )
-    missing = [name for name in rivals if name not in trials and name not in retried]
-    if missing:
-        yield "the trials that it was selected from must have rows; there is none of", missing[0]
-    elif row["is_winner"]:
-        complete = [
-            (trials[trial_id].row["objective"], -number, by_id[trial_id].config_hash)
-            for number, trial_id in enumerate(rivals)
-            if trial_id in trials
-            and trials[trial_id].row["state"] == "COMPLETE"
-            and trials[trial_id].row["objective"] is not None
-            and (trial_id not in retried or by_id[trial_id].config_hash == row["config_hash"])
-        ]
-        best = max(complete)[2] if complete else None
-        if best != row["config_hash"]:
-            yield f"the winner of its search is config {best}", row["config_hash"]
+    key = ["search", "selected_from", "config_hash"]
+    is_retried, config = c.trial_id.is_in(list(retried)), c.config_hash
+    outcomes = rows.select("search", "trial_id", "state", "objective")
+    rivals = (
+        finals.select(key)
+        .unique()
+        .join(asks, on="search")
+        .filter(c.place < c.selected_from)
+        .join(outcomes, on=["search", "trial_id"], how="left")
+        .sort("objective", "place", descending=[True, False], nulls_last=True)
+    )
+    was_there = ~is_retried | (c.ask_hash == config)
+    sound = rivals.filter(c.state == "COMPLETE", was_there).drop_nulls("objective")
+    lost = rivals.filter(c.state.is_null(), ~is_retried)
+    for name, column, found in (("best", "ask_hash", sound), ("lost", "trial_id", lost)):
+        first = found.unique(key, keep="first", maintain_order=True)
+        finals = finals.join(first.select(*key, c(column).alias(name)), on=key, how="left")
+    defaults = asks.filter(c.ask == 0).select("search", default="ask_hash")
+    is_default, is_winner = c.is_default, c.is_winner
+    lost_one, asked = c.lost, c.asked.fill_null(0)
+    findings.check(
+        finals.join(defaults, on="search", how="left"),
+        Rule("a final must be of the default or of the winner", ~is_default & ~is_winner),
+        Rule(
+            "its config must be that of ask 0",
+            is_default & config.ne_missing(c.default),
+            config,
+        ),
+        Rule(
+            "its search must have the {selected_from} trials it was selected from",
+            asked < c.selected_from,
+            asked,
+        ),
+        Rule(
+            "the trials that it was selected from must have rows; there is none of {lost}",
+            lost_one.is_not_null(),
+        ),
+        Rule(
+            "the winner of its search is config {best}",
+            is_winner & lost_one.is_null() & config.ne_missing(c.best),
+            config,
+        ),
+    )

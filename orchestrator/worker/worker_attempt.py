@@ -61,6 +61,7 @@ class WorkerAttempt:
         self._began = time.monotonic()
         self._attempt = Attempt(
             trial_id=job.trial_id,
+            search=job.search,
             number=job.attempt,
             node=platform.node(),
             pid=os.getpid(),
@@ -179,7 +180,8 @@ class WorkerAttempt:
         )
 
     def _has_cause(self) -> bool:
-        written = read_attempt(self.job.paths, self._attempt.trial_id, self._attempt.number)
+        own = self._attempt
+        written = read_attempt(self.job.paths, own.search, own.trial_id, own.number)
         return written is not None and written.cause is not None
 
 

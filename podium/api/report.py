@@ -41,14 +41,17 @@ class PageOptions:
         """The results that the page of a study shows."""
         from analysis.study_results.study_results import read_results
         from orchestrator.results.trial_files.reader import Reader
+        from orchestrator.study.resolved_study import study_from_resolved
         from podium.api.images_at_hand import images_at_hand
 
+        study = Reader(folder).study()
+        study_from_resolved(study)  # raises if it is none
         return read_results(
             folder,
             self.protocol,
             score=self.score,
             groups=self.groups,
-            images=images_at_hand(Reader(folder).study()),
+            images=images_at_hand(study),
         )
 
 

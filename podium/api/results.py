@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import read_study
 from orchestrator.results.storage.locations import Place, parse_place
 from orchestrator.results.trial_files.reader import Reader
+from orchestrator.study.resolved_study import study_from_resolved
 from podium.api.answer import Answer
 from podium.arguments.report_targets import ReportTargets
 from podium.arguments.study_argument import results_folder
@@ -66,10 +69,12 @@ class Results:
             folder: results folder of the study.
 
         Raises:
-            PodiumError: it is no results folder.
+            PodiumError: it is no results folder, or what it says of its study is no study.
         """
         self.folder = folder
         self._reader = Reader(folder)
+        if (stored := read_study(StudyPaths(folder))) is not None:
+            study_from_resolved(stored)
 
     @property
     def name(self) -> str:

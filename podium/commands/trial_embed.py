@@ -71,7 +71,7 @@ def command(
 
 
 def _write(output: Path, paths: Sequence[str], embeddings_ND: "npt.NDArray[np.float32]") -> None:
-    from orchestrator.results.storage.files import writing
+    from orchestrator.results.storage.local_files import writing
 
     if output.suffix == ".npz":
         import numpy as np

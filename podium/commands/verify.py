@@ -1,6 +1,7 @@
 """``podium verify STUDY``: checks every file and every invariant of a results folder."""
 
 import time
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -38,8 +39,8 @@ def command(
                 "folder": str(folder),
                 "is_sound": not found.problems,
                 "checked": dict(found.checked),
-                "problems": [problem.to_dict() for problem in found.problems],
-                "notes": [note.to_dict() for note in found.notes],
+                "problems": [asdict(problem) for problem in found.problems],
+                "notes": [asdict(note) for note in found.notes],
             }
         )
         return _PROBLEMS if found.problems else _SOUND

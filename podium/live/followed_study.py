@@ -99,7 +99,7 @@ class FollowedStudy:
         paths = self._paths
         if read_record(paths.study) != self._study_file:
             self._open()  # the study has grown
-        files = (stored_files(paths.trials), stored_files(paths.compacted))
+        files = stored_files(paths.trials)
         if files != self._files:
             rows = self._reader.summarise(lambda rows: rows.select(*_COLUMNS, "ended_at"))
             self._rows, self._files = rows.sort("ended_at", descending=True), files
@@ -188,7 +188,7 @@ class FollowedStudy:
     def _running_curves(self, started: Sequence[StartedTrial]) -> Iterator[Mapping[str, Any]]:
         """Curves of the trials that run, by their logs."""
         for trial in started[:_NUM_RUNNING_CURVES]:
-            attempt = read_attempt(self._paths, trial.trial_id, trial.attempt)
+            attempt = read_attempt(self._paths, trial.search, trial.trial_id, trial.attempt)
             log = read_record(self._paths.trial_log(trial.trial_id)) or b""
             scores = epoch_scores(log.decode(errors="replace"))
             yield {

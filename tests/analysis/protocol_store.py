@@ -73,8 +73,10 @@ def write_protocol_store(folder, truth, seed=0):
             source = "default" if trial["is_default"] else "sampler"
             ask = {name: trial[name] for name in ("search", "index", "trial_id", "config_hash")}
             write_ask(paths, Ask(**ask, hyperparameters={}, source=source))
+    search_of = dict(frames.trials.select("trial_id", "search").iter_rows())
     for row in frames.attempts.collect().to_dicts():
-        write_attempt(paths, Attempt(**row, node="node-a", pid=1, device="cpu", cause=None))
+        known = {"search": search_of[row["trial_id"]], "node": "node-a", "pid": 1}
+        write_attempt(paths, Attempt(**row, **known, device="cpu", cause=None))
     return folder
 
 

@@ -101,7 +101,7 @@ def wait_for(pattern, folder, job):
 
 
 def trials(folder):
-    return pl.read_parquet(f"{folder}/results/tiny/**/*.parquet")
+    return pl.read_parquet(f"{folder}/results/tiny/**/*.parquet").unique("trial_id")
 
 
 def mode(file):

@@ -69,7 +69,11 @@ def all_columns(storage, study: Study = FRAIL) -> pl.DataFrame:
     """Every trial with every column, times and costs included."""
     paths = StudyPaths(storage / study.name)
     Reader(paths.folder).trials().collect()  # verifies the files
-    return pl.read_parquet(sorted(paths.folder.rglob("*.parquet"))).sort("trial_id")
+    return (
+        pl.read_parquet(sorted(paths.folder.rglob("*.parquet")))
+        .unique("trial_id")
+        .sort("trial_id")
+    )
 
 
 def assert_sound(storage, study: Study = FRAIL) -> None:

@@ -3,6 +3,7 @@
 import yaml
 
 from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.checksummed_text import text_with_checksum
 
 
 def bytes_of(folder):
@@ -17,4 +18,4 @@ def change_study(folder, change):
     path = StudyPaths(folder).study
     study = yaml.safe_load(path.read_text())
     change(study)
-    path.write_text(yaml.safe_dump(study, sort_keys=False))
+    path.write_bytes(text_with_checksum(yaml.safe_dump(study, sort_keys=False).encode()))

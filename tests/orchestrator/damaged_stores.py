@@ -60,7 +60,7 @@ def interrupted_store(storage, study=TINY, steps=_STEPS):
 
 
 def finished_store(storage, study=TINY):
-    """A compacted file with its manifest, weights and embeddings."""
+    """Gathered files, weights and embeddings."""
     paths = StudyPaths(storage / study.name)
     run(storage, study)
     tested = rows(storage, study).filter(pl.col("stage") != "search")

@@ -22,7 +22,6 @@ from orchestrator.study.resource_demand import most_demand
 from orchestrator.worker.worker import TrialFunction, train
 from podium.errors import PodiumError
 from podium.stop_signals import Stopped, StopSignals
-from tests.orchestrator.results.small_segments import make_segments_small
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.strike_points import dawdle, listen, reach, spare
 from tests.orchestrator.study_assertions import (
@@ -32,9 +31,6 @@ from tests.orchestrator.study_assertions import (
 )
 from trainables.settings.trial_settings import UNTRAINED, TrialSettings
 from trainables.trial_reports import EpochReport, TestReport
-
-# Compactions come again and again in a run, and gather and merge.
-TRIALS_PER_SEGMENT, SEGMENTS_PER_LEVEL = 5, 3
 
 # A head that is gone is taken for gone after a few seconds rather than a minute.
 _PATIENCE = 4
@@ -97,7 +93,6 @@ def main() -> int:
     trial: TrialFunction = train if is_of_populations(study) else simulated_trial
     paths = StudyPaths(Path(storage) / study.name)
     listen(Path(strikes), paths.folder)
-    make_segments_small(trials=TRIALS_PER_SEGMENT, segments=SEGMENTS_PER_LEVEL)
     directors: list[StudyScheduler] = []
 
     with StopSignals() as signals:

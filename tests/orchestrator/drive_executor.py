@@ -200,6 +200,7 @@ def _job(plan: Plan, trial_id: str, behaviour: str, demand: Demand) -> TrialJob:
     )
     return TrialJob(
         trial_id=trial_id,
+        search="s0",
         attempt=1,
         paths=StudyPaths(Path(plan.folder) / "study"),
         settings=settings,

@@ -34,7 +34,7 @@ MEANS: tuple[Means, ...] = get_args(Means)
 NUM_NODES = 2
 BAD_INPUT, INTERRUPTED = 2, 3
 # How many moments may be let pass, so that the strike falls on any of them.
-_MOMENTS = {"suggest": 7, "training": 3, "checkpoint": 5, "commit": 9, "compaction": 7, "final": 3}
+_MOMENTS = {"suggest": 7, "training": 3, "checkpoint": 5, "commit": 9, "gathering": 7, "final": 3}
 _CLAIM_SECONDS = 240.0
 _END_SECONDS = 300.0
 _STUCK_SECONDS = 15.0
@@ -110,7 +110,7 @@ class Siege:
         number, phase = len(self.hits), attacks[0].phase
         hit = Hit(attacks=attacks, moment=None)
         self.hits.append(hit)
-        if phase != "compaction" and attacks[0].target in ("worker", "raylet"):
+        if phase != "gathering" and attacks[0].target in ("worker", "raylet"):
             self._wait_for(lambda: self._busy() or None, _CLAIM_SECONDS)
         skip = self._random.randrange(_MOMENTS[phase])
         arm(self._strikes, Armed(number=number, phase=phase, skip=skip))
@@ -121,7 +121,7 @@ class Siege:
         holder, moment = found
         who = "driver" if holder == self._pid else "worker"
         hit = self.hits[-1] = Hit(attacks=attacks, moment=f"{who} before {moment}")
-        if phase != "compaction" and any(self.storage.rglob("trials/*/*.parquet")):
+        if phase != "gathering" and any(self.storage.rglob("trials/*/*.parquet")):
             self.committed.append(self._tables())
         time.sleep(self._random.uniform(0, 0.05))
         mends = [self._strike(attack, holder) for attack in attacks]
@@ -146,7 +146,7 @@ class Siege:
         return "\n".join(self._log.read_text().splitlines()[-30:])
 
     def _tables(self) -> pl.DataFrame:
-        """What is committed; read again if a compaction replaced files meanwhile."""
+        """What is committed; read again if rows were gathered meanwhile."""
         while True:
             with suppress(pl.exceptions.PolarsError, FileNotFoundError):
                 return tables(self.storage, self.study)

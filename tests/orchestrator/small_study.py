@@ -110,7 +110,7 @@ def run_here(
 def tables(storage: Path, study: Study = STUDY) -> pl.DataFrame:
     """Every trial with all its details, in a fixed order, without what may differ."""
     files = sorted((storage / study.name).rglob("*.parquet"))
-    return pl.read_parquet(files).drop(_VOLATILE).sort("trial_id")
+    return pl.read_parquet(files).unique("trial_id").drop(_VOLATILE).sort("trial_id")
 
 
 def rows(storage: Path, study: Study = STUDY) -> pl.DataFrame:

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-Phase = Literal["suggest", "training", "checkpoint", "commit", "compaction", "final"]
+Phase = Literal["suggest", "training", "checkpoint", "commit", "gathering", "final"]
 PHASES: tuple[Phase, ...] = get_args(Phase)
 
 _FILE_EVENTS = ("open", "os.link", "os.rename", "os.remove", "os.rmdir")
@@ -116,11 +116,9 @@ class _Listener:
         if top == "checkpoints":
             is_saved = event in ("open", "os.rename") or rest.endswith(".tmp")
             return "checkpoint" if is_saved else "commit"  # whose last step is to delete it
-        if top in ("compacted", "trials_segments"):
-            return "compaction"
         if top == "trials":
-            is_loose_trial = rest.endswith(".parquet") and event == "os.remove"
-            return "compaction" if is_loose_trial else "commit"
+            is_deleted = rest.endswith(".parquet") and event == "os.remove"
+            return "gathering" if is_deleted or ".gathered." in rest else "commit"
         return None
 
     def reach(self, phase: Phase, moment: str) -> None:

@@ -183,7 +183,8 @@ def problems_at_rest(storage: Path, study: Study) -> list[str]:
         is_temporary = path.name.startswith(".") and path != paths.lock_guard
         demand(not is_temporary, f"temporary left: {name}")
         demand(not name.startswith("checkpoints/"), f"checkpoint left: {name}")
-        demand(not name.startswith("trials/"), f"not compacted: {name}")
+        is_loose = name.startswith("trials/") and not name.endswith(".gathered.parquet")
+        demand(not is_loose, f"not gathered: {name}")
         demand(path != paths.lock, "the lock is still there")
     # In asynchronous order it is not stored what a suggestion had seen.
     found = verify_store(paths.folder, replay=study.search.order == "deterministic")

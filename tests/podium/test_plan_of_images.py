@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
 from tests.podium.calling import call
 
 STUDIES = Path(__file__).parents[2] / "studies"
@@ -122,14 +123,14 @@ def test_results_of_an_older_podium_are_reported_and_left_alone(capsys, tmp_path
     file.write_text("study: old\nlosses: [contrastive]\n")
     folder = tmp_path / "results" / "old"
     folder.mkdir(parents=True)
-    store = '{"study": "old", "schema_version": 1, "ks": [1], "hyperparameters": {}}'
-    (folder / "store.json").write_text(store)
+    store = {"study": "old", "schema_version": 1, "ks": [1], "hyperparameters": {}}
+    write_checksummed(folder / "store.json", store)
     (folder / "study.yaml").write_text("name: old\nbackbones: [conv_small]\nlosses: [x]\n")
     for command in (("run", file, "--local", "--storage", tmp_path / "results"), ("plan", folder)):
         printed = call(capsys, *command)
         assert printed.code == 2
-        assert "version 1 of the results schema; this podium reads version 3" in printed.err
-    assert (folder / "store.json").read_text() == store
+        assert "version 1 of the results schema; this podium reads version 4" in printed.err
+    assert read_checksummed(folder / "store.json") == store
 
 
 def test_what_blocks_differ_in_besides_is_named(capsys, birds_file):

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -38,8 +38,6 @@ class DatasetFacts:
         description: a sentence for plans.
         task: task by which images are retrieved and scored (`trainables.tasks`).
         num_features: length of its vectors; None if it has images.
-        has_own_size: whether what it has is of one size already, so that a study gives no image
-            size for it.
         side: height and width in pixels of images of one size; None of vectors and of files.
     """
 
@@ -50,7 +48,6 @@ class DatasetFacts:
     description: str
     task: Task = "classes"
     num_features: int | None = None
-    has_own_size: bool = True
     side: int | None = None
 
 
@@ -62,6 +59,8 @@ class Dataset(ABC):
 
     Attributes:
         name: the module's name.
+        has_own_size: whether what it has is of one size already, so that a study gives no image
+            size for it.
         class_names: names of all classes, sorted; a class id is an index into it.
         train_classes: class ids to train and validate on, ascending.
         test_classes: class ids to test on, ascending.
@@ -81,6 +80,7 @@ class Dataset(ABC):
     """
 
     name: str
+    has_own_size: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -70,6 +70,15 @@ def dataset_facts(settings: DatasetSettings) -> DatasetFacts:
     return replace(facts, task="continuous", description=description)
 
 
+def has_own_size(settings: DatasetSettings) -> bool:
+    """`Dataset.has_own_size`, whether the data are on this machine or not.
+
+    Raises:
+        TrialInputError: there is no such data set.
+    """
+    return bool(load("datasets", settings.name).has_own_size)
+
+
 class _File(NamedTuple):
     """A file beside the images. With another state it is read again."""
 

@@ -27,6 +27,8 @@ class ImageFolder(Dataset):
             compared then.
     """
 
+    has_own_size = False
+
     @classmethod
     def facts(cls, options: Mapping[str, HyperparameterValue]) -> DatasetFacts:
         """See `Dataset.facts`. What was published, whether it is on this machine or not.
@@ -104,7 +106,6 @@ def _published_facts(published: Published) -> DatasetFacts:
         num_test_classes=max(counts.classes for counts in tested.values()),
         num_images=sum(counts.images for counts in published.values()),
         num_train_images=published["train"].images,
-        has_own_size=False,
         description=f"{_images_by_role(published)}, as published",
     )
 
@@ -117,7 +118,6 @@ def _facts(images: ImageList, chosen: _Options) -> DatasetFacts:
         num_test_classes=len(images.class_names) - num_train,
         num_images=len(images.paths),
         num_train_images=counts["train"].images,
-        has_own_size=False,
         description=f"{_images_by_role(counts)}, found in {chosen.root}",
     )
 

@@ -1,4 +1,4 @@
-"""The owner of a study's lock, whether it is alive, and the interface of lock files."""
+"""The owner of a study's lock, and whether it is alive."""
 
 import os
 import platform
@@ -7,14 +7,12 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import psutil
 
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
-
-_DEAD_STATES = ("Z", "X")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,48 +39,12 @@ class LockOwner:
     def __str__(self) -> str:
         return f"process {self.pid} on {self.host}"
 
-
-_FIELDS = {field.name for field in fields(LockOwner)}
-
-
-class Beat(NamedTuple):
-    """What an owner learns when it raises its heartbeat.
-
-    Attributes:
-        is_ours: whether it still holds the lock.
-        other: the owner that holds it instead, if any.
-    """
-
-    is_ours: bool
-    other: LockOwner | None = None
+    def is_same(self, other: "LockOwner | None") -> bool:
+        """Whether it is the same run, at whatever heartbeat."""
+        return other is not None and other.token == self.token
 
 
-class LockFile(Protocol):
-    """The interface of a stored lock.
-
-    Every method may raise StoreError, and CorruptFileError for a foreign file.
-
-    Attributes:
-        place: file or folder of the lock, for messages.
-    """
-
-    place: Place
-
-    def look(self) -> LockOwner | None:
-        """The owner of the lock; None if it is free."""
-
-    def take(self, owner: LockOwner, silent: LockOwner | None) -> LockOwner | None:
-        """Take the lock if it is free, its owner dead or still ``silent``; else name the owner.
-
-        Raises:
-            LockHeldError: another run is taking it at this moment.
-        """
-
-    def beat(self, owner: LockOwner) -> Beat:
-        """Write the owner's heartbeat unless the lock was lost."""
-
-    def release(self, owner: LockOwner) -> None:
-        """Free the lock if it is the owner's."""
+_TYPES = {field.name: field.type for field in fields(LockOwner)}
 
 
 def this_process() -> LockOwner:
@@ -100,14 +62,11 @@ def this_process() -> LockOwner:
 
 
 def parse_owner(values: Mapping[str, Any], place: Place) -> LockOwner:
-    """The owner that the values of a lock file describe.
-
-    Raises:
-        CorruptFileError: the values are not those of a lock.
-    """
-    if values.keys() != _FIELDS:
+    """The owner that the values of a lock file describe; CorruptFileError for other values."""
+    types = {name: type(value) for name, value in values.items()}
+    if types != _TYPES or values["pid"] < 0:
         raise CorruptFileError(
-            f"{place} is not a lock: it must hold {', '.join(sorted(_FIELDS))}; "
+            f"{place} is not a lock: it must hold {', '.join(sorted(_TYPES))}; "
             "delete it if no run of the study is alive"
         )
     return LockOwner(**values)
@@ -137,23 +96,13 @@ def process_start(pid: int) -> str | None:
     A process that was killed but not yet reaped is not alive; a stopped one is. Linux counts
     from the boot, so setting the clock changes nothing.
     """
-    if sys.platform != "linux":
-        return _process_start_elsewhere(pid)
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    # The name of the command is in brackets and may hold anything, brackets too.
-    fields = stat.rpartition(")")[2].split()
-    state, start_ticks = fields[0], fields[19]
-    return None if state in _DEAD_STATES else start_ticks
-
-
-def _process_start_elsewhere(pid: int) -> str | None:
     try:
         process = psutil.Process(pid)
-        if process.status() == psutil.STATUS_ZOMBIE:
+        if process.status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD):
             return None
-        return repr(process.create_time())
-    except psutil.NoSuchProcess:
+        if sys.platform != "linux":
+            return repr(process.create_time())
+        # The name of the command is in brackets and may hold anything, brackets too.
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
+    except (psutil.NoSuchProcess, FileNotFoundError, ProcessLookupError):
         return None

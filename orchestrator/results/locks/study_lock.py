@@ -1,48 +1,128 @@
 """The lock of a study: one run at a time, and a dead run never blocks the next.
 
-A file names its owner and holds a counter that the owner raises every few seconds. `local_lock`
-and `remote_lock` store it, and make sure that of several simultaneous runs one gets it. No clock
-is compared between machines. Who finds a lock
+A file names its owner and holds a counter that the owner raises every few seconds. No clock is
+compared between machines. Who finds a lock
 
 - of a dead process on this machine takes it over at once;
 - of a living process on this machine, stopped or not, is refused;
 - of another machine watches its counter: he is refused when it moves, and takes over when it has
   not moved for `watch_seconds`.
+
+On a disk the file is read and replaced under a guard that the operating system frees when its
+holder dies; a remote store refuses to replace another version than the one that was read. So of
+two runs that see the same dead owner one gets the lock, and an owner that was held up between its
+look and its write does not undo what another did meanwhile.
 """
 
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import Any, Self, TypeAlias
 
-from orchestrator.results.locks.local_lock import LocalLock
-from orchestrator.results.locks.lock_owner import LockFile, LockOwner, this_process
-from orchestrator.results.locks.remote_lock import RemoteLock
+from orchestrator.results.locks.lock_owner import LockOwner, is_dead, parse_owner, this_process
 from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.files import (
+    parse_json,
+    read_json,
+    remove,
+    remove_temporaries,
+    replace_if,
+    to_json,
+)
+from orchestrator.results.storage.local_files import exclusive
+from orchestrator.results.storage.locations import Place
 from orchestrator.results.storage.transient_errors import retrying_for
 from podium.errors import CorruptFileError, FolderGoneError, LockHeldError, StoreError
 
 _POLLS_PER_WATCH = 50
+_GUARD_LIMIT_SECONDS = 10.0
+_FREE = {"is_free": True}  # what the last owner leaves in a remote store
+
+Values: TypeAlias = dict[str, Any]
+
+
+class LockFile:
+    """A stored lock. Every method may raise StoreError, and CorruptFileError for a foreign file.
+
+    Args:
+        place: the file.
+        guard: empty file beside it, which is held while a local lock is read and replaced.
+
+    Attributes:
+        place: as given.
+    """
+
+    def __init__(self, place: Place, guard: Place) -> None:
+        self.place = place
+        self._guard = guard
+
+    def look(self) -> LockOwner | None:
+        """The owner of the lock; None if it is free."""
+        return self._owner(read_json(self.place))
+
+    def take(self, owner: LockOwner, silent: LockOwner | None) -> LockOwner | None:
+        """Take the lock if it is free, its owner dead or still ``silent``; else name the owner.
+
+        Raises:
+            LockHeldError: another run is taking it at this moment.
+        """
+
+        def may_take(found: LockOwner | None) -> bool:
+            if found is not None and found != silent and not is_dead(found):
+                return False
+            remove_temporaries(self.place.parent, self.place.name)  # of a killed owner
+            return True
+
+        while not (is_taken := self._replace(asdict(owner), may_take, _GUARD_LIMIT_SECONDS)):
+            if is_taken is None:
+                folder = self.place.parent
+                raise LockHeldError(f"{folder} is being locked by another run; try again")
+            if found := self.look():
+                return found  # else it was freed meanwhile
+        return None
+
+    def beat(self, owner: LockOwner) -> LockOwner | None:
+        """Write the owner's heartbeat, unless it lost the lock; the owner of the lock.
+
+        Nothing is written, either, while another process reads a local lock.
+        """
+        return owner if self._replace(asdict(owner), owner.is_same, 0.0) else self.look()
+
+    def release(self, owner: LockOwner) -> None:
+        """Free the lock if it is the owner's.
+
+        If the guard stays held the lock stays: the next run finds its owner dead or, from another
+        machine, silent, and takes it over. No result of this run is affected.
+        """
+        if not isinstance(self._guard, Path):
+            self._replace(_FREE, owner.is_same, 0.0)
+            return
+        with exclusive(self._guard, limit_seconds=_GUARD_LIMIT_SECONDS) as is_alone:
+            if is_alone and owner.is_same(self.look()):
+                remove(self.place)
+
+    def _replace(
+        self, values: Values, may_replace: Callable[[LockOwner | None], bool], limit: float
+    ) -> bool | None:
+        def is_known(content: bytes | None) -> bool:
+            return may_replace(self._owner(parse_json(self.place, content)))
+
+        return replace_if(self.place, to_json(values), self._guard, is_known, limit)
+
+    def _owner(self, values: Values | None) -> LockOwner | None:
+        return None if values is None or values == _FREE else parse_owner(values, self.place)
 
 
 def lock_file(paths: StudyPaths) -> LockFile:
     """The lock of a study."""
-    file, guard = paths.lock, paths.lock_guard
-    if isinstance(file, Path) and isinstance(guard, Path):
-        return LocalLock(file, guard)
-    return RemoteLock(paths.lock_generations)
+    return LockFile(paths.lock, paths.lock_guard)
 
 
 def lock_owner(paths: StudyPaths) -> LockOwner | None:
-    """Who runs a study, alive or not: the owner of its lock.
-
-    Raises:
-        CorruptFileError: the lock file is damaged or foreign.
-    """
+    """Who runs a study, alive or not; CorruptFileError for a damaged or foreign lock."""
     return lock_file(paths).look()
 
 
@@ -86,17 +166,20 @@ class StudyLock:
         self._thread = threading.Thread(target=self._beat, name="study-lock", daemon=True)
 
     def __enter__(self) -> Self:
-        self._acquire()
+        refused = self._file.take(self._owner, None)
+        if refused is not None and refused.machine != self._owner.machine:
+            self._watch(refused)
+            refused = self._file.take(self._owner, refused)
+        if refused is not None:
+            raise LockHeldError(
+                f"{self._folder} is locked: {refused} is running this study; wait until it ends,"
+                " or stop it"
+            )
         self._seen_at = _now()
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._released.set()
         self._thread.join()
         if error is None:
@@ -120,27 +203,15 @@ class StudyLock:
         if self._lost is not None:
             raise LockHeldError(self._lost)
 
-    def _acquire(self) -> None:
-        refused = self._file.take(self._owner, None)
-        if refused is None:
-            return
-        if refused.machine == self._owner.machine:
-            raise LockHeldError(self._held_by(refused))
-        self._watch(refused)
-        refused = self._file.take(self._owner, refused)
-        if refused is not None:
-            raise LockHeldError(self._held_by(refused))
-
     def _watch(self, owner: LockOwner) -> None:
         """Watch the lock of another machine, until it changes or was silent for long enough."""
         self._say(
             f"{self._file.place} belongs to {owner}, which cannot be seen from here; checking for "
             f"{self._watch_seconds:g} s whether it is alive ..."
         )
-        pause = self._watch_seconds / _POLLS_PER_WATCH
         # Polls are counted, not timed: during an outage each waits, and no heartbeat can be seen.
         for _ in range(_POLLS_PER_WATCH):
-            time.sleep(pause)
+            time.sleep(self._watch_seconds / _POLLS_PER_WATCH)
             if self._file.look() != owner:
                 return
 
@@ -168,19 +239,13 @@ class StudyLock:
         with self._beating:
             started_at = _now()
             self._owner = replace(self._owner, heartbeat=self._owner.heartbeat + 1)
-            is_ours, other = self._file.beat(self._owner)
-            if is_ours:
-                self._seen_at = started_at
-            elif other:
-                self._lost = f"this run lost the lock of {self._folder} to {other}"
-            else:
+            found = self._file.beat(self._owner)
+            if found is None:
                 self._lost = f"this run lost the lock of its study: {self._file.place} was deleted"
-
-    def _held_by(self, owner: LockOwner) -> str:
-        return (
-            f"{self._folder} is locked: {owner} is running this study; wait until it ends, or"
-            " stop it"
-        )
+            elif found.token != self._owner.token:
+                self._lost = f"this run lost the lock of {self._folder} to {found}"
+            else:
+                self._seen_at = started_at
 
 
 def _now() -> float:

@@ -8,11 +8,20 @@ of single asks are deleted, so whatever is killed in between, each is found; one
 twice counts once, as it is in the gathered file.
 """
 
+import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal
 
-from orchestrator.results.records.json_records import LARGEST, FileName, RecordKind
+from pydantic import PlainValidator
+from pydantic.dataclasses import dataclass
+
+from orchestrator.results.records.json_records import (
+    LARGEST,
+    STRICT,
+    Count,
+    FileName,
+    RecordKind,
+)
 from orchestrator.results.records.store_paths import StudyPaths, is_file_name
 from orchestrator.results.storage.checksummed_text import with_checksum
 from orchestrator.results.storage.files import (
@@ -30,17 +39,22 @@ from podium.errors import CorruptFileError
 
 AskSource = Literal["default", "given", "sampler"]
 
-_VALUE_TYPES = (bool, int, float, str)
+
+def _value(value: object) -> object:
+    if type(value) not in (bool, int, float, str):
+        raise ValueError("must be a plain bool, int, float or str")
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise ValueError("is out of bounds")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("must be a finite number")
+    return value
 
 
-def _are_by_name(name: str, values: Any) -> Any:
-    """Hyperparameters; the class checks their values."""
-    if not isinstance(values, dict):
-        raise ValueError(f"it must hold {name} by name")
-    return values
+Value = Annotated[bool | int | float | str, PlainValidator(_value)]
+"""A hyperparameter, which comes back from JSON with the type it had."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
 class Ask:
     """The index-th suggestion of a search.
 
@@ -55,33 +69,14 @@ class Ask:
     """
 
     search: FileName
-    index: int
+    index: Count
     trial_id: FileName
     config_hash: str
-    hyperparameters: Annotated[Mapping[str, bool | int | float | str], _are_by_name]
+    hyperparameters: Mapping[str, Value]
     source: AskSource
 
-    def __post_init__(self) -> None:
-        """Raise ValueError for values that JSON would not give back as they were."""
-        for name, value in self.hyperparameters.items():
-            if type(value) not in _VALUE_TYPES:
-                raise ValueError(
-                    f"hyperparameter {name!r} must be a plain bool, int, float or str, "
-                    f"got {value!r} of type {type(value).__name__}"
-                )
-            if type(value) is int and abs(value) > LARGEST:
-                raise ValueError(f"hyperparameter {name!r} is out of bounds: {str(value)[:40]}")
-        if self.source not in get_args(AskSource):
-            raise ValueError(f"source must be one of {get_args(AskSource)}, got {self.source!r}")
 
-
-_KIND = RecordKind(
-    make=Ask,
-    name="ask",
-    plural="asks",
-    title="ask {0.index} of search {0.search}",
-    place=lambda paths, it: paths.ask(it.search, it.index),
-)
+_KIND = RecordKind(Ask, "ask", "asks", lambda paths, it: paths.ask(it.search, it.index))
 
 
 def write_ask(paths: StudyPaths, ask: Ask) -> bool:

@@ -1,27 +1,29 @@
 """Attempts at trials: where each ran and how it ended.
 
-One JSON file an attempt; those at committed trials of a search are gathered in one. It is written
-whole before the files of single attempts are deleted. A worker that was stopped meanwhile may
-write its file once more: of two records of one attempt the gathered one counts, unless only the
-other has an end.
+One JSON file an attempt, in the folder of its search; those of a search that is over are gathered
+in one. It is written whole before the files of single attempts are deleted. A worker that was
+stopped meanwhile may write its file once more: of two records of one attempt the gathered one
+counts, unless only the other has an end.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
 
-from orchestrator.results.records.json_records import FileName, RecordKind
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.checksummed_text import (
-    read_checksummed,
-    read_checksummed_of_many,
+from pydantic.dataclasses import dataclass
+
+from orchestrator.results.records.json_records import (
+    STRICT,
+    Amount,
+    Count,
+    FileName,
+    RecordKind,
+    Time,
 )
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.checksummed_text import read_checksummed
 from orchestrator.results.storage.files import (
     each,
-    exists,
-    list_below,
+    list_folders,
     list_names,
     remove_all,
     remove_if_empty,
@@ -30,15 +32,22 @@ from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
 class Attempt:
     """One attempt at a trial; the first has number 1.
 
     ``ended_at`` and ``cause`` are None while it runs, and stay so if the process of the run
-    was killed with it. Times have a time zone and are informative only. What files of earlier
-    versions do not hold is None.
+    was killed with it. Times have a time zone and are informative only.
 
     Attributes:
+        trial_id: id of the trial.
+        search: id of its search.
+        number: number of the attempt.
+        node: name of the machine.
+        pid: id of the process.
+        device: what it ran on.
+        started_at: start of the attempt.
+        ended_at: its end.
         cause: how it ended (`orchestrator.trials.failure_causes`).
         message: details of the cause, and of a checkpoint that could not be used.
         reports: epochs and tests that the trial had finished by then, in earlier attempts too.
@@ -53,29 +62,29 @@ class Attempt:
     """
 
     trial_id: FileName
-    number: int
+    search: FileName
+    number: Count
     node: str
-    pid: int
+    pid: Count
     device: str
-    started_at: datetime
-    ended_at: datetime | None
+    started_at: Time
+    ended_at: Time | None
     cause: str | None
     message: str | None = None
-    reports: int | None = None
-    seconds: float | None = None
-    cpus: float | None = None
-    gpus: float | None = None
-    peak_memory_mb: float | None = None
-    device_memory_mb: float | None = None
-    members: int | None = None
+    reports: Count | None = None
+    seconds: Amount | None = None
+    cpus: Amount | None = None
+    gpus: Amount | None = None
+    peak_memory_mb: Amount | None = None
+    device_memory_mb: Amount | None = None
+    members: Count | None = None
 
 
 _KIND = RecordKind(
-    make=Attempt,
-    name="attempt",
-    plural="attempts",
-    title="attempt {0.number} at trial {0.trial_id}",
-    place=lambda paths, it: paths.attempt(it.trial_id, it.number),
+    Attempt,
+    "attempt",
+    "attempts",
+    lambda paths, it: paths.attempt(it.search, it.trial_id, it.number),
 )
 
 
@@ -84,57 +93,54 @@ def write_attempt(paths: StudyPaths, attempt: Attempt) -> None:
     _KIND.write(paths, attempt)
 
 
-def read_attempt(paths: StudyPaths, trial_id: str, number: int) -> Attempt | None:
-    """One attempt; None if it was never written.
+def read_attempt(paths: StudyPaths, search: str, trial_id: str, number: int) -> Attempt | None:
+    """One attempt; None if it was never written, or was gathered.
 
     Raises:
         CorruptFileError: the file is truncated, or is not the attempt its name says.
     """
-    return read_attempt_file(paths, paths.attempt(trial_id, number))
+    return read_attempt_file(paths, paths.attempt(search, trial_id, number))
 
 
 def read_attempt_file(paths: StudyPaths, path: Place) -> Attempt | None:
-    """The attempt in a file of `StudyPaths.attempts`; None if the file vanished.
+    """The attempt in a file of its own, `StudyPaths.attempt`; None if there is none.
 
     Raises:
         CorruptFileError: the file is truncated, or is not the attempt its name says.
     """
-    return _attempt(paths, path, read_checksummed(path))
+    values = read_checksummed(path)
+    return None if values is None else _KIND.parsed(paths, path, values)
 
 
-def read_attempts_of_trial(paths: StudyPaths, trial_id: str) -> tuple[Attempt, ...]:
-    """Every attempt at one trial that has no row, in order.
-
-    Those at a trial with a row may be gathered; they get files of their own again before its row
-    is withdrawn (`release_attempts`).
+def read_attempts_of_trial(paths: StudyPaths, search: str, trial_id: str) -> tuple[Attempt, ...]:
+    """Every attempt at one trial, in order.
 
     Raises:
         CorruptFileError: a file is truncated, or is not the attempt its name says.
     """
-    count = len(list_names(paths.attempt_folder(trial_id), ".json"))
-    found = (read_attempt(paths, trial_id, number) for number in range(1, count + 1))
-    return tuple(filter(None, found))
+    names = list_names(paths.attempt_folder(search), ".json")
+    own = [name for name in names if name.rpartition("-")[0] == trial_id]
+    loose = _read(paths, [paths.attempt_folder(search) / name for name in own])
+    gathered = read_gathered_attempts(paths, search)
+    return tuple(merged_attempts((it for it in gathered if it.trial_id == trial_id), loose))
 
 
 def read_attempts(paths: StudyPaths) -> Iterator[Attempt]:
-    """Every attempt of the study, trial by trial, each trial's in order.
+    """Every attempt of the study, search by search, each search's by trial and number.
 
     Raises:
         CorruptFileError: a file is truncated, or is not the attempt its name says.
     """
-    # Listed first: they are deleted only after they were gathered.
-    files = list_below(paths.attempts, ".json")
-    loose = attempts_by_trial(_loose(paths, files))
-    for attempts in _KIND.read_gathered(_gathered_files(paths)):
-        for trial_id, them in attempts_by_trial(attempts).items():
-            yield from merged_attempts(them, loose.pop(trial_id, ()))
-    for them in loose.values():
-        yield from merged_attempts(them)
+    for search, files in attempt_files(paths).items():  # deleted only after they were gathered
+        loose = _read(paths, files)
+        yield from merged_attempts(read_gathered_attempts(paths, search), loose)
 
 
-def searches_with_attempts(paths: StudyPaths) -> list[str]:
-    """Sorted ids of searches with gathered attempts."""
-    return [file.stem for file in _gathered_files(paths)]
+def attempt_files(paths: StudyPaths) -> dict[str, list[Place]]:
+    """Search -> files of single attempts; of searches whose attempts are all gathered none."""
+    loose = {folder.name: _files_in(folder) for folder in list_folders(paths.attempts)}
+    gathered = [name.removesuffix(".json") for name in list_names(paths.attempts, ".json")]
+    return {search: loose.get(search, []) for search in sorted({*loose, *gathered})}
 
 
 def read_gathered_attempts(paths: StudyPaths, search: str) -> list[Attempt]:
@@ -150,12 +156,11 @@ def read_gathered_attempts(paths: StudyPaths, search: str) -> list[Attempt]:
 def gather_attempts(
     paths: StudyPaths,
     search: str,
-    files: Sequence[Place],
     *,
     may_run: bool,
     check: Callable[[], object] = lambda: None,
 ) -> None:
-    """Put attempts at committed trials of a search into its one file.
+    """Put the attempts at trials of a search into its one file.
 
     Files that cannot be read stay as they are: no number of a study depends on them, and
     ``podium verify`` names them.
@@ -163,7 +168,6 @@ def gather_attempts(
     Args:
         paths: paths of the results folder, whose lock is held.
         search: id of the search.
-        files: files of single attempts.
         may_run: whether workers may still run, which write the end of an attempt after its trial
             was committed, as when it was pruned. Attempts without an end stay as they are then.
         check: called right before anything is replaced or deleted; what it raises ends it, and
@@ -172,7 +176,8 @@ def gather_attempts(
     Raises:
         StoreError: the file cannot be written, or another process wrote it meanwhile.
     """
-    found = each(partial(_sound_attempt, paths), files)
+    folder = paths.attempt_folder(search)
+    found = each(partial(_sound_attempt, paths), _files_in(folder))
     loose = [it for it in found if it and (it.ended_at is not None or not may_run)]
     if not loose:
         return
@@ -181,55 +186,13 @@ def gather_attempts(
     except CorruptFileError:
         return
     check()
-    write_gathered_attempts(paths, search, merged_attempts(before, loose), before)
+    whole = merged_attempts(before, loose)
+    _KIND.write_gathered(
+        paths, paths.gathered_attempts(search), whole, lambda held: held == before
+    )
     check()
     remove_all([_KIND.place(paths, attempt) for attempt in loose])
-    for trial_id in dict.fromkeys(attempt.trial_id for attempt in loose):
-        remove_if_empty(paths.attempt_folder(trial_id))
-
-
-def write_gathered_attempts(
-    paths: StudyPaths, search: str, attempts: Sequence[Attempt], replaced: Sequence[Attempt] = ()
-) -> None:
-    """Write attempts at trials of a search into its one file.
-
-    Args:
-        paths: paths of the results folder.
-        search: id of the search.
-        attempts: all that are gathered then, each trial's in order.
-        replaced: those that the file held when it was read.
-
-    Raises:
-        StoreError: the file cannot be written, or holds others by now, which stay.
-    """
-    known = list(replaced)
-    _KIND.write_gathered(
-        paths, paths.gathered_attempts(search), attempts, lambda held: held == known
-    )
-
-
-def release_attempts(paths: StudyPaths, search: str, trial_ids: Collection[str]) -> None:
-    """Give gathered attempts at some trials files of their own again; they stay gathered too.
-
-    Args:
-        paths: paths of the results folder, whose lock is held.
-        search: id of the search.
-        trial_ids: ids of trials of it, which are about to run again.
-
-    Raises:
-        CorruptFileError: the gathered attempts cannot be read.
-    """
-    for attempt in read_gathered_attempts(paths, search):
-        if attempt.trial_id in trial_ids and not exists(_KIND.place(paths, attempt)):
-            write_attempt(paths, attempt)
-
-
-def attempts_by_trial(attempts: Iterable[Attempt]) -> dict[str, list[Attempt]]:
-    """Trial id -> the attempts at it, as they come."""
-    found: dict[str, list[Attempt]] = {}
-    for attempt in attempts:
-        found.setdefault(attempt.trial_id, []).append(attempt)
-    return found
+    remove_if_empty(folder)
 
 
 def merged_attempts(gathered: Iterable[Attempt], loose: Iterable[Attempt] = ()) -> list[Attempt]:
@@ -247,13 +210,13 @@ def merged_attempts(gathered: Iterable[Attempt], loose: Iterable[Attempt] = ()) 
     return [found[key] for key in sorted(found)]
 
 
-def _gathered_files(paths: StudyPaths) -> list[Place]:
-    return [paths.attempts / name for name in list_names(paths.attempts, ".json")]
+def _files_in(folder: Place) -> list[Place]:
+    return [folder / name for name in list_names(folder, ".json")]
 
 
-def _loose(paths: StudyPaths, files: Sequence[Place]) -> Iterator[Attempt]:
+def _read(paths: StudyPaths, files: Sequence[Place]) -> list[Attempt]:
     """The attempts in files of their own, but for those that vanished."""
-    return filter(None, map(partial(_attempt, paths), files, read_checksummed_of_many(files)))
+    return [it for it in each(partial(read_attempt_file, paths), files) if it is not None]
 
 
 def _sound_attempt(paths: StudyPaths, path: Place) -> Attempt | None:
@@ -261,7 +224,3 @@ def _sound_attempt(paths: StudyPaths, path: Place) -> Attempt | None:
         return read_attempt_file(paths, path)
     except CorruptFileError:
         return None
-
-
-def _attempt(paths: StudyPaths, path: Place, values: dict[str, Any] | None) -> Attempt | None:
-    return None if values is None else _KIND.parsed(paths, path, values)

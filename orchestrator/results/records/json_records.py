@@ -1,26 +1,22 @@
 """Records: frozen dataclasses of plain values, each in a JSON file that its fields name.
 
-How a field is annotated says which values are let in, since a file may come from anywhere. A check
-gives the value back, or raises ValueError with the name, the rule and the value.
+pydantic checks the values, in code and in files alike, since a file may come from anywhere.
 """
 
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import datetime
-from functools import cache, partial
-from types import NoneType, UnionType
-from typing import (
-    Annotated,
-    Any,
-    Generic,
-    Literal,
-    TypeVar,
-    Union,
-    get_args,
-    get_origin,
-    get_type_hints,
+from dataclasses import asdict
+from datetime import date, datetime
+from functools import partial
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
 )
 
 from orchestrator.results.records.store_paths import StudyPaths, is_file_name
@@ -36,7 +32,9 @@ from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
 T = TypeVar("T")
-Check = Callable[[str, Any], Any]
+
+STRICT = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+"""How pydantic reads a record: nothing is cast, unknown keys are refused."""
 
 LARGEST = 2**63 - 1
 """The largest whole number that a column holds."""
@@ -44,34 +42,56 @@ LARGEST = 2**63 - 1
 _SHOWN = 60  # characters that a message shows of a value
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _file_name(text: str) -> str:
+    if not is_file_name(text):
+        raise ValueError("must be a name of letters, digits and . _ : + @ -")
+    return text
+
+
+def _with_zone(time: datetime) -> datetime:
+    if time.tzinfo is None:
+        raise ValueError("must be a time with its zone")
+    return time
+
+
+FileName = Annotated[str, AfterValidator(_file_name)]
+"""A text that names a search or a trial, and leads nowhere as the name of a file."""
+Count = Annotated[int, Field(ge=0, le=LARGEST)]
+"""A whole number of at least 0."""
+Amount = Annotated[float, Field(ge=0, lt=math.inf)]
+"""A finite number of at least 0."""
+Time = Annotated[datetime, AfterValidator(_with_zone)]
+"""A time with its zone, in files as ISO 8601."""
+
+
 class RecordKind(Generic[T]):
     """One class of records.
 
-    Attributes:
-        make: the dataclass.
+    Args:
+        make: the dataclass of pydantic.
         name: what messages call a record, such as ``attempt``.
         plural: what messages call those that are never deleted.
-        title: format of what messages call the record ``{0}``.
         place: the file of a record.
     """
 
-    make: Callable[..., T]
-    name: str
-    plural: str
-    title: str
-    place: Callable[[StudyPaths, T], Place]
-
-    def values(self, record: T) -> dict[str, Any]:
-        """The values of the JSON file of a record."""
-        return {
-            name: value.isoformat() if isinstance(value, datetime) else value
-            for name, value in asdict(record).items()  # type: ignore[call-overload]
-        }
+    def __init__(
+        self, make: type[T], name: str, plural: str, place: Callable[[StudyPaths, T], Place]
+    ) -> None:
+        self._adapter = TypeAdapter(make)
+        self._name = name
+        self._plural = plural
+        self.place = place
 
     def write(self, paths: StudyPaths, record: T) -> None:
         """Write the file of a record, over what it held."""
         write_checksummed(self.place(paths, record), self.values(record))
+
+    def values(self, record: T) -> dict[str, Any]:
+        """The values of the JSON file of a record."""
+        return {
+            name: value.isoformat() if isinstance(value, date) else value
+            for name, value in asdict(record).items()  # type: ignore[call-overload]
+        }
 
     def read(self, paths: StudyPaths, path: Place) -> T:
         """The record in a file; CorruptFileError as `parsed`."""
@@ -94,12 +114,15 @@ class RecordKind(Generic[T]):
         """
         if values is None:
             raise CorruptFileError(
-                f"{path} vanished while it was read; {self.plural} are never deleted"
+                f"{path} vanished while it was read; {self._plural} are never deleted"
             )
         record = self._made(path, values)
         if self.place(paths, record) != path:
-            title = self.title.format(record)
-            raise CorruptFileError(f"{path} holds {title}, which does not match its name")
+            right = self.place(paths, record)
+            raise CorruptFileError(
+                f"{path} holds the {self._name} of {right.parent.name}/{right.name}, which does"
+                " not match its name"
+            )
         return record
 
     def write_gathered(
@@ -121,7 +144,7 @@ class RecordKind(Generic[T]):
             CorruptFileError: what it holds is damaged.
             StoreError: it cannot be written, or what it holds must stay.
         """
-        values = with_checksum({self.plural: [self.values(record) for record in records]})
+        values = with_checksum({self._plural: [self.values(record) for record in records]})
         content = json.dumps(values, allow_nan=False, ensure_ascii=False).encode()
         replace(path, content, paths.lock_guard, lambda found: may_replace(self._in(path, found)))
 
@@ -137,115 +160,20 @@ class RecordKind(Generic[T]):
         values = verified(path, content)
         if values is None:
             return []
-        rows = values.get(self.plural)
-        if values.keys() != {self.plural} or not isinstance(rows, list):
-            raise CorruptFileError(f"{path} must hold {self.plural}, and nothing else")
+        rows = values.get(self._plural)
+        if values.keys() != {self._plural} or not isinstance(rows, list):
+            raise CorruptFileError(f"{path} must hold {self._plural}, and nothing else")
         return [self._made(path, row) for row in rows]
 
     def _made(self, path: Place, values: Any) -> T:
         """The record of values that a file holds."""
-        checks = _checks_of(self.make)
-        if not isinstance(values, dict) or values.keys() != checks.keys():
-            names = ", ".join(sorted(checks))
-            raise CorruptFileError(f"{path} is no {self.name}: it must hold {names}")
         try:
-            return self.make(**checked(values, checks))
-        except ValueError as error:
-            raise CorruptFileError(f"{path} is no {self.name}: {error}") from error
-
-
-def checked_row(make: Callable[..., T], name: str, row: Any) -> T:
-    """An object of a dataclass from its values within a record."""
-    checks = _checks_of(make)
-    if not isinstance(row, dict) or row.keys() != checks.keys():
-        raise ValueError(f"{name} must hold {', '.join(sorted(checks))}")
-    return make(**checked(row, checks))
-
-
-def checked(values: Mapping[str, Any], checks: Mapping[str, Check]) -> dict[str, Any]:
-    """Values by name, each as the check of its name gives it back."""
-    return {name: checks[name](name, value) for name, value in values.items()}
-
-
-@cache
-def _checks_of(make: Callable[..., Any]) -> Mapping[str, Check]:
-    hints = get_type_hints(make, include_extras=True)
-    return {name: _check(hint) for name, hint in hints.items()}
-
-
-def _check(hint: Any) -> Check:
-    kind = get_origin(hint)
-    if kind is Annotated:
-        check: Check = hint.__metadata__[0]
-        return check
-    if kind is Literal:
-        return _is_known(*get_args(hint))
-    if kind in (Union, UnionType):
-        (inner,) = (part for part in get_args(hint) if part is not NoneType)
-        return optional(_check(inner))
-    return _CHECKS[hint]
-
-
-def _text(name: str, value: Any) -> str:
-    """A text."""
-    if type(value) is not str:
-        raise _wrong(name, "a text", value)
-    return value
-
-
-def _file_name(name: str, value: Any) -> str:
-    """A text that names a search or a trial, and leads nowhere as the name of a file."""
-    if type(value) is not str or not is_file_name(value):
-        raise _wrong(name, "a name of letters, digits and . _ : + @ -", value)
-    return value
-
-
-def count(name: str, value: Any) -> int:
-    """A whole number of at least 0."""
-    if type(value) is not int or not 0 <= value <= LARGEST:
-        raise _wrong(name, "a whole number of at least 0", value)
-    return value
-
-
-def amount(name: str, value: Any) -> float:
-    """A finite number of at least 0, as a float."""
-    if type(value) not in (int, float) or not 0 <= value < math.inf:
-        raise _wrong(name, "a number of at least 0", value)
-    return float(value)
-
-
-def _time(name: str, value: Any) -> datetime:
-    """A time with its zone, written as ISO 8601."""
-    try:
-        found = datetime.fromisoformat(value)
-    except (TypeError, ValueError):
-        raise _wrong(name, "a time", value) from None
-    if found.tzinfo is None:
-        raise _wrong(name, "a time with its zone", value)
-    return found
-
-
-def optional(check: Check) -> Check:
-    """A check that lets None through."""
-    return lambda name, value: None if value is None else check(name, value)
-
-
-def _is_known(*known: str) -> Check:
-    """A check that lets some texts through, and nothing else."""
-
-    def check(name: str, value: Any) -> Any:
-        if value not in known:
-            raise _wrong(name, f"one of {', '.join(known)}", value)
-        return value
-
-    return check
-
-
-def _wrong(name: str, rule: str, value: object) -> ValueError:
-    return ValueError(f"{name} must be {rule}; got {value!r:.{_SHOWN}}")
-
-
-_CHECKS: Mapping[type, Check] = {str: _text, int: count, float: amount, datetime: _time}
-
-FileName = Annotated[str, _file_name]
-"""A text that names a search or a trial, and leads nowhere as the name of a file."""
+            return self._adapter.validate_json(json.dumps(values))  # in which times are texts
+        except ValidationError as error:
+            found = error.errors()[0]
+            where = ".".join(map(str, found["loc"]))
+            rule = found["msg"].removeprefix("Value error, ")
+            raise CorruptFileError(
+                f"{path} is no {self._name}: {where}{': ' if where else ''}{rule}; got"
+                f" {found['input']!r:.{_SHOWN}}"
+            ) from None

@@ -5,16 +5,15 @@ failure is never forgotten, and it makes the withdrawal complete: a run that fin
 record still there deletes it. Attempts at the trial stay as they are.
 """
 
-from dataclasses import dataclass
-from datetime import datetime
+from pydantic.dataclasses import dataclass
 
-from orchestrator.results.records.json_records import FileName, RecordKind
+from orchestrator.results.records.json_records import STRICT, Count, FileName, RecordKind, Time
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import list_below, list_names
 from orchestrator.results.storage.locations import Place
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
 class RetriedFailure:
     """A failure of a trial that was run again.
 
@@ -34,24 +33,23 @@ class RetriedFailure:
     """
 
     trial_id: FileName
-    number: int
+    number: Count
     search: FileName
     stage: str
     cause: str
     message: str | None
     traceback: str | None
     log: str | None
-    ended_at: datetime | None
-    attempts: int
-    asks: int
+    ended_at: Time | None
+    attempts: Count
+    asks: Count
 
 
 _KIND = RecordKind(
-    make=RetriedFailure,
-    name="withdrawn failure",
-    plural="failures",
-    title="failure {0.number} of trial {0.trial_id}",
-    place=lambda paths, it: paths.retried_failure(it.trial_id, it.number),
+    RetriedFailure,
+    "withdrawn failure",
+    "failures",
+    lambda paths, it: paths.retried_failure(it.trial_id, it.number),
 )
 
 
@@ -79,12 +77,6 @@ def read_retried_file(paths: StudyPaths, path: Place) -> RetriedFailure:
         CorruptFileError: as `read_retried`.
     """
     return _KIND.read(paths, path)
-
-
-def retried_names(paths: StudyPaths) -> list[str]:
-    """``<trial_id>/<number>`` of every withdrawn failure, sorted."""
-    files = list_below(paths.retried, ".json")
-    return [f"{path.parent.name}/{path.stem}" for path in files]
 
 
 def last_retried_attempt(paths: StudyPaths, trial_id: str) -> int:

@@ -6,18 +6,19 @@ a budget must not be spent anew.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Annotated, Any, Literal
+from dataclasses import field
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator
+from pydantic.dataclasses import dataclass
 
 from orchestrator.results.records.json_records import (
+    STRICT,
+    Amount,
+    Count,
     FileName,
     RecordKind,
-    amount,
-    checked,
-    checked_row,
-    count,
-    optional,
+    Time,
 )
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import (
@@ -30,7 +31,7 @@ from podium.errors import CorruptFileError
 HOURS = ("gpu_hours", "wall_hours")
 """Limits of time in a budget."""
 
-_LIMITS = ("gpu_hours", "wall_hours", "trials")
+_LIMITS = {"gpu_hours", "wall_hours", "trials"}
 
 RunEnding = Literal["finished", "interrupted", "budget", "error"]
 Use = Literal[
@@ -42,7 +43,7 @@ Use = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
 class RunSpent:
     """What attempts at trials of one search, stage and use took together.
 
@@ -62,15 +63,15 @@ class RunSpent:
     search: str
     stage: str
     use: Use
-    tries: int
-    seconds: float
-    cpu_seconds: float
-    gpu_seconds: float
-    whole_tries: int
-    whole_seconds: float
+    tries: Count
+    seconds: Amount
+    cpu_seconds: Amount
+    gpu_seconds: Amount
+    whole_tries: Count
+    whole_seconds: Amount
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
 class StartedTrial:
     """A trial that a worker has.
 
@@ -84,34 +85,16 @@ class StartedTrial:
     trial_id: FileName
     search: str
     stage: str
-    attempt: int
+    attempt: Count
 
 
-def _budget(name: str, limits: Any) -> dict[str, float | None]:
-    if not isinstance(limits, dict) or limits.keys() != set(_LIMITS):
-        raise ValueError(f"{name} must hold {', '.join(_LIMITS)}")
-    return {limit: optional(amount)(f"{name}.{limit}", hours) for limit, hours in limits.items()}
+def _has_limits(budget: Mapping[str, float | None]) -> Mapping[str, float | None]:
+    if budget.keys() != _LIMITS:
+        raise ValueError(f"must hold {', '.join(sorted(_LIMITS))}")
+    return budget
 
 
-def _trials(name: str, searches: Any) -> dict[str, int]:
-    if not isinstance(searches, dict):
-        raise ValueError(f"{name} must hold the trials of searches")
-    return checked(searches, dict.fromkeys(searches, count))
-
-
-def _spent(name: str, rows: Any) -> tuple[RunSpent, ...]:
-    if not isinstance(rows, list):
-        raise ValueError(f"{name} must be a list")
-    return tuple(checked_row(RunSpent, name, row) for row in rows)
-
-
-def _running(name: str, rows: Any) -> tuple[StartedTrial, ...]:
-    if not isinstance(rows, list):
-        raise ValueError(f"{name} must be a list")
-    return tuple(checked_row(StartedTrial, name, row) for row in rows)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
 class Run:
     """One run of a study.
 
@@ -134,31 +117,25 @@ class Run:
         running: trials that workers had when this was written; empty once the run ended.
     """
 
-    number: int
-    started_at: datetime
+    number: Count
+    started_at: Time
     host: str
-    pid: int
+    pid: Count
     podium_version: str
-    seconds: float
+    seconds: Amount
     end: RunEnding | None
-    budget: Annotated[Mapping[str, float | None], _budget]
-    trials_per_search: int
-    ended_searches: Annotated[Mapping[str, int], _trials] = field(default_factory=dict)
-    spent: Annotated[tuple[RunSpent, ...], _spent] = ()
-    cancelled_searches: Annotated[Mapping[str, int], _trials] = field(default_factory=dict)
-    slots: int | None = None
-    seconds_left: float | None = None
-    part_done: float | None = None
-    running: Annotated[tuple[StartedTrial, ...], _running] = ()
+    budget: Annotated[Mapping[str, Amount | None], AfterValidator(_has_limits)]
+    trials_per_search: Count
+    ended_searches: Mapping[str, Count] = field(default_factory=dict)
+    spent: tuple[RunSpent, ...] = ()
+    cancelled_searches: Mapping[str, Count] = field(default_factory=dict)
+    slots: Count | None = None
+    seconds_left: Amount | None = None
+    part_done: Amount | None = None
+    running: tuple[StartedTrial, ...] = ()
 
 
-_KIND = RecordKind(
-    make=Run,
-    name="run",
-    plural="runs",
-    title="run {0.number}",
-    place=lambda paths, it: paths.run(it.number),
-)
+_KIND = RecordKind(Run, "run", "runs", lambda paths, it: paths.run(it.number))
 
 
 def write_run(paths: StudyPaths, run: Run) -> None:
@@ -228,12 +205,12 @@ def _run_count(paths: StudyPaths) -> int:
     values = read_checksummed(paths.run_count)
     if values is None:
         return 0
-    try:
-        return count("runs", values.get("runs"))
-    except ValueError as error:
+    number = values.get("runs")
+    if type(number) is not int or number < 0:
         raise CorruptFileError(
-            f"{paths.run_count} does not hold the number of runs: {error}"
-        ) from error
+            f"{paths.run_count} does not hold the number of runs, but {number!r}"
+        )
+    return number
 
 
 def _check_complete(paths: StudyPaths, numbers: Sequence[int], last: int) -> None:

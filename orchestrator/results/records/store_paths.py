@@ -9,12 +9,12 @@
         code/<fingerprint>/<file>                     copies of code that is named by import path
         code/<fingerprint>/<module>.py                copies of it, which are never imported
         control.yaml      what the user changes while it runs
-        lock/             the same in a remote store, which has no lock.json
         trials/search=<search>/<trial_id>.parquet     one trial = one file = one row
+        trials/search=<search>/<count>-<hash>.gathered.parquet   those of a search that is over
         asks/<search>/<index>.json                    what the index-th suggestion became
         asks/<search>.json                            the first of them, or all, in one file
-        attempts/<trial_id>/<number>.json
-        attempts/<search>.json                        those of committed trials of a search
+        attempts/<search>/<trial_id>-<number>.json
+        attempts/<search>.json                        those of a search that is over
         retried/<trial_id>/<number>.json              a failure after which the trial was run again
         runs/<number>.json                            what each run spent, and how it ended
         runs.json         how many runs there were, so that a lost one is noticed
@@ -23,18 +23,9 @@
         checkpoints/<trial_id>/state.pt
         models/<trial_id>.<fold>.safetensors          weights of a final trial
         embeddings/<trial_id>.<fold>.safetensors      of its test images
-        trials_segments/<number>-<hash>.parquet       a segment: many trials
-        trials_segments/<number>-<hash>.trials.json   which trials those are
-        trials_segments/<number>-<hash>.counts.json   how many of each search, stage and state
-        compacted/manifest.json                       which segments count
-        compacted/0-unfinished-compaction...parquet,
-        trials_segments/unfinished-compaction...parquet   while trials may be visible twice: keep
-                          programs that know nothing of the manifest from reading the folder
 """
 
 import re
-import string
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from orchestrator.results.storage.locations import Place, parse_place
@@ -42,7 +33,7 @@ from orchestrator.results.storage.locations import Place, parse_place
 # No separators, no glob characters, no "=" (the sign of partition folders), no leading dot
 # (the sign of temporary files).
 _SAFE_NAME = re.compile(r"[\w:+@-][\w.:+@-]*")
-_SAFE_ASCII = (string.ascii_letters + string.digits + "_.:+@-").encode()
+_GATHERED_TRIALS = re.compile(r"(\d+)-[0-9a-f]{16}\.gathered\.parquet")
 _SEARCH_PREFIX = "search="
 
 
@@ -82,7 +73,6 @@ class StudyPaths:
     # Empty; held for the moment in which the lock is read and replaced, or another file of which
     # a driver that was held up must not write an old version.
     lock_guard = _Inside(".lock-guard")
-    lock_generations = _Inside("lock")  # in remote stores
 
     trials = _Inside("trials")
     asks = _Inside("asks")
@@ -96,16 +86,6 @@ class StudyPaths:
     models = _Inside("models")
     embeddings = _Inside("embeddings")
 
-    compacted = _Inside("compacted")
-    manifest = _Inside("compacted/manifest.json")
-    segments = _Inside("trials_segments")
-    # The first of all Parquet files, which a reader opens first, and the last, after all segments.
-    unfinished_compaction = _Inside("compacted/0-unfinished-compaction.podium-run-ends-it.parquet")
-    last_of_segments = _Inside("trials_segments/unfinished-compaction.podium-run-ends-it.parquet")
-    last_without_columns = _Inside(
-        "trials_segments/unfinished-compaction.podium-run-ends-it.without-columns.parquet"
-    )
-
     def code_folder(self, fingerprint: str) -> Place:
         """Copies of the files behind one fingerprint."""
         return self.code / _safe("fingerprint", fingerprint)
@@ -117,6 +97,16 @@ class StudyPaths:
     def trial(self, search: str, trial_id: str) -> Place:
         """The committed row of one trial."""
         return self.trial_folder(search) / f"{_safe('trial_id', trial_id)}.parquet"
+
+    def gathered_trials(self, search: str, count: int, checksum: str) -> Place:
+        """The file of so many trials of one search, by the SHA-256 of what it holds."""
+        return self.trial_folder(search) / f"{count}-{checksum[:16]}.gathered.parquet"
+
+    @staticmethod
+    def num_gathered(trial_file: Place) -> int:
+        """Number of trials of a gathered file, as its name says; 0 of the file of one trial."""
+        found = _GATHERED_TRIALS.fullmatch(trial_file.name)
+        return int(found[1]) if found else 0
 
     @staticmethod
     def search_of(trial_file: Place) -> str:
@@ -135,16 +125,16 @@ class StudyPaths:
         """The suggestions of one search in one file."""
         return self.asks / f"{_safe('search', search)}.json"
 
-    def attempt_folder(self, trial_id: str) -> Place:
-        """Every attempt at one trial."""
-        return self.attempts / _safe("trial_id", trial_id)
+    def attempt_folder(self, search: str) -> Place:
+        """Every attempt at trials of one search."""
+        return self.attempts / _safe("search", search)
 
-    def attempt(self, trial_id: str, number: int) -> Place:
+    def attempt(self, search: str, trial_id: str, number: int) -> Place:
         """One attempt at a trial."""
-        return self.attempt_folder(trial_id) / f"{number}.json"
+        return self.attempt_folder(search) / f"{_safe('trial_id', trial_id)}-{number}.json"
 
     def gathered_attempts(self, search: str) -> Place:
-        """Attempts at committed trials of one search in one file."""
+        """Attempts at trials of one search in one file."""
         return self.attempts / f"{_safe('search', search)}.json"
 
     def retried_folder(self, trial_id: str) -> Place:
@@ -187,17 +177,6 @@ class StudyPaths:
 def is_file_name(name: str) -> bool:
     """Whether a name of a search or a trial can be a file name, and of this folder only."""
     return bool(_SAFE_NAME.fullmatch(name))
-
-
-def are_file_names(names: Sequence[str]) -> bool:
-    """Whether all of many names can be file names."""
-    text = "\n".join(("", *names, ""))
-    if not text.isascii():
-        return all(map(_SAFE_NAME.fullmatch, names))
-    # Of many names a third of the time that the pattern takes.
-    others = text.encode().translate(None, _SAFE_ASCII)
-    has_bad_start = "\n." in text or "\n\n" in text
-    return not names or (others == b"\n" * (len(names) + 1) and not has_bad_start)
 
 
 def _safe(what: str, name: str) -> str:

@@ -18,7 +18,7 @@ from orchestrator.results.records.metric_columns import (
     score_column,
 )
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 HyperparameterType = Literal["float", "int", "bool", "str"]
 

@@ -1,6 +1,6 @@
 """Whole-file operations of the store, alike for local and remote places.
 
-A place is a path of this machine (`local_files`) or one that a URI names (`remote_files`). Both
+A place is a path of this machine (`local_files`) or one that a URI names (`object_store`). Both
 keep the same promises: a file appears whole under its name or not at all, a missing file is None
 or empty, transient errors are retried (`transient_errors`), and what cannot be done is a
 StoreError with the place and the reason. All reads and writes of the store go through here.
@@ -10,87 +10,102 @@ this machine. Names with control characters, which podium never writes, are refu
 are listed, so that no message shows one.
 """
 
+import errno
+import glob
 import json
 import math
 import os
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from contextlib import AbstractContextManager
+import secrets
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import copy_context
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, TypeVar
+from typing import Any, TypeVar
 
-from orchestrator.results.storage import local_files, remote_files
-from orchestrator.results.storage.file_guard import exclusive
-from orchestrator.results.storage.locations import FileVersion, Place, RemotePath, StoredFile
+from orchestrator.results.storage import local_files
+from orchestrator.results.storage.local_files import check_names, check_size, exclusive, retried
+from orchestrator.results.storage.locations import (
+    TEMPORARY_SUFFIX,
+    Place,
+    RemotePath,
+    StoredFile,
+    temporary_name,
+)
+from orchestrator.results.storage.object_store import ObjectStore
+from orchestrator.results.storage.object_store_clients import store_of
 from podium.errors import CorruptFileError, StoreError
 
 RECORD_BYTES = 64 * 2**20
-"""Most bytes of a JSON or YAML file: a listing of two million trials has fewer."""
+"""Most bytes of a JSON or YAML file."""
 
 _MEMORY_BYTES = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-_GUARD_LIMIT_SECONDS = 10.0
+_MAX_THREADS = 16
+_MOST_DELETED = 1000  # objects by one request
 _SHOWN = 40  # characters that a message shows of a refused number
 
+A = TypeVar("A")
 T = TypeVar("T")
 
 
-class _Files(Protocol):
-    """What `local_files` and `remote_files` both have, each for its kind of `Place`."""
-
-    def check_writable(self, folder: Any, /) -> None: ...
-    def put(self, path: Any, data: bytes, /) -> None: ...
-    def writing(self, path: Any, /) -> AbstractContextManager[BinaryIO]: ...
-    def put_if_absent(self, path: Any, data: bytes, /) -> bool: ...
-    def read_bytes(self, path: Any, max_bytes: int, /) -> bytes | None: ...
-    def read_if_changed(
-        self, path: Any, max_bytes: int, known: Hashable | None, /
-    ) -> FileVersion | None: ...
-    def size(self, path: Any, /) -> int | None: ...
-    def list_names(self, folder: Any, suffix: str, /) -> list[str]: ...
-    def total_size(self, folder: Any, suffix: str, /) -> int: ...
-    def list_folders(self, folder: Any, /) -> Sequence[Place]: ...
-    def list_studies(self, storage: Any, /) -> Sequence[Place]: ...
-    def list_below(self, folder: Any, suffix: str, /) -> Sequence[Place]: ...
-    def contents(self, folder: Any, /) -> list[tuple[str, str]]: ...
-    def stored_files(self, folder: Any, /) -> list[StoredFile]: ...
-    def change_of_names(self, folder: Any, /) -> int | None: ...
-    def refuse_links(self, folder: Any, /, *, deep: bool) -> None: ...
-    def remove(self, path: Any, /) -> None: ...
-    def remove_all(self, paths: Sequence[Any], /) -> None: ...
-    def remove_folder(self, folder: Any, /) -> None: ...
-    def remove_if_empty(self, folder: Any, /) -> None: ...
-    def remove_temporaries(self, folder: Any, beginning: str, /) -> None: ...
-
-
-def _of(place: Place) -> _Files:
-    return remote_files if isinstance(place, RemotePath) else local_files
+def in_parallel(action: Callable[[A], T], items: Sequence[A]) -> list[T]:
+    """The results for all items, in order; up to 16 threads, which mostly wait."""
+    if len(items) < 2:
+        return [action(item) for item in items]
+    contexts = [copy_context() for _ in items]
+    with ThreadPoolExecutor(min(_MAX_THREADS, len(items))) as pool:
+        # After the first error those that wait are cancelled.
+        return list(pool.map(lambda context, item: context.run(action, item), contexts, items))
 
 
 def each(action: Callable[[Place], T], places: Sequence[Place]) -> Iterable[T]:
     """The results for all places in order; of remote ones several at once."""
     if any(isinstance(place, RemotePath) for place in places):
-        return remote_files.in_parallel(action, places)
+        return in_parallel(action, places)
     return map(action, places)
 
 
 def check_writable(folder: Place) -> None:
     """Raise StoreError if files could not be written in ``folder``; leaves nothing behind.
 
-    A missing folder is not made: its nearest existing ancestor is probed.
+    A missing folder is not made: its nearest existing ancestor is probed. A remote store that
+    ignores conditions is refused too.
     """
-    _of(folder).check_writable(folder)
+    if not isinstance(folder, RemotePath):
+        local_files.check_writable(folder)
+        return
+    probe = folder / temporary_name("probe")
+
+    def is_known(found: bytes | None) -> bool:
+        put(probe, b"podium anew")  # between the look and the write, which must notice
+        return found == b"podium"
+
+    made = put_if_absent(probe, b"podium")
+    try:
+        again = put_if_absent(probe, b"podium again")
+        replaced = replace_if(probe, b"", folder, is_known)
+    finally:
+        remove(probe)
+    if not made or again or replaced:
+        ignored = "If-Match" if made and not again else "If-None-Match: *"
+        raise StoreError(
+            f"cannot use {folder}: the store ignores `{ignored}`, so that two runs could"
+            " overwrite each other's trials; Amazon S3, MinIO, Cloudflare R2 and Ceph support it"
+            " in their present versions"
+        )
 
 
+@retried("write")
 def put(path: Place, data: bytes) -> None:
     """Write a file whole, replacing what has that name. Missing folders are made."""
-    _of(path).put(path, data)
-
-
-def writing(path: Place) -> AbstractContextManager[BinaryIO]:
-    """A file open for writing that gets its name when the block ends without an exception.
-
-    A remote one is collected in a temporary file of this machine and sent at the end.
-    """
-    return _of(path).writing(path)
+    if isinstance(path, RemotePath):
+        store_of(path).write(path.key, data)
+        return
+    with local_files.writing(path) as file:
+        file.write(data)
 
 
 def put_if_absent(path: Place, data: bytes) -> bool:
@@ -98,12 +113,45 @@ def put_if_absent(path: Place, data: bytes) -> bool:
 
     Of several callers at the same time exactly one gets True.
     """
-    return _of(path).put_if_absent(path, data)
+    if isinstance(path, RemotePath):
+        token = secrets.token_hex(16)
+        if _ask("write", path, lambda store: store.create(path.key, data, token)):
+            return True
+        # Ours all the same, if it was made by an attempt whose answer was lost.
+        return _ask("look at", path, lambda store: store.has_token(path.key, token))
+    return local_files.put_if_absent(path, data)
+
+
+def _ask(action: str, place: RemotePath, request: Callable[[ObjectStore], T]) -> T:
+    """One step of several, each of which is retried by itself."""
+
+    @retried(action)
+    def once(place: RemotePath) -> T:
+        return request(store_of(place))
+
+    return once(place)
 
 
 def replace(
     path: Place, data: bytes, guard: Place, is_known: Callable[[bytes | None], bool]
 ) -> None:
+    """As `replace_if`, where it is a StoreError if the file stays as it is."""
+    is_replaced = replace_if(path, data, guard, is_known)
+    if is_replaced is None:
+        raise StoreError(f"cannot write {path}: another process is replacing it; try again")
+    if not is_replaced:
+        raise StoreError(
+            f"{path} was replaced by another process meanwhile: two runs seem to use this study"
+        )
+
+
+def replace_if(
+    path: Place,
+    data: bytes,
+    guard: Place,
+    is_known: Callable[[bytes | None], bool],
+    limit_seconds: float = 10.0,
+) -> bool | None:
     """Write a file whole where what it replaces is what the caller thinks it is.
 
     Between that look and the write no other caller replaces the file, however long this one is
@@ -114,32 +162,41 @@ def replace(
         data: its new content.
         guard: a file that is held meanwhile, where both are local.
         is_known: whether the present content, None without such a file, may be replaced.
+        limit_seconds: how long to wait for the guard.
+
+    Returns:
+        False if the file stays as it is; None if another process held the guard for so long.
 
     Raises:
-        StoreError: the file cannot be written, or is another process's by now, which stays.
+        StoreError: the file cannot be written.
         CorruptFileError: what is there is no regular file, or has more than `RECORD_BYTES`.
     """
     if isinstance(path, RemotePath):
-        is_replaced = remote_files.replace(path, data, RECORD_BYTES, is_known)
-    else:
-        is_replaced = _replace_under_guard(path, data, guard, is_known)
-    if not is_replaced:
-        raise StoreError(
-            f"{path} was replaced by another process meanwhile: two runs seem to use this study"
-        )
-
-
-def _replace_under_guard(
-    path: Path, data: bytes, guard: Place, is_known: Callable[[bytes | None], bool]
-) -> bool:
+        return _replace_object(path, data, is_known)
     assert isinstance(guard, Path), "a guard lies where its file does"
-    with exclusive(guard, limit_seconds=_GUARD_LIMIT_SECONDS) as is_alone:
+    with exclusive(guard, limit_seconds=limit_seconds) as is_alone:
         if not is_alone:
-            raise StoreError(f"cannot write {path}: another process is replacing it; try again")
-        if not is_known(local_files.read_bytes(path, RECORD_BYTES)):
+            return None
+        is_replaced = is_known(read_record(path))
+        if is_replaced:
+            put(path, data)
+        return is_replaced
+
+
+def _replace_object(
+    path: RemotePath, data: bytes, is_known: Callable[[bytes | None], bool]
+) -> bool:
+    checked = partial(check_size, path, max_bytes=RECORD_BYTES)
+    while True:
+        found = _ask("read", path, lambda store: store.read(path.key, checked))
+        if found.content == data:  # by a request whose answer was lost
+            return True
+        if not is_known(found.content):
             return False
-        local_files.put(path, data)
-        return True
+        if _ask(
+            "write", path, partial(ObjectStore.replace, key=path.key, content=data, known=found)
+        ):
+            return True
 
 
 def to_json(value: Any) -> bytes:
@@ -156,9 +213,9 @@ def read_bytes(path: Place) -> bytes | None:
     """The content of a file; None if there is none of that name.
 
     Raises:
-        CorruptFileError: it is no regular file, or larger than the memory of this machine.
+        CorruptFileError: it is no regular file, or larger than memory.
     """
-    return _of(path).read_bytes(path, _MEMORY_BYTES)
+    return _read(path, _MEMORY_BYTES)
 
 
 def read_record(path: Place) -> bytes | None:
@@ -167,40 +224,25 @@ def read_record(path: Place) -> bytes | None:
     Raises:
         CorruptFileError: it is no regular file, or has more than `RECORD_BYTES`.
     """
-    return _of(path).read_bytes(path, RECORD_BYTES)
+    return _read(path, RECORD_BYTES)
 
 
-def read_record_if_changed(path: Place, known: Hashable | None) -> FileVersion | None:
-    """The content of a JSON or YAML file, unless it is the one that was read before.
-
-    A replacement is noticed however soon it follows: what is replaced whole gets another inode or
-    another tag. Inodes may be used again, so a local file counts as the same only if it was a few
-    seconds old when it was read; one that comes after has a later time.
-
-    Args:
-        path: the file.
-        known: mark of the version that the caller has; None if it has none.
-
-    Returns:
-        The version there is now; None if that is the known one.
-
-    Raises:
-        CorruptFileError: it is no regular file, or has more than `RECORD_BYTES`.
-    """
-    return _of(path).read_if_changed(path, RECORD_BYTES, known)
-
-
-def read_records(paths: Sequence[Place]) -> Iterable[bytes | None]:
-    """As `read_record`, of many files in order; remote ones are read several at once."""
-    return each(read_record, paths)
+@retried("read")
+def _read(path: Place, max_bytes: int) -> bytes | None:
+    if isinstance(path, RemotePath):
+        checked = partial(check_size, path, max_bytes=max_bytes)
+        return store_of(path).read(path.key, checked).content
+    try:
+        descriptor = local_files.open_regular(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        check_size(path, os.fstat(descriptor).st_size, max_bytes)
+        return file.read()
 
 
 def read_json(path: Place) -> dict[str, Any] | None:
-    """The object in a JSON file; None if there is no such file.
-
-    Raises:
-        CorruptFileError: as `parse_json`.
-    """
+    """The object in a JSON file; None if there is no such file. Raises as `parse_json`."""
     return parse_json(path, read_record(path))
 
 
@@ -231,123 +273,184 @@ def _finite(text: str) -> float:
     return value
 
 
+@retried("look at")
+def exists(path: Place) -> bool:
+    """Whether there is a file; CorruptFileError for what else there is in a local place."""
+    if isinstance(path, RemotePath):
+        return store_of(path).size(path.key) is not None
+    with suppress(FileNotFoundError):
+        local_files.check_regular(path)
+        return True
+    return False
+
+
+@retried("list")
 def list_names(folder: Place, suffix: str) -> list[str]:
     """Sorted names of the files in ``folder`` that end in ``suffix``, temporaries left out.
 
-    A missing folder is an empty one.
-
-    Raises:
-        CorruptFileError: a name holds control characters.
+    A missing folder is an empty one. CorruptFileError for a name with control characters.
     """
-    return _of(folder).list_names(folder, suffix)
-
-
-def file_size(path: Place) -> int:
-    """Bytes of a file; 0 if there is none of that name."""
-    return _of(path).size(path) or 0
-
-
-def exists(path: Place) -> bool:
-    """Whether there is a file of that name, not a folder in a remote store."""
-    return _of(path).size(path) is not None
-
-
-def total_size(folder: Place, suffix: str) -> int:
-    """Bytes of all files in ``folder`` that end in ``suffix``."""
-    return _of(folder).total_size(folder, suffix)
+    if isinstance(folder, RemotePath):
+        names = store_of(folder).list_directly(folder.key)[0]
+    else:
+        names = [entry.name for entry in local_files.entries(folder)]
+    found = sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
+    check_names(folder, found)
+    return found
 
 
 def list_folders(folder: Place) -> Sequence[Place]:
-    """Sorted subfolders; a missing folder is an empty one.
-
-    Raises:
-        CorruptFileError: one is a link, or its name holds control characters.
-    """
-    return _of(folder).list_folders(folder)
+    """Sorted subfolders; CorruptFileError for a link, or a name with control characters."""
+    names = _folder_names(folder, refuses_links=True)
+    check_names(folder, names)
+    return [folder / name for name in names]
 
 
 def list_studies(storage: Place) -> Sequence[Place]:
     """Sorted subfolders of a storage, which may hold anything; links to folders are folders."""
-    return _of(storage).list_studies(storage)
+    return [storage / name for name in _folder_names(storage, refuses_links=False)]
+
+
+@retried("list")
+def _folder_names(folder: Place, *, refuses_links: bool) -> list[str]:
+    if isinstance(folder, RemotePath):
+        return sorted(store_of(folder).list_directly(folder.key)[1])
+    entries = local_files.entries(folder)
+    for entry in entries:
+        if refuses_links and entry.is_symlink():
+            raise local_files.not_regular(entry.path, "a symbolic link")
+    return sorted(entry.name for entry in entries if entry.is_dir())
 
 
 def list_below(folder: Place, suffix: str) -> Sequence[Place]:
     """Sorted files in the subfolders of ``folder`` that end in ``suffix``, no temporaries.
 
-    Raises:
-        CorruptFileError: a subfolder is a link, or a name holds control characters.
+    Of a remote folder by one listing. Raises as `list_folders` and `list_names`.
     """
-    return _of(folder).list_below(folder, suffix)
+    if not isinstance(folder, RemotePath):
+        return [
+            below / name for below in list_folders(folder) for name in list_names(below, suffix)
+        ]
+    paths = [file.path for file in stored_files(folder)]
+    found = [it for it in paths if it.endswith(suffix) and it.count("/") == 1 and "/." not in it]
+    check_names(folder, found)
+    return [folder / path for path in found]
 
 
+@retried("list")
 def contents(folder: Place) -> list[tuple[str, str]]:
     """Path relative to a folder, and kind, of everything below it, sorted; links are not followed.
 
     The kind is ``file``, ``folder``, or what else it is, such as ``a symbolic link``. In remote
-    stores there are files alone.
+    stores there are files alone. What vanishes meanwhile is left out.
     """
-    return _of(folder).contents(folder)
+    if isinstance(folder, RemotePath):
+        return [(file.path, "file") for file in store_of(folder).list_deep(folder.key)]
+    return sorted((path, kind) for path, kind, _ in local_files.walk(folder))
 
 
+@retried("list")
 def stored_files(folder: Place) -> list[StoredFile]:
     """Every file below a folder at any depth, sorted by path; links are not followed.
 
-    Links, pipes and devices are left out. Of a remote folder by one listing.
+    Links, pipes and devices are left out, and what vanishes meanwhile.
     """
-    return _of(folder).stored_files(folder)
+    if isinstance(folder, RemotePath):
+        return store_of(folder).list_deep(folder.key)
+    found = []
+    for path, kind, entry in local_files.walk(folder):
+        if kind == "file":
+            with suppress(FileNotFoundError):
+                status = entry.stat(follow_symlinks=False)
+                changed_at = datetime.fromtimestamp(status.st_mtime, UTC)
+                found.append(StoredFile(path, status.st_size, changed_at))
+    return sorted(found)
 
 
-def change_of_names(folder: Place) -> int | None:
-    """A number that changes when a file right in a folder appears, vanishes or is replaced whole.
-
-    None where it does not tell: in remote stores, of a missing folder, and for two seconds after
-    a change, as the next change may get the same time.
-    """
-    return _of(folder).change_of_names(folder)
+def total_size(folder: Place, suffix: str) -> int:
+    """Bytes of all files in ``folder`` that end in ``suffix``."""
+    files = [file for file in stored_files(folder) if "/" not in file.path]
+    return sum(file.num_bytes for file in files if file.path.endswith(suffix))
 
 
 def refuse_links(folder: Place, *, deep: bool) -> None:
-    """Refuse symbolic links in a folder, before anything in it is read, replaced or deleted.
+    """Raise CorruptFileError for links in a folder, before anything in it is read or deleted.
 
     The folder itself may be a link. Links further below are refused, too, where folders are listed
     and files are opened.
 
     Args:
-        folder: folder to look through.
+        folder: folder to look through; in a remote one there are none.
         deep: refuse links, pipes and devices at any depth; else links right in it alone.
-
-    Raises:
-        CorruptFileError: there is one, and it is named.
     """
-    _of(folder).refuse_links(folder, deep=deep)
+    if isinstance(folder, RemotePath):
+        return
+    if not deep:
+        list_folders(folder)
+        return
+    for name, kind in contents(folder):
+        if kind not in ("file", "folder"):
+            raise local_files.not_regular(f"{folder}/{name}", kind)
 
 
+@retried("delete")
 def remove(path: Place) -> None:
     """Delete a file; nothing happens if there is none."""
-    _of(path).remove(path)
+    if isinstance(path, RemotePath):
+        store_of(path).delete(path.key)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def remove_all(paths: Sequence[Place]) -> None:
     """Delete files of one store, remote ones many at once; nothing happens if there is none."""
-    if paths:
-        _of(paths[0]).remove_all(paths)
+    for start in range(0, len(paths), _MOST_DELETED):
+        some = paths[start : start + _MOST_DELETED]
+        if not _remove_at_once(some[0], some):
+            list(each(remove, some))
+
+
+@retried("delete")
+def _remove_at_once(first: Place, paths: Sequence[Place]) -> bool:
+    """Delete files by one request; False if there is none for them, or they are one."""
+    keys = [path.key for path in paths if isinstance(path, RemotePath)]
+    return isinstance(first, RemotePath) and len(keys) > 1 and store_of(first).delete_many(keys)
 
 
 def remove_folder(folder: Place) -> None:
     """Delete a folder and all it holds; nothing happens if there is none."""
-    _of(folder).remove_folder(folder)
+    if isinstance(folder, RemotePath):
+        remove_all([folder / path for path, _ in contents(folder)])
+    else:
+        _remove_tree(folder)
 
 
+@retried("delete")
+def _remove_tree(folder: Path) -> None:
+    with suppress(FileNotFoundError):
+        shutil.rmtree(folder)
+
+
+@retried("delete")
 def remove_if_empty(folder: Place) -> None:
     """Delete a folder that holds nothing; nothing happens to another, or if there is none."""
-    _of(folder).remove_if_empty(folder)
+    if isinstance(folder, RemotePath):
+        return  # which is not there if it holds nothing
+    try:
+        folder.rmdir()
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST):
+            raise
 
 
+@retried("clean")
 def remove_temporaries(folder: Place, beginning: str = "") -> None:
     """Delete what killed writers left in ``folder``; only safe where no process is writing.
 
     Args:
-        folder: folder to clean; may be missing.
+        folder: folder to clean; may be missing. In a remote one there is nothing of that kind.
         beginning: how the names of the files begin that they were writing; empty for all files.
     """
-    _of(folder).remove_temporaries(folder, beginning)
+    if not isinstance(folder, RemotePath):
+        for leftover in folder.glob(f".{glob.escape(beginning)}*{TEMPORARY_SUFFIX}"):
+            leftover.unlink(missing_ok=True)

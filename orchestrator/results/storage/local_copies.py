@@ -1,6 +1,6 @@
 """Copies of remote files on this machine, for readers that need a real file.
 
-Only what never changes is copied: committed trials, compacted files, weights. So each is fetched
+Only what never changes is copied: committed trials, gathered files, weights. So each is fetched
 once in the life of a process, several at a time, into a folder of its own that no other user can
 read and that is deleted when the process ends.
 """
@@ -16,10 +16,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from orchestrator.results.storage.files import read_bytes
+from orchestrator.results.storage.files import in_parallel, read_bytes
 from orchestrator.results.storage.local_files import check_regular, retried, store_errors
 from orchestrator.results.storage.locations import Place, RemotePath, temporary_name
-from orchestrator.results.storage.remote_files import in_parallel
 from podium.errors import StoreError
 
 _NAME_LENGTH = 32
@@ -34,10 +33,16 @@ def local_copy(place: Place) -> Path:
         CorruptFileError: it is a link, a folder, a pipe or a device, or larger than memory.
         StoreError: it cannot be read, or this machine has no room for it.
     """
-    if isinstance(place, RemotePath):
-        return _fetched(place)
-    _check_regular(place)
-    return place
+    if not isinstance(place, RemotePath):
+        _check_regular(place)
+        return place
+    copy = _copy_of(place)
+    if not copy.exists():
+        content = read_bytes(place)
+        if content is None:
+            raise FileNotFoundError(f"{place} is missing")
+        _write(copy, place, content)
+    return copy
 
 
 @retried("read")
@@ -60,12 +65,12 @@ def fetch(places: Sequence[Place]) -> None:
     Raises:
         StoreError: the store cannot be read.
     """
-    in_parallel(_fetched_if_there, [place for place in places if isinstance(place, RemotePath)])
 
+    def fetch_one(place: RemotePath) -> None:
+        with suppress(FileNotFoundError):
+            local_copy(place)
 
-def _fetched_if_there(place: RemotePath) -> None:
-    with suppress(FileNotFoundError):
-        _fetched(place)
+    in_parallel(fetch_one, [place for place in places if isinstance(place, RemotePath)])
 
 
 def keep_copy(place: Place, content: bytes) -> None:
@@ -89,19 +94,7 @@ def forget(places: Sequence[Place]) -> None:
 def _copy_of(place: RemotePath) -> Path:
     digest = hashlib.sha256(str(place).encode()).hexdigest()[:_NAME_LENGTH]
     with _making, store_errors("copy", place):
-        folder = _folder(os.getpid())
-    return folder / f"{digest}{place.suffix}"
-
-
-def _fetched(place: RemotePath) -> Path:
-    copy = _copy_of(place)
-    if copy.exists():
-        return copy
-    content = read_bytes(place)
-    if content is None:
-        raise FileNotFoundError(f"{place} is missing")
-    _write(copy, place, content)
-    return copy
+        return _folder(os.getpid()) / f"{digest}{place.suffix}"
 
 
 def _write(copy: Path, place: Place, content: bytes) -> None:

@@ -1,9 +1,8 @@
-"""The store in local and network-mounted folders.
+"""What `files` does in local and network-mounted folders, and the errors of every operation.
 
 A file appears whole under its name or not at all: data are written to a temporary name in the same
 folder, flushed to the disk, then moved or linked to their name, and the folder is flushed too.
-Temporary names start with a dot and end in ``.tmp``. Every OSError becomes a StoreError with the
-path and the reason; a transient one an UnreachableError.
+Temporary names start with a dot and end in ``.tmp``.
 
 A results folder may come from anyone, so nothing in it is followed or waited for: what is read is
 a regular file, not a link, a pipe or a device, and names that would forge lines of output are
@@ -11,87 +10,106 @@ refused. Both are a CorruptFileError that names them.
 """
 
 import errno
+import fcntl
 import functools
-import glob
 import os
-import shutil
 import stat
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
-from orchestrator.results.storage.locations import (
-    TEMPORARY_SUFFIX,
-    FileVersion,
-    StoredFile,
-    temporary_name,
-)
+from orchestrator.results.storage.locations import Place, temporary_name
+from orchestrator.results.storage.object_store import RequestError
 from orchestrator.results.storage.printable_text import has_control_characters, one_line
 from orchestrator.results.storage.transient_errors import is_transient, with_retries
-from orchestrator.results.storage.vanished_folders import check_not_vanished
-from podium.errors import CorruptFileError, StoreError, UnreachableError
+from podium.errors import CorruptFileError, FolderGoneError, StoreError, UnreachableError
 
 # Nothing is followed, no pipe is waited for, and no child process gets the file.
 _CAUTIOUS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_SETTLED_NS = 2 * 10**9  # clocks of file systems are coarse, by up to two seconds
-_KINDS = (
-    (stat.S_ISLNK, "a symbolic link"),
-    (stat.S_ISDIR, "a folder"),
-    (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISSOCK, "a socket"),
-)
+_KINDS = {
+    stat.S_IFLNK: "a symbolic link",
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+}
 
+_POLL_SECONDS = 0.01
+
+# Files that results folders in use have. Writers make folders that are missing; where a whole
+# results folder was deleted, renamed or unmounted in the middle of a run, that would begin it anew
+# in silence, and hide what was there.
+_marks: list[Path] = []
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def retried(action: str) -> Callable[[F], F]:
-    """Decorates a function whose first argument is a path: to ``action`` it.
+    """Decorates a function whose first argument is a place: to ``action`` it.
 
-    Its OSError is a StoreError, and while that is transient the function is called again.
+    Its OSError or RequestError is a StoreError: "cannot ``action`` ..."; an UnreachableError where
+    that is transient, and then the function is called again.
     """
 
     def decorate(function: F) -> F:
         @functools.wraps(function)
-        def call(path: Path, *arguments: Any, **options: Any) -> Any:
-            once = store_errors(action, path)(function)
-            return with_retries(functools.partial(once, path, *arguments, **options))
+        def call(place: Any, *arguments: Any, **options: Any) -> Any:
+            def once() -> Any:
+                try:
+                    with store_errors(action, place):
+                        return function(place, *arguments, **options)
+                except RequestError as error:
+                    problem = error.kind(f"cannot {action} {place}: {error}")
+                raise problem  # outside the handler: without the errors that it came from
+
+            return with_retries(once)
 
         return cast("F", call)
 
     return decorate
 
 
+@contextmanager
+def store_errors(action: str, path: object) -> Iterator[None]:
+    """Turn an OSError within the block into a StoreError: cannot ``action`` ``path``."""
+    try:
+        yield
+    except OSError as error:
+        if isinstance(path, Path):
+            check_not_vanished(path)
+        reason = error.strerror or str(error)
+        culprit = error.filename
+        place = f" ({one_line(str(culprit))})" if culprit and str(culprit) != str(path) else ""
+        kind = UnreachableError if is_transient(error) else StoreError
+        raise kind(f"cannot {action} {path}: {reason}{place}") from error
+
+
 @retried("write in")
 def check_writable(folder: Path) -> None:
     """See `files`."""
     nearest = folder.absolute()
-    while not _exists(nearest):
+    while not (nearest.exists() or nearest.is_symlink()):  # a file in the way is an ancestor
         nearest = nearest.parent
     probe = nearest / temporary_name("probe")
     probe.touch(exist_ok=False)
     probe.unlink()
 
 
-@retried("write")
-def put(path: Path, data: bytes) -> None:
-    """See `files`."""
-    with writing(path) as file:
-        file.write(data)
-
-
 @contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
-    """See `files`."""
-    with store_errors("write", path), _temporary_for(path) as temporary:
-        with temporary.open("xb") as file:
-            yield file
-            _flush(file)
-        temporary.replace(path)
-        _flush_folder(path.parent)
+    """A file open for writing that gets its name when the block ends without an exception."""
+    with store_errors("write", path):
+        make_folder(path.parent)
+        temporary = path.with_name(temporary_name(path.name))
+        try:
+            with temporary.open("xb") as file:
+                yield file
+                _flush(file)
+            temporary.replace(path)
+            _flush_folder(path.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 def put_if_absent(path: Path, data: bytes) -> bool:
@@ -108,7 +126,7 @@ def put_if_absent(path: Path, data: bytes) -> bool:
         with suppress(OSError):  # the next run deletes it
             temporary.unlink(missing_ok=True)
         raise
-    remove(temporary)
+    retried("delete")(Path.unlink)(temporary, missing_ok=True)
     return is_first
 
 
@@ -133,309 +151,32 @@ def _link(path: Path, temporary: Path) -> bool:
     return True
 
 
-@retried("read")
-def read_bytes(path: Path, max_bytes: int) -> bytes | None:
-    """See `files`; CorruptFileError for more than ``max_bytes``."""
-    try:
-        descriptor = open_regular(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return None
-    with os.fdopen(descriptor, "rb") as file:
-        check_size(path, os.fstat(descriptor).st_size, max_bytes)
-        return file.read()
-
-
-@retried("read")
-def read_if_changed(path: Path, max_bytes: int, known: Hashable | None) -> FileVersion | None:
-    """See `files`.
-
-    The file is opened, and not only looked at: network file systems ask the server of it then.
-    """
-    try:
-        descriptor = open_regular(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return FileVersion(None, None)
-    with os.fdopen(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
-        mark = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-        if mark == known:
-            return None
-        check_size(path, found.st_size, max_bytes)
-        return FileVersion(file.read(), mark if _is_settled(found.st_mtime_ns) else None)
-
-
-def open_regular(path: Path, flags: int) -> int:
-    """A descriptor of a regular file; nothing is followed, and no pipe is waited for.
+@contextmanager
+def never_made_again(mark: Place) -> Iterator[None]:
+    """While the block runs, this process writes beside and below ``mark`` only if that is there.
 
     Args:
-        path: path of the file.
-        flags: flags of ``os.open``.
-
-    Raises:
-        CorruptFileError: it is a link, a folder, a pipe, a socket or a device.
-        OSError: it cannot be opened.
+        mark: a file that the folder always has. A remote one changes nothing: there are no
+            folders in object stores, and buckets are not made by writing.
     """
-    try:
-        descriptor = os.open(path, flags | _CAUTIOUS, 0o666)
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
-            check_regular(path)
-        raise
-    try:
-        _check_mode(path, os.fstat(descriptor).st_mode)
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return descriptor
-
-
-def check_regular(path: Path) -> None:
-    """Refuse what is no regular file, for libraries that open it by its path.
-
-    Raises:
-        CorruptFileError: it is a link, a folder, a pipe, a socket or a device.
-        OSError: there is nothing of that name, or it cannot be looked at.
-    """
-    _check_mode(path, os.lstat(path).st_mode)
-
-
-def _check_mode(path: object, mode: int) -> None:
-    if not stat.S_ISREG(mode):
-        raise _not_regular(path, _kind(mode))
-
-
-def _not_regular(path: object, kind: str) -> CorruptFileError:
-    """The error that something in a results folder is neither a file nor a folder of its own."""
-    return CorruptFileError(
-        f"{one_line(str(path))} is {kind}, which podium neither follows nor reads in a results"
-        " folder; replace it by what belongs there"
-    )
-
-
-def _kind(mode: int) -> str:
-    return next((name for is_kind, name in _KINDS if is_kind(mode)), "a device")
-
-
-def check_size(path: object, num_bytes: int, max_bytes: int) -> None:
-    """Refuse a file that is larger than any of its kind, before it is read.
-
-    Raises:
-        CorruptFileError: it has more than ``max_bytes`` bytes.
-    """
-    if num_bytes > max_bytes:
-        raise CorruptFileError(
-            f"{path} has {num_bytes:,} bytes, and was not read: a file of its kind has at most"
-            f" {max_bytes:,}. Restore the file from a copy"
-        )
-
-
-def check_names(folder: object, names: Iterable[str]) -> None:
-    """Refuse names with control characters.
-
-    Raises:
-        CorruptFileError: a name holds some.
-    """
-    for name in names:
-        if has_control_characters(name):
-            raise CorruptFileError(
-                f"{folder} holds '{one_line(name)}', a name with control characters, which podium"
-                " never writes; delete it"
-            )
-
-
-@retried("list")
-def contents(folder: Path) -> list[tuple[str, str]]:
-    """See `files`; what vanishes meanwhile is left out."""
-    return sorted((path, kind) for path, kind, _ in _walk(folder))
-
-
-@retried("list")
-def stored_files(folder: Path) -> list[StoredFile]:
-    """See `files`; what vanishes meanwhile is left out."""
-    found = []
-    for path, kind, entry in _walk(folder):
-        if kind != "file":
-            continue
-        with suppress(FileNotFoundError):
-            status = entry.stat(follow_symlinks=False)
-            changed_at = datetime.fromtimestamp(status.st_mtime, UTC)
-            found.append(StoredFile(path, status.st_size, changed_at))
-    return sorted(found)
-
-
-def change_of_names(folder: Path) -> int | None:
-    """See `files`."""
-    try:
-        changed = folder.stat().st_mtime_ns
-    except FileNotFoundError:
-        return None
-    return changed if _is_settled(changed) else None
-
-
-def _is_settled(changed_ns: int) -> bool:
-    """Whether a change that comes now gets another time than one at this time."""
-    return time.time_ns() - changed_ns > _SETTLED_NS
-
-
-def _walk(folder: Path) -> Iterator[tuple[str, str, os.DirEntry[str]]]:
-    """Path below the folder, kind and entry of everything in it; no link is followed."""
-    pending = [""]
-    while pending:
-        above = pending.pop()
-        for entry in _entries(folder / above):
-            name = f"{above}{entry.name}"
-            kind = _kind_of(entry)
-            yield name, kind, entry
-            if kind == "folder":
-                pending.append(f"{name}/")
-
-
-def refuse_links(folder: Path, *, deep: bool) -> None:
-    """See `files`."""
-    if not deep:
-        list_folders(folder)
-        return
-    for name, kind in contents(folder):
-        if kind not in ("file", "folder"):
-            raise _not_regular(f"{folder}/{name}", kind)
-
-
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    try:
-        with os.scandir(folder) as entries:
-            return list(entries)
-    except FileNotFoundError:
-        return []
-    except NotADirectoryError:
-        raise _no_folder(folder) from None
-
-
-def _no_folder(folder: Path) -> CorruptFileError:
-    return CorruptFileError(f"{one_line(str(folder))} is a file, where podium has a folder")
-
-
-def _kind_of(entry: os.DirEntry[str]) -> str:
-    if entry.is_dir(follow_symlinks=False):
-        return "folder"
-    if entry.is_file(follow_symlinks=False):
-        return "file"
-    return _kind(entry.stat(follow_symlinks=False).st_mode)
-
-
-@retried("list")
-def list_names(folder: Path, suffix: str) -> list[str]:
-    """See `files`."""
-    try:
-        names = os.listdir(folder)  # noqa: PTH208 - names only, ten times as fast as iterdir
-    except FileNotFoundError:
-        return []
-    except NotADirectoryError:
-        raise _no_folder(folder) from None
-    found = sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
-    check_names(folder, found)
-    return found
-
-
-@retried("look at")
-def size(path: Path) -> int | None:
-    """See `files`; CorruptFileError for what is no regular file."""
-    try:
-        found = os.lstat(path)
-    except FileNotFoundError:
-        return None
-    _check_mode(path, found.st_mode)
-    return found.st_size
-
-
-def total_size(folder: Path, suffix: str) -> int:
-    """See `files`."""
-    return sum(size(folder / name) or 0 for name in list_names(folder, suffix))
-
-
-@retried("list")
-def list_folders(folder: Path) -> list[Path]:
-    """See `files`."""
-    entries = _entries(folder)
-    for entry in entries:
-        if entry.is_symlink():
-            check_regular(Path(entry.path))
-    found = sorted(Path(entry.path) for entry in entries if entry.is_dir())
-    check_names(folder, [below.name for below in found])
-    return found
-
-
-@retried("list")
-def list_studies(storage: Path) -> list[Path]:
-    """See `files`."""
-    return sorted(Path(entry.path) for entry in _entries(storage) if entry.is_dir())
-
-
-def list_below(folder: Path, suffix: str) -> list[Path]:
-    """See `files`."""
-    return [below / name for below in list_folders(folder) for name in list_names(below, suffix)]
-
-
-@retried("delete")
-def remove(path: Path) -> None:
-    """See `files`."""
-    path.unlink(missing_ok=True)
-
-
-def remove_all(paths: Sequence[Path]) -> None:
-    """See `files`."""
-    for path in paths:
-        remove(path)
-
-
-@retried("delete")
-def remove_folder(folder: Path) -> None:
-    """See `files`."""
-    with suppress(FileNotFoundError):
-        shutil.rmtree(folder)
-
-
-@retried("delete")
-def remove_if_empty(folder: Path) -> None:
-    """See `files`."""
-    try:
-        folder.rmdir()
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-            raise
-
-
-@retried("clean")
-def remove_temporaries(folder: Path, beginning: str) -> None:
-    """See `files`."""
-    for leftover in folder.glob(f".{glob.escape(beginning)}*{TEMPORARY_SUFFIX}"):
-        leftover.unlink(missing_ok=True)
-
-
-@contextmanager
-def store_errors(action: str, path: object) -> Iterator[None]:
-    """Turn an OSError within the block into a StoreError: cannot ``action`` ``path``."""
+    marks = [mark] if isinstance(mark, Path) else []
+    _marks.extend(marks)
     try:
         yield
-    except OSError as error:
-        if isinstance(path, Path):
-            check_not_vanished(path)
-        reason = error.strerror or str(error)
-        culprit = error.filename
-        place = f" ({one_line(str(culprit))})" if culprit and str(culprit) != str(path) else ""
-        kind = UnreachableError if is_transient(error) else StoreError
-        raise kind(f"cannot {action} {path}: {reason}{place}") from error
-
-
-@contextmanager
-def _temporary_for(path: Path) -> Iterator[Path]:
-    make_folder(path.parent)
-    temporary = path.with_name(temporary_name(path.name))
-    try:
-        yield temporary
     finally:
-        temporary.unlink(missing_ok=True)
+        for known in marks:
+            _marks.remove(known)
+
+
+def check_not_vanished(path: Place) -> None:
+    """Raise FolderGoneError if ``path`` is, or lies below, a folder in use that is gone."""
+    for mark in _marks:
+        # The look comes first: to compare two paths takes ten times as long.
+        if not mark.exists() and isinstance(path, Path) and path.is_relative_to(mark.parent):
+            raise FolderGoneError(
+                f"{mark.parent} is gone: it no longer has a {mark.name}. Restore it, then run"
+                " the same command to continue"
+            )
 
 
 def make_folder(folder: Path) -> None:
@@ -466,6 +207,136 @@ def _flush_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _exists(path: Path) -> bool:
-    """Whether the name is taken; a file in the way of ``path`` shows as its ancestor."""
-    return path.exists() or path.is_symlink()
+def open_regular(path: Path, flags: int) -> int:
+    """A descriptor of a regular file, by the flags of ``os.open``; nothing else is opened.
+
+    Raises:
+        CorruptFileError: it is a link, a folder, a pipe, a socket or a device.
+        OSError: it cannot be opened.
+    """
+    try:
+        descriptor = os.open(path, flags | _CAUTIOUS, 0o666)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENXIO, errno.EISDIR):
+            check_regular(path)
+        raise
+    try:
+        check_regular(path, os.fstat(descriptor).st_mode)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+@contextmanager
+def exclusive(guard: Path, *, limit_seconds: float) -> Iterator[bool]:
+    """Hold ``guard`` against other processes; False if it was not free within the limit.
+
+    The operating system frees it when its holder dies. By `fcntl` and not the library filelock,
+    which on a file system without locks falls back to a file that outlives its holder.
+
+    Raises:
+        CorruptFileError: ``guard`` is a link, a folder, a pipe, a socket or a device.
+        StoreError: it cannot be made or locked.
+    """
+    descriptor = _opened(guard)
+    deadline = time.monotonic() + limit_seconds
+    try:
+        while not (is_held := _is_locked(guard, descriptor)) and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+        yield is_held
+    finally:
+        os.close(descriptor)
+
+
+@retried("lock")
+def _opened(guard: Path) -> int:
+    make_folder(guard.parent)
+    return open_regular(guard, os.O_RDWR | os.O_CREAT)
+
+
+@retried("lock")
+def _is_locked(guard: Path, descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def check_regular(path: Path, mode: int | None = None) -> None:
+    """Refuse what is no regular file, for libraries that open it by its path.
+
+    Raises:
+        CorruptFileError: it is a link, a folder, a pipe, a socket or a device, by ``mode`` if that
+            is known.
+        OSError: there is nothing of that name, or it cannot be looked at.
+    """
+    known = os.lstat(path).st_mode if mode is None else mode
+    if not stat.S_ISREG(known):
+        raise not_regular(path, _kind_of(known))
+
+
+def not_regular(path: object, kind: str) -> CorruptFileError:
+    """The error that something in a results folder is neither a file nor a folder of its own."""
+    return CorruptFileError(
+        f"{one_line(str(path))} is {kind}, which podium neither follows nor reads in a results"
+        " folder; replace it by what belongs there"
+    )
+
+
+def _kind_of(mode: int) -> str:
+    return _KINDS.get(stat.S_IFMT(mode), "a device")
+
+
+def check_size(path: object, num_bytes: int, max_bytes: int) -> None:
+    """Raise CorruptFileError for a file with more bytes than any of its kind."""
+    if num_bytes > max_bytes:
+        raise CorruptFileError(
+            f"{path} has {num_bytes:,} bytes, and was not read: a file of its kind has at most"
+            f" {max_bytes:,}. Restore the file from a copy"
+        )
+
+
+def check_names(folder: object, names: Iterable[str]) -> None:
+    """Raise CorruptFileError for names with control characters."""
+    for name in names:
+        if has_control_characters(name):
+            raise CorruptFileError(
+                f"{folder} holds '{one_line(name)}', a name with control characters, which podium"
+                " never writes; delete it"
+            )
+
+
+def entries(folder: Path) -> list[os.DirEntry[str]]:
+    """What lies right in a folder; of a missing one nothing.
+
+    Raises:
+        CorruptFileError: it is a file.
+    """
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except FileNotFoundError:
+        return []
+    except NotADirectoryError:
+        raise CorruptFileError(
+            f"{one_line(str(folder))} is a file, where podium has a folder"
+        ) from None
+
+
+def walk(folder: Path) -> Iterator[tuple[str, str, os.DirEntry[str]]]:
+    """Path below the folder, kind and entry of everything in it; no link is followed."""
+    pending = [""]
+    while pending:
+        above = pending.pop()
+        for entry in entries(folder / above):
+            name = f"{above}{entry.name}"
+            if entry.is_dir(follow_symlinks=False):
+                kind = "folder"
+                pending.append(f"{name}/")
+            elif entry.is_file(follow_symlinks=False):
+                kind = "file"
+            else:
+                kind = _kind_of(entry.stat(follow_symlinks=False).st_mode)
+            yield name, kind, entry

@@ -9,12 +9,12 @@ password or a key is refused; credentials come from the environment of each node
 
 import re
 import secrets
-from collections.abc import Hashable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple, TypeAlias
-from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from podium.errors import StoreError
 
@@ -76,15 +76,11 @@ class RemotePath:
         """The folder that holds it; the parent of the whole bucket is the bucket."""
         return replace(self, key=self.key.rpartition("/")[0])
 
-    def relative_to(self, other: "Place") -> PurePosixPath:
-        """The path from a folder above to this.
-
-        Raises:
-            ValueError: this is not below ``other``.
-        """
-        if not isinstance(other, RemotePath) or replace(self, key=other.key) != other:
-            raise ValueError(f"{self} is not below {other}")
-        return PurePosixPath(self.key).relative_to(PurePosixPath(other.key))
+    def is_relative_to(self, folder: "Place") -> bool:
+        """Whether it is the folder, or below it."""
+        if not isinstance(folder, RemotePath) or replace(self, key=folder.key) != folder:
+            return False
+        return PurePosixPath(self.key).is_relative_to(folder.key)
 
     def absolute(self) -> "RemotePath":
         """Itself: a URI means the same from everywhere."""
@@ -101,19 +97,6 @@ class StoredFile(NamedTuple):
     path: str
     num_bytes: int
     changed_at: datetime
-
-
-class FileVersion(NamedTuple):
-    """A file as it was read.
-
-    Attributes:
-        content: its bytes; None if there is no such file.
-        mark: by which the file is recognised for as long as it is not replaced; None where nothing
-            tells, so that it has to be read again.
-    """
-
-    content: bytes | None
-    mark: Hashable | None
 
 
 def has_scheme(text: str) -> bool:
@@ -137,7 +120,11 @@ def parse_place(given: str | Place) -> Place:
     scheme = text.partition(":")[0].lower()
     if _BROKEN.match(text):
         raise StoreError(f"{scheme}:/ does not begin a URI: that takes two slashes, {scheme}://")
-    parts = _parts(scheme, text)
+    parts = None
+    with suppress(ValueError):  # whose message would show the text
+        parts = urlsplit(text)
+    if parts is None:
+        raise StoreError(f"the {scheme}:// URI has no host or bucket that can be read")
     if parts.scheme != "file" or parts.netloc:
         _refuse_credentials(scheme, text, parts.query)
     key = "/".join(part for part in parts.path.split("/") if part)
@@ -148,19 +135,6 @@ def parse_place(given: str | Place) -> Place:
             raise StoreError("a file:// URI needs three slashes, as in file:///data")
         return Path("/") / unquote(key)
     return RemotePath(scheme, parts.netloc, key, parts.query)
-
-
-def relative_path(folder: Place, place: Place) -> str:
-    """The path of a place relative to a folder above it.
-
-    Raises:
-        ValueError: the place is not below the folder.
-    """
-    if isinstance(place, RemotePath):
-        return str(place.relative_to(folder))
-    if isinstance(folder, RemotePath):
-        raise ValueError(f"{place} is not below {folder}")
-    return str(place.relative_to(folder))
 
 
 def resolve_links(place: Place) -> Place:
@@ -175,11 +149,9 @@ def is_local_file(place: Place) -> bool:
 
 def is_inside_folder(folder: Place, place: Place) -> bool:
     """Whether a place is the folder itself or anywhere below it, links followed."""
-    try:
-        relative_path(resolve_links(folder), resolve_links(place))
-    except ValueError:
-        return False
-    return True
+    if isinstance(place, RemotePath):
+        return place.is_relative_to(folder)
+    return isinstance(folder, Path) and place.resolve().is_relative_to(folder.resolve())
 
 
 def temporary_name(name: str) -> str:
@@ -187,26 +159,18 @@ def temporary_name(name: str) -> str:
     return f".{name}.{secrets.token_hex(8)}{TEMPORARY_SUFFIX}"
 
 
-def _parts(scheme: str, text: str) -> SplitResult:
-    try:
-        return urlsplit(text)
-    except ValueError:  # its message would show the text
-        problem = StoreError(f"the {scheme}:// URI has no host or bucket that can be read")
-    raise problem
-
-
 def _refuse_credentials(scheme: str, text: str, query: str) -> None:
     """Raise StoreError for credentials; it names no value, since any of a URI may be secret."""
-    how = (
-        "results, logs and messages would show them. Give them to each node by its environment"
-        " (see docs/how-to/storage.md)"
-    )
+    secret = [name for name, _ in parse_qsl(query, keep_blank_values=True) if _SECRET.search(name)]
     if _PASSWORD.search(unquote(text.partition("://")[2])):
-        raise StoreError(f"the {scheme}:// URI holds a user name and a password; {how}")
-    if "@" in unquote(query):
-        raise StoreError(
-            f"the {scheme}:// URI holds what may be credentials (an @ in its settings); {how}"
-        )
-    for name, _ in parse_qsl(query, keep_blank_values=True):
-        if _SECRET.search(name):
-            raise StoreError(f"the {scheme}:// URI holds credentials ({name}); {how}")
+        problem = "a user name and a password"
+    elif "@" in unquote(query):
+        problem = "what may be credentials (an @ in its settings)"
+    elif secret:
+        problem = f"credentials ({secret[0]})"
+    else:
+        return
+    raise StoreError(
+        f"the {scheme}:// URI holds {problem}; results, logs and messages would show them. Give"
+        " them to each node by its environment (see docs/how-to/storage.md)"
+    )

@@ -33,7 +33,6 @@ _TRANSIENT = {
     *(getattr(errno, name, errno.ESTALE) for name in ("EREMOTEIO", "ECOMM", "ENOLINK")),
 }
 
-_log = logging.getLogger("podium.store")
 _limit: ContextVar[float | None] = ContextVar("retry_seconds", default=None)
 
 T = TypeVar("T")
@@ -65,17 +64,13 @@ def with_retries(action: Callable[[], T]) -> T:
     try:
         return action()
     except UnreachableError as error:
-        first = error
-    return _repeated(action, first)
-
-
-def _repeated(action: Callable[[], T], problem: UnreachableError) -> T:
+        problem = error
     chosen = _limit.get()
     limit = RETRY_SECONDS if chosen is None else chosen
     deadline = time.monotonic() + limit
     pause = _FIRST_PAUSE_SECONDS
     while (left := deadline - time.monotonic()) > 0:
-        _outage.begin(problem, limit)
+        _outage.change(True, f"{problem}; trying again for up to {limit:g} s")
         # Workers that failed together should not all come back together.
         time.sleep(min(left, pause * random.uniform(0.5, 1.5)))
         pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
@@ -84,35 +79,26 @@ def _repeated(action: Callable[[], T], problem: UnreachableError) -> T:
         except UnreachableError as error:
             problem = error
         else:
-            _outage.end()
+            _outage.change(False, "the results store responds again")
             return result
     if limit > 0:  # else nothing was logged here, and other threads may still be retrying
-        _outage.forget()  # the error reports this outage; the next one is logged again
+        _outage.change(False)  # the error reports this outage; the next one is logged again
     raise problem
 
 
 class _Outage:
-    """Logs once that the store is away and once that it is back, however many threads see it."""
+    """Whether the store is known to be away, however many threads see it."""
 
     def __init__(self) -> None:
         self._is_known = False
         self._guard = threading.Lock()
 
-    def begin(self, problem: UnreachableError, seconds: float) -> None:
+    def change(self, is_known: bool, message: str = "") -> None:
+        """Log the message, if any, where the outage begins or ends."""
         with self._guard:
-            is_new, self._is_known = not self._is_known, True
-        if is_new:
-            _log.warning("%s; trying again for up to %g s", problem, seconds)
-
-    def forget(self) -> None:
-        with self._guard:
-            self._is_known = False
-
-    def end(self) -> None:
-        with self._guard:
-            was_known, self._is_known = self._is_known, False
-        if was_known:
-            _log.warning("the results store responds again")
+            is_new, self._is_known = is_known != self._is_known, is_known
+        if is_new and message:
+            logging.getLogger("podium.store").warning("%s", message)
 
 
 _outage = _Outage()

@@ -1,1 +1,1 @@
-"""Trials as Parquet, one file and one row each: written, read, compacted."""
+"""Trials as Parquet, one row each: committed, read, gathered by search."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import pyarrow as pa
 
@@ -10,15 +9,10 @@ from orchestrator.results.records.metric_columns import known_test_columns
 from orchestrator.results.records.results_folder import is_present
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import study_name
-from orchestrator.results.storage.files import file_size, put_if_absent, remove
+from orchestrator.results.storage.files import put_if_absent, remove
 from orchestrator.results.storage.local_copies import keep_copy
-from orchestrator.results.trial_files.compaction_manifest import (
-    Manifest,
-    is_compacted,
-    read_manifest,
-    with_manifest,
-)
 from orchestrator.results.trial_files.flat_test_scores import with_flat_test_scores
+from orchestrator.results.trial_files.inventory import is_gathered, take_inventory
 from orchestrator.results.trial_files.parquet_file import encode, read_trials
 from orchestrator.results.trial_files.row_checks import to_table
 from podium.errors import CorruptFileError, StoreError
@@ -41,9 +35,7 @@ class TrialCopy:
     identity: Mapping[str, object]
 
 
-def commit_trial(
-    paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]
-) -> pa.Table | None:
+def commit_trial(paths: StudyPaths, schema: pa.Schema, row: Mapping[str, object]) -> bool:
     """Write the row of an ended trial, which is never changed again.
 
     Args:
@@ -53,8 +45,7 @@ def commit_trial(
             columns may be missing: they are derived from ``test_scores`` in any case.
 
     Returns:
-        The row as it is written; None if the trial was committed before, now in a segment or not:
-        that row stays.
+        Whether the row was written; if the trial was committed before, that row stays.
 
     Raises:
         ValueError: the row does not fit the schema, or holds NaN or infinities.
@@ -73,16 +64,15 @@ def commit_trial(
         )
     search, trial_id = str(row["search"]), str(row["trial_id"])
     path = paths.trial(search, trial_id)
-    # The file of a trial that was compacted is gone, so its name is free: a second row there would
-    # be counted by programs that know nothing of the manifest.
-    if is_compacted(paths, trial_id) or not put_if_absent(path, data):
-        return None
-    # Looking again, after the name is taken, leaves no moment in which a compaction could slip in.
-    if is_compacted(paths, trial_id):
+    if not put_if_absent(path, data):
+        return False
+    # The file of a trial that was gathered may be gone, so that its name is free. It is looked for
+    # now that the name is taken: no gathering can slip in.
+    if is_gathered(paths, search, trial_id):
         remove(path)
-        return None
-    keep_copy(path, data)  # which whoever compacts it need not fetch
-    return table
+        return False
+    keep_copy(path, data)  # which whoever gathers it need not fetch
+    return True
 
 
 def copy_trials(paths: StudyPaths, schema: pa.Schema, copies: Sequence[TrialCopy]) -> None:
@@ -115,25 +105,14 @@ def copy_trials(paths: StudyPaths, schema: pa.Schema, copies: Sequence[TrialCopy
 def _originals(
     paths: StudyPaths, schema: pa.Schema, copies: Sequence[TrialCopy]
 ) -> dict[str, _Row]:
-    """Trial id -> row, of those trials that have one; they may be compacted meanwhile."""
-    while True:
-        manifest = read_manifest(paths)
-        found = with_manifest(paths, partial(_rows_in, paths, schema, copies))
-        if len(found) == len(copies) or read_manifest(paths) == manifest:
-            return found
-
-
-def _rows_in(
-    paths: StudyPaths, schema: pa.Schema, copies: Sequence[TrialCopy], manifest: Manifest
-) -> dict[str, _Row]:
-    """Trial id -> row; each file is read once, and no folder is listed."""
-    files = {
-        segment.path: segment.trials.among([copy.trial_id for copy in copies])
-        for segment in manifest.segments
-    }
+    """Trial id -> row, of those trials that have one."""
+    wanted: dict[str, list[str]] = {}
     for copy in copies:
-        file = paths.trial(copy.search, copy.trial_id)
-        if copy.trial_id not in manifest and file_size(file) > 0:
-            files[file] = [copy.trial_id]
-    rows = (row for file, ids in files.items() if ids for row in read_trials(file, schema, ids))
+        wanted.setdefault(copy.search, []).append(copy.trial_id)
+    rows = (
+        row
+        for search, trial_ids in wanted.items()
+        for file in take_inventory(paths, search).files_of(trial_ids)
+        for row in read_trials(file, schema, trial_ids)
+    )
     return {str(row["trial_id"]): row for row in rows}

@@ -5,8 +5,8 @@ anywhere, so what a file says of itself in its footer is compared with its size,
 would grow beyond what trials can be is not decoded.
 
 Measured on class hits that never change from epoch to epoch: 32 times the size of a trial's own
-file, 940 times that of a compacted one; of hits that do change, 33 and 64 times. All other
-columns of the quickstart: 0.6 times the size of a trial's own file, 4 times that of its compacted
+file, 940 times that of a gathered one; of hits that do change, 33 and 64 times. All other
+columns of the quickstart: 0.6 times the size of a trial's own file, 4 times that of its gathered
 one.
 """
 

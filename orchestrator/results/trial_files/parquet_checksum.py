@@ -2,7 +2,7 @@
 
 Parquet's own checksums cover pages, not their headers and not the footer, where a flipped bit can
 change what is read unnoticed. So the footer gets a key ``podium_seal``: the hash of all bytes,
-taken with zeros in its place. Files of versions that wrote none are read unchecked.
+taken with zeros in its place.
 """
 
 import hashlib
@@ -26,34 +26,22 @@ _CHUNK_BYTES = 1 << 20
 _LENGTH_BYTES, _MAGIC = 4, b"PAR1"  # the last bytes of a file: how long its footer is, and these
 
 
-def bytes_with_checksum(data: bytes) -> bytes:
-    """The bytes of a Parquet file with `CHECKSUM_METADATA`, with its checksum filled in."""
+def with_checksum(data: bytes) -> tuple[bytes, str]:
+    """The bytes of a Parquet file with `CHECKSUM_METADATA`, its checksum filled in, and that."""
     offset = data.rindex(_PREFIX + _ZEROS) + len(_PREFIX)
-    found = hashlib.sha256(data).hexdigest().encode()
-    return data[:offset] + found + data[offset + len(_ZEROS) :]
+    found = hashlib.sha256(data).hexdigest()
+    return data[:offset] + found.encode() + data[offset + len(_ZEROS) :], found
 
 
-def write_checksum(file: BinaryIO) -> None:
-    """Fill in the checksum of a file with `CHECKSUM_METADATA` that is still open for writing."""
-    file.flush()
-    with Path(file.name).open("rb") as written:
-        start, footer = _footer(written)
-        offset = start + footer.rindex(_PREFIX + _ZEROS) + len(_PREFIX)
-        found = _hash(written, offset)
-    file.seek(offset)
-    file.write(found)
-    file.seek(0, os.SEEK_END)
-
-
-def verify_checksum(copy: Path, path: Place) -> bool:
-    """Whether a file has a checksum, which is then verified.
+def verified_checksum(copy: Path, path: Place) -> str:
+    """The checksum that a file holds and matches, in hexadecimal digits.
 
     Args:
         copy: the file, or a copy of it on this machine.
         path: path of the file, for messages.
 
     Raises:
-        CorruptFileError: the file does not match its checksum, or the checksum is damaged.
+        CorruptFileError: the file has no checksum, or does not match it.
         OSError: the file cannot be read.
     """
     with copy.open("rb") as file:
@@ -61,13 +49,16 @@ def verify_checksum(copy: Path, path: Place) -> bool:
         first = footer.find(_KEY)  # of a long footer, a pattern alone takes ten times as long
         found = _CHECKSUM.search(footer, first) if first >= 0 else None
         if found is None and _TRACE.search(footer) is None:
-            return False
+            raise CorruptFileError(
+                f"{path} is not a readable Parquet file of podium: it does not end with its"
+                " SHA-256. Restore the original file"
+            )
         if found is None or _hash(file, start + found.start(1)) != found[1]:
             raise CorruptFileError(
                 f"{path} is damaged: its content does not match its SHA-256. Restore the original"
                 " file"
             )
-    return True
+        return found[1].decode()
 
 
 def _footer(file: BinaryIO) -> tuple[int, bytes]:

@@ -4,12 +4,13 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.local_copies import local_copy
 from orchestrator.results.storage.local_files import store_errors
 from orchestrator.results.storage.locations import Place
@@ -21,9 +22,8 @@ from orchestrator.results.trial_files.decoded_size import (
 )
 from orchestrator.results.trial_files.parquet_checksum import (
     CHECKSUM_METADATA,
-    bytes_with_checksum,
-    verify_checksum,
-    write_checksum,
+    verified_checksum,
+    with_checksum,
 )
 from orchestrator.results.trial_files.row_checks import check_columns
 from podium.errors import CorruptFileError, UnreachableError
@@ -38,6 +38,9 @@ _OF_ONE_ROW = {
     "write_statistics": False,
 }
 
+# Of each group the footer has 14 kB, which every reader decodes.
+_MOST_ROWS, _GROUP_BYTES = 4096, 2**24
+
 
 def encode(table: pa.Table) -> bytes:
     """A table of one row as the bytes of one Parquet file."""
@@ -45,19 +48,17 @@ def encode(table: pa.Table) -> bytes:
     with pq.ParquetWriter(buffer, table.schema, **_OF_ONE_ROW) as writer:
         writer.write_table(table)
         writer.add_key_value_metadata(CHECKSUM_METADATA)
-    return bytes_with_checksum(buffer.getvalue().to_pybytes())
+    return with_checksum(buffer.getvalue().to_pybytes())[0]
 
 
-@contextmanager
-def parquet_writer(file: BinaryIO, schema: pa.Schema) -> Iterator[pq.ParquetWriter]:
-    """Writes tables of ``schema`` into an open file, each as a row group of its own.
-
-    When the block ends without an exception the file is finished and gets its checksum.
-    """
-    with pq.ParquetWriter(file, schema, **_SETTINGS) as writer:
-        yield writer
+def encode_many(rows: pa.Table) -> tuple[bytes, str]:
+    """Many rows as one Parquet file, whose row groups fit memory: its bytes and its SHA-256."""
+    buffer = pa.BufferOutputStream()
+    per_group = max(1, min(_MOST_ROWS, _GROUP_BYTES * rows.num_rows // max(1, rows.nbytes)))
+    with pq.ParquetWriter(buffer, rows.schema, **_SETTINGS) as writer:
+        writer.write_table(rows, row_group_size=per_group)
         writer.add_key_value_metadata(CHECKSUM_METADATA)
-    write_checksum(file)
+    return with_checksum(buffer.getvalue().to_pybytes())
 
 
 def open_parquet(path: Place) -> pq.ParquetFile:
@@ -91,16 +92,15 @@ def read_groups(
     Args:
         path: the file.
         schema: columns of the study.
-        columns: those that are wanted; None for all. Of a file of an old version, which only
-            decoding verifies, all are given.
+        columns: those that are wanted; None for all.
 
     Raises:
         CorruptFileError: it is missing, truncated or damaged, or has other columns than
             ``schema`` allows.
         StoreError: it cannot be read.
     """
-    is_verified = has_checksum(path)  # raises if it does not match its checksum
-    names = list(columns) if columns is not None and is_verified else None
+    check_bytes(path)
+    names = None if columns is None else list(columns)
     with open_parquet(path) as file:
         check_columns(path, file.schema_arrow, schema)
         for group in range(file.num_row_groups):
@@ -140,14 +140,18 @@ def read_column(path: Place, name: str) -> Iterator[Any]:
             yield from _read(file, path, group, [name])[name].to_pylist()
 
 
-def has_checksum(path: Place) -> bool:
-    """Whether a file holds its own SHA-256, which is verified; files of old versions do not.
+def check_bytes(path: Place) -> None:
+    """Refuse a file that does not match its SHA-256, which the name of a gathered file repeats.
 
     Raises:
-        CorruptFileError: it is missing, or does not match its SHA-256.
+        CorruptFileError: it is missing, or does not match.
         StoreError: it cannot be read.
     """
-    return with_retries(partial(_verify_checksum, path, _local(path)))
+    found = with_retries(partial(_verified_checksum, path, _local(path)))
+    if StudyPaths.num_gathered(path) and f"-{found[:16]}." not in path.name:
+        raise CorruptFileError(
+            f"{path} was changed: its name belongs to other rows. Restore the original file"
+        )
 
 
 def _local(path: Place) -> Path:
@@ -171,9 +175,9 @@ def _num_values(kind: pa.DataType) -> int:
     return sum(_num_values(part.type) for part in kind) if pa.types.is_struct(kind) else 1
 
 
-def _verify_checksum(path: Place, copy: Path) -> bool:
+def _verified_checksum(path: Place, copy: Path) -> str:
     with _file_errors(path):
-        return verify_checksum(copy, path)
+        return verified_checksum(copy, path)
 
 
 def _open(path: Place, copy: Path) -> pq.ParquetFile:

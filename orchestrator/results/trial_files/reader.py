@@ -1,7 +1,7 @@
 """Reads a results folder as polars frames, at any moment of a run and from any machine.
 
-Each frame is the union of the segments and of the loose files of other trials: every trial
-exactly once, also while files are being compacted. Which files those are is decided when a frame
+Each frame is the union of the gathered files and of the files of other trials: every trial
+exactly once, also while rows are being gathered. Which files those are is decided when a frame
 is collected, and the checksum of each is verified first. Details are read in parts of 500 trials,
 or of more where they are small, so that what a sink or the streaming engine makes of them may be
 larger than memory. Rows come sorted by stage, search, index, fold, seed_index, trial_id, so equal
@@ -35,7 +35,7 @@ from orchestrator.results.records.trial_schema import (
     TEST_COLUMNS,
 )
 from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.compaction_manifest import Inventory, inventory_to_count
+from orchestrator.results.trial_files.inventory import Inventory
 from orchestrator.results.trial_files.stored_rows import StoredRows, polars_schema
 from podium.errors import PodiumError
 from podium.kept_files.embeddings_file import EmbeddingsFile, decode_embeddings
@@ -43,6 +43,7 @@ from podium.kept_files.embeddings_file import EmbeddingsFile, decode_embeddings
 ATTEMPT_COLUMNS = pl.Schema(
     [
         ("trial_id", pl.String()),
+        ("search", pl.String()),
         ("number", pl.Int32()),
         ("node", pl.String()),
         ("pid", pl.Int64()),
@@ -190,7 +191,7 @@ class Reader:
         follows from; `details` gives rows in order.
 
         Args:
-            query: what to make of the rows. It is run again where files were compacted meanwhile,
+            query: what to make of the rows. It is run again where files were gathered meanwhile,
                 and what it writes is overwritten then.
             with_present_winner: whether rows have ``is_winner`` too, as `trials` has it.
         """
@@ -207,10 +208,9 @@ class Reader:
     def counts(self) -> pl.DataFrame:
         """Number of trials by ``search``, ``stage`` and ``state``, sorted.
 
-        ``trained`` of them are no copies; ``last_index`` is the largest index of any of them. Of
-        compacted trials no row is read.
+        ``trained`` of them are no copies; ``last_index`` is the largest index of any of them.
         """
-        return self._stored(inventory_to_count(self._paths)).counts()
+        return self._stored().counts()
 
     def scores(self) -> pl.LazyFrame:
         """One row per trial, fold, epoch, role, metric and k, of training and validation."""

@@ -83,21 +83,26 @@ def check_columns(path: Place, found: pa.Schema, schema: pa.Schema) -> None:
             raise CorruptFileError(f"{path} lacks the column {name!r}")
 
 
-def check_row_fits_path(path: Place, rows: pa.Table, study: str) -> None:
-    """Refuse a trial file that does not hold the one row that its path says.
+def check_rows_fit_path(path: Place, rows: pa.Table, study: str) -> None:
+    """Refuse a file that does not hold the rows that its path says.
 
     Raises:
         CorruptFileError: it does not; the file and the difference are named.
     """
-    if rows.num_rows != 1:
-        raise CorruptFileError(f"{path} must hold one row, it has {rows.num_rows}")
-    expected_values = {"study": study, "search": StudyPaths.search_of(path), "trial_id": path.stem}
-    for name, expected in expected_values.items():
-        value = rows.column(name)[0].as_py()
-        if value != expected:
-            raise CorruptFileError(
-                f"{path} holds a row with {name} {value!r}; at that path it must be {expected!r}"
-            )
+    count = StudyPaths.num_gathered(path)
+    if rows.num_rows != (count or 1):
+        raise CorruptFileError(f"{path} must hold {count or 1} rows, it has {rows.num_rows}")
+    expected = {"study": study, "search": StudyPaths.search_of(path)}
+    if not count:
+        expected["trial_id"] = path.stem
+    for name, value in expected.items():
+        for found in pc.unique(rows.column(name)).to_pylist():
+            if found != value:
+                raise CorruptFileError(
+                    f"{path} holds a row with {name} {found!r}; at that path it must be {value!r}"
+                )
+    if pc.count_distinct(rows.column("trial_id"), mode="all").as_py() != rows.num_rows:
+        raise CorruptFileError(f"{path} holds a trial twice. Restore the original file")
 
 
 @cache

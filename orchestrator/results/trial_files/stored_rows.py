@@ -1,7 +1,6 @@
-"""Queries on the trial files of a results folder, which may be compacted meanwhile."""
+"""Queries on the trial files of a results folder, which may be gathered meanwhile."""
 
 import re
-import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -15,18 +14,9 @@ from orchestrator.results.storage.local_copies import local_copies
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.storage.printable_text import has_control_characters
 from orchestrator.results.storage.transient_errors import is_transient, with_retries
-from orchestrator.results.trial_files.compaction_manifest import (
-    Inventory,
-    Segment,
-    take_inventory,
-)
-from orchestrator.results.trial_files.integrity import (
-    IDENTITY,
-    check_file,
-    check_segments_disjoint,
-)
-from orchestrator.results.trial_files.parquet_file import check_footer, has_checksum
-from orchestrator.results.trial_files.segment_counts import added_up, counted, read_counts
+from orchestrator.results.trial_files.integrity import IDENTITY, check_file
+from orchestrator.results.trial_files.inventory import Inventory, take_inventory, trials_in
+from orchestrator.results.trial_files.parquet_file import check_bytes, check_footer
 from podium.errors import CorruptFileError, StoreError, UnreachableError
 
 # Columns whose values name files, or are put into sentences, tables and figures.
@@ -44,6 +34,16 @@ _BATCH_BYTES = 2**31
 
 _FILE = "__file"
 
+_KEY = ("search", "stage", "state")
+COUNTS_SCHEMA = pl.Schema(
+    {
+        **dict.fromkeys(_KEY, pl.String()),
+        **dict.fromkeys(("trials", "trained"), pl.Int64()),
+        "last_index": pl.Int64(),
+    }
+)
+"""Columns of counts: ``trained`` are the trials that are no copies, ``last_index`` the largest."""
+
 
 def polars_schema(schema: pa.Schema) -> dict[str, pl.DataType]:
     """Columns of trial files as polars has them."""
@@ -58,8 +58,8 @@ class StoredRows:
         study_name: name of the study that its files must belong to.
         schema: schema of its trial files.
         whole: files that were checked -> what their footers say; others are added once they are
-            checked: their checksum, their size, and that they hold the rows that their path or
-            listing says.
+            checked: their checksum, their size, and that they hold the rows that their path
+            says.
         inventory: the files of the folder, of who has just listed them; else they are listed.
     """
 
@@ -101,21 +101,19 @@ class StoredRows:
         return self._found(lambda: self._rows(query(self._scan(trial_ids)), in_parts=in_parts))
 
     def counts(self) -> pl.DataFrame:
-        """Numbers of trials, as in `segment_counts`; of segments that have them no row is read.
+        """Numbers of trials by search, stage and state, sorted, as `COUNTS_SCHEMA` has them.
 
         Raises:
-            CorruptFileError: as `collect`, of the files that are read.
+            CorruptFileError: as `collect`.
             StoreError: the folder cannot be read.
         """
-        return self._found(lambda: added_up(self._counts()))
-
-    def _counts(self) -> Iterator[pl.DataFrame]:
-        yield from map(read_counts, self._inventory.manifest.segments)
-        if files := self._checked(list(self._inventory.loose.values())):
-            yield self._rows(counted(self._rows_of(files)), in_parts=True)
+        counts = self._found(lambda: self._rows(_counted(self._scan(None)), in_parts=True))
+        return counts.select(pl.col(name).cast(kind) for name, kind in COUNTS_SCHEMA.items()).sort(
+            _KEY
+        )
 
     def _found(self, look: Callable[[], pl.DataFrame]) -> pl.DataFrame:
-        """What is found in the files of now; looked at again if some were compacted meanwhile."""
+        """What is found in the files of now; looked at again if some were gathered meanwhile."""
         while True:
             try:
                 found = look()
@@ -134,7 +132,7 @@ class StoredRows:
     ) -> Iterator[pl.DataFrame]:
         """The result of a query that filters rows, in order, a part of the rows at a time.
 
-        Each trial comes once, also if files are compacted between two parts.
+        Each trial comes once, also if files are gathered between two parts.
 
         Args:
             query: filter of rows; all columns are there before and after it.
@@ -150,10 +148,9 @@ class StoredRows:
         """The trials in order, as many at a time as memory should hold; at least one part."""
         part: list[str] = []
         taken = 0
-        compacted_size = self._compacted_row_bytes()
+        sizes = self._row_bytes()
         for trial_id in trial_ids:
-            file = self._inventory.loose.get(trial_id)
-            size = compacted_size if file is None else self._whole.get(file, compacted_size)
+            size = sizes[trial_id]
             most = _BATCH_BYTES if len(part) < _BATCH_ROWS else _SMALL_BYTES
             if part and taken + size > most:
                 yield part
@@ -162,14 +159,6 @@ class StoredRows:
             taken += size
         yield part
 
-    def _compacted_row_bytes(self) -> int:
-        """Average bytes of memory of a row in a segment; a guess where no segment was checked."""
-        checked = [it for it in self._inventory.manifest.segments if it.path in self._whole]
-        if not checked:
-            return _SMALL_BYTES // _BATCH_ROWS
-        num_bytes = sum(self._whole[segment.path] for segment in checked)
-        return num_bytes // sum(segment.num_trials for segment in checked)
-
     def _scan(self, trial_ids: Collection[str] | None) -> pl.LazyFrame:
         files = self._files(trial_ids)
         if not files:
@@ -177,18 +166,21 @@ class StoredRows:
         rows = self._rows_of(files)
         return rows if trial_ids is None else rows.filter(pl.col("trial_id").is_in(trial_ids))
 
+    def _row_bytes(self) -> dict[str, int]:
+        """Trial id -> bytes of memory of its row, on average over its file; a guess if unknown."""
+        guess = _SMALL_BYTES // _BATCH_ROWS
+        sizes = {it: self._whole.get(file, guess) for it, file in self._inventory.loose.items()}
+        for file, trials in trials_in(self._inventory.gathered).items():
+            size = self._whole[file] // len(trials) if file in self._whole else guess
+            sizes |= dict.fromkeys(trials, size)
+        return sizes
+
     def _files(self, trial_ids: Collection[str] | None) -> list[Path]:
         """Local files of the trials; remote ones are fetched once."""
-        if trial_ids is None:
-            return self._checked(self._inventory.files)
-        segments = [
-            segment.path
-            for segment in self._inventory.manifest.segments
-            if any(trial_id in segment.trials for trial_id in trial_ids)
-        ]
-        loose = self._inventory.loose
-        own = [loose[trial_id] for trial_id in trial_ids if trial_id in loose]
-        return self._checked([*segments, *own])
+        inventory = self._inventory
+        return self._checked(
+            inventory.files if trial_ids is None else inventory.files_of(trial_ids)
+        )
 
     def _checked(self, files: Sequence[Place]) -> list[Path]:
         """Local copies, after those that are new were checked."""
@@ -202,11 +194,11 @@ class StoredRows:
 
     def _checked_footer(self, file: Place) -> int:
         """What the footer of a file says, before polars decodes anything of the file."""
-        has_checksum(file)  # raises if it does not match: polars may misread flipped bits
+        check_bytes(file)  # polars may misread flipped bits
         return check_footer(file, self._arrow_schema)
 
     def _check_identities(self, copies: Mapping[Place, Path]) -> None:
-        """Refuse files that hold other rows than their path or listing says.
+        """Refuse files that hold other rows than their path says.
 
         Args:
             copies: files of the inventory, each with its copy on this machine.
@@ -214,50 +206,39 @@ class StoredRows:
         Raises:
             CorruptFileError: one does; it is named.
         """
-        segments = self._inventory.segments
-        odd = next(self._odd_files(copies), None)
-        if odd is not None:
-            check_file(odd, self._study_name, self._arrow_schema, segments.get(odd))
-            raise CorruptFileError(f"{odd} was changed while it was read")
-        if segments.keys() & copies.keys():
-            check_segments_disjoint(self._inventory.manifest)
-
-    def _odd_files(self, copies: Mapping[Place, Path]) -> Iterator[Place]:
-        """Files that hold other rows than their path or listing says, trial files first."""
-        segments = self._inventory.segments
-        loose = {file: copy for file, copy in copies.items() if file not in segments}
-        if loose:
-            yield from self._odd_loose(loose)
-        for file, copy in copies.items():
-            if file in segments and not self._is_as_listed(segments[file], copy):
-                yield file
-
-    def _is_as_listed(self, segment: Segment, copy: Path) -> bool:
-        rows = self._rows(self._rows_of([copy]).select(IDENTITY))
-        is_of_study = (rows["study"] == self._study_name).all(ignore_nulls=False)
-        return bool(is_of_study) and _are_alike(rows.drop("study"), segment.trials.frame())
-
-    def _odd_loose(self, copies: Mapping[Place, Path]) -> Iterator[Place]:
-        """Trial files that do not hold the one row that their path says."""
         expected = pl.DataFrame(
-            {
-                _FILE: list(map(str, copies.values())),
-                "study": self._study_name,
-                "search": list(map(StudyPaths.search_of, copies)),
-                "trial_id": [file.stem for file in copies],
-            },
-            schema=dict.fromkeys((_FILE, *IDENTITY), pl.String),
+            [
+                (str(copy), StudyPaths.search_of(file), count or 1, None if count else file.stem)
+                for file, copy in copies.items()
+                for count in [StudyPaths.num_gathered(file)]
+            ],
+            schema={_FILE: pl.String, "search": pl.String, "rows": pl.UInt32, "own": pl.String},
+            orient="row",
         )
-        found = self._rows_of([*copies.values()], include_file_paths=_FILE)
-        rows = self._rows(found.select(_FILE, *IDENTITY))
-        if _are_alike(rows, expected):
-            return
-        odd_files = {
-            *rows.join(expected, on=rows.columns, how="anti")[_FILE],
-            *expected.join(rows, on=rows.columns, how="anti")[_FILE],
-            *rows.filter(rows.is_duplicated())[_FILE],
-        }
-        yield from (file for file, copy in copies.items() if str(copy) in odd_files)
+        rows = self._rows_of([*copies.values()], include_file_paths=_FILE).select(_FILE, *IDENTITY)
+        found = self._rows(
+            rows.group_by(_FILE).agg(
+                pl.len(),
+                pl.col("trial_id").n_unique().alias("distinct"),
+                pl.col("trial_id").first(),
+                (pl.col("study") == self._study_name).all(ignore_nulls=False).alias("of_study"),
+                pl.col("search").unique().alias("searches"),
+            )
+        )
+        is_right = (
+            pl.col("of_study")
+            & (pl.col("searches").list.len() == 1)
+            & (pl.col("searches").list.first() == pl.col("search"))
+            & (pl.col("len") == pl.col("rows"))
+            & (pl.col("distinct") == pl.col("rows"))
+            & (pl.col("own").is_null() | (pl.col("own") == pl.col("trial_id")))
+        )
+        odd = expected.join(found, on=_FILE, how="left").filter(~is_right.fill_null(value=False))
+        odd_files = set(odd[_FILE])
+        for file, copy in copies.items():
+            if str(copy) in odd_files:
+                check_file(file, self._study_name, self._arrow_schema)
+                raise CorruptFileError(f"{file} was changed while it was read")
 
     def _rows(self, rows: pl.LazyFrame, *, in_parts: bool = False) -> pl.DataFrame:
         return with_retries(partial(_collected, rows, self._paths, in_parts=in_parts))
@@ -275,28 +256,25 @@ class StoredRows:
         )
 
     def _inventory_after(self, error: Exception) -> Inventory:
-        """The files to read instead, if some were compacted meanwhile; else raises the cause."""
+        """The files to read instead, if some were gathered meanwhile; else raises the cause."""
         fresh = take_inventory(self._paths)
-        if fresh.manifest != self._inventory.manifest:
+        if not set(self._inventory.files) <= set(fresh.files):
             return fresh
         if isinstance(error, CorruptFileError):
             raise error
-        segments = self._inventory.segments
         for path in self._inventory.files:
-            check_file(path, self._study_name, self._arrow_schema, segments.get(path))
+            check_file(path, self._study_name, self._arrow_schema)
         if isinstance(error, OSError):
             raise StoreError(f"cannot read {self._paths.folder}: {error}") from error
         raise error  # every file is whole, so the query was wrong
 
 
-def _are_alike(first: pl.DataFrame, second: pl.DataFrame) -> bool:
-    """Whether two frames have the same rows, in any order, by sums of hashes of a random seed.
-
-    Joins of a million rows would take seconds.
-    """
-    seed = secrets.randbits(64)
-    sums = [rows.hash_rows(seed).sum() for rows in (first, second)]
-    return len(first) == len(second) and sums[0] == sums[1]
+def _counted(rows: pl.LazyFrame) -> pl.LazyFrame:
+    return rows.group_by(_KEY).agg(
+        pl.len().alias("trials"),
+        pl.col("same_as").is_null().sum().alias("trained"),
+        pl.col("index").max().alias("last_index"),
+    )
 
 
 def _selected(

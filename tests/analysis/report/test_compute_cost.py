@@ -33,6 +33,7 @@ def attempt(store, trial_id, number, seconds, *, is_killed=False):
         StudyPaths(store),
         Attempt(
             trial_id=trial_id,
+            search="s",
             number=number,
             node="n",
             pid=1,

@@ -9,7 +9,7 @@ import pytest
 from analysis.report.report import study_page
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.gather_trials import gather_all
 from podium.errors import PodiumError
 from tests.analysis.page_text import answer, page_of, rows_of, section_of, text_of
 from tests.analysis.protocol_store import write_protocol_store
@@ -165,10 +165,10 @@ def test_every_reading_of_test_classes_is_on_the_page(protocol_page, slow_study)
     assert f"test classes scored {total} times (final" in text_of(protocol_page)
 
 
-def test_a_compacted_store_gives_the_same_page(protocol_store, protocol_page, tmp_path):
+def test_a_gathered_store_gives_the_same_page(protocol_store, protocol_page, tmp_path):
     again = tmp_path / "crossed"
     shutil.copytree(protocol_store, again)
-    compact(StudyPaths(again))
+    gather_all(StudyPaths(again))
     assert study_page(again) == protocol_page
 
 

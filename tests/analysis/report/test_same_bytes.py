@@ -14,10 +14,11 @@ from analysis.study_results.study_results import read_results
 from analysis.tournament.table_tournament import rank_table
 from analysis.typed_tables.score_table import read_table
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.gather_trials import gather_all
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.analysis.thesis_cub200 import BY, RECALLS
+from tests.orchestrator.results.store_rows import rewrite_gathered
 
 SMALL = Truth(
     scripts=("cyrillic", "greek", "latin"), embedding_dims=(16,), search_trials=4, seeds=2
@@ -60,11 +61,10 @@ def copied(store, folder):
 
 
 def reverse_rows(folder):
-    """Of the compacted file."""
-    (file,) = StudyPaths(folder).segments.glob("*.parquet")
-    table = pq.read_table(file)
-    backwards = table.take(list(range(len(table) - 1, -1, -1)))
-    pq.write_table(backwards, file, compression="zstd", write_page_checksum=True)
+    """Of the gathered files."""
+    for file in list(StudyPaths(folder).trials.rglob("*.parquet")):
+        table = pq.ParquetFile(file).read()
+        rewrite_gathered(file, table.take(list(range(len(table) - 1, -1, -1))))
 
 
 def test_twice(three_block_store, files):
@@ -76,9 +76,9 @@ def test_files_made_in_another_order(three_block_store, files, tmp_path):
     assert study_files(copied(three_block_store, tmp_path / "s")) == files
 
 
-def test_compacted_and_then_with_its_rows_turned_round(three_block_store, files, tmp_path):
+def test_gathered_and_then_with_its_rows_turned_round(three_block_store, files, tmp_path):
     folder = copied(three_block_store, tmp_path / "s")
-    compact(StudyPaths(folder))
+    gather_all(StudyPaths(folder))
     assert study_files(folder) == files
     reverse_rows(folder)
     assert study_files(folder) == files
@@ -98,7 +98,7 @@ def test_a_table_with_its_rows_turned_round(tmp_path):
 
 def test_several_studies(three_block_store, tmp_path):
     other = copied(three_block_store, tmp_path / "s")
-    compact(StudyPaths(other))
+    gather_all(StudyPaths(other))
     pages = [
         studies_report([read_results(a), read_results(b)])
         for a, b in ((three_block_store, other), (three_block_store, other))

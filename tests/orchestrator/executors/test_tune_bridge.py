@@ -11,6 +11,7 @@ from orchestrator.trials.specification import TrialJob
 
 JOB = TrialJob(
     trial_id="t",
+    search="s",
     attempt=1,
     paths=None,
     settings=None,

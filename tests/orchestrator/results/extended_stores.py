@@ -1,8 +1,8 @@
-"""Stores of a study that gained a hyperparameter, to be compacted, and what is read of them."""
+"""Stores of a study that gained a hyperparameter, to be gathered, and what is read of them."""
 
 import polars as pl
 
-from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.gather_trials import gather_all
 from orchestrator.results.trial_files.reader import Reader
 from tests.orchestrator.results.store_rows import WIDER, commit, new_store, row
 
@@ -10,9 +10,9 @@ TRIALS = 5
 
 
 def extended_store(folder, rows=TRIALS):
-    """Two trials compacted in the old schema, one loose in it, the rest loose in the new."""
+    """Two trials gathered in the old schema, one loose in it, the rest loose in the new."""
     store = commit(new_store(folder), row(0), row(1))
-    compact(store)
+    gather_all(store)
     commit(store, row(2))
     new_store(folder, WIDER)
     wide = (row(index, WIDER, **{"hp.alpha": 0.5}) for index in range(3, rows))
@@ -32,4 +32,5 @@ def rows_of(store):
 
 def plainly(store):
     """What a program reads that knows nothing of podium."""
-    return pl.read_parquet(f"{store.folder}/**/*.parquet").sort("trial_id")
+    rows = pl.scan_parquet(f"{store.folder}/trials/**/*.parquet", missing_columns="insert")
+    return rows.unique("trial_id").sort("trial_id").collect()

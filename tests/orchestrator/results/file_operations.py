@@ -97,7 +97,7 @@ def ended_stores(folder, monkeypatch, make, act, *, are_all, error=None):
         return store, operations.kinds
 
     whole, kinds = ended_at(None)
-    assert len(kinds) > 8
+    assert len(kinds) > 3
     for moment in range(1, len(kinds) + 1) if are_all else _some(len(kinds)):
         yield ended_at(moment)[0]
     yield whole

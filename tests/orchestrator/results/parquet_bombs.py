@@ -8,7 +8,9 @@ import pyarrow.parquet as pq
 
 from orchestrator.results.trial_files.parquet_checksum import (
     CHECKSUM_METADATA,
-    bytes_with_checksum,
+)
+from orchestrator.results.trial_files.parquet_checksum import (
+    with_checksum as sealed,
 )
 
 
@@ -18,7 +20,7 @@ def with_checksum(table: pa.Table, **options: object) -> bytes:
     with pq.ParquetWriter(buffer, table.schema, compression="zstd", **options) as writer:
         writer.write_table(table)
         writer.add_key_value_metadata(CHECKSUM_METADATA)
-    return bytes_with_checksum(buffer.getvalue())
+    return sealed(buffer.getvalue())[0]
 
 
 def many_details(table: pa.Table, column: str, count: int) -> pa.Table:

@@ -1,6 +1,5 @@
 """Rows of trials and small stores, for the tests of the results store."""
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,8 +17,7 @@ from orchestrator.results.storage.checksummed_text import (
 )
 from orchestrator.results.storage.local_copies import forget
 from orchestrator.results.trial_files.commit_trials import commit_trial
-from orchestrator.results.trial_files.compaction_manifest import read_manifest
-from orchestrator.results.trial_files.parquet_file import encode
+from orchestrator.results.trial_files.parquet_file import encode, encode_many
 
 KS = (1, 2)
 SCHEMA = trial_schema(KS, {"margin": "float", "proxies": "int", "easy": "bool", "miner": "str"})
@@ -102,15 +100,6 @@ def change_json(path: Path, **values: object) -> None:
     write_checksummed(path, {**known, **values})
 
 
-def change_listing(paths: StudyPaths, searches: Mapping[str, list[str]]) -> None:
-    """Other trials in the listing of the only segment, with checksums that fit them."""
-    (segment,) = read_manifest(paths).segments
-    write_checksummed(segment.listing, {"trials": searches})
-    (entry,) = json.loads(paths.manifest.read_bytes())["segments"]
-    checksum = json.loads(segment.listing.read_bytes())["sha256"]
-    change_json(paths.manifest, segments=[{**entry, "listing": checksum}])
-
-
 def change_text(path: Path, old: str, new: str) -> None:
     """Other words in a YAML file of the store, with a checksum that fits them."""
     text = text_without_checksum(path, path.read_bytes()).decode()
@@ -123,6 +112,15 @@ def rewrite(path: Path, table: pa.Table) -> None:
     path.write_bytes(encode(table.replace_schema_metadata(SCHEMA.metadata)))
 
 
+def rewrite_gathered(path: Path, table: pa.Table, count: int | None = None) -> Path:
+    """Other rows in place of a gathered file, under the name that fits them."""
+    path.unlink()
+    content, checksum = encode_many(table.replace_schema_metadata(SCHEMA.metadata))
+    name = f"{count or table.num_rows}-{checksum[:16]}.gathered.parquet"
+    path.with_name(name).write_bytes(content)
+    return path.with_name(name)
+
+
 def commit(
     paths: StudyPaths, *rows: Mapping[str, object], schema: pa.Schema = SCHEMA
 ) -> StudyPaths:
@@ -131,3 +129,9 @@ def commit(
         assert commit_trial(paths, schema, values)
         forget([paths.trial(str(values["search"]), str(values["trial_id"]))])
     return paths
+
+
+def gathered_file(paths: StudyPaths, search: str) -> Path:
+    """The only gathered file of a search."""
+    (file,) = paths.trial_folder(search).glob("*.gathered.parquet")
+    return file

@@ -10,7 +10,7 @@ import pytest
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
-from orchestrator.results.storage.file_guard import exclusive
+from orchestrator.results.storage.local_files import exclusive
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results_tools.optuna_journal import append_searches
 from orchestrator.search_samplers.optuna_study import distribution_of

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.storage import remote_files
+from orchestrator.results.storage.files import put
 from orchestrator.results_tools.stored_studies import stored_studies, stored_study
 from podium.errors import PodiumError
 from tests.object_store import proxied
@@ -28,10 +28,11 @@ def test_a_complete_study_has_all_its_trials_and_the_size_of_its_files(study):
     assert found.trial_hours > 0
 
 
-def test_trials_count_alike_before_and_after_they_are_compacted(tmp_path):
+def test_trials_count_alike_before_and_after_they_are_gathered(tmp_path):
     run_here(SMALLEST, tmp_path, InterruptedAfter(12))
     stopped = stored_study(tmp_path / SMALLEST.name)
-    loose = len(list((tmp_path / SMALLEST.name).rglob("trials/*/*.parquet")))
+    files = (tmp_path / SMALLEST.name).rglob("trials/*/*.parquet")
+    loose = sum(".gathered." not in path.name for path in files)
     assert (stopped.state, stopped.trials) == ("stopped", loose)
     assert stopped.trials < stopped.planned
     end = run_here(SMALLEST, tmp_path)
@@ -39,7 +40,7 @@ def test_trials_count_alike_before_and_after_they_are_compacted(tmp_path):
 
 
 def test_a_study_without_trials_and_runs_is_planned(study):
-    for name in ("compacted", "runs", "trials", "trials_segments"):
+    for name in ("runs", "trials"):
         shutil.rmtree(study / name, ignore_errors=True)
     (study / "runs.json").unlink()
     found = stored_study(study)
@@ -135,7 +136,7 @@ def test_a_remote_study_takes_few_requests_however_many_trials_it_has(study, s3_
     with proxied(s3_service) as (proxy, bucket):
         uploaded(study, bucket / "results" / "one")
         for number in range(40):
-            remote_files.put(bucket / "results" / "one" / f"asks/s/{number}.json", b"{}")
+            put(bucket / "results" / "one" / f"asks/s/{number}.json", b"{}")
         proxy.requests.clear()
         stored_studies(bucket / "results")
         assert len(proxy.requests) <= 10, proxy.requests

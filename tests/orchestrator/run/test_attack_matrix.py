@@ -37,7 +37,7 @@ SEED = 7
 STRIKES = [f"{means} {target}" for target in ("driver", "worker", "raylet") for means in MEANS]
 STRIKES.append("kill head")
 # Once the search is over it has no phases any more; these two come at the end too.
-LATE = ("final", "compaction")
+LATE = ("final", "gathering")
 
 # Of one study: its kind, and what is struck, in one moment each.
 Attacks = Sequence[tuple[Attack, ...]]
@@ -50,15 +50,15 @@ def strike(name: str, phase: str) -> Attack:
 
 
 def of(*names: str, phases: Sequence[Phase] = PHASES) -> list[tuple[Attack, ...]]:
-    """Each of them in each phase but compaction, in which there may be no worker."""
+    """Each of them in each phase but gathering, in which there may be no worker."""
     early = [(strike(name, phase),) for phase in phases if phase not in LATE for name in names]
     Random(SEED).shuffle(early)
     return [*early, *((strike(name, "final"),) for name in names)]
 
 
-def compacting(*names: str) -> tuple[Attack, ...]:
+def gathering(*names: str) -> tuple[Attack, ...]:
     """All in one moment: they do not need each other, since no trial runs any more."""
-    return tuple(strike(name, "compaction") for name in names)
+    return tuple(strike(name, "gathering") for name in names)
 
 
 SHORT: Sieges = {
@@ -67,13 +67,13 @@ SHORT: Sieges = {
         [
             (strike("kill worker", "commit"),),
             (strike("kill driver", "suggest"),),
-            compacting("kill driver"),
+            gathering("kill driver"),
             (strike("hang raylet", "training"),),
             (strike("hang worker", "checkpoint"),),
             (strike("kill raylet", "checkpoint"),),
             (strike("hang driver", "commit"),),
             (strike("kill driver", "final"),),
-            compacting("kill driver"),
+            gathering("kill driver"),
         ],
     ),
     "head": ("asynchronous", [(strike("kill head", "commit"),)]),
@@ -91,20 +91,20 @@ WHOLE: Sieges = {
     "driver": (
         "deterministic",
         [
-            compacting("kill driver"),
+            gathering("kill driver"),
             *of("kill driver", "hang driver"),
-            compacting("kill driver", "hang worker"),
-            compacting("hang driver", "kill raylet"),
+            gathering("kill driver", "hang worker"),
+            gathering("hang driver", "kill raylet"),
         ],
     ),
     "nodes": (
         "deterministic",
         [
             *of("kill worker", "hang worker", "kill raylet", "hang raylet"),
-            compacting("kill worker", "hang raylet"),
+            gathering("kill worker", "hang raylet"),
         ],
     ),
-    "head": ("asynchronous", [*of("kill head"), compacting("kill head")]),
+    "head": ("asynchronous", [*of("kill head"), gathering("kill head")]),
     "populations": (
         POPULATIONS,
         of(

@@ -81,11 +81,11 @@ def test_without_the_wish_a_failed_trial_stays_failed(copied):
     assert_frame_equal(all_columns(copied), before)
 
 
-@pytest.mark.parametrize("is_compacted", [True, False])
-def test_failed_trials_are_trained_again_and_no_other_row_changes(tmp_path, is_compacted):
+@pytest.mark.parametrize("is_gathered", [True, False])
+def test_failed_trials_are_trained_again_and_no_other_row_changes(tmp_path, is_gathered):
     with pytest.MonkeyPatch.context() as patch:
-        if not is_compacted:
-            patch.setattr("orchestrator.run.run_study.compact", kill)
+        if not is_gathered:
+            patch.setattr("orchestrator.run.run_study.gather_all", kill)
             with pytest.raises(Killed):
                 run_broken(tmp_path)
         else:
@@ -387,8 +387,9 @@ def test_in_deterministic_order_tables_do_not_depend_on_how_many_retry_at_a_time
 
 
 @pytest.mark.parametrize("every", [47, *soak(11)])
+@pytest.mark.parametrize("wish", [None, ()], ids=["no wish", "the same wish"])
 def test_killed_at_any_file_operation_the_study_is_sound_and_the_next_run_finishes(
-    copied, tmp_path_factory, monkeypatch, every
+    copied, tmp_path_factory, monkeypatch, every, wish
 ):
     before, failed = all_columns(copied), failed_ids(copied)
     for die_at in range(1, 300, every):
@@ -404,9 +405,10 @@ def test_killed_at_any_file_operation_the_study_is_sound_and_the_next_run_finish
                 ended = False
         found = verify_store(storage / PATHS)
         assert [*map(str, found.problems)] == []
-        run_fixed(storage, causes=None)  # the wish that was recorded is kept
-        recorded = read_retried(StudyPaths(storage / PATHS)).keys()
-        assert failed_ids(storage) == failed - recorded
+        run_fixed(storage, causes=wish)  # the wish that was recorded is kept, and not doubled
+        recorded = read_retried(StudyPaths(storage / PATHS))
+        assert {len(them) for them in recorded.values()} <= {1}
+        assert failed_ids(storage) == (failed - recorded.keys() if wish is None else set())
         run_fixed(storage)
         assert_sound(storage)
         assert not failed_ids(storage)

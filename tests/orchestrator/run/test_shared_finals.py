@@ -105,7 +105,7 @@ def test_a_copy_has_every_number_of_its_original(undisturbed):
     )
     own = [name for name in identity if name not in shared] + ["attempts", "test_readings"]
     files = sorted((storage / CROSSED.name).rglob("*.parquet"))
-    whole = pl.read_parquet(files)
+    whole = pl.read_parquet(files).unique("trial_id")
     originals = {row["trial_id"]: row for row in whole.to_dicts()}
     copies = whole.filter(pl.col("same_as").is_not_null()).to_dicts()
     assert len(copies) > 20
@@ -225,7 +225,7 @@ def test_copies_are_no_part_of_a_budget_of_trials(small, tmp_path, monkeypatch):
     def kill(paths):
         raise Killed
 
-    monkeypatch.setattr("orchestrator.run.run_study.compact", kill)
+    monkeypatch.setattr("orchestrator.run.run_study.gather_all", kill)
     with pytest.raises(Killed):
         run_planted(SMALL, tmp_path)
     monkeypatch.undo()

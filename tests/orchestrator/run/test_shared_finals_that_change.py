@@ -97,7 +97,8 @@ def test_a_protocol_that_joins_a_finished_study_copies_from_gathered_files(tmp_p
     two = replace(CROSSED, protocols=PROTOCOLS[:2])
     run_planted(two, tmp_path)
     folder = tmp_path / two.name
-    assert not list((folder / "trials").rglob("*.parquet"))
+    files = list((folder / "trials").rglob("*.parquet"))
+    assert all(file.name.endswith(".gathered.parquet") for file in files)
     before = tables(tmp_path, two)
     trial = Counting()
     run_planted(CROSSED, tmp_path, trial)
@@ -189,7 +190,7 @@ def test_a_row_that_is_gone_is_trained_again_and_its_copies_stay(tmp_path):
 
 def _killed_before_gathering(study, storage):
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("orchestrator.run.run_study.compact", _kill)
+        patched.setattr("orchestrator.run.run_study.gather_all", _kill)
         run_planted(study, storage)
 
 

@@ -32,7 +32,7 @@ NUM_EARLY, NUM_FINAL = 8, 2
 
 
 def attacks(random: Random) -> list[Attack]:
-    """Three of four are kills; compaction comes last, and once more if its driver was killed."""
+    """Three of four are kills; gathering comes last, and once more if its driver was killed."""
 
     def attack(phase: Phase) -> Attack:
         target = random.choice(TARGETS)
@@ -40,9 +40,9 @@ def attacks(random: Random) -> list[Attack]:
         return Attack(target=target, means="hang" if may_hang else "kill", phase=phase)
 
     early = [attack(random.choice(PHASES[:4])) for _ in range(NUM_EARLY)]
-    plan = [*early, *(attack("final") for _ in range(NUM_FINAL)), attack("compaction")]
+    plan = [*early, *(attack("final") for _ in range(NUM_FINAL)), attack("gathering")]
     if plan[-1].target == "driver" and plan[-1].means == "kill":
-        plan.append(attack("compaction"))
+        plan.append(attack("gathering"))
     return plan
 
 

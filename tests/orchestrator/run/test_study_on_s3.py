@@ -15,13 +15,11 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage import transient_errors
 from orchestrator.results.storage.files import (
     list_below,
-    list_folders,
-    list_names,
     put,
     read_bytes,
+    stored_files,
 )
-from orchestrator.results.storage.locations import RemotePath, relative_path
-from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.storage.locations import RemotePath
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results_tools.study_status import study_status
@@ -40,19 +38,11 @@ def local_tables(tmp_path_factory):
     return tables(storage, TINY)
 
 
-def everything(folder: RemotePath):
-    """Every object below a folder."""
-    yield from (folder / name for name in list_names(folder, ""))
-    for below in list_folders(folder):
-        assert isinstance(below, RemotePath)
-        yield from everything(below)
-
-
 def downloaded(storage: RemotePath, folder: Path) -> Path:
-    for place in everything(storage):
-        content = read_bytes(place)
+    for file in stored_files(storage):
+        content = read_bytes(storage / file.path)
         assert content is not None
-        put(folder / relative_path(storage, place), content)
+        put(folder / file.path, content)
     return folder
 
 
@@ -69,7 +59,6 @@ def test_a_study_on_s3_gives_the_tables_of_a_local_one_and_shows_no_credentials(
     before = len(local_tables)
     assert check_store(StudyPaths(bucket / TINY.name)) == before
     run_here(TINY, bucket)  # nothing is left to do
-    assert compact(StudyPaths(bucket / TINY.name)) == 0
     assert_frame_equal(tables(downloaded(bucket, tmp_path / "again"), TINY), local_tables)
 
 
@@ -139,11 +128,10 @@ KINDS = {
     "trials": "row",
     "asks": "ask",
     "lock": "lock",
-    "compacted/manifest.json": "manifest",
 }
-# Requests of a trial for objects that do not name it: two for the manifest, and two for its
-# suggestion, which is written, and read to be gathered at the end of a run.
-OTHERS = 4
+# Requests of a trial for objects that do not name it: a listing of the rows of its search, and its
+# suggestion; or of a final, which no suggestion tells to be new, two to look for earlier attempts.
+OTHERS = 3
 COMPLETE = Counter({"PUT attempt": 2, "GET attempt": 1, "PUT log": 1, "PUT row": 1})
 PRUNED = COMPLETE + Counter({"GET attempt": 1})  # its worker looks whether its end is written
 
@@ -155,16 +143,16 @@ def test_a_trial_costs_the_requests_that_the_docs_say(s3_service, trial):
         asked = [(method, unquote(path)) for method, path in proxy.requests]
         trials = Reader(bucket / TINY.name).trials().collect()
     of_trial = requests_by_trial(asked, trials["trial_id"])
-    for trial_id, state, stage in trials.select("trial_id", "state", "stage").iter_rows():
+    for trial_id, state in trials.select("trial_id", "state").iter_rows():
         own = of_trial.pop(trial_id)
         saves = own.pop("PUT checkpoint", 0)
         expected = PRUNED if state == "PRUNED" else COMPLETE
         if saves:
             expected = expected | Counter({"DELETE checkpoint": 1})
-        if stage != "search":  # no suggestion tells that it is new
-            expected = expected | Counter({"LIST attempt": 1})
+        # Where its worker had not written its end, as its search was gathered, it is read again.
+        own["GET attempt"] -= own["GET attempt"] > expected["GET attempt"] and state == "PRUNED"
         assert own == expected
-        assert own.total() + OTHERS <= 12
+        assert own.total() + OTHERS <= 10
     of_run = of_trial.pop("")
     assert not of_trial
     assert len(trials) == 16
@@ -172,9 +160,11 @@ def test_a_trial_costs_the_requests_that_the_docs_say(s3_service, trial):
     searched = trials.filter(stage="search")["search"]
     # Each ask, and the file of each search, which is also looked at before it is written.
     assert of_run["PUT ask"] == len(searched) + searched.n_unique()
-    assert of_run["GET ask"] == len(searched) + 2 * searched.n_unique()
-    assert of_run["GET manifest"] <= 2 * len(trials) + 16
-    once = of_run.total() - sum(of_run[kind] for kind in ("PUT ask", "GET ask", "GET manifest"))
+    assert of_run["GET ask"] <= 3 * searched.n_unique()
+    assert of_run["LIST row"] <= len(trials) + 24
+    assert of_run["LIST attempt"] <= len(trials) - len(searched) + 16
+    counted = ("PUT ask", "GET ask", "LIST row", "LIST attempt")
+    once = of_run.total() - sum(of_run[kind] for kind in counted)
     assert once - sum(of_run[f"{method} lock"] for method in ("GET", "LIST", "PUT")) <= 94
 
 

@@ -14,7 +14,7 @@ import pytest
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.locks.study_lock import StudyLock
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.vanished_folders import never_made_again
+from orchestrator.results.storage.local_files import never_made_again
 from podium.errors import StoreError
 from tests.orchestrator.ray_cluster import ROOT
 from tests.orchestrator.simulated import simulated_trial

@@ -26,6 +26,7 @@ def tries(*ends, **more):
     return tuple(
         Attempt(
             trial_id="t",
+            search="s",
             number=number,
             node="n",
             pid=1,

@@ -37,14 +37,11 @@ KINDS = {
     "provenance.json": ("interrupted", "provenance.json"),
     "trial": ("interrupted", "trials/*/*.parquet"),
     "ask": ("interrupted", "asks/*/000001.json"),
-    "attempt": ("interrupted", "attempts/*/1.json"),
+    "attempt": ("interrupted", "attempts/*/*-1.json"),
     "gathered asks": ("finished", "asks/*.json"),
     "gathered attempts": ("finished", "attempts/*.json"),
     "checkpoint": ("interrupted", "checkpoints/*/state.pt"),
-    "compacted": ("finished", "trials_segments/*.parquet"),
-    "manifest": ("finished", "compacted/manifest.json"),
-    "listing": ("finished", "trials_segments/*.trials.json"),
-    "counts": ("finished", "trials_segments/*.counts.json"),
+    "gathered trials": ("finished", "trials/*/*.gathered.parquet"),
     "model": ("finished", "models/*.safetensors"),
     "embeddings": ("finished", "embeddings/*.safetensors"),
 }
@@ -56,6 +53,7 @@ TRACES = {
     "attempt": "attempts/",
     "gathered asks": "000000.json",
     "gathered attempts": "attempts/",
+    "gathered trials": "must hold the 8 trials that runs completed",
 }
 # Nobody can say that there was a checkpoint; whose it is stands within, where only torch looks.
 UNTRACEABLE = {("checkpoint", "deleted"), ("checkpoint", "foreign")}
@@ -158,7 +156,7 @@ def test_a_run_on_a_damaged_file_refuses_it_by_name_or_is_unharmed(
 # What no number of a study depends on, or what is made again to the same bits.
 UNHARMED = {
     *("attempt", "gathered attempts", "checkpoint", "model", "embeddings"),
-    ("trial", "deleted"),
+    *(("trial", "deleted"), ("gathered trials", "deleted")),
 }
 
 
@@ -184,7 +182,7 @@ def bytes_of(paths: StudyPaths):
 def read_as(kind, paths, file):
     """What the reader of that kind makes of a file."""
     match kind:
-        case "trial" | "compacted":
+        case "trial" | "gathered trials":
             return Reader(paths.folder).trials().collect().rows()
         case "ask":
             return read_ask(paths, file)

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from orchestrator.results.records.asks import read_asks
-from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.gather_trials import gather_all
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.verify.verify_store import verify_store
 from podium.errors import PodiumError
@@ -20,15 +20,12 @@ FILES = {
     "number of runs": "runs.json",
     "trial": "trials/*/*.parquet",
     "ask": "asks/*/000001.json",
-    "attempt": "attempts/*/1.json",
+    "attempt": "attempts/*/*-1.json",
     "run": "runs/000001.json",
     "checkpoint": "checkpoints/*/state.pt",
 }
 KEPT = {
-    "compacted": "trials_segments/*.parquet",
-    "manifest": "compacted/manifest.json",
-    "listing": "trials_segments/*.trials.json",
-    "counts": "trials_segments/*.counts.json",
+    "gathered trials": "trials/*/*.gathered.parquet",
     "model": "models/*.safetensors",
     "embeddings": "embeddings/*.safetensors",
 }
@@ -40,7 +37,7 @@ NAMES = (
     *("trials/*/x\nNo problems.parquet", "attempts/*/x\nNo problems.json", "x\nNo problems/y"),
     *("asks/*/x\nNo problems.json", "models/x\nNo problems.0.safetensors", "runs/x\u202e.json"),
     *("embeddings/x\nNo problems.0.safetensors", "checkpoints/x\nNo problems/state.pt"),
-    *("compacted/x\nNo problems.parquet", "trials/search=x\nNo problems/t.parquet", "x\x1b[2J"),
+    *("trials/search=x\nNo problems/t.parquet", "x\x1b[2J"),
 )
 
 
@@ -63,9 +60,9 @@ def read_everything(paths):
     read_asks(paths)
 
 
-def refused_by_run_and_compact(paths, tmp_path):
+def refused_by_run_and_gathering(paths, tmp_path):
     before = sorted(path.relative_to(paths.folder) for path in paths.folder.rglob("*"))
-    for command in (lambda: run(tmp_path), lambda: compact(paths)):
+    for command in (lambda: run(tmp_path), lambda: gather_all(paths)):
         with pytest.raises(PodiumError) as refused:
             command()
         assert refused.value.exit_code == 2
@@ -105,7 +102,7 @@ def test_a_linked_folder_is_named_and_refused_before_anything_changes(
     folder.symlink_to(outside)
     before = sorted(outside.rglob("*"))
     assert f"{folder}: must be a file or a folder" in problems(paths.folder)
-    assert "is a symbolic link" in refused_by_run_and_compact(paths, tmp_path)
+    assert "is a symbolic link" in refused_by_run_and_gathering(paths, tmp_path)
     assert sorted(outside.rglob("*")) == before
     if not pattern.startswith("checkpoints/"):  # which only a run reads
         with pytest.raises(PodiumError, match="is a symbolic link"):
@@ -122,7 +119,7 @@ def test_every_link_is_named_at_any_depth(interrupted, tmp_path):
     found = problems(paths.folder)
     assert all(f"{link}: must be" in found for link in links)
     assert len(found.splitlines()) == len(links)
-    refused_by_run_and_compact(paths, tmp_path)
+    refused_by_run_and_gathering(paths, tmp_path)
 
 
 def test_the_folder_itself_may_be_a_link(interrupted, tmp_path):

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.results.records.attempts import read_attempt, write_attempt
+from orchestrator.results.records.attempts import read_attempt_file, write_attempt
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import read_checksummed
 from orchestrator.verify.verify_store import verify_store
@@ -17,7 +17,12 @@ from tests.orchestrator.damaged_stores import (
     problems,
     run,
 )
-from tests.orchestrator.results.store_rows import change_json, rewrite
+from tests.orchestrator.results.store_rows import (
+    change_json,
+    change_text,
+    rewrite,
+    rewrite_gathered,
+)
 
 # Rules of rows: a column, its new value, and what is told.
 
@@ -134,35 +139,26 @@ def test_an_ask_that_breaks_a_rule_is_named(interrupted, tmp_path, key):
 
 def test_a_suggestion_that_no_sampler_makes_is_named_by_a_replay(finished, tmp_path):
     paths = copy_of(finished, tmp_path)
-    study = read_checksummed(paths.store)
-    assert study is not None
-    paths.study.write_text(
-        "\n".join(
-            "seed: 99" if line.startswith("seed:") else line
-            for line in paths.study.read_text().splitlines()
-            if not line.startswith("#")
-        )
-    )
+    change_text(paths.study, "\nseed: ", "\nseed: 9")
     assert "its config is trial" in problems(paths.folder)
 
 
 def test_finals_of_another_config_than_the_best_are_named(tmp_path):
     run(tmp_path, replace(TINY, search=replace(TINY.search, trials=5)))
     paths = StudyPaths(tmp_path / TINY.name)
-    file = a_file(paths, "trials_segments/*.parquet")
+    file = a_file(paths, "trials/*/*.gathered.parquet")
     table = pq.ParquetFile(file).read()
     rows = table.to_pylist()
     for row in rows:
         row["is_winner"] = row["stage"] == "final" and not row["is_winner"]
-    rewrite(file, pa.Table.from_pylist(rows, schema=table.schema))
+    rewrite_gathered(file, pa.Table.from_pylist(rows, schema=table.schema))
     assert "the winner of its search is config" in problems(paths.folder)
 
 
 def test_more_trials_than_the_budget_are_named(finished, tmp_path):
     paths = copy_of(finished, tmp_path)
     change_json(a_file(paths, "runs/*.json"), trials_per_search=3)
-    text = paths.study.read_text().replace("trials: 5", "trials: 3").splitlines()
-    paths.study.write_text("\n".join(line for line in text if not line.startswith("#")))
+    change_text(paths.study, "trials: 5", "trials: 3")
     assert "no search may have more trials than its 3; it is 5" in problems(paths.folder)
 
 
@@ -189,8 +185,8 @@ def test_an_attempt_that_cannot_be_read_is_reported_once_and_not_as_a_gap_too(
     interrupted, tmp_path
 ):
     paths = copy_of(interrupted, tmp_path)
-    first = a_file(paths, "attempts/*/1.json")
-    attempt = read_attempt(paths, first.parent.name, 1)
+    first = a_file(paths, "attempts/*/*-1.json")
+    attempt = read_attempt_file(paths, first)
     write_attempt(paths, replace(attempt, number=2))
     first.write_bytes(first.read_bytes()[:-9])
     (found,) = verify_store(paths.folder).problems

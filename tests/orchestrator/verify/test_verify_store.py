@@ -1,17 +1,14 @@
 """What verify says of sound folders, of folders under way, and of every rule that is broken."""
 
-import json
 import os
 import re
 from dataclasses import replace
 
-import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.results.locks.study_lock import StudyLock
-from orchestrator.results.storage.checksummed_text import read_checksummed
-from orchestrator.results.trial_files.compaction import compact
-from orchestrator.results.trial_files.unfinished_compaction import mark_unfinished
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.gather_trials import gather_all, gather_search
 from orchestrator.study.study import FinalSettings
 from orchestrator.verify.verify_store import verify_store
 from podium.errors import LockHeldError, PodiumError
@@ -111,45 +108,39 @@ def test_what_is_under_way_is_a_note(interrupted, tmp_path):
     assert sorted(told) == [str(paths.folder / stray) for stray in strays]
 
 
-def test_a_compaction_meanwhile_gives_no_false_alarm(interrupted, tmp_path):
+def test_a_gathering_meanwhile_gives_no_false_alarm(interrupted, tmp_path):
     paths = copy_of(interrupted, tmp_path)
     lines = []
 
-    def compact_in_between(line):
+    def gather_in_between(line):
         lines.append(line)
         if len(lines) == 2:
-            compact(paths)
+            gather_all(paths)
 
-    found = verify_store(paths.folder, tell=compact_in_between)
+    found = verify_store(paths.folder, tell=gather_in_between)
     assert found.problems == []
     assert found.checked["trials"] == verify_store(interrupted.folder).checked["trials"]
 
 
-def test_what_a_killed_compaction_left_is_a_note(finished, tmp_path):
-    paths = copy_of(finished, tmp_path)
-    whole = a_file(paths, "trials_segments/*.parquet")
-    (paths.segments / "0123456789abcdef.parquet").write_bytes(whole.read_bytes())
+def test_what_a_killed_gathering_left_is_a_note(interrupted, tmp_path):
+    paths = copy_of(interrupted, tmp_path)
+    file = a_file(paths, "trials/*/*.parquet")
+    gather_search(paths, StudyPaths.search_of(file), [])
     assert problems(paths.folder) == ""
-    assert "left by a compaction that was killed" in notes(paths.folder)
-
-
-def test_an_unfinished_compaction_is_a_note(finished, tmp_path):
-    paths = copy_of(finished, tmp_path)
-    mark_unfinished(paths)
-    assert problems(paths.folder) == ""
-    assert "a compaction is unfinished" in notes(paths.folder)
+    assert "files hold rows that were gathered in others" in notes(paths.folder)
+    file.write_bytes(file.read_bytes()[:-9])
+    assert f"{file}: " in problems(paths.folder)
 
 
 def test_lost_rows_are_one_problem_and_few_notes(finished, tmp_path):
     paths = copy_of(finished, tmp_path)
-    whole = a_file(paths, "trials_segments/*.parquet")
+    whole = a_file(paths, "trials/*/*.gathered.parquet")
     whole.write_bytes(whole.read_bytes()[:1000])
     found = verify_store(paths.folder)
     assert len(found.problems) == 1
     told = notes(paths.folder)
-    assert "7 trials ended and have no row" in told
+    assert "6 trials ended and have no row" in told
     assert "2 files belong to trials that have no row" in told
-    assert "3 files belong to trials that have no row" in told
     assert len(found.notes) <= 6
 
 
@@ -157,18 +148,6 @@ def test_rows_that_a_copy_of_the_folder_lacks_are_named(interrupted, tmp_path):
     paths = copy_of(interrupted, tmp_path)
     a_file(paths, "trials/*/*.parquet").unlink()
     assert "runs completed: the folder was copied in part" in problems(paths.folder)
-
-
-def test_old_folders_without_hashes_are_read_with_a_note(interrupted, tmp_path):
-    paths = copy_of(interrupted, tmp_path)
-    for path in paths.folder.rglob("*.json"):
-        path.write_text(json.dumps(read_checksummed(path)))
-    for path in paths.trials.rglob("*.parquet"):
-        pq.write_table(pq.ParquetFile(path).read().replace_schema_metadata(None), path)
-    assert problems(paths.folder) == ""
-    assert "store.json is from before files held their own SHA-256" in notes(paths.folder)
-    assert "trial files are from before files held their own SHA-256" in notes(paths.folder)
-    assert not run(tmp_path).interrupted
 
 
 def test_two_runs_at_once_are_refused_and_verify_may_look_on(interrupted, tmp_path):

@@ -65,7 +65,7 @@ def test_a_checkpoint_comes_after_the_attempt_that_saves_it(paths, monkeypatch):
     known, real = [], checkpoint_files.save
 
     def save(paths, trial_id, state):
-        known.append(read_attempt(paths, trial_id, 1) is not None)
+        known.append(read_attempt(paths, "s0", trial_id, 1) is not None)
         real(paths, trial_id, state)
 
     monkeypatch.setattr(checkpoint_files, "save", save)

@@ -51,6 +51,7 @@ def job(paths, tmp_path, number, gpus):
     )
     return TrialJob(
         trial_id="t0",
+        search="s0",
         attempt=number,
         paths=paths,
         settings=settings,
@@ -78,11 +79,11 @@ def test_memory_that_runs_out_is_told_given_back_and_enough_for_the_trial_alone(
         assert ROOM_MB / 2 < crowded.peak_memory_mb <= ROOM_MB + 1
         assert crowded.device_memory_mb == pytest.approx(total_mb)
         assert torch.cuda.memory_allocated() == before
-        told = read_attempt(paths, "t0", 1)
+        told = read_attempt(paths, "s0", "t0", 1)
         assert (told.cause, told.peak_memory_mb) == ("out_of_memory", crowded.peak_memory_mb)
         assert told.device != "cpu"
         alone = last_word(worker, job(paths, tmp_path, 2, 1.0))
         assert (alone.state, alone.cause) == ("COMPLETE", None), alone.traceback
-        assert read_attempt(paths, "t0", 2).device_memory_mb == pytest.approx(total_mb)
+        assert read_attempt(paths, "s0", "t0", 2).device_memory_mb == pytest.approx(total_mb)
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0)

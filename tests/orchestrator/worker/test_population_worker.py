@@ -27,6 +27,7 @@ def jobs(tmp_path):
     return [
         TrialJob(
             trial_id=name,
+            search="s0",
             attempt=1,
             paths=paths,
             settings=replace(base, hyperparameters={"beta": beta}),
@@ -67,7 +68,7 @@ def test_every_member_reports_its_epochs_and_that_it_is_complete(worker, jobs):
         reports = [it for it in messages if isinstance(it, EpochReport)]
         for report, wanted in zip(reports, alone, strict=True):
             assert report.recall(1) == pytest.approx(wanted.recall(1), abs=0.03)
-        attempt = read_attempt(job.paths, trial_id, 1)
+        attempt = read_attempt(job.paths, "s0", trial_id, 1)
         assert (attempt.cause, attempt.reports, attempt.cpus) == ("complete", 2, 0.25)
 
 
@@ -103,7 +104,7 @@ def test_a_member_that_is_dropped_says_no_more_and_its_attempt_is_stopped(worker
         "c": 2,
         "d": 2,
     }
-    assert read_attempt(jobs[0].paths, "b", 1).cause == "stopped"
+    assert read_attempt(jobs[0].paths, "s0", "b", 1).cause == "stopped"
 
 
 def test_a_member_that_diverges_fails_alone(worker, jobs):
@@ -179,7 +180,9 @@ def test_a_population_that_is_stopped_leaves_attempts_that_were_stopped(worker, 
     worker.step()
     worker.stop()
     assert not worker.members
-    assert [read_attempt(job.paths, job.trial_id, 1).cause for job in jobs] == ["stopped"] * 4
+    assert [read_attempt(job.paths, "s0", job.trial_id, 1).cause for job in jobs] == [
+        "stopped"
+    ] * 4
 
 
 def is_odd(trial, odd):
@@ -205,7 +208,7 @@ def test_an_error_that_only_one_member_meets_is_its_own(worker, jobs, monkeypatc
         else:
             assert epochs_of(messages) == [(0, 1), (0, 2)]
             assert messages[-1].state == "COMPLETE"
-    sizes = {name: read_attempt(job.paths, name, 1).members for name, job in by_name(jobs)}
+    sizes = {name: read_attempt(job.paths, "s0", name, 1).members for name, job in by_name(jobs)}
     assert sizes.pop(odd) == 1
     assert sorted(sizes.values()) == [1, 2, 2]
 

@@ -51,6 +51,7 @@ def paths(tmp_path) -> StudyPaths:
 def job_in(paths, attempt=1, **changes) -> TrialJob:
     return TrialJob(
         trial_id="t0",
+        search="s0",
         attempt=attempt,
         paths=paths,
         settings=replace(SETTINGS, **changes),
@@ -82,16 +83,16 @@ def test_an_attempt_says_where_it_ran_what_it_occupied_and_how_far_it_came(paths
     worker = TrialWorker(simulated_trial)
     worker.start(job_in(paths))
     worker.step()
-    begun = read_attempt(paths, "t0", 1)
+    begun = read_attempt(paths, "s0", "t0", 1)
     assert (begun.node, begun.cpus, begun.gpus) == (platform.node(), 2.0, 0.25)
     assert (begun.cause, begun.reports, begun.ended_at) == (None, None, None)
     worker.step()
     worker.stop()
-    stopped = read_attempt(paths, "t0", 1)
+    stopped = read_attempt(paths, "s0", "t0", 1)
     assert (stopped.cause, stopped.reports) == ("stopped", 2)
     assert stopped.seconds >= 0
     *_, ended = run(worker, job_in(paths, attempt=2))
-    whole = read_attempt(paths, "t0", 2)
+    whole = read_attempt(paths, "s0", "t0", 2)
     assert (whole.cause, whole.reports) == ("complete", 3)
     assert ended.attempt == whole
 
@@ -108,7 +109,7 @@ def test_what_the_scheduler_would_have_to_look_for_is_told_once(paths):
     worker = TrialWorker(second_is_saved)
     worker.start(job_in(paths))
     first = worker.step()
-    assert first[:-1] == [Begun(read_attempt(paths, "t0", 1))]
+    assert first[:-1] == [Begun(read_attempt(paths, "s0", "t0", 1))]
     second, last = worker.step(), worker.step()
     assert [type(it) for it in second] == [Saved, EpochReport]
     assert [type(it) for it in last] == [EpochReport, Ended]
@@ -129,10 +130,10 @@ def test_a_worker_that_is_stopped_leaves_what_the_scheduler_wrote_of_its_attempt
     worker = TrialWorker(simulated_trial)
     worker.start(job_in(paths))
     worker.step()
-    judged = replace(read_attempt(paths, "t0", 1), cause="timeout", message="too long")
+    judged = replace(read_attempt(paths, "s0", "t0", 1), cause="timeout", message="too long")
     write_attempt(paths, judged)
     worker.stop()
-    assert read_attempt(paths, "t0", 1) == judged
+    assert read_attempt(paths, "s0", "t0", 1) == judged
 
 
 @pytest.mark.parametrize("damaged", [b"", b"\x00\x00\x00"])
@@ -146,7 +147,7 @@ def test_a_damaged_checkpoint_is_set_aside_and_told_and_the_trial_starts_from_sc
     assert reports_in(again) == reports_in(undamaged)
     assert again[-1].state == "COMPLETE"
     assert "its checkpoint was set aside: the checkpoint of 3 bytes is damaged" in again[-1].log
-    assert "set aside" in read_attempt(paths, "t0", 2).message
+    assert "set aside" in read_attempt(paths, "s0", "t0", 2).message
     kept = paths.checkpoint_folder("t0") / "unusable.pt"
     assert kept.read_bytes() == damaged
     assert checkpoint_files.load(paths, "t0") != damaged
@@ -200,7 +201,7 @@ def test_a_process_in_which_something_may_stay_is_not_used_again(paths, error, c
 
     *_, ended = run(TrialWorker(trial), job_in(paths))
     assert (ended.cause, ended.recycle) == (cause, recycles)
-    attempt = read_attempt(paths, "t0", 1)
+    attempt = read_attempt(paths, "s0", "t0", 1)
     assert (attempt.cause, attempt.reports) == (cause, 3)
     assert (attempt.peak_memory_mb or 0.0) == (ended.peak_memory_mb or 0.0)
     assert (ended.peak_memory_mb is not None) == ("memory" in cause)

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.gather_trials import gather_all
 from orchestrator.results.trial_files.reader import Reader
 from tests.analysis.protocol_store import write_protocol_store
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
@@ -81,10 +81,10 @@ def test_csv_has_one_row_a_protocol(protocols, protocol_store, slow):
         assert float(row["regret"]) == pytest.approx(expected)
 
 
-def test_a_compacted_store_gives_the_same_bytes(protocols, protocol_store, tmp_path):
+def test_a_gathered_store_gives_the_same_bytes(protocols, protocol_store, tmp_path):
     again = tmp_path / "crossed"
     shutil.copytree(protocol_store, again)
-    compact(StudyPaths(again))
+    gather_all(StudyPaths(again))
     assert protocols(protocol_store, "--json") == protocols(again, "--json")
     assert protocols(protocol_store) == protocols(again)
 

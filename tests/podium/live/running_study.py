@@ -47,6 +47,7 @@ def running(folder):
             paths,
             Attempt(
                 trial_id=RUNNING.trial_id,
+                search=RUNNING.search,
                 number=1,
                 node="node-a",
                 pid=1,

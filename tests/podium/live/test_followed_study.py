@@ -3,9 +3,8 @@
 import pytest
 
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.gather_trials import gather_all, withdraw_trials
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.results.trial_files.withdraw_trials import withdraw_trials
 from orchestrator.results_tools.study_status import study_status
 from podium.errors import CorruptFileError, UnreachableError
 from podium.live.followed_study import FollowedStudy
@@ -115,11 +114,11 @@ def test_a_wrong_control_file_is_told_and_changes_nothing(folder):
     assert followed.view().changes == ""
 
 
-def test_withdrawn_trials_vanish_and_compacted_ones_stay(folder):
+def test_withdrawn_trials_vanish_and_gathered_ones_stay(folder):
     followed = FollowedStudy(folder)
     before = followed.view()
-    compact(StudyPaths(folder))
-    assert not list(folder.glob("trials/*/*.parquet"))
+    gather_all(StudyPaths(folder))
+    assert all(".gathered." in path.name for path in folder.glob("trials/*/*.parquet"))
     assert counts_of(followed.view()) == counts_of(before)
     withdrawn = Reader(folder).trials().collect().row(0, named=True)
     withdraw_trials(StudyPaths(folder), {withdrawn["trial_id"]: withdrawn["search"]})

@@ -62,7 +62,6 @@ def test_a_study_is_planned_where_the_data_are_not(name, tmp_path):
     for options in ({}, {"root": str(tmp_path / "not here")}):
         facts = dataset_facts(settings_of(name, **options))
         assert counts(facts) == PUBLISHED[name]
-        assert not facts.has_own_size
         assert facts.description.endswith("as published")
 
 

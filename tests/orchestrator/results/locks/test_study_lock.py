@@ -1,28 +1,48 @@
+"""The lock of a study on a disk and in a bucket."""
+
 import json
 import os
 import signal
 import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
-from orchestrator.results.locks import local_lock
-from orchestrator.results.locks.local_lock import LocalLock
+from orchestrator.results.locks import study_lock as lock_module
 from orchestrator.results.locks.lock_owner import machine_id, process_start
-from orchestrator.results.locks.study_lock import StudyLock
+from orchestrator.results.locks.study_lock import LockFile, StudyLock, lock_file
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.file_guard import exclusive
+from orchestrator.results.storage.files import put, put_json, read_json, remove
+from orchestrator.results.storage.local_files import exclusive
+from orchestrator.results.storage.locations import parse_place
 from podium.errors import CorruptFileError, LockHeldError, StoreError
+from tests.object_store import proxied
 from tests.orchestrator.results.locking import held_by_another_process, race, wait_until
 
-BEAT = 0.02
-WATCH = 0.3
+BEAT = 0.05
+WATCH = 0.5
+FOREIGN = {"host": "far", "machine": "far away", "pid": 1, "token": "theirs"}
 
 
 @pytest.fixture
-def lock(paths, messages):
-    return StudyLock(paths, messages.append, heartbeat_seconds=BEAT, watch_seconds=WATCH)
+def messages():
+    """What a lock says, in order."""
+    return []
+
+
+@pytest.fixture(params=["disk", "bucket"])
+def paths(request, tmp_path):
+    """Paths of a results folder that is not there yet."""
+    if request.param == "disk":
+        return StudyPaths(tmp_path / "study")
+    return StudyPaths(request.getfixturevalue("bucket") / "study")
+
+
+@pytest.fixture
+def disk(tmp_path):
+    return StudyPaths(tmp_path / "study")
 
 
 @pytest.fixture
@@ -32,23 +52,32 @@ def other_run(paths):
         yield process
 
 
+def new_lock(paths, messages, beat=BEAT, watch=WATCH):
+    return StudyLock(paths, messages.append, heartbeat_seconds=beat, watch_seconds=watch)
+
+
 def owner(paths):
-    return json.loads(paths.lock.read_text())
+    return read_json(paths.lock)
 
 
 def edit(paths, **changes):
     """Replace values in the lock file, as another machine would: whole."""
-    temporary = paths.lock.with_suffix(".edited")
-    temporary.write_text(json.dumps({**owner(paths), **changes}))
-    temporary.replace(paths.lock)
+    put_json(paths.lock, {**owner(paths), **changes})
+
+
+def leave_foreign_lock(paths, **changes):
+    """A lock of another machine, as a run there would write it."""
+    with new_lock(paths, []):
+        values = owner(paths)
+    put_json(paths.lock, {**values, **FOREIGN, **changes})
 
 
 def heartbeat_threads():
     return [thread for thread in threading.enumerate() if thread.name == "study-lock"]
 
 
-def test_the_lock_names_its_owner_while_held_and_is_gone_afterwards(paths, lock, messages):
-    with lock:
+def test_the_lock_names_its_owner_while_held_and_is_free_afterwards(paths, messages):
+    with new_lock(paths, messages) as lock:
         found = owner(paths)
         assert found["pid"] == os.getpid()
         assert found["process_start"] == process_start(os.getpid())
@@ -56,85 +85,88 @@ def test_the_lock_names_its_owner_while_held_and_is_gone_afterwards(paths, lock,
         assert owner(paths)["token"] == found["token"]
         lock.raise_if_lost()
         assert len(heartbeat_threads()) == 1
-    assert not paths.lock.exists()
+    assert lock_file(paths).look() is None
+    assert not isinstance(paths.lock, Path) or not paths.lock.exists()
     assert heartbeat_threads() == []
+    with new_lock(paths, messages):
+        assert owner(paths)["token"] != found["token"]
     assert messages == []
 
 
-def test_an_exception_frees_the_lock_too(paths, lock):
+def test_an_exception_frees_the_lock_too(paths, messages):
     def fail():
-        with lock:
+        with new_lock(paths, messages):
             raise KeyError("stop")
 
     with pytest.raises(KeyError, match="stop"):
         fail()
-    assert not paths.lock.exists()
+    assert lock_file(paths).look() is None
     assert heartbeat_threads() == []
 
 
-def test_a_second_run_is_refused_and_learns_the_owner_of_the_lock(
-    paths, lock, messages, other_run
-):
+def test_a_second_run_is_refused_and_learns_the_owner_of_the_lock(paths, messages, other_run):
     before = owner(paths)["token"]
-    message = rf"study is locked: process {other_run.pid} on .+ is running this study"
-    with pytest.raises(LockHeldError, match=message), lock:
+    message = rf"study(\?.*)? is locked: process {other_run.pid} on .+ is running this study"
+    with pytest.raises(LockHeldError, match=message), new_lock(paths, messages):
         raise AssertionError("two runs at once")
+    other_run.send_signal(signal.SIGSTOP)
+    with pytest.raises(LockHeldError, match=message), new_lock(paths, messages):
+        raise AssertionError("a stopped owner is still the owner")
     assert owner(paths)["token"] == before
     assert heartbeat_threads() == []
     assert messages == []
 
 
-def test_a_second_lock_in_the_same_process_is_refused_too(paths, lock):
-    second = StudyLock(paths, print)
-    with lock, pytest.raises(LockHeldError, match=f"process {os.getpid()} on"), second:
+def test_a_second_lock_in_the_same_process_is_refused_too(paths, messages):
+    second = new_lock(paths, messages)
+    with (
+        new_lock(paths, messages),
+        pytest.raises(LockHeldError, match=f"process {os.getpid()} on"),
+        second,
+    ):
         raise AssertionError("two locks at once")
 
 
-def test_a_stopped_owner_on_this_machine_is_still_the_owner(lock, messages, other_run):
-    other_run.send_signal(signal.SIGSTOP)
-    with pytest.raises(LockHeldError, match=f"process {other_run.pid} on"), lock:
-        raise AssertionError("two runs at once")
-    assert messages == []
-
-
-def test_a_killed_owner_on_this_machine_is_replaced_without_waiting(
-    paths, lock, messages, other_run
-):
+def test_a_killed_owner_on_this_machine_is_replaced_without_waiting(paths, messages, other_run):
     other_run.kill()  # and not reaped: its id is still taken
     wait_until(lambda: process_start(other_run.pid) is None)
-    with lock:
+    with new_lock(paths, messages):
         assert owner(paths)["pid"] == os.getpid()
     assert messages == []  # nothing was watched
 
 
-def test_a_process_that_only_has_the_same_id_is_not_the_owner(paths, lock, messages, other_run):
+def test_the_lock_deletes_what_its_owner_left_that_was_killed_while_it_wrote(disk, messages):
+    leave_foreign_lock(disk, machine=machine_id(), process_start="dead")
+    left = disk.lock.with_name(".lock.json.0123.tmp")
+    other = disk.lock.with_name(".runs.json.0123.tmp")
+    for path in (left, other):
+        path.touch()
+    with new_lock(disk, messages):
+        assert not left.exists()
+        assert other.exists()
+
+
+def test_a_process_that_only_has_the_same_id_is_not_the_owner(paths, messages, other_run):
     other_run.send_signal(signal.SIGSTOP)
     edit(paths, process_start="12")
-    with lock:
+    with new_lock(paths, messages):
         assert owner(paths)["pid"] == os.getpid()
     assert messages == []
 
 
-def stale_foreign_lock(paths, lock):
-    with lock:
-        text = paths.lock.read_text()
-    paths.lock.write_text(text)
-    edit(paths, host="far", machine="far away", pid=1, token="theirs")
-
-
 def test_a_lock_of_another_machine_that_does_not_move_is_taken_over(paths, messages):
-    stale_foreign_lock(paths, StudyLock(paths, print))
-    with StudyLock(paths, messages.append, heartbeat_seconds=BEAT, watch_seconds=WATCH) as lock:
+    leave_foreign_lock(paths)
+    with new_lock(paths, messages) as lock:
         assert owner(paths)["host"] != "far"
         lock.raise_if_lost()
     (message,) = messages
     assert (
-        "belongs to process 1 on far, which cannot be seen from here; checking for 0.3" in message
+        "belongs to process 1 on far, which cannot be seen from here; checking for 0.5" in message
     )
 
 
 def test_a_lock_of_another_machine_that_moves_is_refused(paths, messages):
-    stale_foreign_lock(paths, StudyLock(paths, print))
+    leave_foreign_lock(paths)
     stop = threading.Event()
 
     def beat():
@@ -144,8 +176,10 @@ def test_a_lock_of_another_machine_that_moves_is_refused(paths, messages):
     thread = threading.Thread(target=beat)
     thread.start()
     try:
-        lock = StudyLock(paths, messages.append, watch_seconds=30.0)
-        with pytest.raises(LockHeldError, match="process 1 on far is running this study"), lock:
+        with (
+            pytest.raises(LockHeldError, match="process 1 on far is running this study"),
+            new_lock(paths, messages, watch=30.0),
+        ):
             raise AssertionError("two runs at once")
     finally:
         stop.set()
@@ -154,69 +188,111 @@ def test_a_lock_of_another_machine_that_moves_is_refused(paths, messages):
 
 
 def test_a_lock_of_another_machine_that_is_freed_while_watched_is_taken(paths, messages):
-    stale_foreign_lock(paths, StudyLock(paths, print))
-    threading.Timer(BEAT, paths.lock.unlink).start()
-    with StudyLock(paths, messages.append, watch_seconds=30.0):
+    leave_foreign_lock(paths)
+
+    def free():
+        if isinstance(paths.lock, Path):
+            remove(paths.lock)
+        else:
+            put_json(paths.lock, {"is_free": True})
+
+    threading.Timer(BEAT, free).start()
+    with new_lock(paths, messages, watch=30.0):
         assert owner(paths)["pid"] == os.getpid()
 
 
-def test_of_many_runs_that_find_a_dead_owner_one_gets_the_lock(paths, other_run):
-    other_run.kill()
-    other_run.wait()
+def test_of_many_runs_that_find_a_dead_owner_one_gets_the_lock(paths):
+    leave_foreign_lock(paths, machine=machine_id(), pid=os.getpid(), process_start="dead")
     assert len(race(paths)) == 1
 
 
-def test_a_start_while_another_run_is_at_the_lock_waits_and_is_then_refused(
-    paths, lock, monkeypatch
+def test_a_run_that_is_overtaken_between_its_look_and_its_write_is_refused(
+    paths, messages, monkeypatch
 ):
-    monkeypatch.setattr(local_lock, "_GUARD_LIMIT_SECONDS", 3 * BEAT)
-    with (
-        exclusive(paths.lock_guard, limit_seconds=0),
-        pytest.raises(LockHeldError, match="is being locked by another run; try again"),
-        lock,
-    ):
-        raise AssertionError("two runs at the lock")
-    assert not paths.lock.exists()
+    leave_foreign_lock(paths, machine=machine_id(), process_start="dead")
+    real, overtaken = lock_module.is_dead, []
+
+    def late(found):
+        if not overtaken and not isinstance(paths.lock, Path):  # a guard excludes it on a disk
+            edit(paths, **FOREIGN, process_start="alive")
+            overtaken.append(found)
+        return real(found)
+
+    monkeypatch.setattr(lock_module, "is_dead", late)
+    if isinstance(paths.lock, Path):
+        monkeypatch.setattr(lock_module, "_GUARD_LIMIT_SECONDS", 3 * BEAT)
+        with (
+            exclusive(paths.lock_guard, limit_seconds=0),
+            pytest.raises(LockHeldError, match="is being locked by another run; try again"),
+            new_lock(paths, messages),
+        ):
+            raise AssertionError("two runs at the lock")
+        assert owner(paths)["token"] == "theirs"
+        return
+    refused = lock_file(paths).take(lock_module.LockOwner(**owner(paths) | {"token": "x"}), None)
+    assert refused.machine == "far away"
+    assert len(overtaken) == 1
+    assert owner(paths)["token"] == "theirs"
 
 
-def test_an_owner_learns_that_another_run_took_its_lock_and_leaves_it_alone(paths, lock, messages):
-    with lock:
+def test_a_heartbeat_goes_on_while_another_process_reads_the_lock(disk, messages):
+    with new_lock(disk, messages, beat=1000.0) as lock:
+        before = disk.lock.read_bytes()
+        with exclusive(disk.lock_guard, limit_seconds=0):
+            lock._raise_counter()
+        assert disk.lock.read_bytes() == before
+        lock.raise_if_lost()
+    assert messages == []
+
+
+def test_a_thawed_owner_neither_frees_nor_writes_the_lock_of_another(paths, messages):
+    with new_lock(paths, messages, beat=1000.0) as lock:
+        edit(paths, **FOREIGN)
+        foreign = owner(paths)
+        lock._raise_counter()
+    assert owner(paths) == foreign
+
+
+def test_an_owner_learns_that_another_run_took_its_lock_and_leaves_it_alone(paths, messages):
+    with new_lock(paths, messages) as lock:
         edit(paths, host="far", pid=7, token="theirs")
         wait_until(lambda: messages)
-        with pytest.raises(LockHeldError, match=r"lost the lock of .*/study to process 7 on far"):
+        with pytest.raises(
+            LockHeldError, match=r"lost the lock of .*/study.* to process 7 on far"
+        ):
             lock.raise_if_lost()
         wait_until(lambda: not heartbeat_threads())
     assert owner(paths)["token"] == "theirs"
     assert len(messages) == 1
 
 
-def test_an_owner_learns_that_its_lock_was_deleted(paths, lock, messages):
-    with lock:
-        paths.lock.unlink()
+def test_an_owner_learns_that_its_lock_was_deleted(paths, messages):
+    with new_lock(paths, messages) as lock:
+        remove(paths.lock)
         wait_until(lambda: messages)
-        with pytest.raises(LockHeldError, match=r"lock\.json was deleted"):
+        with pytest.raises(LockHeldError, match=r"lock\.json.* was deleted"):
             lock.raise_if_lost()
-    assert not paths.lock.exists()
+    assert lock_file(paths).look() is None
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="swaps two names as only Linux can")
-def test_a_heartbeat_that_cannot_be_written_is_reported_once_and_continues(paths, lock, messages):
-    with lock:
-        kept = paths.lock.with_suffix(".kept")
-        os.link(paths.lock, kept)
-        (paths.folder / "in_the_way").mkdir()
-        _exchange(paths.lock, paths.folder / "in_the_way")
+def test_a_heartbeat_that_cannot_be_written_is_reported_once_and_continues(disk, messages):
+    with new_lock(disk, messages) as lock:
+        kept = disk.lock.with_suffix(".kept")
+        os.link(disk.lock, kept)
+        (disk.folder / "in_the_way").mkdir()
+        _exchange(disk.lock, disk.folder / "in_the_way")
         wait_until(lambda: messages)
         time.sleep(5 * BEAT)
         assert len(messages) == 1
-        assert f"heartbeat of the study's lock fails: {paths.lock} is a folder" in messages[0]
-        _exchange(paths.lock, paths.folder / "in_the_way")
+        assert f"heartbeat of the study's lock fails: {disk.lock} is a folder" in messages[0]
+        _exchange(disk.lock, disk.folder / "in_the_way")
         wait_until(lambda: len(messages) == 2)
         assert messages[1] == "the heartbeat of the study's lock is written again"
         lock.raise_if_lost()
-        before = owner(paths)["heartbeat"]
-        wait_until(lambda: owner(paths)["heartbeat"] > before)
-    assert not paths.lock.exists()
+        before = owner(disk)["heartbeat"]
+        wait_until(lambda: owner(disk)["heartbeat"] > before)
+    assert not disk.lock.exists()
 
 
 def _exchange(some, other):
@@ -232,15 +308,47 @@ def _exchange(some, other):
     assert not failed, os.strerror(ctypes.get_errno())
 
 
+def test_a_heartbeat_that_a_store_does_not_take_is_reported_once_and_continues(
+    s3_service, messages
+):
+    with proxied(s3_service) as (proxy, bucket):
+        paths = StudyPaths(bucket / "study")
+        with new_lock(paths, messages) as lock:
+            proxy.fault = lambda method, path: "reset" if method == "PUT" else None
+            wait_until(lambda: messages)
+            time.sleep(5 * BEAT)
+            (failing,) = messages
+            assert "heartbeat of the study's lock fails: cannot write s3://" in failing
+            proxy.fault = lambda method, path: None
+            wait_until(lambda: len(messages) == 2)
+            assert messages[1] == "the heartbeat of the study's lock is written again"
+            lock.raise_if_lost()
+        assert lock_file(paths).look() is None
+
+
 @pytest.mark.parametrize(
-    ("text", "message"), [("{", "is not valid JSON"), ("{}", "is not a lock")]
+    ("text", "message"),
+    [
+        ("{", "is not valid JSON"),
+        ("", "is not valid JSON"),
+        ("{}", "is not a lock: it must hold .*; delete it if no run"),
+        ('{"heartbeat": "x"}', "is not a lock"),
+        ('{"is_free": false}', "is not a lock"),
+        ({"heartbeat": "x"}, "is not a lock"),
+        ({"pid": "x"}, "is not a lock"),
+        ({"pid": -7}, "is not a lock"),
+    ],
 )
-def test_a_damaged_lock_is_named_and_not_taken(paths, lock, text, message):
-    paths.folder.mkdir()
-    paths.lock.write_text(text)
-    with pytest.raises(CorruptFileError, match=rf"lock\.json {message}"), lock:
+def test_a_damaged_lock_is_named_and_not_taken(paths, messages, text, message):
+    if isinstance(text, dict):
+        leave_foreign_lock(paths, **text)
+        text = json.dumps(owner(paths))
+    put(paths.lock, text.encode())
+    with (
+        pytest.raises(CorruptFileError, match=rf"lock\.json.* {message}"),
+        new_lock(paths, messages),
+    ):
         raise AssertionError("took a damaged lock")
-    assert paths.lock.read_text() == text
 
 
 def test_a_folder_that_cannot_be_written_is_a_store_error(tmp_path):
@@ -252,34 +360,48 @@ def test_a_folder_that_cannot_be_written_is_a_store_error(tmp_path):
         raise AssertionError("locked nothing")
 
 
-def test_processes_are_distinguished_by_when_they_started(other_run):
-    assert process_start(os.getpid()) == process_start(os.getpid()) is not None
-    assert process_start(other_run.pid) != process_start(os.getpid())
-    other_run.kill()
-    other_run.wait()
-    assert process_start(other_run.pid) is None
+def test_a_store_that_cannot_be_reached_is_a_store_error(s3_service):
+    paths = StudyPaths(parse_place(f"s3://absent/x?scheme=http&endpoint_override={s3_service}"))
+    with pytest.raises(StoreError, match="there is no such bucket"), StudyLock(paths, print):
+        raise AssertionError("locked nothing")
+
+
+def test_a_run_that_ends_because_the_store_is_away_ends_at_once(s3_service, messages):
+    with proxied(s3_service) as (proxy, bucket):
+        started = time.monotonic()
+        with (  # noqa: PT012
+            pytest.raises(StoreError, match="of the run"),
+            new_lock(StudyPaths(bucket / "study"), messages),
+        ):
+            proxy.fault = lambda method, path: "reset"
+            raise StoreError("of the run")
+        assert time.monotonic() - started < 30
+
+
+def test_processes_are_distinguished_by_when_they_started(disk):
+    with held_by_another_process(disk.folder) as process:
+        assert process_start(os.getpid()) == process_start(os.getpid()) is not None
+        assert process_start(process.pid) != process_start(os.getpid())
+        process.kill()
+        process.wait()
+        assert process_start(process.pid) is None
     assert machine_id() == machine_id()
 
 
-def test_a_run_that_was_stopped_for_long_asks_before_it_writes(tmp_path):
-    paths = StudyPaths(tmp_path / "study")
-
-    def owner():
-        return json.loads(paths.lock.read_text())
-
-    with StudyLock(paths, print, heartbeat_seconds=1000.0, watch_seconds=0.4) as lock:
+def test_a_run_that_was_stopped_for_long_asks_before_it_writes(paths, messages):
+    with new_lock(paths, messages, beat=1000.0, watch=0.8) as lock:
         lock.raise_if_lost()  # young enough to be believed
-        assert owner()["heartbeat"] == 0
-        time.sleep(0.3)  # as SIGSTOP: no heartbeat meanwhile
+        assert owner(paths)["heartbeat"] == 0
+        time.sleep(0.5)  # as SIGSTOP: no heartbeat meanwhile
         lock.raise_if_lost()
-        assert owner()["heartbeat"] == 1
-        time.sleep(0.3)
-        paths.lock.write_text(json.dumps({**owner(), "host": "far", "pid": 7, "token": "x"}))
+        assert owner(paths)["heartbeat"] == 1  # it asked, and was seen to live
+        time.sleep(0.5)
+        edit(paths, host="far", pid=7, token="x")
         with pytest.raises(LockHeldError, match=r"lost the lock of .* to process 7 on far"):
             lock.raise_if_lost()
 
 
-class AwayForLong(LocalLock):
+class AwayForLong(LockFile):
     """The second look waits until the store is back, and the owner beats a moment after that."""
 
     def __init__(self, paths, seconds, owner_beats):
@@ -294,19 +416,11 @@ class AwayForLong(LocalLock):
         return super().look()
 
 
-def test_a_store_that_is_away_while_a_lock_is_watched_does_not_make_its_owner_dead(tmp_path):
-    paths = StudyPaths(tmp_path / "study")
-    with StudyLock(paths, print):
-        owner = json.loads(paths.lock.read_text())
-    owner |= {"host": "far", "machine": "far away", "pid": 7, "token": "theirs"}
-    paths.lock.write_text(json.dumps(owner))
-
-    def beat():
-        whole = tmp_path / "whole"  # a reader sees all of it or nothing, as of an owner
-        whole.write_text(json.dumps(owner | {"heartbeat": 1}))
-        whole.replace(paths.lock)
-
-    lock = StudyLock(paths, print, watch_seconds=0.5)
-    lock._file = AwayForLong(paths, 0.6, beat)
+def test_a_store_that_is_away_while_a_lock_is_watched_does_not_make_its_owner_dead(
+    paths, messages
+):
+    leave_foreign_lock(paths, pid=7)
+    lock = new_lock(paths, messages)
+    lock._file = AwayForLong(paths, 0.6, lambda: edit(paths, heartbeat=1))
     with pytest.raises(LockHeldError, match="process 7 on far is running this study"), lock:
         raise AssertionError("two runs at once")

@@ -1,32 +1,33 @@
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
 import pytest
+from pydantic.dataclasses import dataclass
 
-from orchestrator.results.records.json_records import FileName, RecordKind
+from orchestrator.results.records.json_records import (
+    STRICT,
+    Amount,
+    Count,
+    FileName,
+    RecordKind,
+    Time,
+)
 from orchestrator.results.records.store_paths import StudyPaths
 from podium.errors import CorruptFileError
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT)
 class Thing:
     text: str
     file: FileName
-    count: int
-    amount: float
-    time: datetime
+    count: Count
+    amount: Amount
+    time: Time
     choice: Literal["a", "b"]
-    maybe: int | None = None
+    maybe: Count | None = None
 
 
-KIND = RecordKind(
-    make=Thing,
-    name="thing",
-    plural="things",
-    title="thing {0.text}",
-    place=lambda paths, it: paths.folder / it.file,
-)
+KIND = RecordKind(Thing, "thing", "things", lambda paths, it: paths.folder / it.file)
 VALUES = {
     "text": "a\nb",
     "file": "s:1+a@b-c.d",
@@ -60,7 +61,7 @@ def parsed(paths, values, kind=KIND):
     ("name", "value"), [(name, value) for name, given in WRONG.items() for value in given]
 )
 def test_a_value_of_another_type_is_refused_by_name(paths, name, value):
-    with pytest.raises(CorruptFileError, match=f" is no thing: {name} must be ") as refused:
+    with pytest.raises(CorruptFileError, match=f" is no thing: {name}: ") as refused:
         parsed(paths, {**VALUES, name: value})
     assert len(str(refused.value).partition(" is no thing: ")[2]) < 150
 
@@ -79,16 +80,20 @@ def test_right_values_come_back_and_are_written_as_they_were(paths):
 
 
 def test_every_field_must_be_there_and_no_other(paths):
-    values = {name: value for name, value in VALUES.items() if name != "maybe"}
-    for wrong in (values, {}, {**VALUES, "more": 1}):
-        with pytest.raises(
-            CorruptFileError, match="it must hold amount, choice, count, file, maybe"
-        ):
+    without = {name: value for name, value in VALUES.items() if name != "count"}
+    for wrong, message in (
+        (without, "count: Field required"),
+        ({}, "text: Field required"),
+        ({**VALUES, "more": 1}, "more: Unexpected keyword argument"),
+    ):
+        with pytest.raises(CorruptFileError, match=f"is no thing: {message}"):
             parsed(paths, wrong)
 
 
 def test_a_file_that_vanished_or_is_called_otherwise_is_named(paths):
     with pytest.raises(CorruptFileError, match="vanished while it was read; things are never"):
         parsed(paths, None)
-    with pytest.raises(CorruptFileError, match="holds thing a\nb, which does not match its name"):
+    with pytest.raises(
+        CorruptFileError, match="holds the thing of study/other, which does not match its name"
+    ):
         parsed(paths, {**VALUES, "file": "other"})

@@ -22,12 +22,12 @@ from orchestrator.results.records.asks import Ask, read_asks, write_ask
 from orchestrator.results.records.attempts import Attempt, read_attempts, write_attempt
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage import local_copies, transient_errors
-from orchestrator.results.storage.files import exists, list_names, put, read_bytes
+from orchestrator.results.storage.files import list_below, put, read_bytes
 from orchestrator.results.storage.object_store import ObjectStore
 from orchestrator.results.trial_files.commit_trials import commit_trial
-from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.gather_trials import gather_all
 from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.results.trial_files.parquet_file import has_checksum
+from orchestrator.results.trial_files.parquet_file import check_bytes
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError, PodiumError
 from tests.object_store import KEY, SECRET, proxied
@@ -47,16 +47,20 @@ def test_a_store_reads_as_the_same_store_on_a_disk(folder, tmp_path):
     remote, local = extended_store(folder), extended_store(tmp_path)
     assert_same_frames(rows_of(remote), rows_of(local))
     assert check_store(remote) == TRIALS
-    assert compact(remote) == compact(local)
+    gather_all(remote)
+    gather_all(local)
     assert_same_frames(rows_of(remote), rows_of(local))
-    assert compact(remote) == 0
-    assert list_names(remote.segments, "") == list_names(local.segments, "")
+    assert names(remote) == names(local)
 
 
-def test_the_first_commit_wins_also_over_a_compaction(folder):
+def names(store):
+    return [f"{it.parent.name}/{it.name}" for it in list_below(store.trials, "")]
+
+
+def test_the_first_commit_wins_also_over_a_gathered_row(folder):
     store = commit(new_store(folder), row(0, objective=0.5))
     assert not commit_trial(store, SCHEMA, row(0, objective=0.9))
-    compact(store)
+    gather_all(store)
     assert not commit_trial(store, SCHEMA, row(0, objective=0.9))
     assert Reader(store.folder).trials().collect()["objective"].to_list() == [0.5]
     assert check_store(store) == 1
@@ -114,6 +118,7 @@ def test_asks_attempts_checkpoints_and_weights_come_back(folder):
 def attempt(trial_id, number):
     return Attempt(
         trial_id=trial_id,
+        search="s0",
         number=number,
         node="n",
         pid=1,
@@ -142,7 +147,7 @@ def test_a_flipped_bit_is_reported_with_its_place_in_the_store(folder):
     content[len(content) // 2] ^= 1
     put(place, bytes(content))
     with pytest.raises(CorruptFileError, match=r"://.*t000\.parquet\S* is damaged: its"):
-        has_checksum(place)
+        check_bytes(place)
 
 
 def test_a_place_without_results_is_no_results_folder(folder):
@@ -168,12 +173,12 @@ def test_what_was_read_once_is_not_fetched_again(s3_service):
         assert len(proxy.requests) < 20
 
 
-def test_a_process_compacts_what_it_committed_without_fetching_it(s3_service):
+def test_a_process_gathers_what_it_committed_without_fetching_it(s3_service):
     with proxied(s3_service) as (proxy, bucket):
         store = new_store(bucket)
         assert all(commit_trial(store, SCHEMA, row(index)) for index in range(6))
         before = Reader(store.folder).trials().collect()
-        assert compact(store) == 6
+        gather_all(store)
         assert fetched(proxy) == []
         assert check_store(store) == 6
         assert_frame_equal(Reader(store.folder).trials().collect(), before)
@@ -225,11 +230,11 @@ class Requests:
 
 
 def killed_at(store, die_at, monkeypatch):
-    """Compact a store, ended before its request of that number; whether it was ended."""
+    """Gather all rows, ended before its request of that number; whether it was ended."""
     with monkeypatch.context() as patch:
         Requests(patch, die_at=die_at)
         try:
-            compact(store)
+            gather_all(store)
         except Killed:
             return True
         return False
@@ -238,16 +243,15 @@ def killed_at(store, die_at, monkeypatch):
 def check_killed(store, before, monkeypatch, die_at):
     was_killed = killed_at(store, die_at, monkeypatch)
     assert_frame_equal(Reader(store.folder).scores().collect(), before["scores"])
-    compact(store)
+    gather_all(store)
     assert check_store(store) == TRIALS
     assert_frame_equal(Reader(store.folder).trials().collect(), before["trials"])
-    assert list_names(store.trials, "") == []
-    assert len(list_names(store.segments, ".parquet")) == 1
+    assert len(names(store)) == 2, "one file of each search"
     return was_killed
 
 
 @pytest.mark.parametrize("every", [4, *soak(1)])
-def test_killed_at_any_request_nothing_is_lost_and_the_next_compaction_finishes(
+def test_killed_at_any_request_nothing_is_lost_and_the_next_gathering_finishes(
     memory_bucket, monkeypatch, every
 ):
     for die_at in range(1, 200, every):
@@ -263,7 +267,7 @@ def test_killed_at_any_request_to_s3_nothing_is_lost(bucket, monkeypatch):
     before = rows_of(whole)
     with monkeypatch.context() as patch:
         requests = Requests(patch)
-        compact(whole)
+        gather_all(whole)
     for die_at in random.Random(3).sample(range(1, requests.count), 3):
         store = extended_store(bucket / str(die_at))
         assert check_killed(store, before, monkeypatch, die_at)
@@ -278,63 +282,36 @@ def test_readers_see_the_same_rows_between_any_two_requests(bucket, monkeypatch)
 
     with monkeypatch.context() as patch:
         requests = Requests(patch, between=look)
-        compact(store)
+        gather_all(store)
     assert requests.count > 15
 
 
-def ids_by_polars(store, service):
-    """Trials of every Parquet file in the bucket; None if the mark is in the way."""
+def test_plain_polars_counts_each_trial_once_between_any_two_requests(
+    bucket, s3_service, monkeypatch
+):
+    store = commit(new_store(bucket), *(row(index) for index in range(3)))
+    gather_all(store)
+    commit(store, *(row(index) for index in range(3, 6)))
     options = {
-        "aws_endpoint_url": f"http://{service}",
+        "aws_endpoint_url": f"http://{s3_service}",
         "aws_access_key_id": KEY,
         "aws_secret_access_key": SECRET,
         "aws_region": "us-east-1",
         "aws_allow_http": "true",
     }
-    pattern = f"s3://{store.folder.authority}/{store.folder.key}/**/*.parquet"
-    if exists(store.unfinished_compaction):
-        with pytest.raises(pl.exceptions.DuplicateError, match=store.unfinished_compaction.name):
-            pl.read_parquet(pattern, storage_options=options)
-        return None
-    return sorted(pl.read_parquet(pattern, storage_options=options)["trial_id"])
+    pattern = f"s3://{store.folder.authority}/{store.folder.key}/trials/**/*.parquet"
 
+    def look():
+        rows = pl.scan_parquet(pattern, storage_options=options).unique("trial_id")
+        assert rows.collect()["trial_id"].sort().to_list() == [f"t00{it}" for it in range(6)]
 
-def half_compacted(folder):
-    store = commit(new_store(folder), *(row(index) for index in range(3)))
-    compact(store)
-    return commit(store, *(row(index) for index in range(3, 6)))
-
-
-def test_plain_polars_counts_once_or_says_why_between_any_two_requests(
-    bucket, s3_service, monkeypatch
-):
-    store, found = half_compacted(bucket), []
     with monkeypatch.context() as patch:
-        Requests(patch, between=lambda: found.append(ids_by_polars(store, s3_service)))
-        compact(store)
-    trials = [f"t00{index}" for index in range(6)]
-    assert [ids for ids in found if ids not in (trials, None)] == []
-    assert None in found
-    assert ids_by_polars(store, s3_service) == trials
+        Requests(patch, between=look)
+        gather_all(store)
+    look()
 
 
-@pytest.mark.parametrize("every", [4, *soak(1)])
-def test_plain_polars_counts_once_or_says_why_after_a_kill_at_any_request(
-    bucket, s3_service, monkeypatch, every
-):
-    trials, found = [f"t00{index}" for index in range(6)], []
-    for die_at in range(1, 200, every):
-        store = half_compacted(bucket / str(die_at))
-        if not killed_at(store, die_at, monkeypatch):
-            break
-        found.append(ids_by_polars(store, s3_service))
-        assert found[-1] in (trials, None)
-        compact(store)
-        assert ids_by_polars(store, s3_service) == trials
-    assert None in found
-
-
-def test_a_store_that_is_away_during_a_compaction_costs_only_time(s3_service, monkeypatch):
+def test_a_store_that_is_away_while_rows_are_gathered_costs_only_time(s3_service, monkeypatch):
     monkeypatch.setattr(transient_errors, "_FIRST_PAUSE_SECONDS", 0.02)
     with proxied(s3_service) as (proxy, bucket):
         store = extended_store(bucket)
@@ -348,7 +325,7 @@ def test_a_store_that_is_away_during_a_compaction_costs_only_time(s3_service, mo
             return "reset" if away and time.monotonic() < away[-1] + pause else None
 
         proxy.fault = fault
-        compact(store)
+        gather_all(store)
         proxy.fault = lambda method, path: None
         assert len(away) > 2
         assert_same_frames(rows_of(store), before)

@@ -1,9 +1,8 @@
-import itertools
 from pathlib import Path
 
 import pytest
 
-from orchestrator.results.records.store_paths import StudyPaths, are_file_names, is_file_name
+from orchestrator.results.records.store_paths import StudyPaths
 from podium.errors import StoreError
 
 PATHS = StudyPaths(Path("results/thesis"))
@@ -16,13 +15,14 @@ def test_every_file_has_its_place():
         PATHS.provenance: "provenance.json",
         PATHS.store: "store.json",
         PATHS.lock: "lock.json",
-        PATHS.lock_generations: "lock",
         PATHS.report: "report.html",
         PATHS.trial(SEARCH, "ab12"): f"trials/search={SEARCH}/ab12.parquet",
         PATHS.ask(SEARCH, 7): f"asks/{SEARCH}/000007.json",
-        PATHS.attempt("ab12", 3): "attempts/ab12/3.json",
+        PATHS.attempt(SEARCH, "ab12", 3): f"attempts/{SEARCH}/ab12-3.json",
         PATHS.checkpoint("ab12"): "checkpoints/ab12/state.pt",
-        PATHS.manifest: "compacted/manifest.json",
+        PATHS.gathered_trials(SEARCH, 7, "ab" * 32): (
+            f"trials/search={SEARCH}/7-abababababababab.gathered.parquet"
+        ),
     }
     assert {path.relative_to(PATHS.folder).as_posix() for path in places} == set(places.values())
     for path, place in places.items():
@@ -67,12 +67,3 @@ def test_a_storage_that_no_node_may_see_or_find_is_refused_without_showing_it(st
         StudyPaths.in_storage(storage, "s")
     assert "=secret" not in str(raised.value)
     assert ":secret" not in str(raised.value)
-
-
-NAMES = ["", "a", ".", "\n", "a.b", ".a", "\u00e9", "a\nb", "-", "a b", "a\n", "\n.", "=", "/"]
-
-
-@pytest.mark.parametrize("count", range(4))
-def test_many_names_are_judged_as_each_by_itself(count):
-    for names in itertools.product(NAMES, repeat=count):
-        assert are_file_names(names) == all(map(is_file_name, names))

@@ -9,7 +9,8 @@ from orchestrator.results.records.study_snapshot import (
     study_name,
     write_snapshot_files,
 )
-from orchestrator.results.records.trial_schema import trial_schema
+from orchestrator.results.records.trial_schema import SCHEMA_VERSION, trial_schema
+from orchestrator.results.storage.checksummed_text import text_with_checksum, write_checksummed
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError, PodiumError
 from tests.orchestrator.results.store_rows import KS, NAME, SCHEMA, WIDER, new_store
@@ -94,29 +95,28 @@ def test_study_yaml_is_written_last_so_a_killed_snapshot_is_no_start(tmp_path, m
 )
 def test_damaged_files_are_named(tmp_path, file, text, message):
     paths = new_store(tmp_path)
-    (paths.folder / file).write_text(text)
+    content = text.encode()
+    is_yaml = file == "study.yaml"
+    (paths.folder / file).write_bytes(text_with_checksum(content + b"\n") if is_yaml else content)
     with pytest.raises(CorruptFileError, match=rf"{file} {message}"):
-        (read_study if file == "study.yaml" else read_provenance)(paths)
+        (read_study if is_yaml else read_provenance)(paths)
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("values", "message"),
     [
-        ('{"study": "tiny"', r"store\.json is not valid JSON"),
-        ('{"study": "tiny", "schema_version": 3}', r"store\.json must hold study, ks and"),
-        (
-            '{"study": "tiny", "schema_version": 3, "ks": [1], "hyperparameters": {"a": "blob"}}',
-            r"each of type bool, float, int, str",
-        ),
-        (
-            '{"study": "tiny", "schema_version": 3, "ks": [1], "hyperparameters": {"a": ["int"]}}',
-            r"each of type bool, float, int, str",
-        ),
-        ('{"study": "tiny", "schema_version": 99}', "version 99 of the results schema; .* reads"),
+        ({}, r"store\.json must hold study, ks and"),
+        ({"ks": [1], "hyperparameters": {"a": "blob"}}, r"each of type bool, float, int, str"),
+        ({"ks": [1], "hyperparameters": {"a": ["int"]}}, r"each of type bool, float, int, str"),
+        ({"schema_version": 99}, "version 99 of the results schema; .* reads"),
     ],
 )
-def test_a_damaged_or_newer_store_file_is_refused(tmp_path, text, message):
+def test_a_damaged_or_newer_store_file_is_refused(tmp_path, values, message):
     paths = new_store(tmp_path)
-    paths.store.write_text(text)
+    store = {"study": "tiny", "schema_version": SCHEMA_VERSION}
+    write_checksummed(paths.store, {**store, **values})
     with pytest.raises(PodiumError, match=message):
+        Reader(paths.folder)
+    paths.store.write_text('{"study": "tiny"')
+    with pytest.raises(PodiumError, match=r"store\.json is not valid JSON"):
         Reader(paths.folder)

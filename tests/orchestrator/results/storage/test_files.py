@@ -8,51 +8,12 @@ import pytest
 
 from orchestrator.results.storage import files
 from orchestrator.results.storage.checksummed_text import read_checksummed
-from orchestrator.results.storage.file_guard import exclusive
+from orchestrator.results.storage.local_files import exclusive, writing
 from podium.errors import CorruptFileError, StoreError
 
 
 def file_names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
-
-
-def test_put_makes_folders_and_replaces_whole_files(tmp_path):
-    path = tmp_path / "a" / "b" / "file"
-    files.put(path, b"a long first version")
-    files.put(path, b"short")
-    assert files.read_bytes(path) == b"short"
-    assert file_names(path.parent) == ["file"]
-
-
-def test_a_file_is_read_again_only_where_it_was_replaced(tmp_path):
-    path = tmp_path / "file"
-    assert files.read_record_if_changed(path, None) == (None, None)
-    files.put(path, b"first")
-    fresh = files.read_record_if_changed(path, None)
-    assert fresh == (b"first", None), "the next may come in the same moment of a coarse clock"
-    before = path.stat().st_mtime_ns - 10 * 10**9
-    os.utime(path, ns=(before, before))
-    content, mark = files.read_record_if_changed(path, None)
-    assert content == b"first"
-    assert files.read_record_if_changed(path, mark) is None
-    files.put(path, b"other")
-    os.utime(path, ns=(before, before))
-    assert files.read_record_if_changed(path, mark).content == b"other"
-    path.unlink()
-    assert files.read_record_if_changed(path, mark) == (None, None)
-
-
-def test_an_object_is_read_again_only_where_it_was_replaced(bucket, memory_bucket):
-    for place in (bucket / "file", memory_bucket / "file"):
-        assert files.read_record_if_changed(place, None) == (None, None)
-        files.put(place, b"first")
-        content, mark = files.read_record_if_changed(place, None)
-        assert content == b"first"
-        assert files.read_record_if_changed(place, mark) is None
-        files.put(place, b"other")
-        assert files.read_record_if_changed(place, mark).content == b"other"
-        files.remove(place)
-        assert files.read_record_if_changed(place, mark) == (None, None)
 
 
 def test_the_first_to_put_an_absent_file_wins(tmp_path):
@@ -68,7 +29,7 @@ def test_a_writer_that_fails_in_the_middle_leaves_the_old_file_and_nothing_else(
     files.put(path, b"old")
 
     def write_half():
-        with files.writing(path) as file:
+        with writing(path) as file:
             file.write(b"half")
             raise KeyError("stop")
 
@@ -79,25 +40,13 @@ def test_a_writer_that_fails_in_the_middle_leaves_the_old_file_and_nothing_else(
 
 
 def test_temporary_names_are_not_listed_and_can_be_swept(tmp_path):
-    with files.writing(tmp_path / "late.parquet"):
+    with writing(tmp_path / "late.parquet"):
         (temporary,) = tmp_path.iterdir()
         assert not temporary.name.endswith(".parquet")
         assert files.list_names(tmp_path, "") == []
     (tmp_path / temporary.name).write_bytes(b"of a killed writer")
     files.remove_temporaries(tmp_path)
     assert file_names(tmp_path) == ["late.parquet"]
-
-
-def test_missing_files_and_folders_read_as_none_and_empty(tmp_path):
-    missing = tmp_path / "missing"
-    assert files.read_bytes(missing) is None
-    assert files.read_json(missing) is None
-    assert files.list_names(missing, ".json") == []
-    assert files.list_folders(missing) == []
-    files.remove(missing)
-    files.remove_folder(missing)
-    files.remove_temporaries(missing)
-    assert not missing.exists()
 
 
 @pytest.mark.parametrize("text", ['{"a": 1', "", "\x00\x00"])
@@ -120,7 +69,7 @@ def test_a_number_that_is_not_finite_is_named(tmp_path, text):
 @pytest.mark.parametrize("depth", [*range(900, 1001, 4), 100_000])
 def test_json_that_is_too_deep_is_named(tmp_path, depth):
     values = "[" * depth + "]" * depth
-    (tmp_path / "x.json").write_text(f'{{"sealed_by": "sha256", "sha256": "", "a": {values}}}')
+    (tmp_path / "x.json").write_text(f'{{"sha256": "", "a": {values}}}')
     with pytest.raises(CorruptFileError, match=r"x\.json (is nested too|was changed)"):
         read_checksummed(tmp_path / "x.json")
 

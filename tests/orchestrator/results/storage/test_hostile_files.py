@@ -2,14 +2,13 @@
 
 import os
 import socket
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from orchestrator.results.storage import files
-from orchestrator.results.storage.file_guard import exclusive
 from orchestrator.results.storage.local_copies import local_copy
+from orchestrator.results.storage.local_files import exclusive
 from podium.errors import CorruptFileError
 from tests.object_store import proxied
 
@@ -17,8 +16,6 @@ READERS = {
     "bytes": files.read_bytes,
     "record": files.read_record,
     "json": files.read_json,
-    "changed record": partial(files.read_record_if_changed, known=None),
-    "size": files.file_size,
     "exists": files.exists,
     "copy": local_copy,
 }
@@ -102,8 +99,6 @@ def test_an_object_that_is_too_large_is_refused_before_it_is_read(s3_service):
         files.put(bucket / "x.json", bytes(files.RECORD_BYTES + 1))
         with pytest.raises(CorruptFileError, match=r"x\.json.* has 67,108,865 bytes"):
             files.read_json(bucket / "x.json")
-        with pytest.raises(CorruptFileError, match=r"x\.json.* has 67,108,865 bytes"):
-            files.read_record_if_changed(bucket / "x.json", None)
         assert len(files.read_bytes(bucket / "x.json") or b"") == files.RECORD_BYTES + 1
 
 

@@ -34,6 +34,10 @@ def test_missing_room_for_copies_is_reported_and_no_file_is_called_damaged(bucke
             open_parquet(place)
 
 
+def test_a_missing_local_file_is_left_for_its_reader_to_report(tmp_path):
+    assert local_copies([tmp_path / "absent"]) == [tmp_path / "absent"]
+
+
 def test_a_store_that_stays_away_is_waited_for_once(s3_service, caplog):
     with proxied(s3_service) as (proxy, bucket):
         proxy.fault = lambda method, path: "reset"

@@ -12,42 +12,62 @@ from orchestrator.results.storage.transient_errors import retrying_for
 from podium.errors import PlaceError, StoreError, UnreachableError
 
 ABFS = "container@account.dfs.core.windows.net"
-STORES = ("bucket", "google_bucket", "azure_container", "memory_bucket")
 
 
-@pytest.fixture(params=STORES)
+@pytest.fixture(params=["bucket", "google_bucket", "azure_container", "memory_bucket"])
 def store(request):
     return request.getfixturevalue(request.param)
 
 
-def test_files_are_written_read_listed_and_deleted(store):
-    folder = store / "a" / "s=x+y"
+@pytest.fixture(params=["tmp_path", "bucket", "google_bucket", "azure_container", "memory_bucket"])
+def place(request):
+    """An empty folder: of this machine, or a store of each kind."""
+    return request.getfixturevalue(request.param)
+
+
+def test_files_are_written_read_listed_and_deleted(place):
+    folder = place / "a" / "s=x+y"
     files.check_writable(folder)
+    assert files.contents(place) == []
     files.put(folder / "1.json", b"a long first version")
     files.put(folder / "1.json", b"{}")
     files.put(folder / "deep" / "2.json", b"two")
     assert files.read_bytes(folder / "1.json") == b"{}"
-    assert files.read_bytes(folder / "absent") is None
-    assert files.file_size(folder / "deep" / "2.json") == 3
-    assert not files.exists(folder / "absent")
+    assert len(files.read_bytes(folder / "deep" / "2.json") or b"") == 3
+    assert files.exists(folder / "1.json")
     assert files.list_names(folder, ".json") == ["1.json"]
-    assert files.list_names(store / "absent", "") == []
     assert files.list_folders(folder) == [folder / "deep"]
     assert files.list_below(folder, ".json") == [folder / "deep" / "2.json"]
+    sizes = [(file.path, file.num_bytes) for file in files.stored_files(folder)]
+    assert sizes == [("1.json", 2), ("deep/2.json", 3)]
     files.remove(folder / "1.json")
-    files.remove(folder / "1.json")
-    files.remove_folder(store / "a")
-    assert files.contents(store) == []
+    files.remove_folder(place / "a")
+    assert files.contents(place) == []
 
 
-@pytest.mark.parametrize("place", ["tmp_path", *STORES])
-def test_of_many_writers_at_once_exactly_one_wins_and_its_bytes_are_there(place, request):
-    folder = request.getfixturevalue(place)
+def test_missing_files_and_folders_read_as_none_and_empty(place):
+    missing = place / "missing"
+    assert files.read_bytes(missing) is None
+    assert files.read_json(missing) is None
+    assert not files.exists(missing)
+    for listing in (files.list_names, files.list_below):
+        assert list(listing(missing, ".json")) == []
+    for listing in (files.list_folders, files.list_studies, files.contents, files.stored_files):
+        assert list(listing(missing)) == []
+    files.remove(missing)
+    files.remove_all([missing, missing / "x"])
+    files.remove_folder(missing)
+    files.remove_if_empty(missing)
+    files.remove_temporaries(missing)
+    assert files.contents(place) == []
+
+
+def test_of_many_writers_at_once_exactly_one_wins_and_its_bytes_are_there(place):
     won, start = [], threading.Barrier(12)
 
     def write(number):
         start.wait()
-        if files.put_if_absent(folder / "file", bytes([number]) * 1000):
+        if files.put_if_absent(place / "file", bytes([number]) * 1000):
             won.append(number)
 
     threads = [threading.Thread(target=write, args=(number,)) for number in range(12)]
@@ -56,7 +76,8 @@ def test_of_many_writers_at_once_exactly_one_wins_and_its_bytes_are_there(place,
     for thread in threads:
         thread.join()
     assert len(won) == 1
-    assert files.read_bytes(folder / "file") == bytes(won) * 1000
+    assert files.read_bytes(place / "file") == bytes(won) * 1000
+    assert files.contents(place) == [("file", "file")]
 
 
 def test_a_file_whose_answer_was_lost_counts_as_written_once(store, monkeypatch, short_pauses):
@@ -66,7 +87,7 @@ def test_a_file_whose_answer_was_lost_counts_as_written_once(store, monkeypatch,
         made = real(self, key, content, token)
         if faults:
             faults.pop()
-            raise RequestError("timeout", is_transient=True)
+            raise RequestError("timeout", UnreachableError)
         return made
 
     monkeypatch.setattr(ObjectStore, "create", create)
@@ -83,13 +104,13 @@ def replaced(store, data, known):
     return True
 
 
-def test_a_file_is_replaced_where_it_is_the_one_that_is_to_be_replaced(store):
-    assert not replaced(store, b"one", b"none")
-    assert files.read_bytes(store / "file") is None
-    assert replaced(store, b"one", None)
-    assert not replaced(store, b"two", None)
-    assert replaced(store, b"two", b"one")
-    assert files.read_bytes(store / "file") == b"two"
+def test_a_file_is_replaced_where_it_is_the_one_that_is_to_be_replaced(place):
+    assert not replaced(place, b"one", b"none")
+    assert files.read_bytes(place / "file") is None
+    assert replaced(place, b"one", None)
+    assert not replaced(place, b"two", None)
+    assert replaced(place, b"two", b"one")
+    assert files.read_bytes(place / "file") == b"two"
 
 
 def test_a_file_that_changes_between_the_look_and_the_write_is_looked_at_again(store):
@@ -118,7 +139,7 @@ def test_a_replacement_whose_answer_was_lost_counts_as_written(store, monkeypatc
         made = real(self, key, content, known)
         if faults:
             faults.pop()
-            raise RequestError("timeout", is_transient=True)
+            raise RequestError("timeout", UnreachableError)
         return made
 
     monkeypatch.setattr(ObjectStore, "replace", replace)
@@ -221,5 +242,4 @@ def test_what_may_be_over_in_a_moment_is_told_by_the_answer(problem, is_transien
 
     with pytest.raises(RequestError, match=reason) as raised:
         ObjectStore(fail, "none here")
-    error = raised.value.as_store_error("read", "x")
-    assert isinstance(error, UnreachableError) == is_transient
+    assert (raised.value.kind is UnreachableError) == is_transient

@@ -10,8 +10,8 @@ import pytest
 
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage import files
-from orchestrator.results.storage.file_guard import exclusive
 from orchestrator.results.storage.files import refuse_links
+from orchestrator.results.storage.local_files import exclusive
 from orchestrator.results.storage.transient_errors import retrying_for
 from podium.errors import CorruptFileError, StoreError, UnreachableError
 from tests.orchestrator.results.failing_calls import fail_calls, system_error
@@ -118,6 +118,24 @@ def test_a_commit_in_force_is_known_although_its_temporary_file_stays_for_a_mome
             faults.pop()
             raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
         real(path, missing_ok=missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", unlink)
+    assert files.put_if_absent(tmp_path / "x", b"mine")
+    assert faults == []
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+def test_a_temporary_file_that_was_deleted_although_it_seemed_not_is_deleted(
+    tmp_path, monkeypatch
+):
+    real, faults = Path.unlink, [1]
+
+    def unlink(path, missing_ok=False):
+        is_made = (tmp_path / "x").exists()
+        real(path, missing_ok=missing_ok)
+        if is_made and faults:
+            faults.pop()
+            raise OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
 
     monkeypatch.setattr(Path, "unlink", unlink)
     assert files.put_if_absent(tmp_path / "x", b"mine")

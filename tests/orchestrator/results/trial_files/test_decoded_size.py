@@ -4,10 +4,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.results.trial_files import stored_rows
-from orchestrator.results.trial_files.compaction import compact
-from orchestrator.results.trial_files.compaction_manifest import take_inventory
 from orchestrator.results.trial_files.decoded_size import decoded_size
-from orchestrator.results.trial_files.integrity import check_store, leftover_files
+from orchestrator.results.trial_files.gather_trials import gather_all
+from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.parquet_file import read_groups
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results.trial_files.row_checks import to_table
@@ -54,7 +53,7 @@ def test_a_bomb_is_refused_by_what_reads_rows_whole(paths, name):
     paths.trial("s0", "t000").write_bytes((BOMBS | REPEATED)[name]())
     assert paths.trial("s0", "t000").stat().st_size < 300_000
     with pytest.raises(CorruptFileError, match=MESSAGE):
-        compact(paths)
+        gather_all(paths)
 
 
 @pytest.mark.parametrize("name", BOMBS)
@@ -73,23 +72,7 @@ def test_a_bomb_is_refused_by_every_frame(paths, name):
             read()
 
 
-def test_a_bomb_in_place_of_the_compacted_file_is_refused(paths):
-    compact(paths)
-    (file,) = paths.segments.glob("*.parquet")
-    file.write_bytes(BOMBS["scores"]())
-    for use in (check_store, lambda paths: Reader(paths.folder).scores().collect()):
-        with pytest.raises(CorruptFileError, match=rf"{file.name} is not read: its rows would"):
-            use(paths)
-
-
-def test_a_bomb_beside_the_compacted_file_is_refused(paths):
-    compact(paths)
-    (paths.segments / "left.parquet").write_bytes(BOMBS["scores"]())
-    with pytest.raises(CorruptFileError, match=r"left\.parquet is not read: its rows would take"):
-        list(leftover_files(paths, take_inventory(paths)))
-
-
-@pytest.mark.parametrize("compacted", [False, True])
+@pytest.mark.parametrize("is_gathered", [False, True])
 @pytest.mark.parametrize(
     "details",
     [
@@ -101,10 +84,10 @@ def test_a_bomb_beside_the_compacted_file_is_refused(paths):
     ],
     ids=["a hundred epochs", "the same hits", "many epochs", "a long message", "none"],
 )
-def test_what_trials_hold_is_far_from_the_bound(tmp_path, details, compacted):
+def test_what_trials_hold_is_far_from_the_bound(tmp_path, details, is_gathered):
     paths = commit(new_store(tmp_path), *(row(index, **details) for index in range(3)))
-    if compacted:
-        compact(paths)
+    if is_gathered:
+        gather_all(paths)
     before = {name: len(frame) for name, frame in all_frames(paths).items()}
     assert before["trials"] == 3
     assert check_store(paths) == 3

@@ -1,6 +1,5 @@
 """Rows that do not belong where they lie, with right checksums: no reader takes them in."""
 
-import re
 import shutil
 
 import pyarrow as pa
@@ -8,7 +7,7 @@ import pytest
 
 from orchestrator.results.trial_files import stored_rows
 from orchestrator.results.trial_files.commit_trials import TrialCopy, copy_trials
-from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.gather_trials import gather_all
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.parquet_file import read_groups
 from orchestrator.results.trial_files.reader import Reader
@@ -42,7 +41,7 @@ def refusals(paths):
         with pytest.raises(CorruptFileError) as raised:
             read(Reader(paths.folder))
         yield str(raised.value)
-    for use in (check_store, compact):
+    for use in (check_store, gather_all):
         with pytest.raises(CorruptFileError) as raised:
             use(paths)
         yield str(raised.value)
@@ -81,57 +80,13 @@ def test_two_rows_in_a_file_of_one_trial_are_refused_by_every_reader(paths):
     target = paths.trial("s1", "t003")
     (table,) = read_groups(target, SCHEMA)
     rewrite(target, pa.concat_tables([table, table]))
-    assert only(refusals(paths)) == f"{target} must hold one row, it has 2"
-
-
-def _compacted(paths):
-    compact(paths)
-    (file,) = paths.segments.glob("*.parquet")
-    return file, pa.concat_tables(list(read_groups(file, SCHEMA)))
-
-
-def _with(table, column, values):
-    place = table.column_names.index(column)
-    return table.set_column(place, SCHEMA.field(column), pa.array(values, pa.string()))
-
-
-@pytest.mark.parametrize(
-    ("column", "values", "message"),
-    [
-        ("study", ["tiny", "other", "tiny", "tiny"], "rows of the study 'other', not 'tiny'"),
-        ("study", ["tiny", None, "tiny", "tiny"], "rows of the study None, not 'tiny'"),
-        ("search", ["s0", "s0", "s1", "s1"], "whose search is '.*'; the listing beside it says"),
-        ("trial_id", ["t000", "t001", "t002", "t009"], "not hold the trials that the listing"),
-        ("trial_id", ["t000", "t001", "t002", "t002"], "not hold the trials that the listing"),
-        ("trial_id", ["t000", "t001", "t002", None], "not hold the trials that the listing"),
-    ],
-)
-def test_rows_that_the_listing_does_not_name_are_refused_by_every_reader(
-    paths, column, values, message
-):
-    file, table = _compacted(paths)
-    table = table.sort_by("trial_id")
-    if column == "search":
-        values = [*reversed(table["search"].to_pylist())]
-    rewrite(file, _with(table, column, values))
-    commit(paths, row(5))
-    for word in refusals(paths):
-        assert word.startswith(f"{file} ")
-        assert re.search(message, word)
-
-
-def test_a_compacted_file_that_lacks_a_trial_is_refused_by_every_reader(paths):
-    file, table = _compacted(paths)
-    rewrite(file, table.slice(1))
-    commit(paths, row(5))
-    for word in set(refusals(paths)):
-        assert word == f"{file} does not hold the trials that the listing beside it says"
+    assert only(refusals(paths)) == f"{target} must hold 1 rows, it has 2"
 
 
 def test_a_file_is_checked_once_and_new_ones_when_they_come(paths, other, monkeypatch):
-    reader, real, checked = Reader(paths.folder), stored_rows.has_checksum, []
+    reader, real, checked = Reader(paths.folder), stored_rows.check_bytes, []
     monkeypatch.setattr(
-        stored_rows, "has_checksum", lambda file: checked.append(file.stem) or real(file)
+        stored_rows, "check_bytes", lambda file: checked.append(file.stem) or real(file)
     )
     assert len(reader.trials().collect()) == 4
     assert len(reader.scores().collect()) > 4

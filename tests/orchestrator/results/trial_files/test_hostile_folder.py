@@ -7,20 +7,17 @@ import pytest
 
 from orchestrator.results.records import checkpoint_files
 from orchestrator.results.records.study_snapshot import check_readable, read_study
-from orchestrator.results.storage.checksummed_text import read_checksummed
 from orchestrator.results.storage.files import put
-from orchestrator.results.trial_files.compaction import compact
-from orchestrator.results.trial_files.integrity import check_store
+from orchestrator.results.trial_files.gather_trials import gather_all
 from orchestrator.results.trial_files.parquet_file import read_groups
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError, PodiumError, StoreError
 from tests.orchestrator.results.store_rows import (
     SCHEMA,
-    change_json,
-    change_listing,
     commit,
+    gathered_file,
     new_store,
-    rewrite,
+    rewrite_gathered,
     row,
 )
 from tests.orchestrator.small_study import STUDY
@@ -43,14 +40,14 @@ def _is_untouched(folder):
     )
 
 
-@pytest.mark.parametrize("place", ["compacted", "trials/search=s9", "checkpoints", "models"])
+@pytest.mark.parametrize("place", ["asks", "trials/search=s9", "checkpoints", "models"])
 def test_nothing_behind_a_link_is_deleted(tmp_path, outside, place):
     paths = commit(new_store(tmp_path), row(0), row(1))
     link = paths.folder / place
     link.parent.mkdir(exist_ok=True)
     link.symlink_to(outside)
     with pytest.raises(CorruptFileError, match=f"{link} is a symbolic link"):
-        compact(paths)
+        gather_all(paths)
     with pytest.raises(PodiumError):
         check_readable(paths, STUDY.name)
     assert _is_untouched(outside)
@@ -74,45 +71,16 @@ def test_a_file_that_is_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path, 
     assert _is_untouched(outside)
 
 
-@pytest.mark.parametrize("name", OUTSIDE)
-@pytest.mark.parametrize("what", ["segment", "trial", "search"])
-def test_a_manifest_that_names_what_is_outside_is_refused(tmp_path, name, what):
-    paths = commit(new_store(tmp_path), row(0), row(1))
-    compact(paths)
-    match what:
-        case "segment":
-            (entry,) = read_checksummed(paths.manifest)["segments"]
-            change_json(paths.manifest, segments=[{**entry, "file": name}])
-        case "trial":
-            change_listing(paths, {"s0": [name], "s1": ["t001"]})
-        case "search":
-            change_listing(paths, {name: ["t000"], "s1": ["t001"]})
-    for use in (compact, check_store, lambda paths: Reader(paths.folder).trials().collect()):
-        with pytest.raises(CorruptFileError, match="is not a file name"):
-            use(paths)
-
-
 @pytest.mark.parametrize("column", ["loss", "block"])
 @pytest.mark.parametrize("value", ["../../x\x1b", "a\nb", "\u202ea"])
 def test_rows_with_names_that_are_none_are_not_read(tmp_path, column, value):
     paths = commit(new_store(tmp_path), row(0), row(1))
-    compact(paths)
-    (file,) = paths.segments.glob("*.parquet")
-    table = pa.concat_tables(list(read_groups(file, SCHEMA)))
+    gather_all(paths)
+    file = gathered_file(paths, "s0")
+    (table,) = read_groups(file, SCHEMA)
     place = table.column_names.index(column)
-    rewrite(file, table.set_column(place, SCHEMA.field(column), pa.array([value] * 2)))
+    rewrite_gathered(file, table.set_column(place, SCHEMA.field(column), pa.array([value])))
     with pytest.raises(CorruptFileError, match=rf"whose {column} is .* which is not a valid name"):
-        Reader(paths.folder).trials().collect()
-
-
-def test_rows_of_a_search_outside_are_not_read(tmp_path):
-    paths = commit(new_store(tmp_path), row(0), row(1))
-    compact(paths)
-    (file,) = paths.segments.glob("*.parquet")
-    table = pa.concat_tables(list(read_groups(file, SCHEMA)))
-    place = table.column_names.index("search")
-    rewrite(file, table.set_column(place, SCHEMA.field("search"), pa.array(["../../x"] * 2)))
-    with pytest.raises(CorruptFileError, match="whose search is"):
         Reader(paths.folder).trials().collect()
 
 

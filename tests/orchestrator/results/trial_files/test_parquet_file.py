@@ -9,9 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.results.storage.transient_errors import retrying_for
-from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.parquet_file import (
-    has_checksum,
+    check_bytes,
     open_parquet,
     read_column,
     read_groups,
@@ -36,7 +35,7 @@ def trial_file(store_of_one):
 
 
 READINGS = {
-    "checksum": has_checksum,
+    "checksum": check_bytes,
     "groups": lambda path: [*read_groups(path, SCHEMA)],
     "trials": lambda path: [*read_trials(path, SCHEMA, {"t000"})],
     "column": lambda path: [*read_column(path, "trial_id")],
@@ -116,24 +115,3 @@ def test_frames_wait_for_files_that_are_away(store_of_one, monkeypatch):
     monkeypatch.setattr(pl.LazyFrame, "collect", collect)
     assert Reader(store_of_one.folder).trials().collect().equals(whole)
     assert left == [0]
-
-
-def test_a_damaged_leftover_of_a_compaction_is_named(store_of_one):
-    store_of_one.segments.mkdir()
-    leftover = store_of_one.segments / "0123456789abcdef.parquet"
-    leftover.write_bytes(b"half")
-    with pytest.raises(CorruptFileError, match=r"0123456789abcdef\.parquet is not a readable"):
-        check_store(store_of_one)
-    pq.write_table(pq.read_table(store_of_one.trial("s0", "t000")).select(["seed"]), leftover)
-    with pytest.raises(CorruptFileError, match=r"abcdef\.parquet lacks the column 'trial_id'"):
-        check_store(store_of_one)
-    whole = store_of_one.trial("s0", "t000").read_bytes()
-    leftover.write_bytes(_without_pages(whole))
-    with pytest.raises(CorruptFileError, match=r"0123456789abcdef\.parquet is not a readable"):
-        check_store(store_of_one)
-
-
-def _without_pages(data):
-    """The footer is whole, what it leads to is not."""
-    footer = int.from_bytes(data[-8:-4], "little") + 8
-    return data[:4] + bytes(len(data) - footer - 4) + data[-footer:]

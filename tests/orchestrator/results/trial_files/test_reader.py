@@ -1,7 +1,5 @@
 import random
 import re
-import threading
-import time
 
 import polars as pl
 import pyarrow.parquet as pq
@@ -10,13 +8,12 @@ from polars.testing import assert_frame_equal
 
 from orchestrator.results.records.metric_columns import known_test_columns
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, TEST_COLUMNS
-from orchestrator.results.trial_files import compaction_manifest as manifest_module
 from orchestrator.results.trial_files import stored_rows as stored_rows_module
-from orchestrator.results.trial_files.commit_trials import commit_trial
-from orchestrator.results.trial_files.compaction import compact
-from orchestrator.results.trial_files.parquet_checksum import bytes_with_checksum
+from orchestrator.results.trial_files.gather_trials import gather_all
+from orchestrator.results.trial_files.parquet_checksum import with_checksum
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError
+from tests.orchestrator.results.extended_stores import plainly
 from tests.orchestrator.results.store_frames import LONG, all_frames, assert_same_frames
 from tests.orchestrator.results.store_rows import (
     SCHEMA,
@@ -83,9 +80,9 @@ def test_the_order_is_the_same_whatever_the_files_and_their_order(tmp_path):
     one = commit(new_store(tmp_path / "one"), *rows)
     shuffled = random.Random(0).sample(rows, len(rows))
     other = commit(new_store(tmp_path / "other"), *shuffled[:5])
-    compact(other)
+    gather_all(other)
     commit(other, *shuffled[5:9])
-    compact(other)
+    gather_all(other)
     commit(other, *shuffled[9:])
     assert_same_frames(all_frames(one), all_frames(other))
     keys = all_frames(one)["trials"].select("stage", "search", "index").rows()
@@ -121,7 +118,7 @@ def test_decisions_drop_every_score_that_is_not_of_training_or_validation(tmp_pa
     for _ in range(2):
         (scores,) = all_frames(store)["decisions"]["scores"].to_list()
         assert [entry["role"] for entry in scores] == ["train", "val"]
-        compact(store)
+        gather_all(store)
 
 
 def test_decisions_are_made_without_decoding_a_byte_of_a_test_column(tmp_path):
@@ -136,7 +133,7 @@ def test_decisions_are_made_without_decoding_a_byte_of_a_test_column(tmp_path):
         if chunk.path_in_schema.split(".")[0] in tested:
             start = chunk.data_page_offset
             data[start : start + chunk.total_compressed_size] = bytes(chunk.total_compressed_size)
-    path.write_bytes(bytes_with_checksum(re.sub(rb"(?<=sha256:)[0-9a-f]{64}", b"0" * 64, data)))
+    path.write_bytes(with_checksum(re.sub(rb"(?<=sha256:)[0-9a-f]{64}", b"0" * 64, data))[0])
     assert_frame_equal(Reader(store.folder).decisions(), untouched)
     with pytest.raises(CorruptFileError, match=r"t000\.parquet"):
         Reader(store.folder).test_scores().collect()
@@ -152,20 +149,18 @@ def test_plain_polars_reads_the_store_at_rest(tmp_path, pattern):
     assert lazy.select("trial_id").collect()["trial_id"].to_list() == ["t003"]
 
 
-def test_plain_polars_reads_the_same_rows_after_compaction(tmp_path):
+def test_plain_polars_reads_the_same_rows_after_they_were_gathered(tmp_path):
     store = commit(new_store(tmp_path), *(row(index, **TESTED) for index in range(5)))
-    pattern = f"{store.folder}/**/*.parquet"
-    before = pl.read_parquet(pattern).sort("trial_id")
-    compact(store)
-    assert_frame_equal(pl.read_parquet(pattern).sort("trial_id"), before)
-    assert_frame_equal(pl.scan_parquet(pattern).collect().sort("trial_id"), before)
-    commit(store, row(5, **TESTED))  # a continued study: a compacted and a loose file
-    assert sorted(pl.read_parquet(pattern)["trial_id"]) == [f"t00{index}" for index in range(6)]
+    before = pl.read_parquet(f"{store.trials}/**/*.parquet").sort("trial_id")
+    gather_all(store)
+    assert_frame_equal(pl.read_parquet(f"{store.trials}/**/*.parquet").sort("trial_id"), before)
+    commit(store, row(5, **TESTED))  # a continued study: gathered and loose files
+    assert plainly(store)["trial_id"].to_list() == [f"t00{index}" for index in range(6)]
 
 
 def test_a_study_that_gained_columns_reads_as_null_where_files_lack_them(tmp_path):
     store = commit(new_store(tmp_path), row(0))
-    compact(store)
+    gather_all(store)
     commit(store, row(1))
     new_store(tmp_path, WIDER)
     commit(store, row(2, WIDER, **{"hp.alpha": 0.5}), schema=WIDER)
@@ -175,79 +170,29 @@ def test_a_study_that_gained_columns_reads_as_null_where_files_lack_them(tmp_pat
     assert len(all_frames(store)["scores"]) == 9
 
 
-def test_files_compacted_away_between_listing_and_reading_are_found_again(tmp_path, monkeypatch):
+def test_files_gathered_between_listing_and_reading_are_found_again(tmp_path, monkeypatch):
     store = commit(new_store(tmp_path), *(row(index) for index in range(4)))
-    before = all_frames(store)
-    real, compacted = stored_rows_module.take_inventory, []
+    real, gathered = stored_rows_module.take_inventory, []
 
-    def then_compact(paths):
+    def then_gather(paths):
         inventory = real(paths)
-        if not compacted:
-            compacted.append(compact(store))
+        if not gathered:
+            gathered.append(gather_all(store))
         return inventory
 
-    for again in range(2):  # loose files vanish first, the compacted file the second time
-        monkeypatch.setattr(stored_rows_module, "take_inventory", then_compact)
-        found = Reader(store.folder).trials().collect()
-        assert compacted == [4 if again == 0 else 1]
-        assert len(found) == 4 + again
-        compacted.clear()
-        if again == 0:
-            assert_frame_equal(found, before["trials"])
-            commit(store, row(4))
-
-
-def test_a_compaction_while_files_are_listed_hides_no_trial(tmp_path, monkeypatch):
-    store = commit(new_store(tmp_path), *(row(index) for index in range(4)))
-    real, compacted = manifest_module.loose_trials, []
-
-    def after_a_compaction(paths):  # the manifest was read, the trial files were not listed yet
-        if not compacted:
-            compacted.append(None)
-            compact(store)
-        return real(paths)
-
-    monkeypatch.setattr(manifest_module, "loose_trials", after_a_compaction)
-    assert len(Reader(store.folder).trials().collect()) == 4
+    monkeypatch.setattr(stored_rows_module, "take_inventory", then_gather)
+    for num_trials in (4, 5):  # loose files vanish first, gathered ones the second time
+        assert len(Reader(store.folder).trials().collect()) == num_trials
+        gathered.clear()
+        commit(store, row(num_trials))
 
 
 def test_a_frame_shows_the_store_as_it_is_when_it_is_collected(tmp_path):
     store = commit(new_store(tmp_path), row(0))
     trials = Reader(store.folder).trials()
     commit(store, row(1))
-    compact(store)
+    gather_all(store)
     assert len(trials.collect()) == 2
-
-
-def test_readers_see_each_committed_trial_once_while_others_commit_and_compact(tmp_path):
-    store = new_store(tmp_path)
-    committed, failures, done = [], [], threading.Event()
-
-    def work():
-        try:
-            for index in range(60):
-                assert commit_trial(store, SCHEMA, row(index))
-                committed.append(f"t{index:03d}")
-                if index % 6 == 5:
-                    compact(store)
-        except BaseException as error:
-            failures.append(error)
-        finally:
-            done.set()
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    reads, deadline = 0, time.monotonic() + 60
-    while not done.is_set() and time.monotonic() < deadline:
-        known = set(committed)
-        found = Reader(store.folder).trials().select("trial_id").collect()["trial_id"].to_list()
-        assert len(found) == len(set(found))
-        assert known <= set(found)
-        reads += 1
-    thread.join()
-    assert not failures
-    assert reads > 3
-    assert len(all_frames(store)["trials"]) == 60
 
 
 def test_a_wrong_question_is_no_corrupt_file(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from orchestrator.results.trial_files import stored_rows
-from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.gather_trials import gather_all
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results.trial_files.stored_rows import StoredRows
 from tests.orchestrator.results.store_frames import LONG, all_frames
@@ -15,8 +15,8 @@ from tests.orchestrator.results.store_rows import class_hits, commit, new_store,
 
 
 @pytest.fixture
-def half_compacted(tmp_path):
-    """Half compacted, half loose; some trials without details."""
+def half_gathered(tmp_path):
+    """Half gathered, half loose; some trials without details."""
     rows = [
         row(
             index,
@@ -29,41 +29,41 @@ def half_compacted(tmp_path):
     ]
     random.Random(3).shuffle(rows)
     store = commit(new_store(tmp_path), *rows[:6])
-    compact(store)
+    gather_all(store)
     return commit(store, *rows[6:])
 
 
 @pytest.mark.parametrize("num_at_once", [1, 3, 11])
-def test_the_size_of_the_parts_changes_nothing(half_compacted, monkeypatch, num_at_once):
-    whole = all_frames(half_compacted)
+def test_the_size_of_the_parts_changes_nothing(half_gathered, monkeypatch, num_at_once):
+    whole = all_frames(half_gathered)
     read_at_once(monkeypatch, num_at_once)
-    for name, frame in all_frames(half_compacted).items():
+    for name, frame in all_frames(half_gathered).items():
         assert_frame_equal(frame, whole[name])
-    streamed = Reader(half_compacted.folder).scores().collect(engine="streaming")
+    streamed = Reader(half_gathered.folder).scores().collect(engine="streaming")
     assert_frame_equal(streamed, whole["scores"])
 
 
 def test_no_more_rows_with_details_are_read_at_once_than_are_to_be_held(
-    half_compacted, monkeypatch
+    half_gathered, monkeypatch
 ):
     read_at_once(monkeypatch, 2)
     heights = heights_read(monkeypatch, "scores")
-    assert len(Reader(half_compacted.folder).scores().collect()) > 0
+    assert len(Reader(half_gathered.folder).scores().collect()) > 0
     assert max(heights) == 2
     assert sum(heights) == 11, "each trial once"
 
 
-def test_of_details_of_few_trials_no_other_trials_are_read(half_compacted, monkeypatch):
+def test_of_details_of_few_trials_no_other_trials_are_read(half_gathered, monkeypatch):
     heights = heights_read(monkeypatch, "test_scores")
-    found = Reader(half_compacted.folder).test_scores().collect()
+    found = Reader(half_gathered.folder).test_scores().collect()
     tested = found["trial_id"].n_unique()
     assert sum(heights) == tested == 5
 
 
-def test_more_rows_are_read_at_once_where_their_details_are_small(half_compacted, monkeypatch):
+def test_more_rows_are_read_at_once_where_their_details_are_small(half_gathered, monkeypatch):
     monkeypatch.setattr(stored_rows, "_BATCH_ROWS", 2)
     heights = heights_read(monkeypatch, "scores")
-    assert len(Reader(half_compacted.folder).scores().collect()) > 0
+    assert len(Reader(half_gathered.folder).scores().collect()) > 0
     assert heights == [11]
 
 
@@ -87,17 +87,17 @@ def heights_read(monkeypatch, column):
     return heights
 
 
-def test_a_filter_on_trials_keeps_details_of_others_on_the_disk(half_compacted, monkeypatch):
+def test_a_filter_on_trials_keeps_details_of_others_on_the_disk(half_gathered, monkeypatch):
     heights = heights_read(monkeypatch, "scores")
-    found = Reader(half_compacted.folder).scores().filter(pl.col("stage") == "search").collect()
+    found = Reader(half_gathered.folder).scores().filter(pl.col("stage") == "search").collect()
     assert found["trial_id"].n_unique() == 3, "one of the four has no scores"
     assert sum(heights) == 4
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_a_long_table_reads_its_own_details_only(half_compacted, monkeypatch, name):
+def test_a_long_table_reads_its_own_details_only(half_gathered, monkeypatch, name):
     heights = {other: heights_read(monkeypatch, other) for other in LONG}
-    getattr(Reader(half_compacted.folder), name)().select("trial_id").collect()
+    getattr(Reader(half_gathered.folder), name)().select("trial_id").collect()
     assert [other for other, found in heights.items() if found] == [name]
 
 
@@ -123,18 +123,18 @@ def test_a_tested_default_is_no_winner_while_a_better_config_has_no_finals(tmp_p
     assert reader.trials().filter("is_winner").collect().is_empty()
 
 
-def test_files_compacted_away_between_two_parts_are_found_again(half_compacted, monkeypatch):
-    whole = all_frames(half_compacted)["scores"]
+def test_files_gathered_between_two_parts_are_found_again(half_gathered, monkeypatch):
+    whole = all_frames(half_gathered)["scores"]
     read_at_once(monkeypatch, 2)
     collect, calls = StoredRows.collect, []
 
-    def then_compact(self, *arguments):
+    def then_gather(self, *arguments):
         found = collect(self, *arguments)
         calls.append(None)
         if len(calls) == 3:
-            assert compact(half_compacted) == 5
+            gather_all(half_gathered)
         return found
 
-    monkeypatch.setattr(StoredRows, "collect", then_compact)
-    assert_frame_equal(Reader(half_compacted.folder).scores().collect(), whole)
+    monkeypatch.setattr(StoredRows, "collect", then_gather)
+    assert_frame_equal(Reader(half_gathered.folder).scores().collect(), whole)
     assert len(calls) > 4

@@ -5,7 +5,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from orchestrator.results.trial_files import stored_rows as stored_rows_module
-from orchestrator.results.trial_files.compaction import compact
+from orchestrator.results.trial_files.gather_trials import gather_all
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError
 from tests.orchestrator.results.store_rows import commit, new_store, row
@@ -15,30 +15,30 @@ def columns(rows):
     return rows.select("trial_id", "stage", "state", "hp.margin", "test_recall_at_1")
 
 
-def half_compacted(folder):
+def half_gathered(folder):
     stages = ["search", "final", "baseline"] * 3
     rows = [row(index, stage=stage) for index, stage in enumerate(stages)]
     store = commit(new_store(folder), *rows[:5])
-    compact(store)
+    gather_all(store)
     return commit(store, *rows[5:])
 
 
 def test_flat_columns_are_those_of_trials_in_any_order(tmp_path):
-    reader = Reader(half_compacted(tmp_path).folder)
+    reader = Reader(half_gathered(tmp_path).folder)
     found = reader.summarise(columns)
 
     assert_frame_equal(found.sort("trial_id"), columns(reader.trials()).collect().sort("trial_id"))
 
 
 def test_nested_rows_are_counted_as_in_the_long_table(tmp_path):
-    reader = Reader(half_compacted(tmp_path).folder)
+    reader = Reader(half_gathered(tmp_path).folder)
     found = reader.summarise(lambda rows: rows.select(pl.col("scores").list.len().sum()))
 
     assert found.item() == len(reader.scores().collect()) > 0
 
 
 def test_whether_a_config_won_is_not_among_them_since_rows_do_not_say_it(tmp_path):
-    reader = Reader(half_compacted(tmp_path).folder)
+    reader = Reader(half_gathered(tmp_path).folder)
     names = reader.summarise(lambda rows: rows.head(0)).columns
 
     assert "is_winner" not in names
@@ -46,7 +46,7 @@ def test_whether_a_config_won_is_not_among_them_since_rows_do_not_say_it(tmp_pat
 
 
 def test_which_config_won_is_what_trials_say_where_it_is_asked_for(tmp_path):
-    store = half_compacted(tmp_path)
+    store = half_gathered(tmp_path)
     for number, config in enumerate("ab", start=1):
         final = {"stage": "final", "config_hash": config, "selected_from": number}
         commit(store, row(20 + number, search="one", is_winner=True, **final))
@@ -62,25 +62,25 @@ def test_which_config_won_is_what_trials_say_where_it_is_asked_for(tmp_path):
     assert winners.filter("is_winner")["trial_id"].to_list() == ["t022"]
 
 
-def test_files_that_are_compacted_meanwhile_are_found_again(tmp_path, monkeypatch):
-    store = half_compacted(tmp_path)
-    real, compacted = stored_rows_module.take_inventory, []
+def test_files_that_are_gathered_meanwhile_are_found_again(tmp_path, monkeypatch):
+    store = half_gathered(tmp_path)
+    real, gathered = stored_rows_module.take_inventory, []
 
-    def then_compact(paths):
+    def then_gather(paths):
         inventory = real(paths)
-        if not compacted:
-            compacted.append(compact(store))
+        if not gathered:
+            gathered.append(gather_all(store))
         return inventory
 
-    monkeypatch.setattr(stored_rows_module, "take_inventory", then_compact)
+    monkeypatch.setattr(stored_rows_module, "take_inventory", then_gather)
     found = Reader(store.folder).summarise(columns)
 
-    assert compacted == [4]
+    assert gathered == [None]
     assert found["trial_id"].n_unique() == len(found) == 9
 
 
 def test_a_damaged_file_is_refused_before_its_rows_count(tmp_path):
-    store = half_compacted(tmp_path)
+    store = half_gathered(tmp_path)
     file = next(store.trials.rglob("*.parquet"))
     content = bytearray(file.read_bytes())
     content[len(content) // 2] ^= 1

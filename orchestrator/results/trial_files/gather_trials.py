@@ -1,0 +1,193 @@
+"""Gathers the rows of searches in one file each, and deletes rows that are to be made again.
+
+Safe to be killed at any line, and to be repeated: a gathered file is created whole beside what it
+gathers, and only then may that be deleted. Callers hold the study's lock, so that only one process
+gathers; others may commit and read meanwhile.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from orchestrator.results.records import checkpoint_files
+from orchestrator.results.records.asks import Ask, gather_asks, read_asks
+from orchestrator.results.records.attempts import gather_attempts
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_snapshot import read_schema, study_name
+from orchestrator.results.storage.files import (
+    list_folders,
+    put_if_absent,
+    refuse_links,
+    remove_all,
+    remove_if_empty,
+    remove_temporaries,
+)
+from orchestrator.results.storage.local_copies import fetch, forget, keep_copy
+from orchestrator.results.storage.locations import Place
+from orchestrator.results.trial_files.inventory import (
+    Inventory,
+    take_inventory,
+    trials_in,
+)
+from orchestrator.results.trial_files.parquet_file import encode_many, open_parquet, read_groups
+from orchestrator.results.trial_files.row_checks import check_rows_fit_path
+
+_ROWS_AT_ONCE = 64  # a table of one row takes a hundred times as much memory as its values
+
+
+def gather_search(
+    paths: StudyPaths,
+    search: str,
+    asks: Sequence[Ask],
+    check: Callable[[], object] = lambda: None,
+) -> None:
+    """Gather the rows of a search that is over, its asks, and the attempts at its trials.
+
+    Workers may still run, which write the end of an attempt after its trial was committed, as when
+    it was pruned. Files of single rows stay (`gather_all` deletes them).
+
+    Args:
+        paths: paths of the results folder.
+        search: id of the search.
+        asks: all its asks, by index.
+        check: raises if another process owns the study by now; nothing is lost then.
+
+    Raises:
+        CorruptFileError: a file is damaged or not where it belongs; no trial is lost.
+        StoreError: the store cannot be read or written; no trial is lost.
+    """
+    _gather_rows(paths, take_inventory(paths, search), check)
+    gather_asks(paths, search, asks, check)
+    gather_attempts(paths, search, may_run=True, check=check)
+
+
+def gather_all(paths: StudyPaths) -> None:
+    """Gather the rows, asks and attempts of all searches, once no worker is left.
+
+    What is gathered, checkpoints of committed trials and temporary files are deleted.
+
+    Raises:
+        CorruptFileError: a file is damaged or not where it belongs, or the folder holds links; no
+            trial is lost.
+        StoreError: the store cannot be read or written; no trial is lost.
+    """
+    refuse_links(paths.folder, deep=True)
+    _remove_temporaries(paths)
+    committed: set[str] = set()
+    gone: list[Place] = []
+    for folder in list_folders(paths.trials):
+        inventory = take_inventory(paths, StudyPaths.search_of(folder / "row"))
+        committed |= inventory.trial_ids()
+        whole = _gather_rows(paths, inventory, lambda: None)
+        gone += [it for it in (*inventory.files, *inventory.superseded) if it != whole]
+    # After all are gathered: a program that lists the folder meanwhile should not miss both.
+    remove_all(gone)
+    forget(gone)
+    for folder in list_folders(paths.checkpoints):
+        if folder.name in committed:
+            checkpoint_files.delete(paths, folder.name)
+    for folder in list_folders(paths.asks):
+        for search, asks in read_asks(paths, [folder.name]).items():
+            gather_asks(paths, search, asks)
+        remove_if_empty(folder)
+    for folder in list_folders(paths.attempts):
+        gather_attempts(paths, folder.name, may_run=False)
+
+
+def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
+    """Delete the rows of trials that are to run again, and what they left in checkpoints.
+
+    Callers have recorded which rows are to go: after a kill they call this again.
+
+    Args:
+        paths: paths of the results folder.
+        trials: trial id -> id of its search.
+
+    Raises:
+        CorruptFileError: a file is damaged, or the folder holds links; no other trial is lost.
+        StoreError: the store cannot be written; no other trial is lost.
+    """
+    if not trials:
+        return
+    refuse_links(paths.folder, deep=True)
+    for search in sorted(set(trials.values())):
+        gone = {trial_id for trial_id, of in trials.items() if of == search}
+        inventory = take_inventory(paths, search)
+        everywhere = [*inventory.gathered, *filter(StudyPaths.num_gathered, inventory.superseded)]
+        replaced = [file for file, ids in trials_in(everywhere).items() if ids & gone]
+        for file in replaced:
+            rows = _rows(file, read_schema(paths), study_name(paths))
+            unwanted = pc.is_in(rows["trial_id"], pa.array(sorted(gone), pa.string()))
+            if not pc.all(unwanted).as_py():
+                _write(paths, search, rows.filter(pc.invert(unwanted)))
+        files = [*replaced, *(paths.trial(search, trial_id) for trial_id in gone)]
+        remove_all(files)
+        forget(files)
+    for trial_id in trials:  # a run killed right after its commit may have left one
+        checkpoint_files.delete(paths, trial_id)
+
+
+def with_missing_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The table with every column of ``schema``; hyperparameters that it lacks are null."""
+    if table.schema.equals(schema, check_metadata=True):
+        return table
+    present = set(table.column_names)
+    columns = [
+        table[column.name] if column.name in present else pa.nulls(len(table), column.type)
+        for column in schema
+    ]
+    return pa.table(columns, schema=schema)
+
+
+def _gather_rows(
+    paths: StudyPaths, inventory: Inventory, check: Callable[[], object]
+) -> Place | None:
+    """The one file with all rows of a search, which is created unless there is one already."""
+    files = inventory.files
+    schema, study = read_schema(paths), study_name(paths)
+    if not files or (len(files) == 1 and inventory.gathered and _has_columns(files[0], schema)):
+        return files[0] if files else None
+    fetch(files)
+    parts = []
+    for start in range(0, len(files), _ROWS_AT_ONCE):
+        tables = [_rows(file, schema, study) for file in files[start : start + _ROWS_AT_ONCE]]
+        parts.append(pa.concat_tables(tables).combine_chunks())
+    check()
+    whole = _write(paths, StudyPaths.search_of(files[0]), pa.concat_tables(parts))
+    check()
+    return whole
+
+
+def _has_columns(file: Place, schema: pa.Schema) -> bool:
+    """Whether a file has every column of its study, which may have gained some since."""
+    with open_parquet(file) as opened:
+        return bool(opened.schema_arrow.names == schema.names)
+
+
+def _write(paths: StudyPaths, search: str, rows: pa.Table) -> Place:
+    """Create the gathered file of some rows, named after what it holds."""
+    data, checksum = encode_many(rows)
+    path = paths.gathered_trials(search, rows.num_rows, checksum)
+    put_if_absent(path, data)
+    keep_copy(path, data)
+    return path
+
+
+def _rows(file: Place, schema: pa.Schema, study: str) -> pa.Table:
+    rows = pa.concat_tables(
+        with_missing_columns(group, schema) for group in read_groups(file, schema)
+    )
+    check_rows_fit_path(file, rows, study)
+    return rows
+
+
+def _remove_temporaries(paths: StudyPaths) -> None:
+    """Delete what killed writers left; those of the lock `LockFile.take` deletes."""
+    for parent in (paths.trials, paths.asks, paths.attempts, paths.retried):
+        for folder in list_folders(parent):
+            remove_temporaries(folder)
+    for folder in (paths.asks, paths.attempts, paths.models, paths.embeddings, paths.runs):
+        remove_temporaries(folder)
+    for file in (paths.store, paths.study, paths.provenance, paths.report):
+        remove_temporaries(paths.folder, file.name)

@@ -1,0 +1,168 @@
+"""Which files hold the trials of a study, each trial once.
+
+A trial is committed as ``trials/search=<search>/<trial_id>.parquet``, a file of one row. The rows
+of a search that is over are gathered beside these, in ``<count>-<hash>.gathered.parquet``: a file
+that is created whole, and never changes. The files of single rows stay until the run ends, so
+programs that know nothing of this count each ``trial_id`` once and read everything, at any moment.
+
+A gathered row counts before a file of its own. Of gathered files of one search that hold the same
+trials, as while one replaces another, the one with the most counts.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.storage.files import list_below, list_names
+from orchestrator.results.storage.local_copies import fetch
+from orchestrator.results.storage.locations import Place
+from orchestrator.results.trial_files.parquet_file import check_bytes, read_column
+from podium.errors import CorruptFileError
+
+_ids: dict[Place, frozenset[str]] = {}  # gathered file -> its trials, which never change
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inventory:
+    """The files that together hold each committed trial exactly once, at one moment.
+
+    Attributes:
+        gathered: files with the rows of many trials of one search.
+        loose: trial id -> file of its row alone, for trials that no gathered file holds.
+        superseded: files whose rows are in others.
+    """
+
+    gathered: tuple[Place, ...]
+    loose: Mapping[str, Place]
+    superseded: tuple[Place, ...] = ()
+
+    @property
+    def files(self) -> tuple[Place, ...]:
+        """All files to read."""
+        return (*self.gathered, *self.loose.values())
+
+    @property
+    def num_trials(self) -> int:
+        """Number of trials, by the names of files."""
+        return len(self.loose) + sum(map(StudyPaths.num_gathered, self.gathered))
+
+    def trial_ids(self) -> set[str]:
+        """Ids of all trials; gathered files are read for it, each once in a process."""
+        return set(self.loose).union(*trials_in(self.gathered).values())
+
+    def files_of(self, trial_ids: Collection[str]) -> list[Place]:
+        """The files that hold some trials."""
+        wanted = set(trial_ids)
+        known = trials_in(self.gathered)
+        gathered = [file for file, trials in known.items() if not wanted.isdisjoint(trials)]
+        return [*gathered, *(self.loose[it] for it in trial_ids if it in self.loose)]
+
+
+def trials_in(files: Iterable[Place]) -> dict[Place, frozenset[str]]:
+    """Gathered file -> ids of its trials.
+
+    Raises:
+        CorruptFileError: a file is missing or damaged.
+        StoreError: one cannot be read.
+    """
+    wanted = list(files)
+    new = [file for file in wanted if file not in _ids]
+    fetch(new)
+    for file in new:
+        check_bytes(file)
+        _ids[file] = frozenset(read_column(file, "trial_id"))
+    return {file: _ids[file] for file in wanted}
+
+
+def is_gathered(paths: StudyPaths, search: str, trial_id: str) -> bool:
+    """Whether a gathered file holds a trial of a search; its folder is listed.
+
+    Raises:
+        CorruptFileError: such a file is damaged.
+    """
+    folder = paths.trial_folder(search)
+    files = (folder / name for name in list_names(folder, ".gathered.parquet"))
+    return any(trial_id in trials for trials in trials_in(files).values())
+
+
+def take_inventory(paths: StudyPaths, search: str | None = None) -> Inventory:
+    """The files to read now.
+
+    Args:
+        paths: paths of the results folder.
+        search: id of the search that is meant; None for all.
+
+    Raises:
+        CorruptFileError: a trial lies in two searches, or a gathered file is damaged.
+    """
+    files = _listed(paths, search)
+    # A listing of many files takes a while, in which one gathered file may replace another.
+    while _gathered(again := _listed(paths, search)) != _gathered(files):
+        files = again
+    return inventory_of(again)
+
+
+def inventory_of(files: Sequence[Place]) -> Inventory:
+    """As `take_inventory`, of who has listed the Parquet files of all trials.
+
+    Raises:
+        CorruptFileError: a trial lies in two searches, or a gathered file is damaged.
+    """
+    all_gathered = _gathered(files)
+    single = [file for file in files if not StudyPaths.num_gathered(file)]
+    loose: dict[str, Place] = {}
+    for path in single:
+        if loose.setdefault(path.stem, path) != path:
+            raise CorruptFileError(
+                f"{path} is a second file of one trial; the other is {loose[path.stem]}"
+            )
+    gathered = [it for files in _by_search(all_gathered).values() for it in _in_force(files)]
+    searches = _by_search(loose.values())
+    gathered_trials = {
+        trial_id
+        for trials in trials_in(it for it in gathered if _search(it) in searches).values()
+        for trial_id in trials
+    }
+    return Inventory(
+        gathered=tuple(gathered),
+        loose={trial_id: it for trial_id, it in loose.items() if trial_id not in gathered_trials},
+        superseded=(
+            *(it for it in all_gathered if it not in set(gathered)),
+            *(it for trial_id, it in loose.items() if trial_id in gathered_trials),
+        ),
+    )
+
+
+def _listed(paths: StudyPaths, search: str | None) -> list[Place]:
+    if search is None:
+        return list(list_below(paths.trials, ".parquet"))
+    folder = paths.trial_folder(search)
+    return [folder / name for name in list_names(folder, ".parquet")]
+
+
+def _gathered(files: Iterable[Place]) -> list[Place]:
+    return [file for file in files if StudyPaths.num_gathered(file)]
+
+
+def _in_force(files: Sequence[Place]) -> Iterator[Place]:
+    """The gathered files of one search, without those whose trials a larger one holds too."""
+    if len(files) == 1:
+        yield files[0]
+        return
+    known = trials_in(files)
+    taken: set[str] = set()
+    for file in sorted(files, key=lambda it: (-len(known[it]), it.name)):
+        if not known[file] <= taken:
+            taken |= known[file]
+            yield file
+
+
+def _by_search(files: Iterable[Place]) -> dict[str, list[Place]]:
+    found: dict[str, list[Place]] = {}
+    for file in files:
+        found.setdefault(_search(file), []).append(file)
+    return found
+
+
+def _search(file: Place) -> str:
+    return StudyPaths.search_of(file)

@@ -1,7 +1,0 @@
-import pytest
-
-
-@pytest.fixture
-def messages():
-    """What a lock says, in order."""
-    return []

@@ -1,0 +1,294 @@
+import random
+import threading
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from orchestrator.results.records import checkpoint_files
+from orchestrator.results.trial_files import gather_trials as gather_module
+from orchestrator.results.trial_files.commit_trials import commit_trial
+from orchestrator.results.trial_files.gather_trials import gather_all, gather_search
+from orchestrator.results.trial_files.integrity import check_store
+from orchestrator.results.trial_files.inventory import take_inventory
+from orchestrator.results.trial_files.parquet_file import read_groups
+from orchestrator.results.trial_files.reader import Reader
+from podium.errors import CorruptFileError, LockHeldError
+from tests.orchestrator.results.extended_stores import TRIALS, extended_store, plainly, rows_of
+from tests.orchestrator.results.file_operations import (
+    FULL,
+    SOME_OR_ALL,
+    FileOperations,
+    ended_stores,
+)
+from tests.orchestrator.results.store_frames import assert_same_frames
+from tests.orchestrator.results.store_rows import (
+    SCHEMA,
+    WIDER,
+    commit,
+    gathered_file,
+    new_store,
+    rewrite_gathered,
+    row,
+)
+
+
+def names(store):
+    """Names of trial files by search."""
+    return {
+        folder.name: sorted(path.name for path in folder.iterdir())
+        for folder in store.trials.iterdir()
+    }
+
+
+def store_of_five(folder):
+    return commit(new_store(folder), *(row(index) for index in range(TRIALS)))
+
+
+def test_a_search_that_is_over_is_gathered_and_every_reader_finds_each_trial_once(tmp_path):
+    store = store_of_five(tmp_path)
+    before = rows_of(store)
+    gather_search(store, "s0", [])
+    assert gathered_file(store, "s0").name.startswith("3-")
+    assert len(list(store.trial_folder("s0").iterdir())) == 4, "its single rows stay"
+    assert len(list(store.trial_folder("s1").iterdir())) == 2
+    assert_same_frames(rows_of(store), before)
+    assert plainly(store)["trial_id"].to_list() == before["trials"]["trial_id"].sort().to_list()
+    assert take_inventory(store).num_trials == check_store(store) == TRIALS
+
+
+def test_at_the_end_one_file_of_each_search_is_left(tmp_path):
+    store = store_of_five(tmp_path)
+    before = rows_of(store)
+    gather_search(store, "s0", [])
+    commit(store, row(6))  # a final, say
+    gather_all(store)
+    assert {search: len(files) for search, files in names(store).items()} == {
+        "search=s0": 1,
+        "search=s1": 1,
+    }
+    files = names(store)
+    gather_all(store)
+    assert names(store) == files
+    commit_trial(store, SCHEMA, row(6))
+    assert names(store) == files, "a trial that was gathered cannot be committed again"
+    found = rows_of(store)["trials"].filter(pl.col("trial_id") != "t006")
+    assert found.equals(before["trials"])
+
+
+def test_equal_rows_give_equal_files_in_whatever_order_they_were_committed(tmp_path):
+    stores = [new_store(tmp_path / name) for name in "ab"]
+    commit(stores[0], *(row(index) for index in range(TRIALS)))
+    commit(stores[1], *(row(index) for index in reversed(range(TRIALS))))
+    for store in stores:
+        gather_all(store)
+    assert names(stores[0]) == names(stores[1])
+
+
+def test_a_study_that_gained_columns_has_them_in_every_file_after_the_next_end(tmp_path):
+    store = extended_store(tmp_path)
+    before = rows_of(store)
+    gather_all(store)
+    assert_same_frames(rows_of(store), before)
+    assert {tuple(pq.read_schema(it).names) for it in store.trials.rglob("*.parquet")} == {
+        tuple(WIDER.names)
+    }
+    assert plainly(store)["hp.alpha"].to_list() == [None, None, None, 0.5, 0.5]
+
+
+def test_large_rows_get_row_groups_of_their_own(tmp_path, monkeypatch):
+    monkeypatch.setattr("orchestrator.results.trial_files.parquet_file._GROUP_BYTES", 1)
+    monkeypatch.setattr(gather_module, "_ROWS_AT_ONCE", 2)
+    store = store_of_five(tmp_path)
+    before = rows_of(store)
+    gather_all(store)
+    assert pq.read_metadata(gathered_file(store, "s0")).num_row_groups == 3
+    assert_same_frames(rows_of(store), before)
+
+
+def test_checkpoints_of_committed_trials_go_at_the_end_and_others_stay(tmp_path):
+    store = store_of_five(tmp_path)
+    for trial_id in ("t000", "t099"):
+        checkpoint_files.save(store, trial_id, b"state")
+    gather_all(store)
+    assert checkpoint_files.load(store, "t000") is None
+    assert checkpoint_files.load(store, "t099") == b"state"
+
+
+def test_what_killed_writers_left_is_deleted_at_the_end_but_for_the_locks(tmp_path):
+    store = store_of_five(tmp_path)
+    folders = ("asks/s0", "trials/search=s0", "attempts/s0", "models", "embeddings", "runs", ".")
+    for folder in folders:
+        (store.folder / folder).mkdir(parents=True, exist_ok=True)
+        (store.folder / folder / ".store.json.0123.tmp").touch()
+    (store.folder / ".lock.json.0123.tmp").touch()  # this run may be writing it just now
+    gather_all(store)
+    assert [path.name for path in store.folder.rglob("*.tmp")] == [".lock.json.0123.tmp"]
+
+
+def test_a_driver_that_lost_its_lock_gathers_nothing(tmp_path):
+    store = store_of_five(tmp_path)
+    before = names(store)
+
+    def lost():
+        raise LockHeldError("lost")
+
+    with pytest.raises(LockHeldError):
+        gather_search(store, "s0", [], check=lost)
+    assert names(store) == before
+
+
+def test_a_row_that_a_thawed_driver_puts_beside_its_gathered_one_vanishes(tmp_path):
+    store = store_of_five(tmp_path)
+    gather_all(store)
+    assert not commit_trial(store, SCHEMA, row(0, objective=0.9))
+    assert len(names(store)["search=s0"]) == 1
+    killed = store.trial("s0", "t000")  # as one leaves it that is killed before it looks again
+    other = commit(new_store(tmp_path / "other"), row(0, objective=0.9))
+    killed.write_bytes(other.trial("s0", "t000").read_bytes())
+    assert rows_of(store)["trials"].filter(pl.col("trial_id") == "t000")["objective"][0] == 0.0
+    assert check_store(store) == TRIALS
+    gather_all(store)
+    assert len(names(store)["search=s0"]) == 1
+
+
+@pytest.mark.parametrize("make", [store_of_five, extended_store])
+def test_readers_see_the_same_rows_between_any_two_file_operations(tmp_path, monkeypatch, make):
+    store = make(tmp_path)
+    before = rows_of(store)
+    ids = before["trials"]["trial_id"].sort().to_list()
+
+    def look():
+        assert_same_frames(rows_of(store), before)
+        if make is store_of_five:  # plain polars reads no files with different columns
+            assert plainly(store)["trial_id"].to_list() == ids
+
+    with monkeypatch.context() as patch:
+        operations = FileOperations(patch, between=look)
+        gather_all(store)
+    assert operations.count > 15
+    look()
+
+
+@SOME_OR_ALL
+def test_killed_at_any_file_operation_nothing_is_lost_and_the_next_one_finishes(
+    tmp_path, monkeypatch, are_all
+):
+    before = rows_of(extended_store(tmp_path))
+    for store in ended_stores(tmp_path, monkeypatch, extended_store, gather_all, are_all=are_all):
+        assert_same_frames(rows_of(store), before)
+        assert check_store(store) == TRIALS
+        gather_all(store)
+        assert_same_frames(rows_of(store), before)
+        assert all(len(files) == 1 for files in names(store).values())
+
+
+@SOME_OR_ALL
+def test_an_error_at_any_file_operation_is_raised_and_loses_nothing(
+    tmp_path, monkeypatch, are_all
+):
+    before = rows_of(extended_store(tmp_path))
+    for store in ended_stores(
+        tmp_path, monkeypatch, extended_store, gather_all, are_all=are_all, error=FULL
+    ):
+        assert_same_frames(rows_of(store), before)
+        gather_all(store)
+        assert_same_frames(rows_of(store), before)
+
+
+def test_readers_see_each_trial_once_while_others_commit_and_gather(tmp_path):
+    store, committed, failures, done = new_store(tmp_path), [], [], threading.Event()
+
+    def work():
+        try:
+            for index in range(60):
+                commit(store, row(index))
+                committed.append(f"t{index:03d}")
+                if index % 6 == 5:
+                    gather_all(store)
+        except BaseException as error:
+            failures.append(error)
+        finally:
+            done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    reads = 0
+    while not done.is_set():
+        known = set(committed)
+        found = Reader(store.folder).trials().select("trial_id").collect()["trial_id"].to_list()
+        assert len(found) == len(set(found))
+        assert known <= set(found)
+        reads += 1
+    thread.join()
+    assert not failures
+    assert reads > 3
+
+
+READERS = (
+    check_store,
+    lambda store: Reader(store.folder).trials().collect(),
+    lambda store: Reader(store.folder).counts(),
+)
+
+
+def refusals(store):
+    """What all say that read a store."""
+    words = set()
+    for read in READERS:
+        with pytest.raises(CorruptFileError) as raised:
+            read(store)
+        words.add(str(raised.value))
+    (word,) = words
+    return word
+
+
+def with_values(column, *values):
+    def changed(rows):
+        place = rows.column_names.index(column)
+        return rows.set_column(place, SCHEMA.field(column), pa.array(values, pa.string()))
+
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("change", "count", "rule"),
+    [
+        (with_values("study", "tiny", "other", "tiny"), 3, "holds a row with study 'other'; at"),
+        (with_values("study", "tiny", None, "tiny"), 3, "holds a row with study None; at that"),
+        (with_values("search", "s0", "s0", "s1"), 3, "with search 's1'; at that path it must be"),
+        (with_values("trial_id", "t000", "t002", "t002"), 3, "holds a trial twice"),
+        (lambda rows: rows.slice(1), 3, "must hold 3 rows, it has 2"),
+    ],
+)
+def test_a_gathered_file_of_other_rows_is_named_by_all_who_read(tmp_path, change, count, rule):
+    store = store_of_five(tmp_path)
+    gather_all(store)
+    file = gathered_file(store, "s0")
+    rows = change(pa.concat_tables(list(read_groups(file, SCHEMA))))
+    file = rewrite_gathered(file, rows, count)
+    commit(store, row(5))
+    found = refusals(store)
+    assert found.startswith(f"{file} ")
+    assert rule in found
+
+
+def test_a_gathered_file_under_another_name_or_damaged_anywhere_is_named(tmp_path):
+    store = store_of_five(tmp_path)
+    gather_all(store)
+    file = gathered_file(store, "s0")
+    whole = file.read_bytes()
+    file.unlink()
+    other = file.with_name("3-0123456789abcdef.gathered.parquet")
+    other.write_bytes(whole)
+    assert "its name belongs to other rows" in refusals(store)
+    other.unlink()
+    file.write_bytes(whole[:-50])
+    assert f"{file} is damaged: its content does not match" in refusals(store)
+    file.write_bytes(whole[: len(whole) // 2])
+    assert f"{file} is not a readable Parquet file of podium" in refusals(store)
+    for place in random.Random(3).sample(range(len(whole)), 40):
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        with pytest.raises(CorruptFileError, match=file.name):
+            check_store(store)

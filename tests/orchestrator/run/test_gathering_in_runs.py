@@ -1,0 +1,77 @@
+"""Rows are gathered while a study runs; whoever is killed meanwhile, nothing is lost."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+
+import pytest
+from polars.testing import assert_frame_equal
+
+from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.trial_files.gather_trials import gather_all
+from orchestrator.results.trial_files.integrity import check_store
+from orchestrator.results.trial_files.inventory import take_inventory
+from orchestrator.run import run_study as run_study_module
+from podium.errors import StoreError
+from tests.orchestrator.small_study import STUDY, run_here, tables
+
+
+def test_a_run_gathers_each_search_that_is_over_and_all_rows_at_its_end(tmp_path, monkeypatch):
+    found = []
+
+    def look(paths):
+        inventory = take_inventory(paths)
+        found.append((len(inventory.gathered), len(inventory.loose), len(inventory.superseded)))
+        gather_all(paths)
+
+    monkeypatch.setattr(run_study_module, "gather_all", look)
+    run_here(STUDY, tmp_path)
+    ((gathered, loose, superseded),) = found
+    num_searches = len(list((tmp_path / STUDY.name / "asks").glob("*.json")))
+    assert gathered == num_searches
+    assert superseded > loose > 0, "rows of finals are gathered at the end"
+    after = take_inventory(StudyPaths(tmp_path / STUDY.name))
+    assert (len(after.loose), after.superseded) == (0, ())
+
+
+def test_an_error_while_rows_are_gathered_ends_the_run_and_the_same_command_continues(
+    tmp_path, monkeypatch
+):
+    with monkeypatch.context() as patch:
+
+        def fail(*_, **__):
+            raise StoreError("the disk is on fire")
+
+        patch.setattr(run_study_module, "gather_search", fail)
+        with pytest.raises(StoreError, match="the disk is on fire"):
+            run_here(STUDY, tmp_path / "failed")
+    run_here(STUDY, tmp_path / "failed")
+    run_here(STUDY, tmp_path / "plain")
+    assert_frame_equal(tables(tmp_path / "failed"), tables(tmp_path / "plain"))
+
+
+def test_a_run_killed_while_it_gathers_is_continued_by_the_same_command(tmp_path):
+    run_here(STUDY, tmp_path / "plain")
+    storage = tmp_path / "killed"
+    paths, random = StudyPaths(storage / STUDY.name), Random(7)
+    killed = 0
+    for attempt in range(40):
+        code = _run_until(storage, random.randrange(3, 40 + 20 * attempt))
+        if code == 0:
+            break
+        assert code == -signal.SIGKILL
+        killed += 1
+        check_store(paths)
+    assert code == 0
+    assert killed >= 3
+    assert_frame_equal(tables(storage), tables(tmp_path / "plain"))
+
+
+def _run_until(storage, operation):
+    """Run the small study, killed at an operation of its gathering; its exit code."""
+    command = [sys.executable, "-m", "tests.orchestrator.run_until_gathering"]
+    root = Path(__file__).parents[3]
+    ended = subprocess.run([*command, storage, str(operation)], cwd=root, timeout=120, check=False)
+    return ended.returncode

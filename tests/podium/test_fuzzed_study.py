@@ -1,0 +1,73 @@
+"""Values of a stored study replaced by others: one line each, and other studies are listed."""
+
+import copy
+import math
+import random
+import shutil
+
+import pytest
+import yaml
+
+from orchestrator.results.storage.checksummed_text import (
+    text_with_checksum,
+    text_without_checksum,
+)
+from tests.orchestrator.small_study import STUDY, run_here
+from tests.podium.calling import call
+
+VALUES = (None, [], {}, "", -1, 10**30, math.inf, "a\nb", "../../x", [1, "a"], True, 0.5)
+DELETED = object()
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    storage = tmp_path_factory.mktemp("finished")
+    run_here(STUDY, storage)
+    return storage / STUDY.name
+
+
+def places(values, place=()):
+    """Where a value lies, of all values and of those in them."""
+    if place:
+        yield place
+    items = values.items() if isinstance(values, dict) else enumerate(values[:2])
+    for key, value in items:
+        if isinstance(value, dict | list):
+            yield from places(value, (*place, key))
+        else:
+            yield (*place, key)
+
+
+def changed(values, place, value):
+    found = copy.deepcopy(values)
+    parent = found
+    for key in place[:-1]:
+        parent = parent[key]
+    if value is DELETED:
+        del parent[place[-1]]
+    else:
+        parent[place[-1]] = value
+    return found
+
+
+@pytest.mark.parametrize("share", [0.06, pytest.param(1.0, marks=pytest.mark.soak)])
+def test_whatever_a_value_is_commands_end_in_one_line_and_other_studies_are_listed(
+    finished, tmp_path, capsys, share
+):
+    for name in ("changed", "whole"):
+        shutil.copytree(finished, tmp_path / name)
+    file = tmp_path / "changed" / "study.yaml"
+    study = yaml.safe_load(text_without_checksum(file, file.read_bytes()))
+    drawn = random.Random(7)
+    for place in places(study):
+        for value in (*VALUES, DELETED):
+            if drawn.random() > share:
+                continue
+            text = yaml.safe_dump(changed(study, place, value), sort_keys=False)
+            file.write_bytes(text_with_checksum(text.encode()))
+            commands = (("tournament", file.parent), ("status", "--storage", tmp_path))
+            for command in (("status", file.parent), ("trials", file.parent), *commands):
+                called = call(capsys, *command)
+                assert called.code in (0, 2), (place, value, called.err)
+                assert called.code == 0 or called.err.count("podium:") == 1, (place, value)
+            assert "whole" in called.out, (place, value)
