@@ -62,6 +62,19 @@ def run_with_stand_ins(tmp_path, script, podium, *, warn_after=None, **more):
     return job.wait(timeout=60)
 
 
+def ended(tmp_path, *arguments, programs=(), script="podium.sbatch", **more):
+    """A job that ended, with what it told."""
+    return subprocess.run(
+        ["bash", SCRIPTS / script, *arguments],
+        cwd=tmp_path,
+        env=environment(tmp_path, *programs, SLURM_JOB_NUM_NODES="1", **more),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
 @every_script
 @pytest.mark.parametrize("code", [0, 1, 2, 3, 4])
 def test_a_run_that_ended_by_itself_does_not_queue_again(tmp_path, script, code):
@@ -94,15 +107,7 @@ def test_a_warning_that_kills_a_driver_still_being_loaded_loses_nothing(tmp_path
 
 def test_the_head_is_named_by_an_address_that_other_nodes_reach(tmp_path):
     programs = stand_in(tmp_path / "bin", "ray", 'echo "$*" >asked')
-    job = subprocess.run(
-        ["bash", SCRIPTS / "podium.sbatch", "study.yaml"],
-        cwd=tmp_path,
-        env=environment(tmp_path, programs, SLURM_JOB_NUM_NODES="1"),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    job = ended(tmp_path, "study.yaml", programs=[programs])
     assert job.returncode == 5
     cards = [card for found in psutil.net_if_addrs().values() for card in found]
     here = {card.address for card in cards if card.family == socket.AF_INET}
@@ -119,17 +124,8 @@ def test_a_network_card_is_looked_up_on_the_node_of_the_head(tmp_path):
     programs = stand_in(tmp_path / "bin", "ray", 'echo "$*" >asked')
     shown = "3: ib0    inet 192.0.2.9/24 brd 192.0.2.255 scope global ib0"
     stand_in(programs, "ip", f'[[ $* == *"dev ib0"* ]] && echo "{shown}"')
-    command = ["bash", SCRIPTS / "podium.sbatch", "study.yaml"]
     for card, code, told in (("ib0", 5, "did not start"), ("ib1", 5, "in PODIUM_NETWORK")):
-        job = subprocess.run(
-            command,
-            cwd=tmp_path,
-            env=environment(tmp_path, programs, SLURM_JOB_NUM_NODES="1", PODIUM_NETWORK=card),
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        job = ended(tmp_path, "study.yaml", programs=[programs], PODIUM_NETWORK=card)
         assert job.returncode == code
         assert told in job.stderr
     assert "--address 192.0.2.9:" in (tmp_path / "asked").read_text()
@@ -143,17 +139,8 @@ def test_a_cache_folder_of_somebody_else_is_refused(tmp_path, script):
     os.chown(tmp_path / "cache", 12345, 12345)
     programs = stand_in(with_an_address(tmp_path), "podium", "touch ran")
     stand_in(programs, "ray", 'while [[ $1 != -- ]]; do shift; done; shift; exec "$@"')
-    job = subprocess.run(
-        ["bash", SCRIPTS / script, "study.yaml"],
-        cwd=tmp_path,
-        env=environment(
-            tmp_path, programs, SLURM_JOB_NUM_NODES="1", XDG_CACHE_HOME=str(tmp_path / "cache")
-        ),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    job = ended(tmp_path, "study.yaml", programs=[programs], script=script, **cache)
     assert job.returncode in (2, 5)
     assert "is somebody else's; name another folder in XDG_CACHE_HOME" in job.stderr
     assert not (tmp_path / "ran").exists()
@@ -161,29 +148,14 @@ def test_a_cache_folder_of_somebody_else_is_refused(tmp_path, script):
 
 @every_script
 def test_without_a_study_the_job_ends_with_the_rule(tmp_path, script):
-    job = subprocess.run(
-        ["bash", SCRIPTS / script],
-        cwd=tmp_path,
-        env=environment(tmp_path),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    job = ended(tmp_path, script=script)
     assert job.returncode == 2
     assert "STUDY is missing" in job.stderr
 
 
 def test_a_cluster_that_does_not_start_is_told_and_not_tried_for_ever(tmp_path):
     programs = stand_in(with_an_address(tmp_path), "ray", "exit 0")  # as symmetric-run does
-    job = subprocess.run(
-        ["bash", SCRIPTS / "podium.sbatch", "study.yaml"],
-        cwd=tmp_path,
-        env=environment(tmp_path, programs, SLURM_JOB_NUM_NODES="1"),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    job = ended(tmp_path, "study.yaml", programs=[programs])
     assert job.returncode == 5
     assert "the Ray cluster did not start" in job.stderr
     assert requeues(tmp_path) == 0

@@ -8,11 +8,9 @@ import pytest
 
 import podium
 from podium import cli
-from podium.arguments.study_argument import results_folder
 from podium.cli import COMMANDS
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
-from tests.orchestrator.study_files import MINIMAL
 from tests.podium.calling import call
 from trainables.errors import TrialInputError
 
@@ -21,12 +19,8 @@ SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4,
 HEAVY = ("torch", "ray", "optuna", "polars", "pyarrow", "scipy", "matplotlib", "pandas")
 
 
-def loaded_by(*arguments):
-    """Which heavy libraries a process of its own has loaded after ``podium ARGUMENTS``."""
-    return loaded_by_all([arguments])
-
-
-def loaded_by_all(calls):
+def loaded_by(*calls):
+    """Which heavy libraries a process has loaded after ``podium ARGUMENTS`` of each call."""
     code = f"""
 import sys
 from podium.cli import main
@@ -43,19 +37,17 @@ print(*[name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)
     return done.stderr.split()
 
 
-def test_help_lists_every_command_and_loads_nothing_heavy(capsys):
+def test_help_lists_every_command(capsys):
     helped = call(capsys, "--help")
     assert helped.code == 0
     for name, (_, line) in COMMANDS.items():
         assert f" {name} " in helped.out
         assert line in helped.out
-    assert loaded_by("--help") == []
 
 
-def test_version_is_printed_and_loads_nothing_heavy(capsys):
+def test_version_is_printed(capsys):
     called = call(capsys, "--version")
     assert (called.code, called.out) == (0, f"podium {podium.__version__}\n")
-    assert loaded_by("--version") == []
 
 
 @pytest.mark.parametrize("words", [(), ("run",), ("datasets", "check"), ("trial", "export")])
@@ -63,10 +55,6 @@ def test_h_is_short_for_help(capsys, words):
     helped = call(capsys, *words, "-h")
     assert helped.code == 0
     assert helped.out == call(capsys, *words, "--help").out
-
-
-def test_facts_load_nothing_heavy():
-    assert loaded_by_all([["losses"], ["losses", "contrastive"]]) == []
 
 
 def test_losses_are_listed_with_whose_they_are_and_how_they_differ(capsys):
@@ -88,26 +76,21 @@ def test_a_loss_without_siblings_has_no_family(capsys):
     assert "among" not in call(capsys, "losses", "circle").out
 
 
-def test_a_plan_loads_nothing_heavy(tmp_path):
-    quickstart = ROOT / "studies" / "quickstart.yaml"
-    assert loaded_by("plan", quickstart, "--storage", tmp_path) == []
+def test_help_facts_and_plans_load_nothing_heavy(tmp_path):
+    plan = ("plan", ROOT / "studies" / "quickstart.yaml", "--storage", tmp_path)
+    facts = (("losses",), ("losses", "contrastive"))
+    assert loaded_by(("--help",), ("--version",), *facts, plan) == []
 
 
 def test_a_plan_with_results_loads_only_what_reads_them(tmp_path):
     folder = write_store(tmp_path / "synthetic", SMALL)
-    assert loaded_by("plan", folder) == ["polars", "pyarrow"]
+    assert loaded_by(("plan", folder)) == ["polars", "pyarrow"]
 
 
 def test_no_command_loads_torch_or_ray_before_it_is_needed():
     """One after the other in one process: what none of them loads is not loaded at the end."""
     calls = [(name, "--help") for name in COMMANDS]
-    assert {"torch", "ray"}.isdisjoint(loaded_by_all(calls))
-
-
-def test_starting_the_module_is_the_same_as_the_command():
-    command = [sys.executable, "-m", "podium", "losses", "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
-    assert {loss["loss"] for loss in json.loads(done.stdout)} >= {"contrastive", "proxy_anchor"}
+    assert {"torch", "ray"}.isdisjoint(loaded_by(*calls))
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -183,31 +166,18 @@ def test_errors_of_ours_keep_their_traceback_without_secrets(capsys, monkeypatch
     assert called.err.endswith("ZeroDivisionError: a bug, password=***\n")
 
 
-def test_results_of_a_study_file_are_in_its_storage(tmp_path):
-    file = tmp_path / "s.yaml"
-    file.write_text(MINIMAL + f"storage: {tmp_path / 'a'}")
-    assert results_folder(file) == tmp_path / "a" / "x"
-    assert results_folder(file, tmp_path / "b") == tmp_path / "b" / "x"
-
-
-def test_a_results_folder_is_itself(tmp_path):
-    assert results_folder(tmp_path) == tmp_path
-
-
-def test_a_results_folder_takes_no_storage(capsys, tmp_path):
-    called = call(capsys, "status", tmp_path, "--storage", tmp_path)
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("status", "FOLDER", "--storage", "FOLDER"), "--storage goes with a study file"),
+        (("status", "FOLDER/nowhere"), "STUDY must be a study file or a results folder; got"),
+        *(
+            (("trial", "train", "--loss", "contrastive", option, 10**19), "less than or equal to")
+            for option in ("--embedding-dim", "--image-size", "--seed")
+        ),
+    ],
+)
+def test_words_that_do_not_fit_are_bad_input(capsys, tmp_path, words, message):
+    called = call(capsys, *(str(word).replace("FOLDER", str(tmp_path)) for word in words))
     assert called.code == 2
-    assert "--storage goes with a study file" in called.err
-
-
-def test_a_study_must_be_somewhere(capsys, tmp_path):
-    called = call(capsys, "status", tmp_path / "nowhere")
-    assert called.code == 2
-    assert "STUDY must be a study file or a results folder; got" in called.err
-
-
-@pytest.mark.parametrize("option", ["--embedding-dim", "--image-size", "--seed"])
-def test_a_number_beyond_all_networks_is_bad_input(capsys, option):
-    called = call(capsys, "trial", "train", "--loss", "contrastive", option, 10**19)
-    assert called.code == 2
-    assert "less than or equal to" in " ".join(called.err.replace("│", "").split())
+    assert message in " ".join(called.err.replace("│", "").split())

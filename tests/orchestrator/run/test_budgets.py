@@ -85,24 +85,14 @@ def test_a_budget_ends_the_searches_early_and_the_finals_still_run(tmp_path):
     assert spent <= 0.2 * HOUR
     assert spent > 0.85 * 0.2 * HOUR
     assert spent == pytest.approx(0.5 * executor.busy_seconds)
-
-
-def test_uses_add_up_to_everything(tmp_path):
-    run(with_budget(gpu_hours=0.2), tmp_path)
-    parts = [
-        gpu_seconds(tmp_path, use=use)
-        for use in ("complete", "pruned", "failed", "repeated", "unfinished")
-    ]
-    assert sum(parts) == pytest.approx(gpu_seconds(tmp_path))
-    assert parts[0] == pytest.approx(sum(parts))
-
-
-def test_what_ended_early_is_reported(tmp_path):
-    end, _ = run(with_budget(gpu_hours=0.2), tmp_path)
+    # It is told, and uses add up to everything.
     assert all(search.is_cut_short for search in end.progress.searches)
     (use,) = end.progress.budget
     assert (use.what, use.limit) == ("GPU-hours", 0.2)
-    assert use.used == pytest.approx(gpu_seconds(tmp_path) / HOUR)
+    assert use.used == pytest.approx(spent / HOUR)
+    uses = ("complete", "pruned", "failed", "repeated", "unfinished")
+    parts = [gpu_seconds(tmp_path, use=use) for use in uses]
+    assert parts[0] == pytest.approx(sum(parts)) == pytest.approx(spent)
 
 
 def test_searches_get_equal_shares_of_hours_though_a_loss_is_slower(tmp_path):

@@ -9,29 +9,12 @@ from orchestrator.results.records.runs import read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_study
 from orchestrator.results_tools.study_status import study_status
-from orchestrator.study.resource_demand import Capacity
-from orchestrator.study.study import (
-    BudgetSettings,
-    EarlyStopping,
-    FinalSettings,
-    ResourceSettings,
-)
+from orchestrator.study.study import BudgetSettings, ResourceSettings
 from podium.errors import StudyError
 from tests.orchestrator.clocked import Clock, ClockedExecutor
-from tests.orchestrator.small_study import STUDY, rows, run_here, with_search
+from tests.orchestrator.run.test_budgets import MANY, ONE_GPU, alike
+from tests.orchestrator.small_study import STUDY, rows, run_here
 
-# Two searches; a trial takes 5 steps of 10 s on half a GPU, two trials at a time.
-MANY = replace(
-    with_search(
-        order="asynchronous",
-        sampler="random",
-        trials=30,
-        early_stopping=EarlyStopping(kind="none"),
-    ),
-    embedding_dims=(8,),
-    resources=ResourceSettings(gpus_per_trial=0.5),
-    final=FinalSettings(seeds=1),
-)
 UNLIMITED = BudgetSettings()
 SMALL, LARGE = BudgetSettings(gpu_hours=0.15), BudgetSettings(gpu_hours=0.3)
 
@@ -44,9 +27,7 @@ def run(storage, budget, edit=None, at=250.0):
         if edit is not None and clock.seconds == 100.0 + at:
             file.write_text(edit)
 
-    executor = ClockedExecutor(
-        clock, lambda job: 10.0, Capacity(cpus=100.0, gpus=1.0), watch=watch
-    )
+    executor = ClockedExecutor(clock, alike, ONE_GPU, watch=watch)
     return run_here(replace(MANY, budget=budget), storage, executor, clock=clock)
 
 

@@ -35,50 +35,31 @@ def test_every_sampler_can_be_named(tmp_path, sampler):
 
 
 @pytest.mark.parametrize(
-    ("written", "members"), [("off", 1), ("'off'", 1), ("auto", 5), ("7", 7), ("1", 1)]
-)
-def test_a_population_is_off_auto_or_a_number(tmp_path, written, members):
-    study = load(tmp_path, HEAD + f"search: {{population: {written}}}\n")
-    assert study.search.population == members
-    assert study_from_resolved(resolved_dict(study)) == study
-
-
-@pytest.mark.parametrize(
-    ("search", "members"),
-    [
-        ("{population: auto, trials: 50}", 12),
-        ("{population: auto, trials: 3}", 1),
-        ("{population: auto, trials: 1000}", 64),
-        ("{population: auto, trials: 50, sampler: random}", 50),
-        ("{population: auto, trials: 100, sampler: qmc}", 64),
-    ],
-)
-def test_automatic_populations_leave_a_sampler_batches_to_learn_from(tmp_path, search, members):
-    assert load(tmp_path, HEAD + f"search: {search}\n").search.population == members
-
-
-HEADS = HEAD + "training: {mode: frozen_features}\n"
-
-
-@pytest.mark.parametrize(
     ("text", "members"),
     [
-        (HEAD, 1),
-        (HEADS, 5),
-        (HEADS + "search: {population: off}\n", 1),
-        (HEADS + "search: {sampler: nsga-ii}\n", 1),  # which compares seconds
+        ("search: {population: off}", 1),
+        ("search: {population: 'off'}", 1),
+        ("search: {population: auto}", 5),
+        ("search: {population: 7}", 7),
+        ("search: {population: 1}", 1),
+        # An automatic one leaves a sampler batches to learn from.
+        ("search: {population: auto, trials: 50}", 12),
+        ("search: {population: auto, trials: 3}", 1),
+        ("search: {population: auto, trials: 1000}", 64),
+        ("search: {population: auto, trials: 50, sampler: random}", 50),
+        ("search: {population: auto, trials: 100, sampler: qmc}", 64),
+        # Heads are trained together unless the study says otherwise.
+        ("", 1),
+        ("training: {mode: frozen_features}", 5),
+        ("training: {mode: frozen_features}\nsearch: {population: off}", 1),
+        # This one compares seconds.
+        ("training: {mode: frozen_features}\nsearch: {sampler: nsga-ii}", 1),
     ],
 )
-def test_heads_are_trained_together_unless_a_study_says_otherwise(tmp_path, text, members):
-    study = load(tmp_path, text)
+def test_a_population_is_off_auto_or_a_number(tmp_path, text, members):
+    study = load(tmp_path, HEAD + text)
     assert study.search.population == members
     assert study_from_resolved(resolved_dict(study)) == study
-
-
-@pytest.mark.parametrize("written", ["on", "0", "many", "2.5"])
-def test_what_is_no_population_is_refused(tmp_path, written):
-    (problem,) = problems_of(tmp_path, HEAD + f"search: {{population: {written}}}\n")
-    assert "search.population must be" in problem
 
 
 def test_the_size_of_populations_may_change_between_runs(tmp_path):
@@ -146,6 +127,10 @@ def test_nsga_ii_wants_seconds_too_and_stops_no_trial_early(tmp_path):
             "search.trials must be at least 4 for contrastive: its default and the configs of "
             "try_first and warm_start come first; got 3",
         ),
+        ("{population: on}", "search.population must be .*"),
+        ("{population: 0}", "search.population must be .*"),
+        ("{population: many}", "search.population must be .*"),
+        ("{population: 2.5}", "search.population must be .*"),
         ("{warm_start: {top: 3}}", "search.warm_start.from must be given"),
         ("{warm_start: {from: 3}}", "search.warm_start.from must be text; got 3"),
         (

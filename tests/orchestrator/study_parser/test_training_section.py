@@ -85,15 +85,6 @@ def test_what_the_study_says_goes_before_what_the_recipe_gives_a_loss(tmp_path):
     assert loss_training(study, block, "proxy_nca").sampler == "balanced"
 
 
-def test_losses_on_pairs_may_be_compared_with_losses_on_random_batches(tmp_path):
-    """The recipe draws the batches of each loss in its way; a study that says random does not."""
-    assert load(tmp_path, CUB).loss_names == ("contrastive", "proxy_anchor")
-    (problem,) = problems_of(tmp_path, CUB + "training: {sampler: random}")
-    assert problem.startswith(
-        "s.yaml:5: training.sampler must be balanced or hard_neighbours: contrastive compares"
-    )
-
-
 def test_batches_of_hard_neighbours_are_balanced(tmp_path):
     """Losses on pairs take them, and they hold as many images of a class as the study says."""
     text = "study: x\nlosses: [contrastive]\ntraining: {{sampler: hard_neighbours, {}}}\n"

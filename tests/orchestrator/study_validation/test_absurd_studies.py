@@ -194,10 +194,6 @@ FILES = {
         "s.yaml:3: this is not the YAML of a study; a key or value must have at most 4096 "
         "characters",
     ),
-    "an alias": (
-        "seed: &a 1\nbudget: {trials: *a}",
-        "s.yaml:3: this is not the YAML of a study; anchors (& and *) are not read",
-    ),
     "two million searches": (
         f"embedding_dims: {list(range(2, 1_002))}\nsearch: {{repeats: 1000}}\n"
         "protocol: [{val_fraction: 0.2}, {val_fraction: 0.3, name: b}]",

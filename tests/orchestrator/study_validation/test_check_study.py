@@ -147,6 +147,24 @@ def test_the_weights_of_a_sum_are_given_once_each_to_one_loss(tmp_path, loss, pr
     assert_matches(problems_of(tmp_path, f"{HEAD}[{loss}]"), [f"s.yaml:2: {problem}"])
 
 
+@pytest.mark.parametrize("loss", ["contrastive", "proxy_anchor+contrastive", "memory:contrastive"])
+def test_a_loss_that_compares_within_a_class_refuses_random_batches(tmp_path, loss):
+    text = f"study: x\nlosses: [proxy_anchor, '{loss}']\ntraining: {{sampler: random}}"
+    (problem,) = problems_of(tmp_path, text)
+    rule = "training.sampler must be balanced or hard_neighbours"
+    assert f"{rule}: {loss} compares images" in problem
+
+
+def test_a_loss_guided_by_language_needs_the_names_of_the_classes(tmp_path):
+    problem = (
+        "s.yaml:.*: multi_similarity+language_guidance needs a vector for the name of each class: "
+        "give glyphs-greek the option class_text, a file that `podium datasets text` makes"
+    )
+    text = f"{HEAD}[multi_similarity+language_guidance]\n"
+    text += "datasets: [{name: glyphs, script: greek}]"
+    assert_matches(problems_of(tmp_path, text), [problem])
+
+
 def test_a_whole_number_may_be_written_with_a_point(tmp_path):
     study = load(
         tmp_path,

@@ -1,7 +1,5 @@
 """Backbones, their weights, and image sizes in a study file."""
 
-from pathlib import Path
-
 import pytest
 
 from orchestrator.study.blocks import blocks, searches
@@ -34,13 +32,6 @@ def test_a_backbone_starts_from_what_is_published_unless_the_study_says_otherwis
     tmp_path, backbone, settings
 ):
     assert load(tmp_path, f"{CUB}backbones: [{backbone}]").backbones == (settings,)
-
-
-def test_a_file_of_weights_is_found_from_every_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "w.pth").write_bytes(b"weights")
-    study = load(tmp_path, f"{CUB}backbones: [{{name: resnet50, weights: w.pth}}]")
-    assert study.backbones[0].weights == str(Path.cwd() / "w.pth")
 
 
 @pytest.mark.parametrize(
@@ -110,27 +101,20 @@ def test_images_of_one_size_have_no_image_size(tmp_path):
             f"{CUB}training: {{recipe: fast, augmentation: none}}",
             "s.yaml: image_sizes must be given: cub200 has image files, .* has no default size",
         ),
+        (
+            f"{CUB}image_sizes: [224]\ntraining: {{recipe: fast}}",
+            's.yaml:5: augmentation shift moves .*, such as psomas2020, .*; got "fast"',
+        ),
+        (
+            f"{GLYPHS}training: {{augmentation: random_resized_crop}}",
+            "s.yaml:3: augmentation random_resized_crop is for image files, .*",
+        ),
+        (
+            f"{GLYPHS}backbones: [conv_small, mlp]",
+            "s.yaml:3: mlp takes vectors, but glyphs has images",
+        ),
     ],
 )
-def test_image_sizes_go_with_data_and_networks(tmp_path, text, problem):
+def test_sizes_augmentation_and_networks_go_with_the_images(tmp_path, text, problem):
     found = [line.replace("s.yaml:1:", "s.yaml:") for line in problems_of(tmp_path, text)]
     assert_matches(found, [problem])
-
-
-def test_the_recipe_of_glyphs_is_refused_for_image_files_with_a_way_out(tmp_path):
-    found = problems_of(tmp_path, f"{CUB}image_sizes: [224]\ntraining: {{recipe: fast}}")
-    assert_matches(
-        found, ['s.yaml:5: augmentation shift moves .*, such as psomas2020, .*; got "fast"']
-    )
-
-
-def test_random_crops_are_refused_for_images_of_one_size(tmp_path):
-    found = problems_of(tmp_path, f"{GLYPHS}training: {{augmentation: random_resized_crop}}")
-    assert_matches(found, ["s.yaml:3: augmentation random_resized_crop is for image files, .*"])
-
-
-def test_networks_for_vectors_are_refused_for_images(tmp_path):
-    assert_matches(
-        problems_of(tmp_path, f"{GLYPHS}backbones: [conv_small, mlp]"),
-        ["s.yaml:3: mlp takes vectors, but glyphs has images"],
-    )

@@ -18,51 +18,42 @@ def test_the_task_is_that_of_the_data_sets(tmp_path, text, task):
     assert task_of(load(tmp_path, text)) == task
 
 
-def test_data_sets_of_two_tasks_are_one_error(tmp_path):
-    text = "study: x\nlosses: [log_ratio, contrastive]\ndatasets: [glyphs, glyph_masks]\n"
-    message = (
-        "s.yaml:3: the data sets of a study must have one task to be ranked together: glyphs is "
-        "scored by recall (classes); glyph_masks is scored by ndcg (continuous)"
-    )
-    assert_matches(problems_of(tmp_path, text), [message])
-
-
-def test_a_loss_on_label_distances_needs_a_data_set_that_has_them(tmp_path):
-    text = CLASSES.replace("contrastive", "contrastive, log_ratio")
-    message = (
-        "s.yaml:2: log_ratio compares label distances, and the data set glyphs has classes only: "
-        "give it a file of label_distances, or use glyph_masks"
-    )
-    assert_matches(problems_of(tmp_path, text), [message])
-
-
-def test_a_loss_on_classes_cannot_learn_label_distances(tmp_path):
-    text = CONTINUOUS.replace("log_ratio", "log_ratio, contrastive")
-    message = (
-        "s.yaml:2: contrastive learns classes, and the data set glyph_masks is retrieved by label "
-        "distance: use a loss that needs label_distances, such as log_ratio"
-    )
-    assert_matches(problems_of(tmp_path, text), [message])
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "study: x\nlosses: [log_ratio, contrastive]\ndatasets: [glyphs, glyph_masks]\n",
+            "3: the data sets of a study must have one task to be ranked together: glyphs is "
+            "scored by recall (classes); glyph_masks is scored by ndcg (continuous)",
+        ),
+        (
+            CLASSES.replace("contrastive", "contrastive, log_ratio"),
+            "2: log_ratio compares label distances, and the data set glyphs has classes only: "
+            "give it a file of label_distances, or use glyph_masks",
+        ),
+        (
+            CONTINUOUS.replace("log_ratio", "log_ratio, contrastive"),
+            "2: contrastive learns classes, and the data set glyph_masks is retrieved by label "
+            "distance: use a loss that needs label_distances, such as log_ratio",
+        ),
+        (
+            CLASSES.replace("contrastive", "softmax") + "training: {sampler: label_neighbours}\n",
+            "4: sampler label_neighbours compares label distances, and the data set glyphs has "
+            "classes only",
+        ),
+        (
+            CONTINUOUS + "training: {sampler: label_neighbours, batch_size: 6}\n",
+            "4: training.batch_size must be at least 7 for label_neighbours; got 6",
+        ),
+    ],
+)
+def test_data_sets_losses_and_batches_have_one_task(tmp_path, text, message):
+    assert_matches(problems_of(tmp_path, text), [f"s.yaml:{message}"])
 
 
 def test_a_sum_may_hold_a_loss_on_classes_and_one_on_label_distances(tmp_path):
     text = CONTINUOUS.replace("[log_ratio]", "[{sum: {log_ratio: 1, contrastive: 0.1}}]")
     assert load(tmp_path, text).loss_names == ("log_ratio+contrastive",)
-
-
-def test_batches_around_an_anchor_need_label_distances(tmp_path):
-    text = CLASSES.replace("contrastive", "softmax") + "training: {sampler: label_neighbours}\n"
-    message = (
-        "s.yaml:4: sampler label_neighbours compares label distances, and the data set glyphs has "
-        "classes only"
-    )
-    assert_matches(problems_of(tmp_path, text), [message])
-
-
-def test_a_batch_holds_the_anchor_with_its_neighbours(tmp_path):
-    text = CONTINUOUS + "training: {sampler: label_neighbours, batch_size: 6}\n"
-    message = "s.yaml:4: training.batch_size must be at least 7 for label_neighbours; got 6"
-    assert_matches(problems_of(tmp_path, text), [message])
 
 
 def test_a_file_of_label_distances_makes_the_study_continuous(tmp_path):

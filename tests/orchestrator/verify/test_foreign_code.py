@@ -35,25 +35,19 @@ def test_a_sound_copy_needs_no_code_on_this_machine(store):
     assert found.checked["copies of code"] == 2
 
 
-def test_a_changed_copy_is_named(store):
-    paths, fingerprint, own = store
-    (paths.code_folder(fingerprint) / own.helper.name).write_text("SCALE = 3\n")
-    assert f"{own.helper.name}" in problems(paths)
-    assert "is not the copy of the code that was recorded" in problems(paths)
-
-
-def test_a_missing_copy_is_named(store):
-    paths, fingerprint, own = store
-    (paths.code_folder(fingerprint) / own.loss.name).unlink()
-    assert "is not the copy of the code that was recorded" in problems(paths)
-
-
-def test_a_link_in_place_of_a_copy_is_named(store):
+@pytest.mark.parametrize("becomes", ["changed", "missing", "a link"])
+def test_a_copy_that_is_not_what_was_recorded_is_named(store, becomes):
     paths, fingerprint, own = store
     copy = paths.code_folder(fingerprint) / own.helper.name
     copy.unlink()
-    copy.symlink_to(own.helper)
+    if becomes == "changed":
+        copy.write_text("SCALE = 3\n")
+    elif becomes == "a link":
+        copy.symlink_to(own.helper)
     assert own.helper.name in problems(paths)
+    assert becomes == "a link" or "is not the copy of the code that was recorded" in problems(
+        paths
+    )
 
 
 def rewritten(paths, change):
@@ -68,15 +62,20 @@ def test_a_missing_record_is_named(store):
     assert f"the code of {own.path} must have the SHA-256 {fingerprint}" in problems(paths)
 
 
-@pytest.mark.parametrize("name", ["../../own.py", "/etc/passwd", "a//b.py", ".hidden", "a/../b"])
-def test_a_record_that_leads_out_of_its_folder_is_refused(store, name):
-    paths, _, own = store
-    rewritten(paths, lambda code: code[own.path].update(files=[name]))
-    assert "is damaged at code" in problems(paths)
+OUTSIDE = ("../../own.py", "/etc/passwd", "a//b.py", ".hidden", "a/../b")
 
 
-@pytest.mark.parametrize("values", [{}, {"files": {}, "packages": {}}, {"files": []}, []])
-def test_a_record_of_another_form_is_refused(store, values):
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(lambda record, name=name: {**record, "files": [name]} for name in OUTSIDE),
+        *(
+            lambda _, new=new: new
+            for new in ({}, {"files": {}, "packages": {}}, {"files": []}, [])
+        ),
+    ],
+)
+def test_a_record_that_leads_out_of_its_folder_or_has_another_form_is_refused(store, change):
     paths, _, own = store
-    rewritten(paths, lambda code: code.update({own.path: values}))
+    rewritten(paths, lambda code: code.update({own.path: change(code[own.path])}))
     assert "is damaged at code" in problems(paths)

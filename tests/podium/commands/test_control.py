@@ -38,14 +38,7 @@ def test_control_pauses_and_resumes(capsys, folder):
 
 def test_cancel_names_searches_that_status_shows_and_undo_takes_them_back(capsys, folder):
     call(capsys, "control", "concurrency", folder, 3)
-    done = call(
-        capsys,
-        "control",
-        "cancel",
-        folder,
-        SEARCH,
-        "glyphs-greek.conv_small.16.contrastive.fixed.0",
-    )
+    done = call(capsys, "control", "cancel", folder, SEARCH, SEARCH_ID)
     assert done.code == 0
     changed = f"max_concurrent 3; cancelled glyphs-greek/conv_small/16 contrastive, {SEARCH}"
     assert changed in done.out

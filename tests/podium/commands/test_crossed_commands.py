@@ -71,17 +71,8 @@ def test_a_copy_embeds_and_is_evaluated_as_its_original(capsys, crossed_folder, 
     printed = {"embed": set(), "evaluate": set()}
     for trial_id in (copy["trial_id"], copy["same_as"]):
         output = tmp_path / f"{trial_id}.csv"
-        called = call(
-            capsys,
-            "trial",
-            "embed",
-            trial_id,
-            tmp_path,
-            "--output",
-            output,
-            "--study",
-            crossed_folder,
-        )
+        words = ("trial", "embed", trial_id, tmp_path, "--output", output)
+        called = call(capsys, *words, "--study", crossed_folder)
         assert called.code == 0, called.err
         printed["embed"].add(output.read_text())
         called = call(capsys, "trial", "evaluate", trial_id, "--study", crossed_folder, "--json")
@@ -119,14 +110,8 @@ def test_a_rerun_says_that_it_validates_on_test_classes(capsys, crossed_folder):
 
 
 def test_a_search_trial_in_quarantine_left_no_embeddings(capsys, crossed_folder):
-    called = call(
-        capsys,
-        "trial",
-        "evaluate",
-        the_trial(crossed_folder, stage="search"),
-        "--study",
-        crossed_folder,
-    )
+    trial_id = the_trial(crossed_folder, stage="search")
+    called = call(capsys, "trial", "evaluate", trial_id, "--study", crossed_folder)
     assert called.code == 2
     assert "is of the stage search, which leaves no embeddings" in called.err
 

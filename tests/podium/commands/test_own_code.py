@@ -8,7 +8,7 @@ import pytest
 
 from orchestrator.verify.verify_store import verify_store
 from tests.orchestrator.changed_folders import bytes_of
-from tests.podium.calling import call, podium
+from tests.podium.calling import podium
 
 LOSS = """
 import torch
@@ -138,15 +138,6 @@ def test_a_plan_says_that_the_run_would_be_refused(folder):
     assert "podium run would be refused" in planned.stdout
     refusal = json.loads(podium("plan", "own.yaml", "--json", cwd=folder).stdout)["refusal"]
     assert "own_loss:Mine: the code has SHA-256 " in refusal
-
-
-def test_reports_and_tournaments_need_no_code(folder, capsys):
-    for name in EDITS:
-        (folder / name).unlink()
-    results = folder / "podium-results" / "own"
-    for command in ("status", "trials", "tournament", "report", "verify"):
-        done = call(capsys, command, results)
-        assert done.code == 0, done.err
 
 
 def test_a_rerun_says_that_the_code_is_another_and_trains_the_present_one(folder):

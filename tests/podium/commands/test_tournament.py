@@ -12,7 +12,6 @@ from tests.analysis.synthetic_trials import Truth
 from tests.podium.calling import output_of
 
 TABLE = str(thesis_cub200.RECALLS)
-TRUTH = Truth(embedding_dims=(16,), search_trials=3, seeds=2)
 
 
 @pytest.fixture
@@ -219,7 +218,8 @@ def test_ranking_a_table_loads_neither_torch_nor_ray():
 
 @pytest.fixture(scope="module")
 def stored_study(tmp_path_factory):
-    return str(write_store(tmp_path_factory.mktemp("store") / "synthetic", TRUTH))
+    truth = Truth(embedding_dims=(16,), search_trials=3, seeds=2, has_without_k=True)
+    return str(write_store(tmp_path_factory.mktemp("store") / "synthetic", truth))
 
 
 def test_the_winners_of_a_study_are_ranked(podium_tournament, stored_study):
@@ -260,15 +260,6 @@ def test_what_the_losses_of_a_study_do_not_share_is_reported_with_their_ranks(
     ]
 
 
-@pytest.mark.parametrize(
-    ("option", "value"),
-    [("--question", "these_blocks"), ("--test", "nemenyi"), ("--alpha", "0.1")],
-)
-def test_a_study_keeps_to_what_it_declared(podium_tournament, stored_study, option, value):
-    printed = podium_tournament(stored_study, option, value, code=2)
-    assert f"studies have declared their rules, so {option[2:]} would be ignored" in printed
-
-
 def test_rows_of_unequal_runs_have_no_order(podium_tournament, tmp_path):
     generator = np.random.default_rng(0)
     rows = [
@@ -285,16 +276,10 @@ def test_rows_of_unequal_runs_have_no_order(podium_tournament, tmp_path):
     assert answers[0] == answers[1] == answers[2]
 
 
-@pytest.fixture(scope="module")
-def store_with_nmi(tmp_path_factory):
-    truth = Truth(embedding_dims=(16,), search_trials=3, seeds=2, has_without_k=True)
-    return str(write_store(tmp_path_factory.mktemp("store") / "synthetic", truth))
-
-
-def test_a_study_is_ranked_by_any_stored_score(podium_tournament, store_with_nmi):
-    by_recall = json.loads(podium_tournament(store_with_nmi, "--json"))
-    by_nmi = json.loads(podium_tournament(store_with_nmi, "--score", "nmi", "--json"))
-    by_f1 = json.loads(podium_tournament(store_with_nmi, "--score", "F1", "--json"))
+def test_a_study_is_ranked_by_any_stored_score(podium_tournament, stored_study):
+    by_recall = json.loads(podium_tournament(stored_study, "--json"))
+    by_nmi = json.loads(podium_tournament(stored_study, "--score", "nmi", "--json"))
+    by_f1 = json.loads(podium_tournament(stored_study, "--score", "F1", "--json"))
     order = [[c["competitor"] for c in r["competitors"]] for r in (by_recall, by_nmi, by_f1)]
     assert order[1] == order[0][::-1]  # NMI falls where recall rises
     assert order[2] == order[0]
@@ -302,15 +287,21 @@ def test_a_study_is_ranked_by_any_stored_score(podium_tournament, store_with_nmi
         "losses are ranked by NMI, chosen after the run; the study was to rank them by Recall@1"
     ]
     assert by_recall["warnings"] == []
-    out = podium_tournament(store_with_nmi, "--score", "nmi")
+    out = podium_tournament(stored_study, "--score", "nmi")
     assert out.startswith("3 competitors ranked by nmi within 4 blocks")
-    out = podium_tournament(store_with_nmi, "--score", "recall@4")
+    out = podium_tournament(stored_study, "--score", "recall@4")
     assert out.startswith("3 competitors ranked by recall@4 within 4 blocks")
+
+
+DECLARED = "studies have declared their rules, so {} would be ignored"
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
+        (("--question", "these_blocks"), DECLARED.format("question")),
+        (("--test", "nemenyi"), DECLARED.format("test")),
+        (("--alpha", "0.1"), DECLARED.format("alpha")),
         (
             ("--score", "ari"),
             "score of this study must be one of recall@1, recall@2, recall@4, recall@8,"
@@ -323,8 +314,8 @@ def test_a_study_is_ranked_by_any_stored_score(podium_tournament, store_with_nmi
         ),
     ],
 )
-def test_a_score_that_a_study_has_not_is_refused_with_those_it_has(
-    podium_tournament, store_with_nmi, given, message
+def test_what_a_study_does_not_have_or_declared_otherwise_is_refused(
+    podium_tournament, stored_study, given, message
 ):
-    refused = podium_tournament(store_with_nmi, *given, code=2)
+    refused = podium_tournament(stored_study, *given, code=2)
     assert message in " ".join(refused.split())

@@ -22,31 +22,32 @@ def test_a_sound_folder_is_counted_and_exits_with_0(interrupted_folder, capsys):
     assert called.out.endswith("No problems.\n")
 
 
-def test_a_damaged_file_is_named_and_exits_with_2(interrupted_folder, tmp_path, capsys):
+@pytest.mark.parametrize(
+    ("pattern", "becomes", "told"),
+    [
+        ("trials/*/*.parquet", "empty", ": "),
+        ("runs/*.json", "empty", ": is not valid JSON"),
+        ("study.yaml", "missing", ": is missing. Restore"),
+        ("store.json", "a folder", ": must be a file; it is a folder"),
+    ],
+)
+def test_a_damaged_file_is_named_once_and_exits_with_2(
+    interrupted_folder, tmp_path, capsys, pattern, becomes, told
+):
     paths = copy_of(interrupted_folder, tmp_path)
-    file = a_file(paths, "trials/*/*.parquet")
-    file.write_bytes(b"")
+    file = a_file(paths, pattern)
+    file.unlink()
+    if becomes == "empty":
+        file.touch()
+    elif becomes == "a folder":
+        file.mkdir()
     called = call(capsys, "verify", paths.folder)
     assert called.code == 2
-    assert f"problem: {file}: " in called.out
-    assert "Restore the original file" in called.out
-
-
-def test_a_damaged_account_is_named_whole(interrupted_folder, tmp_path, capsys):
-    paths = copy_of(interrupted_folder, tmp_path)
-    account = a_file(paths, "runs/*.json")
-    account.write_bytes(b"")
-    called = call(capsys, "verify", paths.folder)
-    assert f"problem: {account}: is not valid JSON" in called.out
+    assert f"problem: {file}{told}" in called.out
+    assert called.out.count(str(file)) == (2 if becomes == "a folder" else 1)  # one is a note
+    advice = "the file from a copy" if becomes == "a folder" else "the original file"
+    assert f"Restore {advice}" in called.out
     assert called.out.endswith("\n1 problem.\n")
-
-
-def test_a_missing_study_is_reported_once(interrupted_folder, tmp_path, capsys):
-    paths = copy_of(interrupted_folder, tmp_path)
-    paths.study.unlink()
-    called = call(capsys, "verify", paths.folder)
-    assert called.out.count(str(paths.study)) == 1
-    assert f"problem: {paths.study}: is missing. Restore" in called.out
 
 
 def test_json_tells_file_rule_value_and_advice(interrupted_folder, tmp_path, capsys):
@@ -61,22 +62,11 @@ def test_json_tells_file_rule_value_and_advice(interrupted_folder, tmp_path, cap
     assert printed["problems"][0]["file"].endswith("000001.json")
 
 
-def test_what_is_no_results_folder_is_reported_as_elsewhere(tmp_path, capsys):
-    called = call(capsys, "verify", tmp_path)
-    assert called.code == 2
-    assert "is not a results folder of podium" in called.err
-
-
-def test_a_folder_in_place_of_a_file_is_a_problem(interrupted_folder, tmp_path, capsys):
-    paths = copy_of(interrupted_folder, tmp_path)
-    paths.store.unlink()
-    paths.store.mkdir()
-    called = call(capsys, "verify", paths.folder)
-    assert called.code == 2
-    assert f"{paths.store}: must be a file; it is a folder" in called.out
-
-
-def test_a_store_that_cannot_be_read_exits_with_4(tmp_path, capsys):
-    called = call(capsys, "verify", tmp_path / ("x" * 300))
-    assert called.code == 4
-    assert "File name too long" in called.err
+@pytest.mark.parametrize(
+    ("name", "code", "told"),
+    [("", 2, "is not a results folder of podium"), ("x" * 300, 4, "File name too long")],
+)
+def test_what_is_no_results_folder_is_reported_as_elsewhere(tmp_path, capsys, name, code, told):
+    called = call(capsys, "verify", tmp_path / name)
+    assert called.code == code
+    assert told in called.err

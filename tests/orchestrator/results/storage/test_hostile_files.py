@@ -102,24 +102,24 @@ def test_an_object_that_is_too_large_is_refused_before_it_is_read(s3_service):
         assert len(files.read_bytes(bucket / "x.json") or b"") == files.RECORD_BYTES + 1
 
 
-def test_a_guard_that_is_a_link_makes_no_file_at_its_target(tmp_path):
-    (tmp_path / "guard").symlink_to(tmp_path / "target")
+@pytest.mark.parametrize(
+    ("trap", "kind"),
+    [
+        (lambda guard: guard.symlink_to(guard.with_name("target")), "symbolic link"),
+        (os.mkfifo, "pipe"),
+        (Path.mkdir, "folder"),
+    ],
+)
+def test_a_guard_that_is_no_file_is_refused_and_none_made_at_the_target_of_a_link(
+    tmp_path, trap, kind
+):
+    trap(tmp_path / "guard")
     with (
-        pytest.raises(CorruptFileError, match=r"guard is a symbolic link"),
+        pytest.raises(CorruptFileError, match=rf"guard is a {kind}"),
         exclusive(tmp_path / "guard", limit_seconds=0),
     ):
         pass
     assert not (tmp_path / "target").exists()
-
-
-@pytest.mark.parametrize("trap", [os.mkfifo, Path.mkdir])
-def test_a_guard_that_is_no_file_is_refused(tmp_path, trap):
-    trap(tmp_path / "guard")
-    with (
-        pytest.raises(CorruptFileError, match=r"guard is a (pipe|folder)"),
-        exclusive(tmp_path / "guard", limit_seconds=0),
-    ):
-        pass
 
 
 @pytest.mark.parametrize("name", ["x\nNo problems.json", "x\u202ey.json", "x\x1b[2Jy.json"])
