@@ -43,19 +43,19 @@ def test_init_writes_a_study_that_can_be_planned(capsys, tmp_path):
     assert call(capsys, "plan", file).code == 0
 
 
-def test_init_leaves_an_existing_file_alone(capsys, tmp_path):
-    file = tmp_path / "mine.yaml"
-    file.write_text("mine")
-    refused = call(capsys, "init", file)
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("mine.yaml", "exists already and is not overwritten"),
+        ("no/s.yaml", "cannot be written: No such file or directory"),
+    ],
+)
+def test_init_says_where_it_does_not_write(capsys, tmp_path, name, told):
+    (tmp_path / "mine.yaml").write_text("mine")
+    refused = call(capsys, "init", tmp_path / name)
     assert refused.code == 2
-    assert "exists already and is not overwritten" in refused.err
-    assert file.read_text() == "mine"
-
-
-def test_init_says_where_it_cannot_write(capsys, tmp_path):
-    refused = call(capsys, "init", tmp_path / "no" / "s.yaml")
-    assert refused.code == 2
-    assert "cannot be written: No such file or directory" in refused.err
+    assert told in refused.err
+    assert (tmp_path / "mine.yaml").read_text() == "mine"
 
 
 def test_the_template_mentions_every_key():

@@ -52,14 +52,19 @@ def test_export_overwrites_nothing(capsys, storage, here, tmp_path):
     assert (called.code, "folder that exists" in called.err) == (2, True)
 
 
-@pytest.mark.parametrize("command", ["export", "embed"])
-def test_an_unknown_trial_is_one_line(capsys, storage, here, tmp_path, command):
-    arguments = {
-        "export": ["zzz", "--output", tmp_path / "x"],
-        "embed": ["zzz", storage, "--output", tmp_path / "x.npz"],
-    }[command]
-    photographs(storage, 1)
-    called = call(capsys, "trial", command, *arguments, *here)
+@pytest.mark.parametrize(
+    ("command", "more"),
+    [
+        ("export", ("--output", "x")),
+        ("embed", ("FOLDER", "--output", "x.npz")),
+        ("evaluate", ()),
+    ],
+)
+def test_an_unknown_trial_is_one_line(capsys, here, tmp_path, monkeypatch, command, more):
+    monkeypatch.chdir(tmp_path)
+    photographs(tmp_path, 1)
+    words = (tmp_path if word == "FOLDER" else word for word in more)
+    called = call(capsys, "trial", command, "zzz", *words, *here)
     assert called.code == 2
     assert called.err.startswith("podium: no trial 'zzz'; looked in: ")
     assert called.err.count("\n") == 1
@@ -96,20 +101,20 @@ def test_a_trial_of_several_studies_is_found_where_it_left_something(capsys, sto
     assert call(capsys, "trial", "export", trial_id, "--output", file, *everywhere).code == 0
 
 
-@pytest.mark.parametrize("stage", ["search", "baseline"])
-def test_only_final_trials_have_weights(capsys, storage, here, tmp_path, stage):
-    trial_id = trial_of(storage, stage)
-    called = call(capsys, "trial", "export", trial_id, "--output", tmp_path / "x", *here)
+@pytest.mark.parametrize(
+    ("stage", "study", "told"),
+    [
+        ("search", "tiny", "is of the stage search; only final trials leave their weights"),
+        ("baseline", "tiny", "is of the stage baseline; only final trials leave their weights"),
+        ("final", "nothing", "they were deleted, or keep.models was off when it ran"),
+    ],
+)
+def test_weights_that_no_trial_left_are_reported(capsys, storage, tmp_path, stage, study, told):
+    trial_id = trial_of(storage, stage, study)
+    words = ("--output", tmp_path / "x", "--study", storage / study)
+    called = call(capsys, "trial", "export", trial_id, *words)
     assert called.code == 2
-    assert f"is of the stage {stage}; only final trials leave their weights" in called.err
-
-
-def test_weights_that_were_switched_off_are_reported(capsys, storage, tmp_path):
-    trial_id = trial_of(storage, study="nothing")
-    study = ("--study", storage / "nothing")
-    called = call(capsys, "trial", "export", trial_id, "--output", tmp_path / "x", *study)
-    assert called.code == 2
-    assert "they were deleted, or keep.models was off when it ran" in called.err
+    assert told in called.err
 
 
 def test_a_damaged_file_is_reported(capsys, storage, here, tmp_path):

@@ -75,24 +75,18 @@ def test_evaluate_refuses_what_it_cannot_compute(capsys, storage, here, argument
     assert called.err.count("\n") == 1
 
 
-def test_a_trial_of_the_search_left_nothing_to_evaluate(capsys, storage, here):
-    called = call(capsys, "trial", "evaluate", trial_of(storage, "search"), *here)
+@pytest.mark.parametrize(
+    ("stage", "study", "told"),
+    [
+        ("search", "tiny", "of the stage search, which leaves no embeddings"),
+        ("final", "nothing", "left neither embeddings nor weights"),
+    ],
+)
+def test_a_trial_that_left_nothing_is_reported(capsys, storage, stage, study, told):
+    trial_id = trial_of(storage, stage, study)
+    called = call(capsys, "trial", "evaluate", trial_id, "--study", storage / study)
     assert called.code == 2
-    assert "of the stage search, which leaves no embeddings" in called.err
-
-
-def test_a_trial_that_left_nothing_is_reported(capsys, storage):
-    trial_id = trial_of(storage, study="nothing")
-    called = call(capsys, "trial", "evaluate", trial_id, "--study", storage / "nothing")
-    assert called.code == 2
-    assert "left neither embeddings nor weights" in called.err
-
-
-def test_an_unknown_trial_is_one_line(capsys, here):
-    called = call(capsys, "trial", "evaluate", "zzz", *here)
-    assert called.code == 2
-    assert called.err.startswith("podium: no trial 'zzz'; looked in: ")
-    assert called.err.count("\n") == 1
+    assert told in called.err
 
 
 def test_a_trial_of_several_studies_is_evaluated_where_it_left_something(capsys, storage):

@@ -112,23 +112,15 @@ DAMAGES = {
 def test_a_damaged_or_foreign_file_is_named_and_never_gathered(store_of_four, name):
     damage, message = DAMAGES[name]
     damage(store_of_four)
-    with pytest.raises(CorruptFileError, match=message):
-        check_store(store_of_four)
+    reader = Reader(store_of_four.folder)
+    for use in (lambda: check_store(store_of_four), reader.trials().collect, reader.decisions):
+        with pytest.raises(CorruptFileError, match=message):
+            use()
     with pytest.raises(CorruptFileError, match=message) as raised:
         gather_all(store_of_four)
     damaged = Path(str(raised.value).split(":")[0].split(" ")[0])
     assert damaged.exists()
     assert list(damaged.parent.glob("*.gathered.parquet")) == []
-
-
-@pytest.mark.parametrize("name", DAMAGES)
-def test_reading_a_damaged_or_foreign_file_names_it(store_of_four, name):
-    damage, message = DAMAGES[name]
-    damage(store_of_four)
-    with pytest.raises(CorruptFileError, match=message):
-        Reader(store_of_four.folder).trials().collect()
-    with pytest.raises(CorruptFileError, match=message):
-        Reader(store_of_four.folder).decisions()
 
 
 def test_all_problems_are_reported_at_once_up_to_ten(tmp_path):
