@@ -134,8 +134,7 @@ def _read(paths: StudyPaths, files: Sequence[StoredFile]) -> StoredStudy:
     runs = read_runs(paths)
     trials, planned = _num_trials(paths, files), _num_planned(paths)
     failed = _num_failed(runs, files)
-    locks = ("lock.json", "lock/")
-    changes = [file.changed_at for file in files if file.path.startswith(locks)]
+    changes = [file.changed_at for file in files if file.path == "lock.json"]
     owner = running_owner(paths, changes)
     state: State = "running" if owner else ended_state(paths, runs, trials, planned, failed)
     spent = [spent for run in runs for spent in run.spent]

@@ -50,7 +50,7 @@ from podium.kept_files.tensor_file import decode_tensors
 from trainables.errors import CheckpointError
 
 _FOLDERS = {
-    *("asks", "attempts", "checkpoints", "code", "embeddings", "lock", "logs"),
+    *("asks", "attempts", "checkpoints", "code", "embeddings", "logs"),
     *("models", "retried", "runs", "trials"),
 }
 # What podium reads or writes. Whether a file fits its name is for its reader to say.
@@ -58,7 +58,7 @@ _FILES = re.compile(
     r"(store|provenance|lock|runs)\.json|(study|control)\.yaml|report\.html|\.lock-guard"
     r"|trials/[^/]+/[^/]+\.parquet"
     r"|(asks|attempts|retried)/[^/]+/[^/]+\.json"
-    r"|(asks|attempts|runs|lock)/[^/]+\.json"
+    r"|(asks|attempts|runs)/[^/]+\.json"
     r"|checkpoints/[^/]+/(state|unusable)\.pt"
     r"|(models|embeddings)/[^/]+\.safetensors"
     r"|code/[^/]+/.+"
