@@ -290,7 +290,7 @@ def check_groups(rows: pl.DataFrame, findings: Findings) -> None:
 
 def check_searches(
     paths: StudyPaths,
-    planned: Collection[str],
+    planned: Collection[str] | None,
     most_trials: int,
     rows: pl.DataFrame,
     asks: pl.DataFrame,
@@ -301,7 +301,7 @@ def check_searches(
 
     Args:
         paths: the results folder.
-        planned: ids of the searches of the study.
+        planned: ids of the searches of the study; None if they are not known.
         most_trials: most trials that each search may have had, under any run's budget.
         rows: every trial with a row.
         asks: every ask that can be read.
@@ -309,6 +309,7 @@ def check_searches(
         findings: collects problems.
     """
     suggested = {*asks["search"], *rows.filter(c.stage != "baseline")["search"]}
+    planned = {*suggested, *rows["search"]} if planned is None else planned
     for search in sorted(suggested - {*planned}):
         findings.problem(paths.folder, "study.yaml must plan every search", search)
     findings.checked["searches"] += len({*planned} & {*suggested, *rows["search"]})

@@ -7,6 +7,7 @@ has what it refers to, even if it was written while others were read.
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
@@ -26,7 +27,7 @@ from orchestrator.run.study_control import read_control
 from orchestrator.study.blocks import searches
 from orchestrator.study.budget import with_trials_per_search
 from orchestrator.study.resolved_study import study_from_resolved
-from orchestrator.study.study import KeepSettings, Study
+from orchestrator.study.study import KeepSettings, Search, Study
 from orchestrator.verify.findings import WRONG_VALUES, Findings, some_of
 from orchestrator.verify.recomputed import (
     check_code,
@@ -47,7 +48,7 @@ from orchestrator.verify.trials_of_study import (
 )
 from podium.errors import CorruptFileError, StudyError
 from podium.kept_files.tensor_file import decode_tensors
-from trainables.errors import CheckpointError
+from trainables.errors import CheckpointError, TrialInputError
 
 _FOLDERS = {
     *("asks", "attempts", "checkpoints", "code", "embeddings", "logs"),
@@ -113,10 +114,10 @@ def verify_store(
                 by_study=by_study,
             )
             maker = maker_of(paths, study, datasets, rows, findings)
-    planned = {} if study is None else {search.id: search for search in searches(study)}
+    planned = None if study is None else _planned(paths, study, findings)
 
     def expected_id(ask: Ask) -> str | None:
-        if maker is None or ask.search not in planned:
+        if maker is None or planned is None or ask.search not in planned:
             return None
         findings.checked["ids recomputed"] += 1
         try:
@@ -221,9 +222,8 @@ def _check_lock(paths: StudyPaths, findings: Findings) -> None:
 
 
 def _stored_study(paths: StudyPaths, name: str, findings: Findings) -> Study | None:
-    """The study as it is stored, once control.yaml fits it; None if it cannot be read."""
+    """The study as it is stored; None if it cannot be read, which is reported."""
     findings.checked["files of the study"] += 1
-    study = None
     with findings.reading(paths.study, *WRONG_VALUES):
         values = read_study(paths)
         if values is None:
@@ -233,19 +233,33 @@ def _stored_study(paths: StudyPaths, name: str, findings: Findings) -> Study | N
             findings.problem(paths.study, rule, repr(values.get("name")))
             return None
         try:
-            parsed = study_from_resolved(values)
-            range(with_trials_per_search(parsed).search.trials)  # values are checked by their use
-            searches(parsed)
-            study = parsed
+            study = study_from_resolved(values)
+            range(with_trials_per_search(study).search.trials)  # values are checked by their use
+            with suppress(TrialInputError):
+                searches(study)
+            return study
         except StudyError as error:
             findings.problem(paths.study, str(error))
-    if study is not None:
+    return None
+
+
+def _planned(paths: StudyPaths, study: Study, findings: Findings) -> dict[str, Search] | None:
+    """The searches of a study by id, once control.yaml fits them; None without its data."""
+    try:
+        planned = {search.id: search for search in searches(study)}
         with findings.reading(paths.control):
-            try:
-                read_control(study, paths)
-            except StudyError as error:
-                findings.problem(paths.control, str(error), advice="Correct or delete it")
-    return study
+            read_control(study, paths)
+        return planned
+    except StudyError as error:
+        told = (
+            "; ".join(error.problems).replace(f"{paths.control}:", "line ").replace("line  ", "")
+        )
+        findings.problem(paths.control, told, advice="Correct or delete it")
+        return planned
+    except TrialInputError as error:
+        rule = f"what searches it plans was not checked without its data: {error}"
+        findings.note(paths.study, rule)
+        return None
 
 
 def _stored_provenance(paths: StudyPaths, name: str, findings: Findings) -> Mapping[str, Any]:
