@@ -1,5 +1,11 @@
-"""Every kind of file, damaged in every way: verify names it, and no run goes on in silence."""
+"""Every kind of file, damaged or foreign: verify names it, and no run goes on in silence."""
 
+import copy
+import functools
+import itertools
+import json
+import operator
+import random
 import shutil
 from dataclasses import replace
 
@@ -9,7 +15,12 @@ from polars.testing import assert_frame_equal
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.asks import read_ask
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.checksummed_text import read_checksummed, text_without_checksum
+from orchestrator.results.storage.checksummed_text import (
+    read_checksummed,
+    text_without_checksum,
+    with_checksum,
+    write_checksummed,
+)
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.verify.verify_store import verify_store
 from podium.errors import CorruptFileError, PodiumError
@@ -23,10 +34,13 @@ from tests.orchestrator.damaged_stores import (
     finished_store,
     flip,
     interrupted_store,
+    problems,
     run,
     some_bits,
 )
 from tests.orchestrator.small_study import tables
+from tests.podium.calling import call
+from tests.soak import soak
 from trainables.errors import CheckpointError
 from trainables.trial.checkpoint import verified_archive
 
@@ -37,7 +51,7 @@ KINDS = {
     "provenance.json": ("interrupted", "provenance.json"),
     "trial": ("interrupted", "trials/*/*.parquet"),
     "ask": ("interrupted", "asks/*/000001.json"),
-    "attempt": ("interrupted", "attempts/*/*-1.json"),
+    "attempt": ("interrupted", "attempts/*/1.json"),
     "gathered asks": ("finished", "asks/*.json"),
     "gathered attempts": ("finished", "attempts/*.json"),
     "checkpoint": ("interrupted", "checkpoints/*/state.pt"),
@@ -53,30 +67,51 @@ TRACES = {
     "attempt": "attempts/",
     "gathered asks": "000000.json",
     "gathered attempts": "attempts/",
-    "gathered trials": "must hold the 8 trials that runs completed",
+    "gathered trials": "trials: must hold the 8 trials that runs completed",
 }
 # Nobody can say that there was a checkpoint; whose it is stands within, where only torch looks.
 UNTRACEABLE = {("checkpoint", "deleted"), ("checkpoint", "foreign")}
 
+# Records as JSON, and what takes the place of a value or of a file.
+RECORDS = {
+    "store": "store.json",
+    "provenance": "provenance.json",
+    "ask": "asks/*/000001.json",
+    "attempt": "attempts/*/1.json",
+    "run": "runs/000001.json",
+    "number of runs": "runs.json",
+}
+HOSTILE = (
+    *(None, "x", -1, 1e300, [], {}, True, 10**30, 3.5, "", ["a"], {"a": 1}),
+    *("../../x", "a\nNo problems.", "\x1b[2J"),
+)
+NUM_CHANGES = 12  # of each kind, seeded; in a short run the first few
+FOREIGN = ("{}", "[]", '"text"', '{"name": "package", "version": "1.0.0"}', "null")
+ADDED = (
+    *("attempts/*/notes.json", "attempts/*/1 (copy).json", "attempts/mine/1.json"),
+    *("attempts/*/01.json", "asks/*/notes.json", "asks/mine/000000.json", "runs/notes.json"),
+    *("runs/000002.json", "runs/000001 (copy).json"),
+)
+
 
 @pytest.fixture(scope="module")
-def stores(tmp_path_factory):
+def stores(interrupted, finished, tmp_path_factory):
     """Two folders to be copied, and those of another study, with files of the same names."""
     place = tmp_path_factory.mktemp("stores")
     other = {"name": "other", "protocols": (replace(TINY.protocols[0], split_seed=7),), "seed": 7}
-    return {
-        "interrupted": interrupted_store(place / "interrupted"),
-        "finished": finished_store(place / "finished", KEEPING),
+    found = {
+        "interrupted": interrupted,
+        "finished": finished,
         "other interrupted": interrupted_store(place / "other", replace(TINY, **other)),
         "other finished": finished_store(place / "others", replace(KEEPING, **other)),
     }
+    assert not any(problems(paths.folder) for paths in found.values())
+    return found
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory):
-    storage = tmp_path_factory.mktemp("undisturbed")
-    run(storage)
-    return tables(storage)
+def undisturbed(finished):
+    return tables(finished.folder.parent, KEEPING)
 
 
 def damaged(stores, kind, damage, tmp_path):
@@ -84,23 +119,18 @@ def damaged(stores, kind, damage, tmp_path):
     which, pattern = KINDS[kind]
     paths = copy_of(stores[which], tmp_path)
     file = a_file(paths, pattern)
-    content = file.read_bytes()
+    # Without the line break at its end JSON is the same.
+    kept = {"first byte": 1, "half": file.stat().st_size // 2, "empty": 0}
+    kept["all but one byte"] = -2 if file.suffix == ".json" else -1
     match damage:
-        case "first byte":
-            file.write_bytes(content[:1])
-        case "half":
-            file.write_bytes(content[: len(content) // 2])
-        case "all but one byte":
-            # Without the line break at its end JSON is the same.
-            file.write_bytes(content[: -2 if file.suffix == ".json" else -1])
-        case "empty":
-            file.write_bytes(b"")
         case "flipped":
             flip(file, some_bits(file, 1)[0])
         case "foreign":
             shutil.copy(a_file(stores[f"other {which}"], pattern), file)
         case "deleted":
             file.unlink()
+        case _:
+            file.write_bytes(file.read_bytes()[: kept[damage]])
     return paths, file
 
 
@@ -110,11 +140,6 @@ def told_of(folder):
     except PodiumError as error:
         return str(error), str(error)
     return "\n".join(map(str, found.problems)), "\n".join(map(str, found.notes))
-
-
-def test_the_folders_are_sound(stores):
-    for paths in stores.values():
-        assert verify_store(paths.folder).problems == []
 
 
 @pytest.mark.parametrize(("kind", "damage"), sorted(EVERY - UNTRACEABLE))
@@ -212,3 +237,122 @@ def test_no_flipped_bit_changes_what_is_read(stores, tmp_path, kind):
             told += 1
         file.write_bytes(whole)
     assert told >= 295
+
+
+def places(value, path=()):
+    """The path of every value in a JSON object, a list's first values only."""
+    yield path
+    children = value.items() if isinstance(value, dict) else enumerate(value[:2])
+    for key, child in children if isinstance(value, (dict, list)) else ():
+        if isinstance(child, (dict, list)):
+            yield from places(child, (*path, key))
+        else:
+            yield (*path, key)
+
+
+def some_changes(kind, values):
+    every = [(path, new) for path in places(values) if path for new in HOSTILE]
+    for path, new in random.Random(kind).sample(every, NUM_CHANGES):
+        found = copy.deepcopy(values)
+        inner = functools.reduce(operator.getitem, path[:-1], found)
+        inner[path[-1]] = new
+        yield found
+
+
+def ends_of_commands(paths, tmp_path, capsys):
+    """How the commands that read a folder, and a run, end."""
+    report = tmp_path / "report.html"
+    ends = {
+        name: call(capsys, name, paths.folder, *options).code
+        for name, options in (("status", ()), ("trials", ()), ("report", ("--output", report)))
+    }
+    try:
+        run(tmp_path)
+    except PodiumError as error:
+        return {**ends, "run": error.exit_code}
+    return {**ends, "run": 0}
+
+
+@pytest.mark.parametrize("part", [slice(3), *soak(slice(3, None))], ids=["first", "others"])
+@pytest.mark.parametrize("kind", RECORDS)
+def test_whatever_a_value_is_no_command_breaks_and_what_one_refuses_is_named(
+    interrupted, tmp_path, capsys, kind, part
+):
+    values = read_checksummed(a_file(interrupted, RECORDS[kind]))
+    for changed in [*some_changes(kind, values)][part]:
+        paths = copy_of(interrupted, tmp_path)
+        a_file(paths, RECORDS[kind]).write_text(json.dumps(with_checksum(changed)))
+        named = bool(told_of(paths.folder)[0])
+        ends = ends_of_commands(paths, tmp_path, capsys)
+        assert set(ends.values()) <= {0, 1, 2}
+        assert named or not any(ends.values()), (changed, ends)
+        shutil.rmtree(paths.folder)
+
+
+@pytest.mark.parametrize("content", FOREIGN)
+@pytest.mark.parametrize("kind", RECORDS)
+def test_foreign_json_in_place_of_a_record_is_named(interrupted, tmp_path, kind, content):
+    paths = copy_of(interrupted, tmp_path)
+    file = a_file(paths, RECORDS[kind])
+    file.write_text(content)
+    found, _ = told_of(paths.folder)
+    assert file.name in found or kind == "store"
+    assert found
+
+
+def first_of_either():
+    """Every place with one content and every content in one place; the others in the soak."""
+    for pattern, content in itertools.product(ADDED, FOREIGN):
+        is_kept = pattern == ADDED[0] or content == FOREIGN[0]
+        yield pytest.param(pattern, content, marks=[] if is_kept else pytest.mark.soak)
+
+
+@pytest.mark.parametrize(("pattern", "content"), [*first_of_either()])
+def test_foreign_json_beside_the_records_is_named(interrupted, tmp_path, capsys, pattern, content):
+    paths = copy_of(interrupted, tmp_path)
+    above, _, name = pattern.rpartition("/")
+    folder = a_file(paths, above) if "*" in above else paths.folder / above
+    folder.mkdir(exist_ok=True)
+    (folder / name).write_text(content)
+    assert name in problems(paths.folder)
+    report = call(capsys, "report", paths.folder, "--output", tmp_path / "report.html")
+    if not pattern.startswith("asks/"):  # of which a report needs none
+        assert report.code == 2
+        assert name in report.err
+
+
+def test_a_provenance_without_versions_is_named_and_no_run_goes_on(interrupted, tmp_path):
+    paths = copy_of(interrupted, tmp_path)
+    write_checksummed(paths.provenance, {"study": "small"})
+    found = problems(paths.folder)
+    assert "provenance.json: lacks numerics_version, podium_version, python_version" in found
+    with pytest.raises(CorruptFileError, match=r"provenance\.json lacks numerics_version"):
+        run(tmp_path)
+
+
+@pytest.mark.parametrize("lost", ["runs", "runs/000001.json"])
+def test_lost_runs_are_named_and_their_hours_are_not_spent_anew(interrupted, tmp_path, lost):
+    paths = copy_of(interrupted, tmp_path)
+    shutil.move(paths.folder / lost, tmp_path / "kept")
+    assert "runs/000001.json: is missing, while there were 1 runs" in problems(paths.folder)
+    with pytest.raises(CorruptFileError, match=r"000001\.json is missing, .* Restore the file"):
+        run(tmp_path)
+    shutil.move(tmp_path / "kept", paths.folder / lost)
+    assert problems(paths.folder) == ""
+    assert not run(tmp_path).interrupted
+
+
+def test_a_gap_between_runs_and_trials_without_any_run_are_named(interrupted, tmp_path):
+    paths = copy_of(interrupted, tmp_path)
+    paths.run_count.unlink()
+    assert problems(paths.folder) == ""
+    shutil.rmtree(paths.runs)
+    assert "runs: holds no account of a run, while there are trials" in problems(paths.folder)
+    with pytest.raises(CorruptFileError, match="holds no account of a run"):
+        run(tmp_path)
+    shutil.copytree(interrupted.runs, paths.runs)
+    shutil.copy(interrupted.run_count, paths.run_count)
+    run(tmp_path)
+    assert problems(paths.folder) == ""
+    paths.run(1).unlink()
+    assert "runs/000001.json: is missing, while there were 2 runs" in problems(paths.folder)

@@ -1,4 +1,4 @@
-"""What verify says of copies of code that were changed, moved or removed."""
+"""Copies of code that were changed, moved or removed."""
 
 import pytest
 
@@ -6,6 +6,7 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_provenance, read_study
 from orchestrator.results.storage.checksummed_text import write_checksummed
 from orchestrator.verify.verify_store import verify_store
+from tests.orchestrator.damaged_stores import problems
 from tests.orchestrator.own_code import OwnCode
 from tests.orchestrator.small_study import run_here
 
@@ -24,10 +25,6 @@ def store(tmp_path, monkeypatch):
     return paths, fingerprint, own
 
 
-def problems(paths):
-    return "\n".join(map(str, verify_store(paths.folder).problems))
-
-
 def test_a_sound_copy_needs_no_code_on_this_machine(store):
     paths, _, _ = store
     found = verify_store(paths.folder)
@@ -35,19 +32,18 @@ def test_a_sound_copy_needs_no_code_on_this_machine(store):
     assert found.checked["copies of code"] == 2
 
 
-@pytest.mark.parametrize("becomes", ["changed", "missing", "a link"])
-def test_a_copy_that_is_not_what_was_recorded_is_named(store, becomes):
+@pytest.mark.parametrize("damage", ["changed", "missing", "a link"])
+def test_a_damaged_copy_is_named(store, damage):
     paths, fingerprint, own = store
     copy = paths.code_folder(fingerprint) / own.helper.name
     copy.unlink()
-    if becomes == "changed":
+    if damage == "changed":
         copy.write_text("SCALE = 3\n")
-    elif becomes == "a link":
+    elif damage == "a link":
         copy.symlink_to(own.helper)
-    assert own.helper.name in problems(paths)
-    assert becomes == "a link" or "is not the copy of the code that was recorded" in problems(
-        paths
-    )
+    found = problems(paths.folder)
+    assert own.helper.name in found
+    assert ("is not the copy of the code that was recorded" in found) == (damage != "a link")
 
 
 def rewritten(paths, change):
@@ -59,23 +55,21 @@ def rewritten(paths, change):
 def test_a_missing_record_is_named(store):
     paths, fingerprint, own = store
     rewritten(paths, lambda code: code.clear())
-    assert f"the code of {own.path} must have the SHA-256 {fingerprint}" in problems(paths)
+    assert f"the code of {own.path} must have the SHA-256 {fingerprint}" in problems(paths.folder)
 
 
-OUTSIDE = ("../../own.py", "/etc/passwd", "a//b.py", ".hidden", "a/../b")
+RECORDS = ({}, {"files": {}, "packages": {}}, {"files": []}, [])
+NAMES = ("../../own.py", "/etc/passwd", "a//b.py", ".hidden", "a/../b")
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        *(lambda record, name=name: {**record, "files": [name]} for name in OUTSIDE),
-        *(
-            lambda _, new=new: new
-            for new in ({}, {"files": {}, "packages": {}}, {"files": []}, [])
-        ),
-    ],
-)
-def test_a_record_that_leads_out_of_its_folder_or_has_another_form_is_refused(store, change):
+@pytest.mark.parametrize("values", [*RECORDS, *NAMES])
+def test_a_record_of_another_form_or_that_leads_out_of_its_folder_is_refused(store, values):
     paths, _, own = store
-    rewritten(paths, lambda code: code.update({own.path: change(code[own.path])}))
-    assert "is damaged at code" in problems(paths)
+    is_name = isinstance(values, str)
+    rewritten(
+        paths,
+        lambda code: code.update(
+            {own.path: {**code[own.path], "files": [values]} if is_name else values}
+        ),
+    )
+    assert "is damaged at code" in problems(paths.folder)
