@@ -208,15 +208,9 @@ def check_retried(
         failures.with_columns(place=place, before=after.shift().over("trial_id")),
         Rule("failures must be numbered from 1 without a gap", number != c.place, number),
         Rule(
-            "each failure must be of a later attempt than the one before",
-            after <= c.before,
-            after,
+            "each failure must be of a later attempt than the one before", after <= c.before, after
         ),
-        Rule(
-            f"a cause must be one of {causes}",
-            ~c.cause.is_in(list(FAILURE_CAUSES)),
-            "cause",
-        ),
+        Rule(f"a cause must be one of {causes}", ~c.cause.is_in(list(FAILURE_CAUSES)), "cause"),
         Rule(
             "its search has {asked} suggestions, so no more can have been made by then",
             c.suggested > c.asked,
@@ -280,11 +274,7 @@ def check_groups(rows: pl.DataFrame, findings: Findings) -> None:
     findings.check(
         copies,
         Rule("is a copy of a trial that has no row", c.has_row.is_null(), "same_as"),
-        Rule(
-            "must have the results of the one it is a copy of",
-            c.has_row & is_other,
-            "same_as",
-        ),
+        Rule("must have the results of the one it is a copy of", c.has_row & is_other, "same_as"),
     )
 
 
@@ -379,9 +369,7 @@ def _check_finals(
         finals.join(defaults, on="search", how="left"),
         Rule("a final must be of the default or of the winner", ~is_default & ~is_winner),
         Rule(
-            "its config must be that of ask 0",
-            is_default & config.ne_missing(c.default),
-            config,
+            "its config must be that of ask 0", is_default & config.ne_missing(c.default), config
         ),
         Rule(
             "its search must have the {selected_from} trials it was selected from",

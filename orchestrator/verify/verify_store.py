@@ -107,11 +107,7 @@ def verify_store(
         by_study = row_check(paths, study, numerics, datasets, findings)
         with findings.reading(paths.trials):
             rows = read_rows(
-                paths,
-                name,
-                findings,
-                tests_searches=study.tests_searches,
-                by_study=by_study,
+                paths, name, findings, tests_searches=study.tests_searches, by_study=by_study
             )
             maker = maker_of(paths, study, datasets, rows, findings)
     planned = None if study is None else _planned(paths, study, findings)

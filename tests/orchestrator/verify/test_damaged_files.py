@@ -51,7 +51,7 @@ KINDS = {
     "provenance.json": ("interrupted", "provenance.json"),
     "trial": ("interrupted", "trials/*/*.parquet"),
     "ask": ("interrupted", "asks/*/000001.json"),
-    "attempt": ("interrupted", "attempts/*/1.json"),
+    "attempt": ("interrupted", "attempts/*/*-1.json"),
     "gathered asks": ("finished", "asks/*.json"),
     "gathered attempts": ("finished", "attempts/*.json"),
     "checkpoint": ("interrupted", "checkpoints/*/state.pt"),
@@ -77,7 +77,7 @@ RECORDS = {
     "store": "store.json",
     "provenance": "provenance.json",
     "ask": "asks/*/000001.json",
-    "attempt": "attempts/*/1.json",
+    "attempt": "attempts/*/*-1.json",
     "run": "runs/000001.json",
     "number of runs": "runs.json",
 }

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.results.records.attempts import read_attempt, write_attempt
+from orchestrator.results.records.attempts import read_attempt_file, write_attempt
 from orchestrator.results.records.retried import read_retried
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
@@ -74,8 +74,8 @@ def test_an_attempt_that_cannot_be_read_is_reported_once_and_not_as_a_gap_too(
     interrupted, tmp_path
 ):
     paths = copy_of(interrupted, tmp_path)
-    first = a_file(paths, "attempts/*/1.json")
-    attempt = read_attempt(paths, first.parent.name, 1)
+    first = a_file(paths, "attempts/*/*-1.json")
+    attempt = read_attempt_file(paths, first)
     write_attempt(paths, replace(attempt, number=2))
     first.write_bytes(first.read_bytes()[:-9])
     (found,) = verify_store(paths.folder).problems

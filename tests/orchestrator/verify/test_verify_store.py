@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from PIL import Image
 
 from orchestrator.results.locks.study_lock import StudyLock
 from orchestrator.results.records.store_paths import StudyPaths
@@ -12,16 +13,10 @@ from orchestrator.results.trial_files.gather_trials import gather_all, gather_se
 from orchestrator.study.study import FinalSettings
 from orchestrator.verify.verify_store import verify_store
 from podium.errors import LockHeldError, PodiumError
-from tests.orchestrator.damaged_stores import (
-    TINY,
-    a_file,
-    careful_trial,
-    copy_of,
-    problems,
-    run,
-)
+from tests.orchestrator.damaged_stores import TINY, a_file, careful_trial, copy_of, problems, run
+from tests.orchestrator.results.store_rows import change_text
 from tests.orchestrator.small_study import LISTED, InterruptedAfter
-from trainables.settings.trial_settings import ProtocolSettings
+from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
 
 KFOLD = ProtocolSettings(kind="kfold", val_fraction=None, folds=2)
 WHOLE = {
@@ -60,31 +55,29 @@ def test_a_study_is_sound_after_every_step(tmp_path):
     assert notes(tmp_path / TINY.name) == ""
 
 
-def test_what_was_checked_is_counted(finished):
+def test_verify_counts_what_it_checks_and_changes_nothing(finished):
+    before = {path: path.stat().st_mtime_ns for path in finished.folder.rglob("*")}
     checked = verify_store(finished.folder, replay=True).checked
     assert checked["trials"] == checked["attempts"] == 8
     assert (checked["asks"], checked["searches"], checked["searches replayed"]) == (5, 1, 1)
     assert checked["weights and embeddings"] == 2 + 3
+    assert {path: path.stat().st_mtime_ns for path in finished.folder.rglob("*")} == before
 
 
-def test_verify_changes_nothing(interrupted):
-    before = {path: path.stat().st_mtime_ns for path in interrupted.folder.rglob("*")}
-    verify_store(interrupted.folder, replay=True)
-    assert {path: path.stat().st_mtime_ns for path in interrupted.folder.rglob("*")} == before
-
-
-def test_a_study_that_grew_is_sound_and_says_why_it_is_not_drawn_again(tmp_path):
-    run(tmp_path)
-    run(tmp_path, replace(TINY, search=replace(TINY.search, trials=8)))
+@pytest.mark.parametrize(
+    ("search", "told"),
+    [
+        ({"trials": 8}, "had a different number of trials when they began"),
+        ({"order": "asynchronous"}, "in asynchronous order what tpe suggests follows"),
+    ],
+)
+def test_a_study_is_sound_and_it_says_why_it_is_not_drawn_again(tmp_path, search, told):
+    if "trials" in search:
+        run(tmp_path)  # and the study grows
+    run(tmp_path, replace(TINY, search=replace(TINY.search, **search)))
     found = verify_store(tmp_path / TINY.name, replay=True)
     assert found.problems == []
-    assert "had a different number of trials when they began" in "\n".join(map(str, found.notes))
-
-
-def test_in_asynchronous_order_it_says_what_cannot_be_drawn_again(tmp_path):
-    run(tmp_path, WHOLE["asynchronous"])
-    found = verify_store(tmp_path / TINY.name, replay=True)
-    assert "in asynchronous order what tpe suggests follows" in str(found.notes[0])
+    assert told in "\n".join(map(str, found.notes))
 
 
 def test_what_is_under_way_is_a_note(interrupted, tmp_path):
@@ -108,18 +101,22 @@ def test_what_is_under_way_is_a_note(interrupted, tmp_path):
     assert sorted(told) == [str(paths.folder / stray) for stray in strays]
 
 
-def test_a_gathering_meanwhile_gives_no_false_alarm(interrupted, tmp_path):
+@pytest.mark.parametrize(
+    "moment", ["reading trial file 1", "reading trial file 2", "reading the asks"]
+)
+def test_a_gathering_meanwhile_gives_no_false_alarm(interrupted, tmp_path, moment):
     paths = copy_of(interrupted, tmp_path)
-    lines = []
+    told = []
 
     def gather_in_between(line):
-        lines.append(line)
-        if len(lines) == 2:
+        if line.startswith(moment):
+            told.append(line)
             gather_all(paths)
 
     found = verify_store(paths.folder, tell=gather_in_between)
+    assert told
     assert found.problems == []
-    assert found.checked["trials"] == verify_store(interrupted.folder).checked["trials"]
+    assert (found.checked["trials"], found.checked["asks"], found.checked["attempts"]) == (2, 3, 3)
 
 
 def test_what_a_killed_gathering_left_is_a_note(interrupted, tmp_path):
@@ -140,7 +137,7 @@ def test_lost_rows_are_one_problem_and_few_notes(finished, tmp_path):
     assert len(found.problems) == 1
     told = notes(paths.folder)
     assert "6 trials ended and have no row" in told
-    assert "2 files belong to trials that have no row" in told
+    assert told.count("2 files belong to trials that have no row") == 2
     assert len(found.notes) <= 6
 
 
@@ -163,3 +160,47 @@ def test_two_runs_at_once_are_refused_and_verify_may_look_on(interrupted, tmp_pa
 def test_what_is_no_results_folder_is_refused(tmp_path):
     with pytest.raises(PodiumError, match="is not a results folder of podium"):
         verify_store(tmp_path)
+
+
+CONTROLS = {
+    b"paus: true": "line 1: unknown key",
+    b"max_concurrent: 0": "max_concurrent must be a whole number of at least 1; got 0",
+    b"budget: {gpu_hours: -1}": "budget.gpu_hours must be a number > 0",
+    b"cancel: [nobody]": "no search has this name",
+    b"a: &x [*x]": "anchors (& and *) are not read",
+    b"\xff": "it is not UTF-8 at byte 0",
+}
+
+
+@pytest.mark.parametrize("content", CONTROLS)
+def test_a_control_file_that_no_run_takes_is_named(interrupted, tmp_path, content):
+    paths = copy_of(interrupted, tmp_path)
+    paths.control.write_bytes(content)
+    assert CONTROLS[content] in problems(paths.folder)
+    with pytest.raises(PodiumError, match=r"control\.yaml"):
+        run(tmp_path)
+    paths.control.write_text("pause: true")
+    assert problems(paths.folder) == ""
+
+
+@pytest.mark.parametrize("new", ["trials: five", "trials: {}", "repeats: x"])
+def test_a_value_that_no_study_has_is_a_problem_of_the_study(interrupted, tmp_path, new):
+    paths = copy_of(interrupted, tmp_path)
+    old = {"trials": "trials: 5", "repeats": "repeats: 1"}[new.split(":")[0]]
+    change_text(paths.study, f"\n  {old}", f"\n  {new}")
+    assert f"{paths.study}: must hold values that podium can use" in problems(paths.folder)
+
+
+def test_a_study_is_sound_without_its_images(tmp_path):
+    for name in (*(f"train/{letter}" for letter in "abcdefgh"), "test/i", "test/j"):
+        folder = tmp_path / "images" / name
+        folder.mkdir(parents=True)
+        for shade in range(4):
+            Image.new("L", (8, 8), shade).save(folder / f"{shade}.png")
+    images = DatasetSettings(name="folder", options={"root": str(tmp_path / "images")})
+    run(tmp_path, replace(TINY, datasets=(images,), image_sizes=(8,)))
+    assert verify_store(tmp_path / TINY.name).checked["ids recomputed"] == 13
+    (tmp_path / "images").rename(tmp_path / "elsewhere")
+    found = verify_store(tmp_path / TINY.name)
+    assert (found.problems, found.checked["trials"]) == ([], 8)
+    assert "not checked without its data" in str(found.notes)
