@@ -60,7 +60,7 @@ class Rule(NamedTuple):
     Attributes:
         text: what must hold; in braces columns of the frame, or ``expected``.
         is_broken: whether a row violates it; null counts as no.
-        value: what the row has; None where that says nothing.
+        value: what the row has; by default the first column that ``is_broken`` names.
         expected: what it must have, where the text names it.
     """
 
@@ -102,15 +102,12 @@ class Findings:
         for rule in rules:
             odd = rows.filter(rule.is_broken)
             named = {name for _, name, _, _ in Formatter().parse(rule.text) if name}
-            shown = odd.select(
-                *({"file", "trial_id", *named} - {"expected"}),
-                expected=rule.expected,
-                value_=rule.value,
-            )
+            value = rule.is_broken.meta.root_names()[0] if rule.value is None else rule.value
+            names = {"file", "trial_id", *named} - {"expected"}
+            shown = odd.select(*names, expected=rule.expected, value_=value)
             for row in shown.iter_rows(named=True):
                 text = f"trial {row['trial_id']}: {rule.text.format_map(row)}"
-                value = None if rule.value is None else repr(row["value_"])
-                self.problem(row["file"], text, value)
+                self.problem(row["file"], text, repr(row["value_"]))
 
     @contextmanager
     def reading(self, file: Place, *wrong: type[Exception]) -> Iterator[None]:

@@ -190,26 +190,28 @@ def _long(rows: pl.DataFrame, column: str) -> pl.DataFrame:
 
 def _check_scores(scores: pl.DataFrame, hits: pl.DataFrame, name: str, findings: Findings) -> None:
     """Shares are between 0 and 1 and fit their counts, and counts those of single classes."""
-    value, metric = c.value, c.metric
-    share = c.hits / c.queries
-    is_counted = metric.is_in(_COUNTED) & value.is_between(0, 1) & (c.queries > 0)
-    is_off = value.is_finite() & metric.is_in(_SHARES) & ~value.is_between(0, 1)
+    is_share = c.value.is_between(0, 1)
+    is_counted = c.metric.is_in(_COUNTED) & (c.queries > 0)
     must_be = "{role} {metric} at {k} of epoch {epoch} must be"
     findings.check(
         scores,
-        Rule(f"{must_be} a finite number", ~value.is_finite(), value),
-        Rule(f"{must_be} between 0 and 1", is_off, value),
-        Rule(f"{must_be} {{hits}} / {{queries}}", is_counted & _differ(value, share), value),
-    )
-    sums = hits.group_by(_HIT_KEY).agg(of_classes=pl.concat_list(c("hits", "queries").sum()))
-    counts = pl.concat_list("hits", "queries")
-    findings.check(
-        scores.filter(metric == "recall").join(sums, on=_HIT_KEY, nulls_equal=True),
+        Rule(f"{must_be} a finite number", ~c.value.is_finite()),
         Rule(
-            f"{name} of {{role}} at {{k}} of epoch {{epoch}}, fold {{fold}} must add up to its"
-            " score",
-            c.hits.is_not_null() & (counts != c.of_classes),
-            "of_classes",
+            f"{must_be} between 0 and 1",
+            ~is_share & c.value.is_finite() & c.metric.is_in(_SHARES),
+        ),
+        Rule(
+            f"{must_be} {{hits}} / {{queries}}",
+            _differ(c.value, c.hits / c.queries) & is_share & is_counted,
+        ),
+    )
+    sums = hits.group_by(_HIT_KEY).agg(of_classes=pl.concat_list(pl.col("hits", "queries").sum()))
+    counts, where = pl.concat_list("hits", "queries"), "of epoch {epoch}, fold {fold}"
+    findings.check(
+        scores.filter(c.metric == "recall").join(sums, on=_HIT_KEY, nulls_equal=True),
+        Rule(
+            f"{name} of {{role}} at {{k}} {where} must add up to its score",
+            (c.of_classes != counts) & c.hits.is_not_null(),
         ),
     )
 
@@ -255,9 +257,9 @@ def _column_rules(schema: pa.Schema) -> Iterator[Rule]:
             rule = f"{name} must be {{expected}}, recomputed from {source}"
             yield Rule(rule, _differ(c(name), mean), name, mean)
     for name in (field.name for field in schema if pa.types.is_floating(field.type)):
-        yield Rule(f"{name} must be a finite number", ~c(name).is_finite(), name)
+        yield Rule(f"{name} must be a finite number", ~c(name).is_finite())
     rule = "a COMPLETE trial that was validated must have an objective"
-    yield Rule(rule, _IS_COMPLETE & c.is_validated & means["objective"].is_null())
+    yield Rule(rule, means["objective"].is_null() & _IS_COMPLETE & c.is_validated)
 
 
 _IS_COMPLETE, _IS_PRUNED, _IS_FAILED = (c.state == state for state in _STATES)
@@ -265,6 +267,7 @@ _IS_SEARCH, _IS_COPY = c.stage == "search", c.same_as.is_not_null()
 _SELECTION = pl.when(c.is_validated).then(pl.lit(SELECTION_RULE)).otherwise(pl.lit(LAST_EPOCH))
 _TRAINED = c.trained.fill_null(0)
 _TESTED = c.test_scores.list.eval(pl.element().struct["fold"]).list.unique().list.sort()
+_IS_TESTED_ON_ALL = c.folds == _TESTED
 _READINGS = _TESTED.list.len() + pl.when(c.chooses_by_tests).then(c.seen).fill_null(0)
 # A test in quarantine whose embeddings collapsed was a reading without scores.
 _UNSCORED = pl.when(_IS_SEARCH & c.evaluate_test).then(c.folds.list.len()).otherwise(0)
@@ -273,66 +276,48 @@ _NO_TEST_IN_SEARCH = Rule(
 )
 _RULES = (
     Rule(
-        "stage must be one of search, final, baseline",
-        ~c.stage.is_in(_STAGES, nulls_equal=True),
-        "stage",
+        "stage must be one of search, final, baseline", ~c.stage.is_in(_STAGES, nulls_equal=True)
     ),
     Rule(
-        "state must be one of COMPLETE, PRUNED, FAILED",
-        ~c.state.is_in(_STATES, nulls_equal=True),
-        "state",
+        "state must be one of COMPLETE, PRUNED, FAILED", ~c.state.is_in(_STATES, nulls_equal=True)
     ),
     Rule(
         "selected_from must be set in the final stage, and only there",
         c.selected_from.is_null() == (c.stage == "final"),
-        "selected_from",
     ),
     Rule(
         "split_hash must have a part for each of the folds {folds}",
         c.split_hash.str.split("+").list.len() != c.folds.list.len(),
-        "split_hash",
     ),
-    Rule(
-        "FAILED trials, and no others, must have a cause", c.cause.is_null() == _IS_FAILED, "cause"
-    ),
+    Rule("FAILED trials, and no others, must have a cause", c.cause.is_null() == _IS_FAILED),
     Rule(
         f"a cause must be one of {', '.join(sorted(FAILURE_CAUSES))}",
-        _IS_FAILED & ~c.cause.is_in(list(FAILURE_CAUSES)),
-        "cause",
+        ~c.cause.is_in(list(FAILURE_CAUSES)) & _IS_FAILED,
     ),
     Rule(
         "only a FAILED trial has a message and a traceback",
-        ~_IS_FAILED & (pl.concat_str(c.message, c.traceback, ignore_nulls=True) != ""),
-        "message",
+        (pl.concat_str(c.message, c.traceback, ignore_nulls=True) != "") & ~_IS_FAILED,
     ),
-    Rule("PRUNED trials, and no others, must have a rung", c.rung.is_null() == _IS_PRUNED, "rung"),
-    Rule("only trials of a search are PRUNED", _IS_PRUNED & ~_IS_SEARCH, "stage"),
+    Rule("PRUNED trials, and no others, must have a rung", c.rung.is_null() == _IS_PRUNED),
+    Rule("only trials of a search are PRUNED", ~_IS_SEARCH & _IS_PRUNED),
     Rule(
         "selection_rule must be {expected!r}",
-        c.is_validated.is_not_null() & c.selection_rule.ne_missing(_SELECTION),
-        "selection_rule",
-        _SELECTION,
+        c.selection_rule.ne_missing(_SELECTION) & c.is_validated.is_not_null(),
+        expected=_SELECTION,
     ),
     Rule(
         "epoch_selected must be {best_epoch}, by its scores",
-        c.best_epoch.is_not_null() & c.epoch_selected.ne_missing(c.best_epoch),
-        "epoch_selected",
+        c.epoch_selected.ne_missing(c.best_epoch) & c.best_epoch.is_not_null(),
     ),
     Rule(
         "epochs_run must be {expected}, counted from scores",
         c.epochs_run.ne_missing(_TRAINED),
-        "epochs_run",
-        _TRAINED,
+        expected=_TRAINED,
     ),
-    Rule(
-        "no more epochs than the {epochs_planned} planned",
-        c.epochs_run > c.epochs_planned,
-        "epochs_run",
-    ),
+    Rule("no more epochs than the {epochs_planned} planned", c.epochs_run > c.epochs_planned),
     Rule(
         "a COMPLETE trial must have its {epochs_planned} epochs",
-        _IS_COMPLETE & c.epochs_run.ne_missing(c.epochs_planned),
-        "epochs_run",
+        c.epochs_run.ne_missing(c.epochs_planned) & _IS_COMPLETE,
     ),
     Rule(
         "tests must be of the folds {folds}",
@@ -341,18 +326,16 @@ _RULES = (
     ),
     Rule(
         "a COMPLETE {stage} trial must be tested on all its folds",
-        ~_IS_COPY & _IS_COMPLETE & ~_IS_SEARCH & c.evaluate_test & (c.folds != _TESTED),
+        ~_IS_TESTED_ON_ALL & c.evaluate_test & _IS_COMPLETE & ~_IS_SEARCH & ~_IS_COPY,
         _TESTED,
     ),
     Rule(
         "a copy reads no test classes: test_readings must be 0",
-        _IS_COPY & c.test_readings.ne_missing(0),
-        "test_readings",
+        c.test_readings.ne_missing(0) & _IS_COPY,
     ),
     Rule(
         "test_readings must be {expected}, counted from its scores",
-        ~_IS_COPY & ~c.test_readings.is_between(_READINGS, _READINGS + _UNSCORED),
-        "test_readings",
-        _READINGS,
+        ~c.test_readings.is_between(_READINGS, _READINGS + _UNSCORED) & ~_IS_COPY,
+        expected=_READINGS,
     ),
 )

@@ -134,19 +134,17 @@ def check_attempts(
         .join(rows.drop("file"), on="trial_id", how="full", coalesce=True)
         .with_columns(c.number.fill_null([]), file=place)
     )
-    count, needed = c.number.list.len(), c.attempts
-    are_counted = c.number == pl.int_ranges(1, count + 1)
-    is_trained = c.same_as.is_null() & (needed > 0)
+    count, is_trained = c.number.list.len(), c.same_as.is_null() & (c.attempts > 0)
     is_lost = pl.any_horizontal(c("trial_id", "search").is_in(list(lost)).fill_null(False))
+    too_few = "there must be {attempts} attempts, as its row says"
     findings.check(
         attempts.filter(~is_lost),
-        Rule("attempts must be numbered from 1 without a gap", ~are_counted, "number"),
         Rule(
-            "there must be {attempts} attempts, as its row says",
-            (count > 0) & (needed > count),
-            count,
+            "attempts must be numbered from 1 without a gap",
+            c.number != pl.int_ranges(1, count + 1),
         ),
-        Rule("had {attempts} attempts: there must be records", is_trained & (count == 0), count),
+        Rule(too_few, count.is_between(1, c.attempts - 1)),
+        Rule("had {attempts} attempts: there must be records", (count == 0) & is_trained),
     )
     rowless = attempts.filter(c.search.is_null())
     ended = rowless.filter(c.cause == "complete")["trial_id"].to_list()
@@ -201,27 +199,23 @@ def check_retried(
         .join(of_search, on="search", how="left", maintain_order="left")
         .with_columns(c.asked.fill_null(0))
     )
-    number, after = c.number, c.after
-    place = pl.int_range(1, pl.len() + 1).over("trial_id")
-    causes = ", ".join(FAILURE_CAUSES)
+    place, before = pl.int_range(1, pl.len() + 1), c.after.shift()
+    causes = list(FAILURE_CAUSES)
     findings.check(
-        failures.with_columns(place=place, before=after.shift().over("trial_id")),
-        Rule("failures must be numbered from 1 without a gap", number != c.place, number),
-        Rule(
-            "each failure must be of a later attempt than the one before", after <= c.before, after
-        ),
-        Rule(f"a cause must be one of {causes}", ~c.cause.is_in(list(FAILURE_CAUSES)), "cause"),
+        failures.with_columns(place=place.over("trial_id"), before=before.over("trial_id")),
+        Rule("failures must be numbered from 1 without a gap", c.number != c.place),
+        Rule("each failure must be of a later attempt than the one before", c.after <= c.before),
+        Rule(f"a cause must be one of {', '.join(causes)}", ~c.cause.is_in(causes)),
         Rule(
             "its search has {asked} suggestions, so no more can have been made by then",
             c.suggested > c.asked,
-            "suggested",
         ),
     )
-    last = failures.group_by("trial_id").agg(after.last())
-    stale = rows.join(last, on="trial_id").filter(c.attempts <= after)
-    is_open = (c.state == "FAILED") & (c.attempts == after)
+    last = failures.group_by("trial_id").agg(c.after.last())
+    stale = rows.join(last, on="trial_id", maintain_order="left").filter(c.attempts <= c.after)
+    is_open = (c.attempts == c.after) & (c.state == "FAILED")
     rule = "was retried after attempt {after}, its row must be of a later one"
-    findings.check(stale, Rule(rule, ~is_open, "attempts"))
+    findings.check(stale, Rule(rule, ~is_open))
     interrupted = stale.filter(is_open)["trial_id"].to_list()
     if interrupted:
         findings.note(
@@ -269,12 +263,15 @@ def check_groups(rows: pl.DataFrame, findings: Findings) -> None:
                 findings.problem(own["file"][-1], f"{where}: {rule} ({column})", values)
     originals = rows.select(same_as="trial_id", original="results", has_row=True)
     copies = rows.drop_nulls("same_as").join(originals, on="same_as", how="left")
-    is_other = c.results.ne_missing(c.original)
     findings.checked["copies"] += copies.height
     findings.check(
         copies,
         Rule("is a copy of a trial that has no row", c.has_row.is_null(), "same_as"),
-        Rule("must have the results of the one it is a copy of", c.has_row & is_other, "same_as"),
+        Rule(
+            "must have the results of the one it is a copy of",
+            c.results.ne_missing(c.original) & c.has_row,
+            "same_as",
+        ),
     )
 
 
@@ -363,26 +360,23 @@ def _check_finals(
         first = found.unique(key, keep="first", maintain_order=True)
         finals = finals.join(first.select(*key, c(column).alias(name)), on=key, how="left")
     defaults = asks.filter(c.ask == 0).select("search", default="ask_hash")
-    is_default, is_winner = c.is_default, c.is_winner
-    lost_one, asked = c.lost, c.asked.fill_null(0)
     findings.check(
         finals.join(defaults, on="search", how="left"),
-        Rule("a final must be of the default or of the winner", ~is_default & ~is_winner),
         Rule(
-            "its config must be that of ask 0", is_default & config.ne_missing(c.default), config
+            "a final must be of the default or of the winner",
+            ~c.is_default & ~c.is_winner,
+            pl.lit("neither"),
         ),
+        Rule("its config must be that of ask 0", config.ne_missing(c.default) & c.is_default),
         Rule(
             "its search must have the {selected_from} trials it was selected from",
-            asked < c.selected_from,
-            asked,
+            c.asked.fill_null(0) < c.selected_from,
         ),
         Rule(
-            "the trials that it was selected from must have rows; there is none of {lost}",
-            lost_one.is_not_null(),
+            "the trials that it was selected from must have rows, {lost} too", c.lost.is_not_null()
         ),
         Rule(
             "the winner of its search is config {best}",
-            is_winner & lost_one.is_null() & config.ne_missing(c.best),
-            config,
+            config.ne_missing(c.best) & c.is_winner & c.lost.is_null(),
         ),
     )
