@@ -104,7 +104,7 @@ def _tables(
     """All rows with every column and their ``file``, some at a time; the last may be none."""
     inventory, bad, done = take_inventory(paths), dict[Place, CorruptFileError](), set[Place]()
     columns = schema.append(pa.field("file", pa.string()))
-    part = [columns.empty_table()]
+    part, num_bytes = [columns.empty_table()], 0
     while files := [path for path in inventory.files if path not in done]:
         fetch(files)
         for number, path in enumerate(files, start=1):
@@ -116,9 +116,10 @@ def _tables(
                     identities.append(group.select(IDENTITY))
                     names = pa.array([str(path)] * group.num_rows, pa.string())
                     part.append(group.append_column("file", names))
-                    if len(part) > _AT_ONCE or sum(it.nbytes for it in part) > _BYTES_AT_ONCE:
+                    num_bytes += group.nbytes
+                    if len(part) > _AT_ONCE or num_bytes > _BYTES_AT_ONCE:
                         yield pa.concat_tables(part, promote_options="default")
-                        part = part[:1]
+                        part, num_bytes = part[:1], 0
                 check_rows_fit_path(path, pa.concat_tables(identities), study)
             except CorruptFileError as error:
                 bad[path] = error

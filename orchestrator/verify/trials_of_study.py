@@ -295,7 +295,7 @@ def check_searches(
         retried: ids of trials with withdrawn failures.
         findings: collects problems.
     """
-    suggested = {*asks["search"], *rows.filter(c.stage != "baseline")["search"]}
+    suggested = {*asks["search"], *rows.filter(c.stage.ne_missing("baseline"))["search"]}
     planned = {*suggested, *rows["search"]} if planned is None else planned
     for search in sorted(suggested - {*planned}):
         findings.problem(paths.folder, "study.yaml must plan every search", search)
@@ -344,7 +344,7 @@ def _check_finals(
     """
     key = ["search", "selected_from", "config_hash"]
     is_retried, config = c.trial_id.is_in(list(retried)), c.config_hash
-    outcomes = rows.select("search", "trial_id", "state", "objective")
+    outcomes = rows.select("search", "trial_id", "state", "objective", has_row=True)
     rivals = (
         finals.select(key)
         .unique()
@@ -355,7 +355,7 @@ def _check_finals(
     )
     was_there = ~is_retried | (c.ask_hash == config)
     sound = rivals.filter(c.state == "COMPLETE", was_there).drop_nulls("objective")
-    lost = rivals.filter(c.state.is_null(), ~is_retried)
+    lost = rivals.filter(c.has_row.is_null(), ~is_retried)
     for name, column, found in (("best", "ask_hash", sound), ("lost", "trial_id", lost)):
         first = found.unique(key, keep="first", maintain_order=True)
         finals = finals.join(first.select(*key, c(column).alias(name)), on=key, how="left")
