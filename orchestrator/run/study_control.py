@@ -220,10 +220,11 @@ def parsed_control(content: bytes | None, study: Study, source: str) -> Control:
             path = ("cancel", index)
             choices = search_names(study).values()
             problems.add(path, "no search has this name", got=name, choices=choices)
+    is_paused = not top.is_null("pause") and top.boolean("pause", default=False)
     problems.raise_any()
     return Control(
         max_concurrent=max_concurrent,
         cancelled=frozenset(ids[it] for it in given),
         hours=hours,
-        is_paused=not top.is_null("pause") and top.boolean("pause", default=False),
+        is_paused=is_paused,
     )

@@ -32,7 +32,7 @@ from orchestrator.verify.findings import Findings, Rule, some_of
 
 c = pl.col  # c.state is the column of that name
 _ASKS = {"search": pl.String, "ask": pl.Int64, "trial_id": pl.String, "ask_hash": pl.String}
-_ATTEMPTS = {"trial_id": pl.String, "number": pl.Int64, "cause": pl.String}
+_ATTEMPTS = {"trial_id": pl.String, "of": pl.String, "number": pl.Int64, "cause": pl.String}
 _TEXTS, _NUMBERS = ("file", "trial_id", "search", "cause"), ("number", "after", "suggested")
 _FAILURES = {**dict.fromkeys(_TEXTS, pl.String), **dict.fromkeys(_NUMBERS, pl.Int64)}
 # (column, columns within whose groups it must be equal, message)
@@ -115,22 +115,23 @@ def check_attempts(
         with findings.reading(path):
             own += filter(None, [read_attempt_file(paths, path)])
             continue
-        lost.add(path.parent.name)
+        lost.add(path.stem.rpartition("-")[0])
     files = {name.removesuffix(".json"): name for name in list_names(paths.attempts, ".json")}
     for search, name in files.items():
         with findings.reading(paths.attempts / name):
             gathered += read_gathered_attempts(paths, search)
             continue
         lost.add(search)
-    records = [(it.trial_id, it.number, it.cause) for it in merged_attempts(gathered, own)]
+    merged = merged_attempts(gathered, own)
+    records = [(it.trial_id, it.search, it.number, it.cause) for it in merged]
     findings.checked["attempts"] += len(records)
-    own_file = pl.concat_str(pl.lit(f"{paths.attempts}/"), "trial_id")
-    of_search = pl.concat_str(pl.lit(f"{paths.attempts}/"), "search", pl.lit(".json"))
-    place = pl.when(c.search.is_in(list(files))).then(of_search).otherwise(own_file)
+    folder = pl.concat_str(pl.lit(f"{paths.attempts}/"), pl.coalesce("search", "of"))
+    is_gathered_search = pl.coalesce("search", "of").is_in(list(files))
+    place = pl.when(is_gathered_search).then(folder + ".json").otherwise(folder)
     attempts = (
         pl.DataFrame(records, schema=_ATTEMPTS, orient="row")
         .group_by("trial_id", maintain_order=True)
-        .agg("number", c.cause.last())
+        .agg(c.of.first(), "number", c.cause.last())
         .join(rows.drop("file"), on="trial_id", how="full", coalesce=True)
         .with_columns(c.number.fill_null([]), file=place)
     )

@@ -7,7 +7,6 @@ has what it refers to, even if it was written while others were read.
 
 import re
 from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
 from typing import Any
 
 import polars as pl
@@ -230,9 +229,6 @@ def _stored_study(paths: StudyPaths, name: str, findings: Findings) -> Study | N
             return None
         try:
             study = study_from_resolved(values)
-            range(with_trials_per_search(study).search.trials)  # values are checked by their use
-            with suppress(TrialInputError):
-                searches(study)
             return study
         except StudyError as error:
             findings.problem(paths.study, str(error))

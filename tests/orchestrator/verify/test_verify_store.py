@@ -167,6 +167,7 @@ CONTROLS = {
     b"max_concurrent: 0": "max_concurrent must be a whole number of at least 1; got 0",
     b"budget: {gpu_hours: -1}": "budget.gpu_hours must be a number > 0",
     b"cancel: [nobody]": "no search has this name",
+    b"pause: [1]": "pause must be true or false",
     b"a: &x [*x]": "anchors (& and *) are not read",
     b"\xff": "it is not UTF-8 at byte 0",
 }
@@ -188,7 +189,7 @@ def test_a_value_that_no_study_has_is_a_problem_of_the_study(interrupted, tmp_pa
     paths = copy_of(interrupted, tmp_path)
     old = {"trials": "trials: 5", "repeats": "repeats: 1"}[new.split(":")[0]]
     change_text(paths.study, f"\n  {old}", f"\n  {new}")
-    assert f"{paths.study}: must hold values that podium can use" in problems(paths.folder)
+    assert "the stored study is not one that this podium reads: search." in problems(paths.folder)
 
 
 def test_a_study_is_sound_without_its_images(tmp_path):
@@ -203,4 +204,4 @@ def test_a_study_is_sound_without_its_images(tmp_path):
     (tmp_path / "images").rename(tmp_path / "elsewhere")
     found = verify_store(tmp_path / TINY.name)
     assert (found.problems, found.checked["trials"]) == ([], 8)
-    assert "not checked without its data" in str(found.notes)
+    assert "so its ids were not recomputed" in str(found.notes)
