@@ -190,14 +190,6 @@ def test_a_study_may_keep_more_or_less_later(tmp_path):
     assert study_from_resolved(resolved_dict(less)) == less
 
 
-def test_a_study_frozen_before_there_was_anything_to_keep_continues(tmp_path):
-    study = study_of(tmp_path)
-    old = resolved_dict(study)
-    del old["keep"]
-    assert compare(old, resolved_dict(study)).is_compatible
-    assert study_from_resolved(old).keep == KeepSettings()
-
-
 def test_the_files_hold_no_clock_and_no_folder(undisturbed):
     storage, study = undisturbed
     for name, content in left(storage, study).items():
