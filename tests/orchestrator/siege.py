@@ -121,7 +121,7 @@ class Siege:
         holder, moment = found
         who = "driver" if holder == self._pid else "worker"
         hit = self.hits[-1] = Hit(attacks=attacks, moment=f"{who} before {moment}")
-        if phase != "gathering" and any(self.storage.rglob("trials/*/*.parquet")):
+        if phase != "gathering" and any(self.storage.glob("*/trials/*/*.parquet")):
             self.committed.append(self._tables())
         time.sleep(self._random.uniform(0, 0.05))
         mends = [self._strike(attack, holder) for attack in attacks]

@@ -234,7 +234,7 @@ def stopped_after_a_trial(folder, number):
 
 
 def num_trials(folder):
-    return len(list(folder.rglob("trials/**/*.parquet")))
+    return len(list(folder.glob("podium-results/*/trials/*/*.parquet")))
 
 
 def test_train_prints_a_line_an_epoch(tmp_path):
