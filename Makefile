@@ -30,11 +30,9 @@ test-clusters: .venv/installed-dev
 	$(TEST_ENVIRONMENT) $(BIN)/pytest -m "ray and not soak" \
 		$$(grep -rl --include='test_*.py' 'mark\.ray' tests | LC_ALL=C sort)
 
-# In the order of files, so that most fixtures are made once; and no core idles at the end. Tests wait
-# for processes and clocks a quarter of their time, so there are three workers for two cores.
-WORKERS := $(shell echo $$(( ($$(nproc) * 3 + 1) / 2 )))
+# In the order of files, so that most fixtures are made once; and no core idles at the end.
 test-rest: .venv/installed-dev
-	$(TEST_ENVIRONMENT) $(BIN)/pytest -m "not ray and not soak" -n $(WORKERS) --dist worksteal
+	$(TEST_ENVIRONMENT) $(BIN)/pytest -m "not ray and not soak" -n auto --dist worksteal
 
 check: style types
 
