@@ -36,7 +36,7 @@ _KEYS = (
     *("warm_starts", "code", "declared_differences", "tournament", "expect", "keep"),
     *("quarantine", "ks", "verification", "seed", "storage"),
 )
-# Absent where they are false or empty, as in snapshots of versions that did not know them.
+# Absent where they are false or empty.
 _IF_GIVEN = ("code", "verification")
 
 _MOST = 1_000_000  # trials, repeats or seeds
@@ -53,7 +53,7 @@ def resolved_dict(study: Study) -> dict[str, Any]:
 
     What the study file states for single losses is there by key, and then by loss. Only ``code``
     is missing where nothing is named by import path, ``verification`` where it is not asked for,
-    and ``population`` where there can be none, as in older snapshots.
+    and ``population`` where there can be none.
     """
     values = asdict(study) | {
         "losses": study.loss_names,

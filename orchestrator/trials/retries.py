@@ -41,7 +41,6 @@ _POLICIES: Mapping[str, _Retry] = {
     "preempted": _Retry(),
     "lost_node": _Retry(fails_as=LOST),
     "lost_worker": _Retry(fails_as=LOST),
-    LOST: _Retry(fails_as=LOST),  # of stores from before it was split into causes
     "stuck": _Retry(fails_as=STUCK),
     DEVICE: _Retry(fails_as=DEVICE),
     DATA: _Retry(fails_as=DATA),

@@ -219,7 +219,7 @@ def _check_lock(paths: StudyPaths, findings: Findings) -> None:
 def _stored_study(paths: StudyPaths, name: str, findings: Findings) -> Study | None:
     """The study as it is stored; None if it cannot be read, which is reported."""
     findings.checked["files of the study"] += 1
-    with findings.reading(paths.study, *WRONG_VALUES):
+    with findings.reading(paths.study):
         values = read_study(paths)
         if values is None:
             raise CorruptFileError(f"{paths.study} is missing")
@@ -228,8 +228,7 @@ def _stored_study(paths: StudyPaths, name: str, findings: Findings) -> Study | N
             findings.problem(paths.study, rule, repr(values.get("name")))
             return None
         try:
-            study = study_from_resolved(values)
-            return study
+            return study_from_resolved(values)
         except StudyError as error:
             findings.problem(paths.study, str(error))
     return None

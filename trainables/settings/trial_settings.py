@@ -210,8 +210,7 @@ class TrialSettings:
 
     code: Mapping[str, str] = field(default_factory=dict)
     """Import path -> fingerprint of what the loss and the backbone name by import path
-    (`trainables.foreign_code`); empty without such names, and in trials of versions that recorded
-    none."""
+    (`trainables.foreign_code`); empty without such names."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-able values, for transport and for hashing.

@@ -13,7 +13,7 @@ _NUMBERS = (int, float)
 
 
 def check_versions(path: Place, values: Mapping[str, Any]) -> None:
-    """Refuse a provenance without the versions that every podium wrote.
+    """Refuse a provenance without its versions.
 
     Args:
         path: file of the provenance, for the message.
@@ -24,10 +24,7 @@ def check_versions(path: Place, values: Mapping[str, Any]) -> None:
     """
     missing = [name for name in _VERSIONS if values.get(name) is None]
     if missing:
-        raise CorruptFileError(
-            f"{path} lacks {', '.join(missing)}, which every version of podium writes. Restore"
-            " the original file"
-        )
+        raise CorruptFileError(f"{path} lacks {', '.join(missing)}. Restore the original file")
     if type(values["numerics_version"]) is not int:
         raise _damaged(path, "numerics_version", values["numerics_version"])
 

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import yaml
 
-from orchestrator.results.records.metric_columns import RECALL, StoredMetric, known_columns
+from orchestrator.results.records.metric_columns import StoredMetric, known_columns
 from orchestrator.results.records.provenance_record import check_parts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.trial_schema import (
@@ -207,14 +207,14 @@ def _read_store(paths: StudyPaths) -> dict[str, Any]:
         isinstance(store.get("study"), str)
         and _are_ks(store.get("ks"))
         and isinstance(store.get("hyperparameters"), dict)
-        and _are_metrics(store.get("metrics", [RECALL._asdict()]))
+        and _are_metrics(store.get("metrics"))
         and all(isinstance(kind, str) for kind in store["hyperparameters"].values())
         and kinds.issuperset(store["hyperparameters"].values())
     )
     if not well_formed:
         raise CorruptFileError(
             f"{paths.store} must hold study, ks and hyperparameters (each of type "
-            f"{', '.join(sorted(kinds))}), and metrics by name and direction unless recall alone"
+            f"{', '.join(sorted(kinds))}), and metrics by name and direction"
         )
     return store
 
@@ -229,9 +229,7 @@ def _check_version(paths: StudyPaths, store: Mapping[str, Any] | None) -> None:
 
 
 def _metrics(store: Mapping[str, Any]) -> tuple[StoredMetric, ...]:
-    """Stores of versions that knew only recall do not name their metrics."""
-    given = store.get("metrics")
-    return (RECALL,) if given is None else tuple(StoredMetric(**metric) for metric in given)
+    return tuple(StoredMetric(**metric) for metric in store["metrics"])
 
 
 def _are_metrics(given: object) -> bool:

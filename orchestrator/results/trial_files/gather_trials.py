@@ -57,7 +57,8 @@ def gather_search(
         CorruptFileError: a file is damaged or not where it belongs; no trial is lost.
         StoreError: the store cannot be read or written; no trial is lost.
     """
-    _gather_rows(paths, take_inventory(paths, search), check)
+    schema, study = read_schema(paths), study_name(paths)
+    _gather_rows(paths, take_inventory(paths, search), schema, study, check)
     gather_asks(paths, search, asks, check)
     gather_attempts(paths, search, may_run=True, check=check)
 
@@ -74,17 +75,19 @@ def gather_all(paths: StudyPaths) -> None:
     """
     refuse_links(paths.folder, deep=True)
     _remove_temporaries(paths)
-    committed: set[str] = set()
+    schema, study = read_schema(paths), study_name(paths)
+    checkpoints = list_folders(paths.checkpoints)
+    committed: set[str] = set()  # only asked for where there are checkpoints
     gone: list[Place] = []
     for folder in list_folders(paths.trials):
         inventory = take_inventory(paths, StudyPaths.search_of(folder / "row"))
-        committed |= inventory.trial_ids()
-        whole = _gather_rows(paths, inventory, lambda: None)
+        committed |= inventory.trial_ids() if checkpoints else set()
+        whole = _gather_rows(paths, inventory, schema, study, lambda: None)
         gone += [it for it in (*inventory.files, *inventory.superseded) if it != whole]
     # After all are gathered: a program that lists the folder meanwhile should not miss both.
     remove_all(gone)
     forget(gone)
-    for folder in list_folders(paths.checkpoints):
+    for folder in checkpoints:
         if folder.name in committed:
             checkpoint_files.delete(paths, folder.name)
     for folder in list_folders(paths.asks):
@@ -111,13 +114,14 @@ def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
     if not trials:
         return
     refuse_links(paths.folder, deep=True)
+    schema, study = read_schema(paths), study_name(paths)
     for search in sorted(set(trials.values())):
         gone = {trial_id for trial_id, of in trials.items() if of == search}
         inventory = take_inventory(paths, search)
         everywhere = [*inventory.gathered, *filter(StudyPaths.num_gathered, inventory.superseded)]
         replaced = [file for file, ids in trials_in(everywhere).items() if ids & gone]
         for file in replaced:
-            rows = _rows(file, read_schema(paths), study_name(paths))
+            rows = _rows(file, schema, study)
             unwanted = pc.is_in(rows["trial_id"], pa.array(sorted(gone), pa.string()))
             if not pc.all(unwanted).as_py():
                 _write(paths, search, rows.filter(pc.invert(unwanted)))
@@ -141,11 +145,14 @@ def with_missing_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def _gather_rows(
-    paths: StudyPaths, inventory: Inventory, check: Callable[[], object]
+    paths: StudyPaths,
+    inventory: Inventory,
+    schema: pa.Schema,
+    study: str,
+    check: Callable[[], object],
 ) -> Place | None:
     """The one file with all rows of a search, which is created unless there is one already."""
     files = inventory.files
-    schema, study = read_schema(paths), study_name(paths)
     if not files or (len(files) == 1 and inventory.gathered and _has_columns(files[0], schema)):
         return files[0] if files else None
     fetch(files)

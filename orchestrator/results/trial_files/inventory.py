@@ -6,7 +6,7 @@ that is created whole, and never changes. The files of single rows stay until th
 programs that know nothing of this count each ``trial_id`` once and read everything, at any moment.
 
 A gathered row counts before a file of its own. Of gathered files of one search that hold the same
-trials, as while one replaces another, the one with the most counts.
+trials, as while one replaces another, the one with the most trials counts.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -116,18 +116,15 @@ def inventory_of(files: Sequence[Place]) -> Inventory:
             raise CorruptFileError(
                 f"{path} is a second file of one trial; the other is {loose[path.stem]}"
             )
-    gathered = [it for files in _by_search(all_gathered).values() for it in _in_force(files)]
+    in_force = {it for files in _by_search(all_gathered).values() for it in _in_force(files)}
     searches = _by_search(loose.values())
-    gathered_trials = {
-        trial_id
-        for trials in trials_in(it for it in gathered if _search(it) in searches).values()
-        for trial_id in trials
-    }
+    beside = [it for it in in_force if StudyPaths.search_of(it) in searches]
+    gathered_trials = frozenset[str]().union(*trials_in(beside).values())
     return Inventory(
-        gathered=tuple(gathered),
+        gathered=tuple(it for it in all_gathered if it in in_force),
         loose={trial_id: it for trial_id, it in loose.items() if trial_id not in gathered_trials},
         superseded=(
-            *(it for it in all_gathered if it not in set(gathered)),
+            *(it for it in all_gathered if it not in in_force),
             *(it for trial_id, it in loose.items() if trial_id in gathered_trials),
         ),
     )
@@ -160,9 +157,5 @@ def _in_force(files: Sequence[Place]) -> Iterator[Place]:
 def _by_search(files: Iterable[Place]) -> dict[str, list[Place]]:
     found: dict[str, list[Place]] = {}
     for file in files:
-        found.setdefault(_search(file), []).append(file)
+        found.setdefault(StudyPaths.search_of(file), []).append(file)
     return found
-
-
-def _search(file: Place) -> str:
-    return StudyPaths.search_of(file)

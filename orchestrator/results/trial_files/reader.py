@@ -275,7 +275,7 @@ class Reader:
         return pl.LazyFrame(rows, schema=ATTEMPT_COLUMNS, orient="row").sort("trial_id", "number")
 
     def runs(self) -> pl.LazyFrame:
-        """One row per run of the study, in order; none if an old version recorded none."""
+        """One row per run of the study, in order."""
         return runs_frame(read_runs(self._paths))
 
     def spending(self) -> pl.LazyFrame:

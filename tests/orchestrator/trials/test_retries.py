@@ -102,11 +102,6 @@ def test_the_message_names_the_count_and_the_last_loss():
     )
 
 
-def test_older_stores_say_lost_and_not_how_far():
-    assert cause_after(("lost", None), ("lost", None)) is None
-    assert cause_after(("lost", None), ("lost", None), ("lost", None)) == "lost"
-
-
 @pytest.mark.parametrize("cause", ["diverged", "error", "input", "timeout", "stopped", None])
 def test_other_causes_are_never_retried(cause):
     assert not is_retried(cause)
