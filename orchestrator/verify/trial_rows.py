@@ -20,10 +20,8 @@ from orchestrator.results.storage.local_copies import fetch
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.storage.printable_text import has_control_characters
 from orchestrator.results.trial_files.flat_test_scores import flat_test_scores
-from orchestrator.results.trial_files.integrity import IDENTITY, check_file
+from orchestrator.results.trial_files.integrity import open_trials
 from orchestrator.results.trial_files.inventory import take_inventory
-from orchestrator.results.trial_files.parquet_file import read_groups
-from orchestrator.results.trial_files.row_checks import check_rows_fit_path
 from orchestrator.trials.failure_causes import FAILURE_CAUSES
 from orchestrator.trials.recorder import LAST_EPOCH, SELECTION_RULE, hyperparameter_columns
 from orchestrator.verify.findings import WRONG_VALUES, Findings, Rule
@@ -110,17 +108,14 @@ def _tables(
         for number, path in enumerate(files, start=1):
             findings.tell(f"reading trial file {number} of {len(files)}")
             done.add(path)
-            identities = [schema.empty_table().select(IDENTITY)]
             try:
-                for group in read_groups(path, schema):
-                    identities.append(group.select(IDENTITY))
+                for group in open_trials(path, schema, study).groups():
                     names = pa.array([str(path)] * group.num_rows, pa.string())
                     part.append(group.append_column("file", names))
                     num_bytes += group.nbytes
                     if len(part) > _AT_ONCE or num_bytes > _BYTES_AT_ONCE:
                         yield pa.concat_tables(part, promote_options="default")
                         part, num_bytes = part[:1], 0
-                check_rows_fit_path(path, pa.concat_tables(identities), study)
             except CorruptFileError as error:
                 bad[path] = error
         inventory = take_inventory(paths)  # rows may have been gathered meanwhile
@@ -131,7 +126,7 @@ def _tables(
             raise bad[path]
     for path in inventory.superseded:
         with findings.reading(path):
-            check_file(path, study, schema, IDENTITY)
+            open_trials(path, schema, study)
     if inventory.superseded:
         rule = f"{len(inventory.superseded)} files hold rows that were gathered in others"
         findings.note(paths.trials, rule, "podium run deletes them when it ends the study")

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from orchestrator.results.records.metric_columns import known_test_columns
 from orchestrator.results.records.results_folder import is_present
@@ -12,12 +13,11 @@ from orchestrator.results.records.study_snapshot import study_name
 from orchestrator.results.storage.files import put_if_absent, remove
 from orchestrator.results.storage.local_copies import keep_copy
 from orchestrator.results.trial_files.flat_test_scores import with_flat_test_scores
+from orchestrator.results.trial_files.integrity import open_trials
 from orchestrator.results.trial_files.inventory import is_gathered, take_inventory
-from orchestrator.results.trial_files.parquet_file import encode, read_trials
+from orchestrator.results.trial_files.parquet_file import encode
 from orchestrator.results.trial_files.row_checks import to_table
 from podium.errors import CorruptFileError, StoreError
-
-_Row = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,38 +81,24 @@ def copy_trials(paths: StudyPaths, schema: pa.Schema, copies: Sequence[TrialCopy
     Nothing was trained or tested for them: ``attempts`` and ``test_readings`` are 0.
 
     Raises:
-        CorruptFileError: a trial to be copied has no readable row, or its file holds another's.
+        CorruptFileError: a trial to be copied has no row, or a file is damaged or foreign.
         StoreError: the store cannot be read or written.
     """
     study = study_name(paths)
-    originals = _originals(paths, schema, copies)
-    for copy in copies:
-        row = originals.get(copy.trial_id)
-        if row is None:
-            raise CorruptFileError(
-                f"{paths.folder} has no row of trial {copy.trial_id}, to be copied"
-            )
-        found, expected = (row["study"], row["search"]), (study, copy.search)
-        if found != expected:
-            raise CorruptFileError(
-                f"{paths.folder} holds a row of trial {copy.trial_id} with study and search"
-                f" {found}; they must be {expected}"
-            )
-        whole = {**dict.fromkeys(schema.names), **row, **copy.identity}
-        commit_trial(paths, schema, {**whole, "attempts": 0, "test_readings": 0})
-
-
-def _originals(
-    paths: StudyPaths, schema: pa.Schema, copies: Sequence[TrialCopy]
-) -> dict[str, _Row]:
-    """Trial id -> row, of those trials that have one."""
     wanted: dict[str, list[str]] = {}
     for copy in copies:
         wanted.setdefault(copy.search, []).append(copy.trial_id)
-    rows = (
-        row
+    originals = {
+        row["trial_id"]: row
         for search, trial_ids in wanted.items()
         for file in take_inventory(paths, search).files_of(trial_ids)
-        for row in read_trials(file, schema, trial_ids)
-    )
-    return {str(row["trial_id"]): row for row in rows}
+        for group in open_trials(file, schema, study).groups()
+        for row in group.filter(pc.field("trial_id").isin(trial_ids)).to_pylist()
+    }
+    for copy in copies:
+        if copy.trial_id not in originals:
+            raise CorruptFileError(
+                f"{paths.folder} has no row of trial {copy.trial_id}, to be copied"
+            )
+        row = {**dict.fromkeys(schema.names), **originals[copy.trial_id], **copy.identity}
+        commit_trial(paths, schema, {**row, "attempts": 0, "test_readings": 0})

@@ -22,9 +22,8 @@ _FLAT_EXPANSION = 200  # of all other columns, which are read of many trials tog
 # Details of a trial: hits of 11,316 classes in a thousand epochs take 440 MB.
 _TRIAL_BYTES = 512 * 2**20
 
-_LEVELS = 4  # bytes that say where a nested value belongs
-_TEXT = 16  # bytes of a text, besides its letters
-_BYTES = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT64": 8, "DOUBLE": 8, "INT96": 12}
+_TEXT = 16  # bytes of a flat value at most, and of a text besides its letters
+_NESTED = 12  # bytes of a nested value, with those that say where it belongs
 
 
 def decoded_size(path: Place, metadata: pq.FileMetaData, file_bytes: int) -> int:
@@ -41,11 +40,8 @@ def decoded_size(path: Place, metadata: pq.FileMetaData, file_bytes: int) -> int
     flat = nested = 0
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         flat += group.num_rows * group.num_columns * _TEXT + group.total_byte_size
-        nested += sum(
-            _decoded(metadata.schema.column(index), group.column(index))
-            for index in range(group.num_columns)
-            if group.column(index).num_values > group.num_rows
-        )
+        counts = (group.column(index).num_values for index in range(group.num_columns))
+        nested += _NESTED * sum(count for count in counts if count > group.num_rows)
     most = min(_EXPANSION * file_bytes, max(1, metadata.num_rows) * _TRIAL_BYTES)
     _check(path, flat, _FLAT_EXPANSION * file_bytes)
     _check(path, flat + nested, most)
@@ -82,20 +78,10 @@ def check_repeated_texts(path: Place, texts: pa.Table, file_bytes: int) -> None:
 def _check(path: Place, decoded: int, most: int) -> None:
     if decoded > most:
         raise CorruptFileError(
-            f"{path} is not read: its rows would take {_megabytes(decoded)} of memory; those of"
-            f" a file of its size take at most {_megabytes(most)}. No version of podium wrote"
+            f"{path} is not read: its rows would take {decoded / 1e6:,.1f} MB of memory; those of"
+            f" a file of its size take at most {most / 1e6:,.1f} MB. No version of podium wrote"
             " it: move it away, or restore the original file"
         )
-
-
-def _megabytes(count: int) -> str:
-    return f"{count / 1e6:,.1f} MB"
-
-
-def _decoded(column: pq.ColumnSchema, chunk: pq.ColumnChunkMetaData) -> int:
-    """Bytes of nested values, besides the letters of texts."""
-    width = _BYTES.get(column.physical_type, _TEXT)
-    return (_LEVELS + width) * int(chunk.num_values)
 
 
 def _written_out(values: pa.Array) -> int:

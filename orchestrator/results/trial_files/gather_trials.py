@@ -25,13 +25,9 @@ from orchestrator.results.storage.files import (
 )
 from orchestrator.results.storage.local_copies import fetch, forget, keep_copy
 from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.inventory import (
-    Inventory,
-    take_inventory,
-    trials_in,
-)
-from orchestrator.results.trial_files.parquet_file import encode_many, open_parquet, read_groups
-from orchestrator.results.trial_files.row_checks import check_rows_fit_path
+from orchestrator.results.trial_files.integrity import open_trials
+from orchestrator.results.trial_files.inventory import Inventory, take_inventory, trials_in
+from orchestrator.results.trial_files.parquet_file import ParquetFile, encode_many
 
 _ROWS_AT_ONCE = 64  # a table of one row takes a hundred times as much memory as its values
 
@@ -81,9 +77,9 @@ def gather_all(paths: StudyPaths) -> None:
     gone: list[Place] = []
     for folder in list_folders(paths.trials):
         inventory = take_inventory(paths, StudyPaths.search_of(folder / "row"))
-        committed |= inventory.trial_ids() if checkpoints else set()
+        committed |= inventory.file_of.keys() if checkpoints else set()
         whole = _gather_rows(paths, inventory, schema, study, lambda: None)
-        gone += [it for it in (*inventory.files, *inventory.superseded) if it != whole]
+        gone += [file for file in inventory.listed if file != whole]
     # After all are gathered: a program that lists the folder meanwhile should not miss both.
     remove_all(gone)
     forget(gone)
@@ -118,8 +114,8 @@ def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
     for search in sorted(set(trials.values())):
         gone = {trial_id for trial_id, of in trials.items() if of == search}
         inventory = take_inventory(paths, search)
-        everywhere = [*inventory.gathered, *filter(StudyPaths.num_gathered, inventory.superseded)]
-        replaced = [file for file, ids in trials_in(everywhere).items() if ids & gone]
+        gathered = filter(StudyPaths.num_gathered, inventory.listed)
+        replaced = [file for file, ids in trials_in(gathered).items() if ids & gone]
         for file in replaced:
             rows = _rows(file, schema, study)
             unwanted = pc.is_in(rows["trial_id"], pa.array(sorted(gone), pa.string()))
@@ -132,18 +128,6 @@ def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
         checkpoint_files.delete(paths, trial_id)
 
 
-def with_missing_columns(table: pa.Table, schema: pa.Schema) -> pa.Table:
-    """The table with every column of ``schema``; hyperparameters that it lacks are null."""
-    if table.schema.equals(schema, check_metadata=True):
-        return table
-    present = set(table.column_names)
-    columns = [
-        table[column.name] if column.name in present else pa.nulls(len(table), column.type)
-        for column in schema
-    ]
-    return pa.table(columns, schema=schema)
-
-
 def _gather_rows(
     paths: StudyPaths,
     inventory: Inventory,
@@ -153,7 +137,7 @@ def _gather_rows(
 ) -> Place | None:
     """The one file with all rows of a search, which is created unless there is one already."""
     files = inventory.files
-    if not files or (len(files) == 1 and inventory.gathered and _has_columns(files[0], schema)):
+    if not files or (len(files) == 1 and inventory.gathered and _is_complete(files[0], schema)):
         return files[0] if files else None
     fetch(files)
     parts = []
@@ -166,10 +150,9 @@ def _gather_rows(
     return whole
 
 
-def _has_columns(file: Place, schema: pa.Schema) -> bool:
+def _is_complete(file: Place, schema: pa.Schema) -> bool:
     """Whether a file has every column of its study, which may have gained some since."""
-    with open_parquet(file) as opened:
-        return bool(opened.schema_arrow.names == schema.names)
+    return ParquetFile(file).schema.names == schema.names
 
 
 def _write(paths: StudyPaths, search: str, rows: pa.Table) -> Place:
@@ -182,11 +165,9 @@ def _write(paths: StudyPaths, search: str, rows: pa.Table) -> Place:
 
 
 def _rows(file: Place, schema: pa.Schema, study: str) -> pa.Table:
-    rows = pa.concat_tables(
-        with_missing_columns(group, schema) for group in read_groups(file, schema)
-    )
-    check_rows_fit_path(file, rows, study)
-    return rows
+    """The rows of a file with every column; hyperparameters that it lacks are null."""
+    groups = open_trials(file, schema, study).groups()
+    return pa.concat_tables([schema.empty_table(), *groups], promote_options="default")
 
 
 def _remove_temporaries(paths: StudyPaths) -> None:

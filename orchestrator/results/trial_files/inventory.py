@@ -11,51 +11,60 @@ trials, as while one replaces another, the one with the most trials counts.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
 
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import list_below, list_names
 from orchestrator.results.storage.local_copies import fetch
 from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.parquet_file import check_bytes, read_column
+from orchestrator.results.trial_files.parquet_file import ParquetFile
 from podium.errors import CorruptFileError
 
 _ids: dict[Place, frozenset[str]] = {}  # gathered file -> its trials, which never change
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Inventory:
     """The files that together hold each committed trial exactly once, at one moment.
 
     Attributes:
+        listed: all files of rows.
         gathered: files with the rows of many trials of one search.
         loose: trial id -> file of its row alone, for trials that no gathered file holds.
-        superseded: files whose rows are in others.
     """
 
-    gathered: tuple[Place, ...]
+    listed: Sequence[Place]
+    gathered: Sequence[Place]
     loose: Mapping[str, Place]
-    superseded: tuple[Place, ...] = ()
 
-    @property
+    @cached_property
     def files(self) -> tuple[Place, ...]:
         """All files to read."""
         return (*self.gathered, *self.loose.values())
+
+    @property
+    def superseded(self) -> list[Place]:
+        """The files whose rows are in others."""
+        in_force = set(self.files)
+        return [file for file in self.listed if file not in in_force]
 
     @property
     def num_trials(self) -> int:
         """Number of trials, by the names of files."""
         return len(self.loose) + sum(map(StudyPaths.num_gathered, self.gathered))
 
-    def trial_ids(self) -> set[str]:
-        """Ids of all trials; gathered files are read for it, each once in a process."""
-        return set(self.loose).union(*trials_in(self.gathered).values())
-
-    def files_of(self, trial_ids: Collection[str]) -> list[Place]:
-        """The files that hold some trials."""
-        wanted = set(trial_ids)
+    @cached_property
+    def file_of(self) -> Mapping[str, Place]:
+        """Trial id -> its file; gathered files are read for it, each once in a process."""
         known = trials_in(self.gathered)
-        gathered = [file for file, trials in known.items() if not wanted.isdisjoint(trials)]
-        return [*gathered, *(self.loose[it] for it in trial_ids if it in self.loose)]
+        return {**self.loose, **{it: file for file, trials in known.items() for it in trials}}
+
+    def files_of(self, trial_ids: Collection[str]) -> Sequence[Place]:
+        """The files that hold some trials."""
+        found = (self.file_of[it] for it in trial_ids if it in self.file_of)
+        return list(dict.fromkeys(found))
 
 
 def trials_in(files: Iterable[Place]) -> dict[Place, frozenset[str]]:
@@ -69,8 +78,11 @@ def trials_in(files: Iterable[Place]) -> dict[Place, frozenset[str]]:
     new = [file for file in wanted if file not in _ids]
     fetch(new)
     for file in new:
-        check_bytes(file)
-        _ids[file] = frozenset(read_column(file, "trial_id"))
+        opened = ParquetFile(file)
+        if pa.field("trial_id", pa.string()) not in list(opened.schema):
+            raise CorruptFileError(f"{file} lacks the column 'trial_id'")
+        groups = opened.groups(["trial_id"])
+        _ids[file] = frozenset(it for ids in groups for it in ids["trial_id"].to_pylist())
     return {file: _ids[file] for file in wanted}
 
 
@@ -108,25 +120,23 @@ def inventory_of(files: Sequence[Place]) -> Inventory:
     Raises:
         CorruptFileError: a trial lies in two searches, or a gathered file is damaged.
     """
-    all_gathered = _gathered(files)
-    single = [file for file in files if not StudyPaths.num_gathered(file)]
     loose: dict[str, Place] = {}
-    for path in single:
-        if loose.setdefault(path.stem, path) != path:
+    gathered: dict[str, list[Place]] = {}
+    for file in files:
+        if StudyPaths.num_gathered(file):
+            gathered.setdefault(StudyPaths.search_of(file), []).append(file)
+        elif loose.setdefault(file.stem, file) != file:
             raise CorruptFileError(
-                f"{path} is a second file of one trial; the other is {loose[path.stem]}"
+                f"{file} is a second file of one trial; the other is {loose[file.stem]}"
             )
-    in_force = {it for files in _by_search(all_gathered).values() for it in _in_force(files)}
-    searches = _by_search(loose.values())
-    beside = [it for it in in_force if StudyPaths.search_of(it) in searches]
-    gathered_trials = frozenset[str]().union(*trials_in(beside).values())
+    in_force = [file for of_search in gathered.values() for file in _in_force(of_search)]
+    searches = {StudyPaths.search_of(file) for file in loose.values()}
+    beside = [file for file in in_force if StudyPaths.search_of(file) in searches]
+    held = frozenset[str]().union(*trials_in(beside).values())
     return Inventory(
-        gathered=tuple(it for it in all_gathered if it in in_force),
-        loose={trial_id: it for trial_id, it in loose.items() if trial_id not in gathered_trials},
-        superseded=(
-            *(it for it in all_gathered if it not in in_force),
-            *(it for trial_id, it in loose.items() if trial_id in gathered_trials),
-        ),
+        listed=files,
+        gathered=in_force,
+        loose={trial_id: file for trial_id, file in loose.items() if trial_id not in held},
     )
 
 
@@ -152,10 +162,3 @@ def _in_force(files: Sequence[Place]) -> Iterator[Place]:
         if not known[file] <= taken:
             taken |= known[file]
             yield file
-
-
-def _by_search(files: Iterable[Place]) -> dict[str, list[Place]]:
-    found: dict[str, list[Place]] = {}
-    for file in files:
-        found.setdefault(StudyPaths.search_of(file), []).append(file)
-    return found

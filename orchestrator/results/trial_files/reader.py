@@ -12,7 +12,6 @@ A file that lacks columns, because the study gained hyperparameters later, reads
 
 import math
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import partial
 from typing import Any
 
 import polars as pl
@@ -35,8 +34,7 @@ from orchestrator.results.records.trial_schema import (
     TEST_COLUMNS,
 )
 from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.inventory import Inventory
-from orchestrator.results.trial_files.stored_rows import StoredRows, polars_schema
+from orchestrator.results.trial_files.stored_rows import StoredRows
 from podium.errors import PodiumError
 from podium.kept_files.embeddings_file import EmbeddingsFile, decode_embeddings
 
@@ -93,14 +91,14 @@ SPENDING_COLUMNS = pl.Schema(
 
 _ORDER = ("stage", "search", "index", "fold", "seed_index", "trial_id")
 
-# The trial's own fold is renamed, since nested rows have one too.
-CARRIED: tuple[str | pl.Expr, ...] = (
+# Columns of trials that rows of scores, hits and retrievals have. The trial's own fold is renamed,
+# since nested rows have one too.
+_CARRIED = (
     *("trial_id", "search", "stage", "block", "dataset", "backbone", "embedding_dim", "loss"),
     *("protocol", "repeat", "seed", "seed_index", "config_hash", "is_default", "is_winner"),
     *("state", "epoch_selected"),
     pl.col("fold").alias("trial_fold"),
 )
-"""Columns of trials that rows of scores, hits and retrievals have."""
 
 _NESTED = {name for name, _ in (*NESTED_COLUMNS, *TEST_COLUMNS)}
 
@@ -130,8 +128,8 @@ class Reader:
         self._paths = StudyPaths(folder)
         self._study_name = study_name(self._paths)
         self._arrow_schema = read_schema(self._paths)
-        self._schema = polars_schema(self._arrow_schema)
-        self._whole: dict[Place, int] = {}  # files that were checked: they never change
+        self._schema = pl.Schema(self._arrow_schema)
+        self._whole: dict[Place, int] = {}  # by file: those that were checked never change
 
     def study(self) -> dict[str, Any]:
         """The resolved study."""
@@ -159,27 +157,16 @@ class Reader:
 
         Test scores are those of final and baseline trials: in searches their columns are null.
         """
-        return self._rows(with_present_winner=True).select(
-            name for name in self._schema if name not in _NESTED
-        )
+        return self._rows().select(name for name in self._schema if name not in _NESTED)
 
-    def rows_of(
-        self,
-        trial_ids: Collection[str],
-        columns: Sequence[str],
-        inventory: Inventory | None = None,
-    ) -> pl.DataFrame:
+    def rows_of(self, trial_ids: Collection[str], columns: Sequence[str]) -> pl.DataFrame:
         """Columns of some trials as they were written, in no order; only their files are read.
 
         Args:
             trial_ids: ids of the trials; those that have no row are left out.
             columns: names of the columns.
-            inventory: the files of the folder, of who has just listed them; else they are listed.
         """
-        return self._stored(inventory).collect(
-            lambda rows: rows.filter(pl.col("trial_id").is_in(trial_ids)).select(columns),
-            trial_ids,
-        )
+        return self._stored().collect(lambda rows: rows.select(columns), trial_ids)
 
     def summarise(
         self, query: Callable[[pl.LazyFrame], pl.LazyFrame], *, with_present_winner: bool = False
@@ -210,50 +197,50 @@ class Reader:
 
         ``trained`` of them are no copies; ``last_index`` is the largest index of any of them.
         """
-        return self._stored().counts()
+        key = ("search", "stage", "state")
+        counts = self._stored().collect(
+            lambda rows: rows.group_by(key).agg(
+                pl.len().cast(pl.Int64).alias("trials"),
+                pl.col("same_as").is_null().sum().cast(pl.Int64).alias("trained"),
+                pl.col("index").max().cast(pl.Int64).alias("last_index"),
+            ),
+            in_parts=True,
+        )
+        return counts.sort(key)
 
     def scores(self) -> pl.LazyFrame:
         """One row per trial, fold, epoch, role, metric and k, of training and validation."""
-        return self.details("scores", in_all=True)
+        return self._details("scores", in_all=True)
 
     def class_hits(self) -> pl.LazyFrame:
         """One row per trial, fold, epoch, role, k and class, of validation."""
-        return self.details("class_hits", in_all=True)
+        return self._details("class_hits", in_all=True)
 
     def test_scores(self) -> pl.LazyFrame:
         """As `scores`, on the test classes."""
-        return self.details("test_scores")
+        return self._details("test_scores")
 
     def test_class_hits(self) -> pl.LazyFrame:
         """As `class_hits`, on the test classes."""
-        return self.details("test_class_hits")
+        return self._details("test_class_hits")
 
     def test_retrievals(self) -> pl.LazyFrame:
         """One row per trial, fold and stored query; ``neighbours`` is a list, best first."""
-        return self.details("test_retrievals")
+        return self._details("test_retrievals")
 
-    def details(
-        self,
-        column: str,
-        *,
-        carried: Sequence[str | pl.Expr] = CARRIED,
-        where: Sequence[pl.Expr] = (),
-        in_all: bool = False,
-    ) -> pl.LazyFrame:
+    def _details(self, column: str, *, in_all: bool = False) -> pl.LazyFrame:
         """One row per nested row of a column.
 
         Args:
             column: name of the column.
-            carried: columns of trials that each of its nested rows gets.
-            where: filters of trials.
             in_all: whether nearly all trials have nested rows. Which have none is not looked up
                 then, for which the column would be decoded twice.
         """
         has_some = () if in_all else (pl.col(column).list.len() > 0,)
         return (
-            self._rows(with_present_winner=True)
-            .filter(*where, *has_some)
-            .select(*carried, column)
+            self._rows()
+            .filter(*has_some)
+            .select(*_CARRIED, column)
             .explode(column, empty_as_null=False, keep_nulls=False)
             .unnest(column)
         )
@@ -292,8 +279,8 @@ class Reader:
         identity = [name for name, _ in IDENTITY_COLUMNS]
         hyperparameters = [name for name in self._schema if name.startswith("hp.")]
         names = (*identity, *hyperparameters, *_DECISIVE)
-        rows = self._rows(with_present_winner=False)
-        return rows.select(*names, _TRAINING_SECONDS, _decisive_scores()).collect()
+        columns = (*names, _TRAINING_SECONDS, _decisive_scores())
+        return self._stored().collect(lambda rows: rows.sort(_ORDER).select(*columns))
 
     def ended_trials(self) -> pl.DataFrame:
         """The few columns of `decisions` by which a study is resumed, in no order."""
@@ -302,27 +289,20 @@ class Reader:
     def decisive_scores(self, trial_ids: Collection[str]) -> pl.DataFrame:
         """``trial_id`` and the ``scores`` of `decisions` of some trials, in no order."""
         return self._stored().collect(
-            lambda rows: rows.filter(pl.col("trial_id").is_in(trial_ids)).select(
-                "trial_id", _decisive_scores()
-            ),
-            trial_ids,
+            lambda rows: rows.select("trial_id", _decisive_scores()), trial_ids
         )
 
-    def _rows(self, *, with_present_winner: bool) -> pl.LazyFrame:
+    def _rows(self) -> pl.LazyFrame:
         """Every trial with every column, in order.
 
         Only columns that are used are read, and where rows are filtered by columns of trials, only
-        their rows.
-
-        Args:
-            with_present_winner: ``is_winner`` is that of each search as it is now, not as it was
-                when the row was written.
+        their rows. ``is_winner`` is that of each search as it is now, not as it was when the row
+        was written.
         """
-        return register_io_source(partial(self._read, with_present_winner), schema=self._schema)
+        return register_io_source(self._read, schema=self._schema)
 
     def _read(
         self,
-        with_present_winner: bool,
         columns: list[str] | None,
         predicate: pl.Expr | None,
         num_rows: int | None,
@@ -332,11 +312,7 @@ class Reader:
         wanted = columns or list(self._schema)
         used = {*wanted, *([] if predicate is None else predicate.meta.root_names())}
         stored = self._stored()
-        is_winner = (
-            _present_winner(stored)
-            if with_present_winner and "is_winner" in used
-            else pl.col("is_winner")
-        )
+        is_winner = _present_winner(stored) if "is_winner" in used else pl.col("is_winner")
 
         def query(rows: pl.LazyFrame) -> pl.LazyFrame:
             marked = rows.with_columns(is_winner=is_winner)
@@ -348,10 +324,8 @@ class Reader:
             rows = stored.collect(lambda rows: query(rows).sort(_ORDER).select(wanted))
             yield rows if num_rows is None else rows.head(num_rows)
 
-    def _stored(self, inventory: Inventory | None = None) -> StoredRows:
-        return StoredRows(
-            self._paths, self._study_name, self._arrow_schema, self._whole, inventory
-        )
+    def _stored(self) -> StoredRows:
+        return StoredRows(self._paths, self._study_name, self._arrow_schema, self._whole)
 
 
 def _decisive_scores() -> pl.Expr:

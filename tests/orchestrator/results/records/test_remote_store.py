@@ -27,7 +27,7 @@ from orchestrator.results.storage.object_store import ObjectStore
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.gather_trials import gather_all
 from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.results.trial_files.parquet_file import check_bytes
+from orchestrator.results.trial_files.parquet_file import ParquetFile
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError, PodiumError
 from tests.object_store import KEY, SECRET, proxied
@@ -147,7 +147,7 @@ def test_a_flipped_bit_is_reported_with_its_place_in_the_store(folder):
     content[len(content) // 2] ^= 1
     put(place, bytes(content))
     with pytest.raises(CorruptFileError, match=r"://.*t000\.parquet\S* is damaged: its"):
-        check_bytes(place)
+        ParquetFile(place)
 
 
 def test_a_place_without_results_is_no_results_folder(folder):

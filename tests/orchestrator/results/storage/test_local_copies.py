@@ -10,7 +10,7 @@ from orchestrator.results.storage import files
 from orchestrator.results.storage import local_copies as mirror
 from orchestrator.results.storage.local_copies import local_copies
 from orchestrator.results.storage.transient_errors import retrying_for
-from orchestrator.results.trial_files.parquet_file import open_parquet
+from orchestrator.results.trial_files.parquet_file import ParquetFile
 from podium.errors import CorruptFileError, StoreError, UnreachableError
 from tests.object_store import proxied
 
@@ -22,16 +22,16 @@ def test_missing_room_for_copies_is_reported_and_no_file_is_called_damaged(bucke
     resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
     try:
         with pytest.raises(StoreError, match=r"cannot copy s3://.*full.*: File too large"):
-            open_parquet(place)
+            ParquetFile(place)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     with pytest.raises(CorruptFileError, match="not a readable Parquet file"):
-        open_parquet(place)
+        ParquetFile(place)
     with monkeypatch.context() as patch:
         patch.setattr(mirror, "_folder", mirror._folder.__wrapped__)
         patch.setattr(tempfile, "tempdir", "/nonexistent/podium")
         with pytest.raises(StoreError, match=r"cannot copy s3://.*: No such file"):
-            open_parquet(place)
+            ParquetFile(place)
 
 
 def test_a_missing_local_file_is_left_for_its_reader_to_report(tmp_path):
@@ -46,7 +46,7 @@ def test_a_store_that_stays_away_is_waited_for_once(s3_service, caplog):
             retrying_for(0.2),
             pytest.raises(UnreachableError, match="does not answer"),
         ):
-            open_parquet(bucket / "file.parquet")
+            ParquetFile(bucket / "file.parquet")
     (said,) = [record.getMessage() for record in caplog.records if record.name == "podium.store"]
     assert "trying again for up to 0.2 s" in said
 

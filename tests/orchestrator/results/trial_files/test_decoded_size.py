@@ -1,13 +1,11 @@
 """Files that would take more memory than trials can are refused before they are decoded."""
 
-import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.results.trial_files import stored_rows
-from orchestrator.results.trial_files.decoded_size import decoded_size
 from orchestrator.results.trial_files.gather_trials import gather_all
 from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.results.trial_files.parquet_file import read_groups
+from orchestrator.results.trial_files.parquet_file import ParquetFile
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results.trial_files.row_checks import to_table
 from podium.errors import CorruptFileError
@@ -96,10 +94,9 @@ def test_what_trials_hold_is_far_from_the_bound(tmp_path, details, is_gathered):
 def test_sizes_are_those_of_the_columns_in_memory(tmp_path):
     hits = [class_hits(number) for number in range(50_000)]
     paths = commit(new_store(tmp_path), row(0, class_hits=hits))
-    file = paths.trial("s0", "t000")
-    (table,) = read_groups(file, SCHEMA)
-    size = decoded_size(file, pq.read_metadata(file), file.stat().st_size)
-    assert table.nbytes < size < 3 * table.nbytes
+    opened = ParquetFile(paths.trial("s0", "t000"))
+    (table,) = opened.groups()
+    assert table.nbytes < opened.decoded_bytes < 4 * table.nbytes
 
 
 def test_files_that_take_much_are_read_one_after_the_other(tmp_path, monkeypatch):

@@ -9,7 +9,7 @@ from orchestrator.results.trial_files import stored_rows
 from orchestrator.results.trial_files.commit_trials import TrialCopy, copy_trials
 from orchestrator.results.trial_files.gather_trials import gather_all
 from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.results.trial_files.parquet_file import read_groups
+from orchestrator.results.trial_files.parquet_file import ParquetFile
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError
 from tests.orchestrator.results.store_frames import LONG
@@ -78,15 +78,17 @@ def test_a_row_in_the_folder_of_another_search_is_refused_by_every_reader(paths)
 
 def test_two_rows_in_a_file_of_one_trial_are_refused_by_every_reader(paths):
     target = paths.trial("s1", "t003")
-    (table,) = read_groups(target, SCHEMA)
+    (table,) = ParquetFile(target).groups()
     rewrite(target, pa.concat_tables([table, table]))
     assert only(refusals(paths)) == f"{target} must hold 1 rows, it has 2"
 
 
 def test_a_file_is_checked_once_and_new_ones_when_they_come(paths, other, monkeypatch):
-    reader, real, checked = Reader(paths.folder), stored_rows.check_bytes, []
+    reader, real, checked = Reader(paths.folder), stored_rows.open_trials, []
     monkeypatch.setattr(
-        stored_rows, "check_bytes", lambda file: checked.append(file.stem) or real(file)
+        stored_rows,
+        "open_trials",
+        lambda file, *rest: checked.append(file.stem) or real(file, *rest),
     )
     assert len(reader.trials().collect()) == 4
     assert len(reader.scores().collect()) > 4
@@ -103,6 +105,6 @@ def test_a_foreign_row_is_not_copied_to_another_search(paths, other):
     target = paths.trial("s1", "t003")
     shutil.copy(other.trial("s1", "t003"), target)
     copy = TrialCopy(trial_id="t003", search="s1", identity={"trial_id": "t009", "search": "s0"})
-    with pytest.raises(CorruptFileError, match=r"a row of trial t003 with .* \('other', 's1'\)"):
+    with pytest.raises(CorruptFileError, match=r"t003\.parquet holds a row with study 'other'"):
         copy_trials(paths, SCHEMA, [copy])
     assert not paths.trial("s0", "t009").exists()

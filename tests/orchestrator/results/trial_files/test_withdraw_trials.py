@@ -9,7 +9,7 @@ from orchestrator.results.trial_files.gather_trials import gather_all, withdraw_
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError
-from tests.orchestrator.results.extended_stores import TRIALS, extended_store, plainly, rows_of
+from tests.orchestrator.results.extended_stores import plainly, rows_of
 from tests.orchestrator.results.file_operations import (
     FULL,
     SOME_OR_ALL,
@@ -19,8 +19,17 @@ from tests.orchestrator.results.file_operations import (
 from tests.orchestrator.results.store_frames import assert_same_frames
 from tests.orchestrator.results.store_rows import WIDER, commit, gathered_file, new_store, row
 
-# Of `extended_store`: the first is gathered, the second has a file of its own.
-GONE = {"t001": "s1", "t003": "s1"}
+# The first is gathered with another one that stays, the second has a file of its own.
+GONE = {"t001": "s1", "t005": "s1"}
+TRIALS = 6
+
+
+def extended_store(folder):
+    """Four trials gathered in the old schema of a study, and two loose in the new one."""
+    store = commit(new_store(folder), *(row(index) for index in range(4)))
+    gather_all(store)
+    new_store(folder, WIDER)
+    return commit(store, row(4, WIDER), row(5, WIDER), schema=WIDER)
 
 
 def without(frames, gone=GONE):
@@ -184,18 +193,18 @@ def test_an_error_at_any_file_operation_is_raised_and_loses_no_other_row(
 def test_rows_on_s3_are_gone_and_come_back_as_they_are_committed_again(bucket):
     store = commit(new_store(bucket), row(0), row(1), row(2))
     gather_all(store)
-    commit(store, row(3), row(4))
+    commit(store, row(3), row(4), row(5))
     reader = Reader(store.folder)
     before = reader.trials().collect()
     withdraw_trials(store, GONE)
     left = reader.trials().collect()
     assert_frame_equal(left, before.filter(~pl.col("trial_id").is_in(list(GONE))))
-    commit(store, row(1, objective=0.9), row(3, objective=0.8))
+    commit(store, row(1, objective=0.9), row(5, objective=0.8))
     gather_all(StudyPaths(store.folder))
     again = Reader(store.folder).trials().collect()
     assert dict(again.select("trial_id", "objective").iter_rows()) == {
         **dict(before.select("trial_id", "objective").iter_rows()),
         "t001": 0.9,
-        "t003": 0.8,
+        "t005": 0.8,
     }
     assert check_store(store) == TRIALS
