@@ -152,7 +152,7 @@ def _gather_rows(
 
 def _is_complete(file: Place, schema: pa.Schema) -> bool:
     """Whether a file has every column of its study, which may have gained some since."""
-    return ParquetFile(file).schema.names == schema.names
+    return bool(ParquetFile(file).schema.names == schema.names)
 
 
 def _write(paths: StudyPaths, search: str, rows: pa.Table) -> Place:

@@ -93,7 +93,7 @@ _ORDER = ("stage", "search", "index", "fold", "seed_index", "trial_id")
 
 # Columns of trials that rows of scores, hits and retrievals have. The trial's own fold is renamed,
 # since nested rows have one too.
-_CARRIED = (
+_CARRIED: tuple[str | pl.Expr, ...] = (
     *("trial_id", "search", "stage", "block", "dataset", "backbone", "embedding_dim", "loss"),
     *("protocol", "repeat", "seed", "seed_index", "config_hash", "is_default", "is_winner"),
     *("state", "epoch_selected"),

@@ -33,7 +33,7 @@ def test_a_run_gathers_each_search_that_is_over_and_all_rows_at_its_end(tmp_path
     assert gathered == num_searches
     assert superseded > loose > 0, "rows of finals are gathered at the end"
     after = take_inventory(StudyPaths(tmp_path / STUDY.name))
-    assert (len(after.loose), after.superseded) == (0, ())
+    assert (len(after.loose), after.superseded) == (0, [])
 
 
 def test_an_error_while_rows_are_gathered_ends_the_run_and_the_same_command_continues(
