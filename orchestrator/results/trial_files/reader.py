@@ -279,8 +279,9 @@ class Reader:
         identity = [name for name, _ in IDENTITY_COLUMNS]
         hyperparameters = [name for name in self._schema if name.startswith("hp.")]
         names = (*identity, *hyperparameters, *_DECISIVE)
-        columns = (*names, _TRAINING_SECONDS, _decisive_scores())
-        return self._stored().collect(lambda rows: rows.sort(_ORDER).select(*columns))
+        return self._stored().collect(
+            lambda rows: rows.sort(_ORDER).select(*names, _TRAINING_SECONDS, _decisive_scores())
+        )
 
     def ended_trials(self) -> pl.DataFrame:
         """The few columns of `decisions` by which a study is resumed, in no order."""
