@@ -4,7 +4,7 @@ import pyarrow as pa
 from torch import nn
 
 from orchestrator.results.records.trial_schema import trial_schema
-from orchestrator.results.trial_files.row_checks import to_table
+from orchestrator.results.trial_files.commit_trials import to_table
 from orchestrator.study.configs import hyperparameter_types
 from orchestrator.trials.recorder import _retrieval_rows, hyperparameter_columns
 from tests.orchestrator.results.store_rows import SCHEMA, row

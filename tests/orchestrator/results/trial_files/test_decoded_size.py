@@ -3,11 +3,11 @@
 import pytest
 
 from orchestrator.results.trial_files import stored_rows
+from orchestrator.results.trial_files.commit_trials import to_table
 from orchestrator.results.trial_files.gather_trials import gather_all
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.parquet_file import ParquetFile
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.results.trial_files.row_checks import to_table
 from podium.errors import CorruptFileError
 from tests.orchestrator.results.parquet_bombs import (
     long_texts,
