@@ -17,7 +17,6 @@ import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache
 from importlib import metadata
 from importlib.machinery import all_suffixes
 from pathlib import Path
@@ -151,7 +150,7 @@ def _imported(data: bytes, package: str) -> Iterator[str]:
 
 def _installed_package(top: str, file: Path) -> dict[str, str]:
     """``NAME VERSION`` of the installed package that lists a file -> hash; or nothing."""
-    for found in _distributions(top):
+    for found in _distributions(top, file):
         rows = [*csv.reader((found.read_text("RECORD") or "").splitlines())]
         if any(Path(str(found.locate_file(name))) == file for name, *_ in rows):
             code = [
@@ -164,15 +163,9 @@ def _installed_package(top: str, file: Path) -> dict[str, str]:
     return {}
 
 
-def _distributions(top: str) -> Iterator[metadata.Distribution]:
-    """Packages that may hold a top-level module; most are called as it is."""
+def _distributions(top: str, file: Path) -> Iterator[metadata.Distribution]:
+    """Packages that may hold a file of a top-level module; most are called as it is."""
     with suppress(metadata.PackageNotFoundError):
         yield metadata.distribution(top)
-    yield from map(metadata.distribution, _names_by_module(tuple(sys.path)).get(top, ()))
-
-
-@cache
-def _names_by_module(path: tuple[str, ...]) -> Mapping[str, list[str]]:
-    """Top-level module -> names of the packages that hold it; slow, so once for a Python path."""
-    del path  # it is read from sys
-    return metadata.packages_distributions()
+    above = [path for path in sys.path if file.is_relative_to(Path(path).absolute())]
+    yield from metadata.distributions(path=above)

@@ -1,10 +1,15 @@
-"""A results store with known truth, written through the store's own writer."""
+"""A results store with known truth, through the store's own writer."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import groupby
+from operator import attrgetter, itemgetter
 from pathlib import Path
 
-from orchestrator.results.records.asks import Ask, write_ask
+import pyarrow as pa
+
+from orchestrator.results.records.asks import Ask, write_gathered_asks
+from orchestrator.results.records.metric_columns import known_test_columns
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
     read_provenance,
@@ -13,7 +18,10 @@ from orchestrator.results.records.study_snapshot import (
     write_snapshot_files,
 )
 from orchestrator.results.records.trial_schema import trial_schema
-from orchestrator.results.trial_files.commit_trials import commit_trial
+from orchestrator.results.storage.files import put_if_absent
+from orchestrator.results.trial_files.commit_trials import commit_trial, to_table
+from orchestrator.results.trial_files.flat_test_scores import with_flat_test_scores
+from orchestrator.results.trial_files.parquet_file import encode_many
 from orchestrator.study.fairness import fairness
 from orchestrator.study.resolved_study import resolved_dict
 from orchestrator.study.study import Search
@@ -108,6 +116,7 @@ def write_store(
     stages: tuple[str, ...] = ("search", "final", "baseline"),
     blocks: tuple[str, ...] | None = None,
     renamed: Mapping[str, str] | None = None,
+    is_over: bool = True,
 ) -> Path:
     """A results folder of the study, through the store's own writer; returns the folder.
 
@@ -120,10 +129,11 @@ def write_store(
         stages: only their trials are written.
         blocks: only their trials are written; None means all.
         renamed: other names for losses, within the files only.
+        is_over: whether rows are gathered, a file for each search; else each has its own.
     """
-    key = repr((truth, stages, blocks, renamed))
+    key = repr((truth, stages, blocks, renamed, is_over))
     if key not in _written:
-        _write(folder, truth, stages, blocks, renamed or {})
+        _write(folder, truth, stages, blocks, renamed or {}, is_over)
         files = [path for path in folder.rglob("*") if path.is_file()]
         _written[key] = {str(path.relative_to(folder)): path.read_bytes() for path in files}
         return folder
@@ -139,6 +149,7 @@ def _write(
     stages: tuple[str, ...],
     blocks: tuple[str, ...] | None,
     renamed: Mapping[str, str],
+    is_over: bool,
 ) -> None:
     paths = StudyPaths(folder)
     schema = trial_schema(KS, {"margin": "float"})
@@ -151,13 +162,34 @@ def _write(
     write_snapshot_files(
         paths, name="synthetic", study=study, provenance=provenance, schema=schema
     )
-    for row in rows(truth):
-        if row["stage"] not in stages or (blocks and row["block"] not in blocks):
-            continue
-        loss = str(row["loss"])
-        assert commit_trial(paths, schema, {**row, "loss": renamed.get(loss, loss)})
-        if row["stage"] == "search":
-            _write_asks(paths, truth, row)
+    written = [
+        {**row, "loss": renamed.get(str(row["loss"]), row["loss"])}
+        for row in rows(truth)
+        if row["stage"] in stages and not (blocks and row["block"] not in blocks)
+    ]
+    if is_over:
+        _write_gathered(paths, schema, written)
+    else:
+        assert all(commit_trial(paths, schema, row) for row in written)
+    searched = [row for row in written if row["stage"] == "search"]
+    for search, of_search in groupby(searched, key=itemgetter("search")):
+        asks = [ask for row in of_search for ask in _asks(truth, row)]
+        write_gathered_asks(paths, search, sorted(asks, key=attrgetter("index")))
+
+
+def _write_gathered(
+    paths: StudyPaths, schema: pa.Schema, rows: Iterable[Mapping[str, object]]
+) -> None:
+    """The rows of trials, in one file a search: far less to write and to open than one a row."""
+    tables: dict[str, list[pa.Table]] = {}
+    flat = dict.fromkeys(known_test_columns(schema.names))
+    for row in rows:
+        table = to_table(schema, {**row, **flat})
+        tables.setdefault(str(row["search"]), []).append(table)
+    for search, of_search in tables.items():
+        whole = with_flat_test_scores(pa.concat_tables(of_search).combine_chunks())
+        data, checksum = encode_many(whole)
+        put_if_absent(paths.gathered_trials(search, whole.num_rows, checksum), data)
 
 
 def change_snapshot(
@@ -196,17 +228,14 @@ def _fairness(truth: Truth, renamed: Mapping[str, str]) -> object:
     return json.loads(record)
 
 
-def _write_asks(paths: StudyPaths, truth: Truth, row: Mapping[str, object]) -> None:
+def _asks(truth: Truth, row: Mapping[str, object]) -> Iterator[Ask]:
     index = int(str(row["index"]))
     for suggestion in (index, truth.search_trials) if index == 1 else (index,):
-        write_ask(
-            paths,
-            Ask(
-                search=str(row["search"]),
-                index=suggestion,
-                trial_id=str(row["trial_id"]),
-                config_hash=str(row["config_hash"]),
-                hyperparameters={"margin": 0.1 * index},
-                source="default" if index == 0 else "sampler",
-            ),
+        yield Ask(
+            search=str(row["search"]),
+            index=suggestion,
+            trial_id=str(row["trial_id"]),
+            config_hash=str(row["config_hash"]),
+            hyperparameters={"margin": 0.1 * index},
+            source="default" if index == 0 else "sampler",
         )

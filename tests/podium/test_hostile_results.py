@@ -9,10 +9,10 @@ import pytest
 
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
-from orchestrator.results.trial_files.parquet_file import ParquetFile, encode
+from orchestrator.results.trial_files.parquet_file import ParquetFile
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
-from tests.orchestrator.results.store_rows import change_json
+from tests.orchestrator.results.store_rows import change_json, rewrite_gathered
 from tests.podium.calling import call
 
 TRUTH = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=5, seeds=2)
@@ -45,12 +45,12 @@ def _hostile_store(folder, names, words):
     """A whole store whose losses have other names and whose trials say other words."""
     paths = StudyPaths(write_store(folder / "synthetic", TRUTH, renamed=names))
     schema = read_schema(paths)
-    for file in paths.trials.rglob("*.parquet"):
+    for file in [*paths.trials.rglob("*.parquet")]:
         table = pa.concat_tables(list(ParquetFile(file).groups()))
         for name in words:
             column = pa.array([HOSTILE] * len(table), pa.string())
             table = table.set_column(table.column_names.index(name), schema.field(name), column)
-        file.write_bytes(encode(table))
+        rewrite_gathered(file, table)
     return paths
 
 

@@ -42,7 +42,7 @@ def study_files(folder):
 
 @pytest.fixture(scope="module")
 def three_block_store(tmp_path_factory):
-    return write_store(tmp_path_factory.mktemp("store") / "s", SMALL)
+    return write_store(tmp_path_factory.mktemp("store") / "s", SMALL, is_over=False)
 
 
 @pytest.fixture(scope="module")

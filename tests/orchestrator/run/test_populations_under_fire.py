@@ -5,6 +5,7 @@ Workers and store are real; `test_attack_matrix` kills the processes of such a s
 
 from collections import Counter
 
+import polars as pl
 import pytest
 
 from orchestrator.results.records.attempts import read_attempts
@@ -21,6 +22,7 @@ from tests.orchestrator.population_study import (
     trials_in,
 )
 from tests.orchestrator.small_study import InterruptedAfter
+from tests.soak import soak
 
 DETERMINISTIC = ("search.order=deterministic", "search.early_stopping=asha", "search.sampler=tpe")
 
@@ -28,6 +30,26 @@ DETERMINISTIC = ("search.order=deterministic", "search.early_stopping=asha", "se
 @pytest.fixture(autouse=True)
 def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def undisturbed(factory, *overrides):
+    with pytest.MonkeyPatch.context() as patch:
+        folder = factory.mktemp("undisturbed")
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        run(study_in(folder, *overrides), folder)
+    return searched(folder)
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    """The searches of a study that nothing befalls."""
+    return undisturbed(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def expected_in_order(tmp_path_factory):
+    """The same, in deterministic order."""
+    return undisturbed(tmp_path_factory, *DETERMINISTIC)
 
 
 def attempts_in(storage):
@@ -46,19 +68,18 @@ def essence(trials):
     return trials.select("trial_id", "state", "rung", "objective", "epochs_run")
 
 
-@pytest.mark.parametrize("steps", [3, 20, 37])
-def test_an_interrupted_population_is_trained_again_and_no_trial_twice(tmp_path, steps):
-    study = study_in(tmp_path / "a")
-    assert run(study, tmp_path / "a", InterruptedAfter(steps, train)).interrupted
-    before = trials_in(tmp_path / "a")
-    assert not run(study, tmp_path / "a").interrupted
-    run(study_in(tmp_path / "b"), tmp_path / "b")
-    assert_like_alone(searched(tmp_path / "a"), searched(tmp_path / "b"))
-    after = trials_in(tmp_path / "a")
+@pytest.mark.parametrize("steps", [20, *soak(3, 37)])
+def test_an_interrupted_population_is_trained_again_and_no_trial_twice(tmp_path, expected, steps):
+    study = study_in(tmp_path)
+    assert run(study, tmp_path, InterruptedAfter(steps, train)).interrupted
+    before = trials_in(tmp_path)
+    assert not run(study, tmp_path).interrupted
+    assert_like_alone(searched(tmp_path), expected)
+    after = trials_in(tmp_path)
     assert after.filter(after["trial_id"].is_in(before["trial_id"].to_list())).equals(before)
-    again = {it.trial_id: it.members for it in attempts_in(tmp_path / "a") if it.number > 1}
+    again = {it.trial_id: it.members for it in attempts_in(tmp_path) if it.number > 1}
     assert set(again).isdisjoint(before["trial_id"])
-    assert_sound(tmp_path / "a")
+    assert_sound(tmp_path)
 
 
 def test_who_is_left_of_an_interrupted_population_is_one_again(tmp_path):
@@ -69,22 +90,25 @@ def test_who_is_left_of_an_interrupted_population_is_one_again(tmp_path):
     assert {(it.members, it.cpus) for it in again} == {(4, 0.25)}
 
 
-@pytest.mark.parametrize("steps", [7, 30])
-def test_in_deterministic_order_the_trials_equal_those_of_an_undisturbed_study(tmp_path, steps):
-    study = study_in(tmp_path / "a", *DETERMINISTIC)
-    while run(study, tmp_path / "a", InterruptedAfter(steps, train)).interrupted:
+@pytest.mark.parametrize("steps", [7, *soak(30)])
+def test_in_deterministic_order_the_trials_equal_those_of_an_undisturbed_study(
+    tmp_path, expected_in_order, steps
+):
+    study = study_in(tmp_path, *DETERMINISTIC)
+    while run(study, tmp_path, InterruptedAfter(steps, train)).interrupted:
         steps += 10
-    run(study_in(tmp_path / "b", *DETERMINISTIC), tmp_path / "b")
-    assert essence(searched(tmp_path / "a")).equals(essence(searched(tmp_path / "b")))
-    assert "PRUNED" in set(searched(tmp_path / "a")["state"])
-    assert_sound(tmp_path / "a")
+    assert essence(searched(tmp_path)).equals(essence(expected_in_order))
+    assert "PRUNED" in set(searched(tmp_path)["state"])
+    assert_sound(tmp_path)
 
 
 @pytest.mark.parametrize(
-    "cause", ["lost_worker", "lost_node", "preempted", "killed_for_memory", "stuck"]
+    "cause", ["lost_worker", "killed_for_memory", *soak("lost_node", "preempted", "stuck")]
 )
-def test_a_population_that_is_lost_once_ends_as_an_undisturbed_one(tmp_path, cause):
-    study = study_in(tmp_path / "a", *DETERMINISTIC)
+def test_a_population_that_is_lost_once_ends_as_an_undisturbed_one(
+    tmp_path, expected_in_order, cause
+):
+    study = study_in(tmp_path, *DETERMINISTIC)
     struck = []
 
     def fate(living, step):
@@ -94,30 +118,27 @@ def test_a_population_that_is_lost_once_ends_as_an_undisturbed_one(tmp_path, cau
         return lost(cause)
 
     executor = MortalSlot(fate)
-    end = run(study, tmp_path / "a", executor)
-    run(study_in(tmp_path / "b", *DETERMINISTIC), tmp_path / "b")
+    end = run(study, tmp_path, executor)
     assert end.progress.failed == 0
-    assert essence(searched(tmp_path / "a")).equals(essence(searched(tmp_path / "b")))
-    causes = Counter((it.trial_id, it.cause) for it in attempts_in(tmp_path / "a"))
+    assert essence(searched(tmp_path)).equals(essence(expected_in_order))
+    causes = Counter((it.trial_id, it.cause) for it in attempts_in(tmp_path))
     assert {key for key, _ in causes if causes[key, cause]} == set(struck)
     # Whoever was over before is not trained again.
     assert Counter(trial_id for group in executor.groups for trial_id in group) == {
-        trial_id: 1 + (trial_id in struck) for trial_id in trials_in(tmp_path / "a")["trial_id"]
+        trial_id: 1 + (trial_id in struck) for trial_id in trials_in(tmp_path)["trial_id"]
     }
-    assert_sound(tmp_path / "a")
+    assert_sound(tmp_path)
 
 
-def test_a_member_that_kills_its_population_again_and_again_fails_alone(tmp_path):
-    study = study_in(tmp_path / "b")
-    run(study, tmp_path / "b")
-    deadly = searched(tmp_path / "b")["trial_id"][5]
+def test_a_member_that_kills_its_population_again_and_again_fails_alone(tmp_path, expected):
+    deadly = expected["trial_id"][5]
 
     def fate(living, step):
         return lost("lost_worker") if step == 1 and deadly in living else None
 
     executor = MortalSlot(fate)
-    run(study_in(tmp_path / "a"), tmp_path / "a", executor)
-    trials = trials_in(tmp_path / "a")
+    run(study_in(tmp_path), tmp_path, executor)
+    trials = trials_in(tmp_path)
     failed = trials.filter(trials["state"] == "FAILED")
     assert failed["trial_id"].to_list() == [deadly]
     assert failed["cause"].to_list() == ["lost"]
@@ -127,9 +148,6 @@ def test_a_member_that_kills_its_population_again_and_again_fails_alone(tmp_path
     companions = {trial_id for group in executor.groups if deadly in group for trial_id in group}
     for trial_id in companions - {deadly}:
         assert sum(trial_id in group for group in executor.groups) <= 3
-    undisturbed = searched(tmp_path / "b")
-    assert_like_alone(
-        searched(tmp_path / "a").filter(~(searched(tmp_path / "a")["trial_id"] == deadly)),
-        undisturbed.filter(~(undisturbed["trial_id"] == deadly)),
-    )
-    assert_sound(tmp_path / "a")
+    others = pl.col("trial_id") != deadly
+    assert_like_alone(searched(tmp_path).filter(others), expected.filter(others))
+    assert_sound(tmp_path)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 
+from tests.soak import soak
 from tests.trainables.trial.test_frozen_features import frozen_trial
 from trainables.errors import Collapsed, Diverged
 from trainables.population.population_fold import PopulationFold
@@ -64,10 +65,11 @@ def assert_equal_to_trials_alone(members):
             ]
 
 
+@pytest.mark.parametrize("epochs", [2, *soak(8)])
 @pytest.mark.parametrize("loss", mapped_losses())
-def test_a_member_of_every_loss_reports_after_50_steps_what_it_reports_alone(loss, cache):
+def test_a_member_of_every_loss_reports_what_it_reports_alone(loss, epochs, cache):
     configs = ({"learning_rate": rate} for rate in RATES)
-    members = trials(cache, loss, *configs, epochs=8, batch_size=16)
+    members = trials(cache, loss, *configs, epochs=epochs, batch_size=16)
     assert why_alone(members[0]) is None
     assert_equal_to_trials_alone(members)
 
