@@ -10,7 +10,7 @@ from tests.podium.calling import call
 STUDIES = Path(__file__).parents[2] / "studies"
 
 # As small as each of them still is what it is: every protocol, sampler and stage takes part.
-SMALL = ("training.epochs=1", "final.seeds=1", "metrics.k=[1]", "datasets.0.classes=80")
+SMALL = ("training.epochs=1", "final.seeds=1", "metrics.k=[1]")
 SMALLER = {
     "split-ratio-glyphs": ("search.repeats=2",),
     "cross-validation-glyphs": ("final.protocol.folds=2",),
@@ -20,7 +20,7 @@ SMALLER = {
     "gradml-powers-glyphs": ("search.repeats=1", "search.splits=same"),
     "gradml-learning-rate-glyphs": ("search.trials=3",),
 }
-ONE_DATASET = "datasets=[{name: glyphs, script: latin, classes: 80, instances_per_class: 6}]"
+ONE_DATASET = "datasets=[{name: glyphs, script: latin, classes: 80, instances_per_class: 4}]"
 
 
 @pytest.mark.parametrize("study", sorted(STUDIES.glob("*.yaml")), ids=lambda path: path.stem)

@@ -16,7 +16,7 @@ from trainables.registry import load
 
 # Data set -> the networks it is trained with. GoogLeNet and BN-Inception want 64 pixels or so.
 NETWORKS = {
-    "cub200": ["resnet50", "googlenet"],
+    "cub200": ["resnet18", "googlenet"],
     "cars196": ["resnet18"],
     "sop": ["bn_inception"],
     "in_shop": ["resnet18"],
@@ -35,6 +35,7 @@ search: {{trials: 2, sampler: random, early_stopping: none, tune: []}}
 final: {{seeds: 1}}
 training: {{recipe: psomas2020, epochs: 1, warm_up_epochs: 0, batch_size: 8, samples_per_class: 2}}
 metrics: {{k: [1, 2]}}
+keep: {{models: false}}
 resources: {{cpus_per_trial: 1}}
 """
 

@@ -1,7 +1,7 @@
 """No test score reaches a search: replacing them all changes nothing but the test columns."""
 
 from dataclasses import replace
-from typing import get_args, get_type_hints
+from typing import get_args
 
 import polars as pl
 import pytest
@@ -13,6 +13,7 @@ from orchestrator.results.records.metric_columns import known_test_columns
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.trial_schema import TEST_COLUMNS
 from orchestrator.results.trial_files.reader import Reader
+from orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SAMPLERS
 from orchestrator.study.study import (
     EarlyStopping,
     FinalSettings,
@@ -27,7 +28,7 @@ from tests.orchestrator.small_study import LISTED, STUDY, InterruptedAfter, rows
 from tests.soak import soak
 from trainables.settings.trial_settings import ProtocolSettings
 
-SAMPLERS = get_args(get_type_hints(SearchSettings)["sampler"])
+LEARNERS = sorted({*SAMPLERS} - DO_NOT_LEARN)
 HONEST = (
     ProtocolSettings(kind="fixed", val_fraction=0.25),
     ProtocolSettings(kind="kfold", val_fraction=None, folds=3),
@@ -94,7 +95,7 @@ def assert_tests_differ(study, one, other):
     assert (values[0] != values[1]).mean() > 0.9
 
 
-@pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.parametrize("sampler", [*LEARNERS, *soak(*sorted(DO_NOT_LEARN))])
 def test_no_sampler_sees_a_test_score(tmp_path, sampler):
     few = replace(CROSSED, protocols=HONEST[1:2], final=FinalSettings(seeds=1))
     if sampler in ("grid", "coordinate"):

@@ -20,12 +20,13 @@ from tests.orchestrator.scripted import (
     run_tiny,
 )
 from tests.orchestrator.small_study import rows, tables
+from tests.soak import soak
 
 
 @pytest.mark.parametrize(
     "cause", ["lost_node", "preempted", "lost_worker", "killed_for_memory", "stuck"]
 )
-@pytest.mark.parametrize("step", [0, 1, 3])
+@pytest.mark.parametrize("step", [1, *soak(0, 3)])
 def test_a_study_whose_every_trial_is_lost_once_ends_in_the_same_tables(
     tmp_path, undisturbed_tiny, cause, step
 ):

@@ -20,6 +20,7 @@ from tests.orchestrator.ray_cluster import ROOT
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import run_here, tables, with_search
 from tests.orchestrator.study_files import MINIMAL
+from tests.soak import soak
 
 TINY = replace(with_search(trials=4), embedding_dims=(8,))
 
@@ -64,7 +65,7 @@ def names_below(folder):
 
 
 @pytest.mark.parametrize("vanish", VANISHING)
-@pytest.mark.parametrize("reports", [1, 2, 15, 40])
+@pytest.mark.parametrize("reports", [1, 15, *soak(2, 40)])
 def test_a_run_whose_folder_vanishes_ends_with_one_error_and_makes_nothing_of_it_again(
     tmp_path, vanish, reports
 ):

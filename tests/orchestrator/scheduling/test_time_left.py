@@ -50,18 +50,16 @@ def simulated(study, storage, costs, num_slots, stop_after=None):
     ],
     ids=["pruned", "stopped and continued", "few long trials"],
 )
-def test_estimates_are_within_a_factor_of_the_truth(tmp_path, study, costs, num_slots, stop_after):
+def test_estimates_are_within_a_factor_of_the_truth_and_what_is_done_never_falls(
+    tmp_path, study, costs, num_slots, stop_after
+):
     run = simulated(study_of(*study), tmp_path, costs, num_slots, stop_after)
     for part, factor in ((0.25, 2), (0.5, 1.6), (0.75, 1.6)):
         assert 1 / factor < ratio_at(run, part) < factor
-
-
-def test_the_part_that_is_done_never_falls(tmp_path):
-    run = simulated(study_of(ASHA, 9, 9), tmp_path, UNEQUAL, 4)
-    parts = [part for _, _, part in run.estimates]
-    assert parts == sorted(parts)
-    assert 0 < parts[0] < 0.5
-    assert parts[-1] > 0.9
+    done = [part for _, _, part in run.estimates]
+    assert done == sorted(done)
+    assert done[-1] > 0.9
+    assert 0 < done[0] < 0.5 or stop_after is not None
 
 
 def test_heads_that_are_trained_together_have_parts_of_a_slot(tmp_path):

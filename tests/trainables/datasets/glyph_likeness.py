@@ -50,11 +50,10 @@ def shared_outlines(characters):
     tables = _characters_by_face()
     row_of = {character: row for row, character in enumerate(characters)}
     shares = np.zeros((len(characters), len(characters)))
-    for pair, count in _same_outlines().items():
-        if row_of.keys() >= set(pair):
-            rows = [row_of[character] for character in pair]
-            share = count / sum(table.issuperset(pair) for table in tables.values())
-            shares[rows, rows[::-1]] = share
+    for pair, count in _same_outlines(characters).items():
+        rows = [row_of[character] for character in pair]
+        share = count / sum(table.issuperset(pair) for table in tables.values())
+        shares[rows, rows[::-1]] = share
     return shares
 
 
@@ -67,14 +66,12 @@ def _characters_by_face():
     return tables
 
 
-@cache
-def _same_outlines():
-    """Two candidates of any scripts -> in how many faces their outlines are equal."""
-    every = sorted(set().union(*map(candidates, SCRIPTS)))
+def _same_outlines(characters):
+    """Two characters -> in how many faces their outlines are equal."""
     same = Counter()
     for face in FACES:
         alike = defaultdict(list)
-        for character, outline in _outlines(every, face):
+        for character, outline in _outlines(characters, face):
             alike[outline].append(character)
         same.update(pair for group in alike.values() for pair in itertools.combinations(group, 2))
     return same
