@@ -12,7 +12,6 @@ from typing import Any
 import polars as pl
 
 from orchestrator.results.records.fairness_record import Disparity, Fairness, Side
-from podium.errors import CorruptFileError
 
 CHECKED: Mapping[str, str] = {
     "backbone": "backbone",
@@ -66,18 +65,9 @@ class FairnessCheck:
 
 
 def planned_fairness(provenance: Mapping[str, Any]) -> Fairness | None:
-    """What the study was planned to share between its losses; None if it was not recorded.
-
-    Raises:
-        CorruptFileError: the record is damaged.
-    """
+    """What the study was planned to share between its losses; None if it was not recorded."""
     values = provenance.get("fairness")
-    if values is None:
-        return None
-    try:
-        return Fairness.from_dict(values)
-    except (KeyError, TypeError, ValueError) as error:
-        raise CorruptFileError(f"provenance.json is damaged at fairness: {error!r}") from error
+    return None if values is None else Fairness.from_dict(values)
 
 
 def fairness_checks(trials: pl.DataFrame) -> tuple[FairnessCheck, ...]:

@@ -5,8 +5,10 @@ recipes and spaces may have changed when the results are read. Field names are s
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter
 
 Area = Literal["training", "search", "space", "loss", "protocol"]
 DeclarationStatus = Literal["declared", "recipe", "noted", "undeclared"]
@@ -44,7 +46,7 @@ class Disparity:
 
     name: str
     area: Area
-    sides: tuple[Side, ...]
+    sides: Annotated[tuple[Side, ...], Field(min_length=1)]
     blocks: tuple[str, ...] = ()
     standing: DeclarationStatus = "noted"
     reason: str = ""
@@ -106,9 +108,9 @@ class Fairness:
         disparities: what differs; training settings first.
     """
 
-    equal: Mapping[str, str] = field(default_factory=dict)
-    settings: Mapping[str, str] = field(default_factory=dict)
-    disparities: tuple[Disparity, ...] = ()
+    equal: Mapping[str, str]
+    settings: Mapping[str, str]
+    disparities: tuple[Disparity, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON-able values."""
@@ -119,13 +121,9 @@ class Fairness:
         """The inverse of `to_dict` (lists become tuples again).
 
         Raises:
-            KeyError, TypeError: the values are no such record.
+            ValueError: the values are no such record.
         """
-        return cls(
-            equal=dict(values["equal"]),
-            settings=dict(values["settings"]),
-            disparities=tuple(map(_disparity, values["disparities"])),
-        )
+        return TypeAdapter(cls).validate_python(values)
 
 
 def summarise_differences(disparities: Sequence[Disparity]) -> str:
@@ -158,11 +156,3 @@ def _span(disparity: Disparity) -> str:
         numbers = sorted(map(int, values))
         return f"{numbers[0]} to {numbers[-1]}"
     return " or ".join(values)
-
-
-def _disparity(values: Mapping[str, Any]) -> Disparity:
-    sides = tuple(
-        Side(value=side["value"], competitors=tuple(side["competitors"]))
-        for side in values["sides"]
-    )
-    return Disparity(**{**values, "sides": sides, "blocks": tuple(values["blocks"])})

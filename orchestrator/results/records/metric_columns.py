@@ -2,7 +2,9 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import Field
 
 _COLUMN = re.compile(r"val_(?P<metric>[a-z0-9_]+)_at_(?P<k>[0-9]+)")
 
@@ -48,10 +50,10 @@ class RankedScore(NamedTuple):
 
 
 class StoredMetric(NamedTuple):
-    """A metric with a flat column for each K; ``direction`` is ``maximise`` or ``minimise``."""
+    """A metric with a flat column for each K."""
 
-    name: str
-    direction: str
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    direction: Literal["maximise", "minimise"]
 
 
 # What every store written before there were other tasks holds.

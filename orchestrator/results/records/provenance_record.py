@@ -1,7 +1,9 @@
 """What the provenance of a study must hold, so that nothing is left out in silence or misread."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError
 
 from orchestrator.results.records.fairness_record import Fairness
 from orchestrator.results.records.store_paths import is_file_name
@@ -9,7 +11,51 @@ from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
 _VERSIONS = ("numerics_version", "podium_version", "python_version", "torch_version")
-_NUMBERS = (int, float)
+
+
+def _inside(path: str) -> str:
+    if not all(map(is_file_name, path.split("/"))):
+        raise ValueError("must be a path that leads nowhere else")
+    return path
+
+
+_Path = Annotated[str, AfterValidator(_inside)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(strict=True, allow_inf_nan=False)
+
+
+class _Choice(_Strict):
+    kind: Literal["choice"]
+    values: list[Any]
+
+
+class _Range(_Strict):
+    kind: Literal["int", "real"]
+    low: float
+    high: float
+    log: bool
+    step: float | None
+    unit: str = ""
+
+
+class _Space(_Strict):
+    blocks: list[str]
+    parameters: dict[str, _Choice | _Range]
+
+
+class _Code(_Strict):
+    fingerprint: _Path
+    files: list[_Path]
+    packages: dict[str, Any]
+
+
+class _Parts(BaseModel):
+    spaces: dict[str, list[_Space]] = {}
+    fairness: Fairness | None = None
+    loss_kinds: dict[str, str] = {}
+    code: dict[str, _Code] = {}
 
 
 def check_versions(path: Place, values: Mapping[str, Any]) -> None:
@@ -30,7 +76,7 @@ def check_versions(path: Place, values: Mapping[str, Any]) -> None:
 
 
 def check_parts(path: Place, values: Mapping[str, Any]) -> None:
-    """Refuse spaces, differences and kinds of losses that are none; older files lack them.
+    """Refuse spaces, differences, kinds of losses and code that are none.
 
     Args:
         path: file of the provenance, for the message.
@@ -40,73 +86,14 @@ def check_parts(path: Place, values: Mapping[str, Any]) -> None:
         CorruptFileError: ``spaces``, ``fairness``, ``loss_kinds`` or ``code`` is not what podium
             writes.
     """
-    spaces, fairness = values.get("spaces", {}), values.get("fairness")
-    if not _are_spaces(spaces):
-        raise _damaged(path, "spaces", spaces)
-    if fairness is not None and not _is_fairness(fairness):
-        raise _damaged(path, "fairness", fairness)
-    kinds = values.get("loss_kinds", {})
-    if not (isinstance(kinds, dict) and all(isinstance(kind, str) for kind in kinds.values())):
-        raise _damaged(path, "loss_kinds", kinds)
-    code = values.get("code", {})
-    if not (isinstance(code, dict) and all(map(_is_code, code.values()))):
-        raise _damaged(path, "code", code)
+    try:
+        _Parts.model_validate(values)
+    except ValidationError as error:
+        name = str(error.errors()[0]["loc"][0])
+        raise _damaged(path, name, values[name]) from None
 
 
 def _damaged(path: Place, name: str, value: object) -> CorruptFileError:
     return CorruptFileError(
         f"{path} is damaged at {name}: it holds {value!r:.60}. Restore the original file"
     )
-
-
-def _is_code(values: object) -> bool:
-    """Whether these are fingerprint, files and packages; no name leads out of the folder."""
-    match values:
-        case {"fingerprint": str(fingerprint), "files": list(files), "packages": dict()}:
-            names = (part for file in files for part in str(file).split("/"))
-            return all(map(is_file_name, (fingerprint, *names)))
-    return False
-
-
-def _are_spaces(values: object) -> bool:
-    """Loss -> spaces, each with its blocks and parameters."""
-    return isinstance(values, dict) and all(
-        isinstance(spaces, list) and all(map(_is_space, spaces)) for spaces in values.values()
-    )
-
-
-def _is_space(space: object) -> bool:
-    return (
-        isinstance(space, dict)
-        and space.keys() >= {"blocks", "parameters"}
-        and isinstance(space["blocks"], list)
-        and isinstance(space["parameters"], dict)
-        and all(map(_is_parameter, space["parameters"].values()))
-    )
-
-
-def _is_parameter(given: object) -> bool:
-    if not isinstance(given, dict):
-        return False
-    if given.get("kind") == "choice":
-        return isinstance(given.get("values"), list)
-    return (
-        given.get("kind") in ("int", "real")
-        and type(given.get("low")) in _NUMBERS
-        and type(given.get("high")) in _NUMBERS
-        and type(given.get("log")) is bool
-        and type(given.get("step")) in (*_NUMBERS, type(None))
-        and isinstance(given.get("unit", ""), str)
-    )
-
-
-def _is_fairness(values: Any) -> bool:
-    try:
-        record = Fairness.from_dict(values)
-        texts = [*record.equal.values(), *record.settings.values(), *map(str, record.disparities)]
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-        return False
-    for item in record.disparities:
-        texts += [item.area, item.reason, *item.blocks]
-        texts += [text for side in item.sides for text in (side.value, *side.competitors)]
-    return all(isinstance(text, str) for text in texts)

@@ -7,10 +7,12 @@ first and ``study.yaml`` last, so a folder with a ``study.yaml`` has everything.
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import pyarrow as pa
 import yaml
+from pydantic import ConfigDict, Field, PositiveInt, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
 
 from orchestrator.results.records.metric_columns import StoredMetric, known_columns
 from orchestrator.results.records.provenance_record import check_parts
@@ -18,6 +20,7 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.trial_schema import (
     ARROW_TYPES,
     SCHEMA_VERSION,
+    HyperparameterType,
     trial_schema,
 )
 from orchestrator.results.storage.checksummed_text import (
@@ -39,6 +42,20 @@ except ImportError:
 _MAX_DEPTH = 100  # of values in values
 
 _TYPE_NAMES = {kind: name for name, kind in ARROW_TYPES.items()}
+
+
+@dataclass(config=ConfigDict(strict=True, extra="forbid"), frozen=True, kw_only=True)
+class _Store:
+    """``store.json``."""
+
+    study: str
+    schema_version: int
+    ks: Annotated[tuple[PositiveInt, ...], Field(min_length=1)]
+    hyperparameters: Mapping[str, HyperparameterType]
+    metrics: Annotated[tuple[StoredMetric, ...], Field(min_length=1)]
+
+
+_STORE = TypeAdapter(_Store)
 
 
 def write_snapshot_files(
@@ -104,7 +121,7 @@ def study_name(paths: StudyPaths) -> str:
     Raises:
         PodiumError: it is not a results folder.
     """
-    return str(_read_store(paths)["study"])
+    return _read_store(paths).study
 
 
 def read_schema(paths: StudyPaths) -> pa.Schema:
@@ -114,7 +131,7 @@ def read_schema(paths: StudyPaths) -> pa.Schema:
         PodiumError: it is not a results folder.
     """
     store = _read_store(paths)
-    return trial_schema(store["ks"], store["hyperparameters"], _metrics(store))
+    return trial_schema(store.ks, store.hyperparameters, store.metrics)
 
 
 def read_metrics(paths: StudyPaths) -> tuple[StoredMetric, ...]:
@@ -123,7 +140,7 @@ def read_metrics(paths: StudyPaths) -> tuple[StoredMetric, ...]:
     Raises:
         PodiumError: it is not a results folder.
     """
-    return _metrics(_read_store(paths))
+    return _read_store(paths).metrics
 
 
 def _plain_yaml(text: bytes) -> Any:
@@ -199,24 +216,18 @@ def _stored(paths: StudyPaths) -> dict[str, Any]:
     return store
 
 
-def _read_store(paths: StudyPaths) -> dict[str, Any]:
+def _read_store(paths: StudyPaths) -> _Store:
     store = _stored(paths)
     _check_version(paths, store)
-    kinds = set(ARROW_TYPES)
-    well_formed = (
-        isinstance(store.get("study"), str)
-        and _are_ks(store.get("ks"))
-        and isinstance(store.get("hyperparameters"), dict)
-        and _are_metrics(store.get("metrics"))
-        and all(isinstance(kind, str) for kind in store["hyperparameters"].values())
-        and kinds.issuperset(store["hyperparameters"].values())
-    )
-    if not well_formed:
+    try:
+        return _STORE.validate_json(json.dumps(store))
+    except ValidationError as error:
+        found = error.errors()[0]
+        where = ".".join(map(str, found["loc"]))
         raise CorruptFileError(
-            f"{paths.store} must hold study, ks and hyperparameters (each of type "
-            f"{', '.join(sorted(kinds))}), and metrics by name and direction"
-        )
-    return store
+            f"{paths.store} must hold the study and the columns of its trials; {where}:"
+            f" {found['msg']}, got {found['input']!r:.60}"
+        ) from None
 
 
 def _check_version(paths: StudyPaths, store: Mapping[str, Any] | None) -> None:
@@ -226,30 +237,6 @@ def _check_version(paths: StudyPaths, store: Mapping[str, Any] | None) -> None:
             f"results schema; this podium reads version {SCHEMA_VERSION}. Read it with the podium "
             "that wrote it; give new results another study name or another storage"
         )
-
-
-def _metrics(store: Mapping[str, Any]) -> tuple[StoredMetric, ...]:
-    return tuple(StoredMetric(**metric) for metric in store["metrics"])
-
-
-def _are_metrics(given: object) -> bool:
-    keys = set(StoredMetric._fields)
-    return (
-        isinstance(given, list)
-        and len(given) > 0
-        and all(
-            isinstance(metric, dict)
-            and metric.keys() == keys
-            and all(isinstance(text, str) and text.isidentifier() for text in metric.values())
-            for metric in given
-        )
-    )
-
-
-def _are_ks(given: object) -> bool:
-    return (
-        isinstance(given, list) and len(given) > 0 and all(type(k) is int and k > 0 for k in given)
-    )
 
 
 def _columns(schema: pa.Schema) -> dict[str, Any]:

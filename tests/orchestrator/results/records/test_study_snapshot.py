@@ -105,9 +105,12 @@ def test_damaged_files_are_named(tmp_path, file, text, message):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ({}, r"store\.json must hold study, ks and"),
-        ({"ks": [1], "hyperparameters": {"a": "blob"}}, r"each of type bool, float, int, str"),
-        ({"ks": [1], "hyperparameters": {"a": ["int"]}}, r"each of type bool, float, int, str"),
+        ({}, r"store\.json must hold the study and the columns of its trials; ks: Field required"),
+        ({"ks": [0]}, r"; ks\.0: Input should be greater than 0, got 0"),
+        ({"ks": []}, r"; ks: .* at least 1 item"),
+        ({"ks": [1], "hyperparameters": {"a": "blob"}}, r"; hyperparameters\.a: .* got 'blob'"),
+        ({"ks": [1], "hyperparameters": {"a": ["int"]}}, r"; hyperparameters\.a: .* got \['int'"),
+        ({"ks": [1], "hyperparameters": {}, "metrics": [{"name": "a b"}]}, r"; metrics\.0\.name"),
         ({"schema_version": 99}, "version 99 of the results schema; .* reads"),
     ],
 )
