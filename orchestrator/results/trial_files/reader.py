@@ -175,7 +175,7 @@ class Reader:
 
         Each file is read once, a few row groups at a time: memory holds little more than the
         result, however large the store. So it is the way to what is small beside the rows that it
-        follows from; `details` gives rows in order.
+        follows from; `scores` and the like give rows in order.
 
         Args:
             query: what to make of the rows. It is run again where files were gathered meanwhile,
