@@ -110,7 +110,6 @@ def main() -> int:
                 most_demand(study),
                 address,
                 trial=AttackedTrial(trial, Path(strikes), paths.folder),
-                paths=paths,
                 patience=_PATIENCE,
             ),
             console=Console(say=lambda line: print(line, flush=True), watch=watch),

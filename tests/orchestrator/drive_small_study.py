@@ -1,8 +1,9 @@
-"""Runs a small study on Ray, to be killed.
+"""Runs a small study on a Ray of its own, in a process that a test starts and kills.
 
 python -m tests.orchestrator.drive_small_study small|crossed DIR
 """
 
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from orchestrator.study.resource_demand import most_demand
 from orchestrator.study.study import FinalSettings
 from orchestrator.worker.worker import TrialFunction
 from tests.orchestrator.planted import PlantedTrial, hashed
+from tests.orchestrator.ray_cluster import ROOT
 from tests.orchestrator.shared_finals import SMALL
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import run_here, with_search
@@ -24,6 +26,25 @@ from trainables.trial_reports import EpochReport, TestReport
 SMALLER = replace(with_search(trials=3), final=FinalSettings(seeds=1))
 # The crossed one is of two protocols that share finals.
 STUDIES = {"small": (SMALLER, simulated_trial), "crossed": (SMALL, PlantedTrial(hashed))}
+
+
+def drive(storage: Path, study: str = "small") -> subprocess.Popen:
+    """Start the process; one that ends the study prints so."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tests.orchestrator.drive_small_study", study, str(storage)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def wait_for_commits(storage: Path, count: int, driver: subprocess.Popen) -> None:
+    deadline = time.monotonic() + 120
+    while len(list(storage.glob("*/trials/*/*.parquet"))) < count:
+        assert driver.poll() is None, driver.stdout.read()
+        assert time.monotonic() < deadline, "no progress"
+        time.sleep(0.02)
 
 
 class SlowTrial:

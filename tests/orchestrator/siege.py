@@ -31,7 +31,7 @@ Target = Literal["driver", "worker", "raylet", "head"]
 Means = Literal["kill", "hang"]
 MEANS: tuple[Means, ...] = get_args(Means)
 
-NUM_NODES = 2
+_NUM_NODES = 2
 BAD_INPUT, INTERRUPTED = 2, 3
 # How many moments may be let pass, so that the strike falls on any of them.
 _MOMENTS = {"suggest": 7, "training": 3, "checkpoint": 5, "commit": 9, "gathering": 7, "final": 3}
@@ -73,14 +73,15 @@ class Siege:
     """One study under attack; use as a context manager.
 
     Args:
-        cluster: on which it runs; ended with the siege, and when its head is killed.
+        cpus: of each node of the cluster on which it runs.
         storage: where the study's results go.
         kind: of study (`attacked_study`).
         seed: of the moments.
     """
 
-    def __init__(self, cluster: RayCluster, storage: Path, kind: str, seed: int) -> None:
-        self.cluster = cluster
+    def __init__(self, storage: Path, kind: str, seed: int, cpus: int) -> None:
+        self._new_cluster = partial(RayCluster, nodes=_NUM_NODES, cpus=cpus)
+        self.cluster = self._new_cluster()
         self.storage = storage
         self.study: Study = attacked_study(kind)
         self._kind = kind
@@ -93,6 +94,7 @@ class Siege:
 
     def __enter__(self) -> "Siege":
         self._strikes.mkdir(parents=True, exist_ok=True)
+        self.cluster.__enter__()
         self._start()
         return self
 
@@ -251,13 +253,13 @@ class Siege:
         return go_on
 
     def _add_node(self) -> None:
-        if len(self.cluster.nodes) < NUM_NODES:
+        if len(self.cluster.nodes) < _NUM_NODES:
             self.cluster.add_node()
 
     def _replace_cluster(self) -> None:
         """While the driver finds out by itself that its cluster is gone."""
         assert self._driver is not None
-        lost, self.cluster = self.cluster, RayCluster(nodes=NUM_NODES)
+        lost, self.cluster = self.cluster, self._new_cluster()
         self.cluster.__enter__()
         code = self._driver.wait(timeout=_END_SECONDS)
         lost.__exit__()

@@ -158,6 +158,7 @@ def test_every_node_of_a_cluster_gets_the_file_with_the_trial(tmp_path, monkeypa
         end = ended(command("run", study, *where))
     assert end.returncode == 0, end.stdout + end.stderr
     assert not file.exists()
+    assert (tmp_path / "own-file" / "report.html").exists()
     rows = trials_of(tmp_path / "own-file")
     assert rows["loss"].to_list().count(NAME) == 2
     attempts = list(read_attempts(StudyPaths(tmp_path / "own-file")))

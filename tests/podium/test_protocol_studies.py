@@ -1,4 +1,4 @@
-"""The studies of protocols that are shipped: all plan, and those on letters end in a report."""
+"""The studies that are shipped: all plan, and those on letters end in a report."""
 
 from pathlib import Path
 
@@ -19,6 +19,9 @@ SMALLER = {
     "gradml-grid-glyphs": ("search.repeats=2",),
     "gradml-powers-glyphs": ("search.repeats=1", "search.splits=same"),
     "gradml-learning-rate-glyphs": ("search.trials=3",),
+    "gradml-data-sets-glyphs": (),
+    "thesis-tables-glyphs": ("embedding_dims=[16]",),
+    "thesis-own-loss-glyphs": (),
 }
 ONE_DATASET = "datasets=[{name: glyphs, script: latin, classes: 80, instances_per_class: 4}]"
 
@@ -41,6 +44,7 @@ def test_a_study_on_letters_runs_to_a_report_and_to_an_answer(capsys, tmp_path, 
     assert set(states) == {"COMPLETE"}
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert name in page
+    assert ("test_tuned (leaks)" in page) == ("test_tuned" in study.read_text(encoding="utf-8"))
     printed = call(capsys, "protocols", folder)
     assert printed.code == 0, printed.err
     assert name in printed.out

@@ -6,16 +6,19 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import psutil
 import pytest
+from polars.testing import assert_frame_equal
 
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.executors.private_folders import PrivateFolder, remove_folders_of_dead_runs
-from tests.orchestrator.drive_executor import Plan
-from tests.orchestrator.driven import Driven, gone
+from tests.orchestrator.drive_small_study import SMALLER, drive, wait_for_commits
+from tests.orchestrator.driven import gone
 from tests.orchestrator.ray_cluster import ROOT
+from tests.orchestrator.small_study import run_here, tables
 
 HOLDS_A_FOLDER = """
 import sys
@@ -147,30 +150,29 @@ def test_processes_that_a_killed_run_left_end_and_those_that_look_on_do_not(hold
 
 @pytest.mark.ray
 @pytest.mark.filterwarnings("default")
-def test_token_and_session_of_a_killed_driver_are_deleted_and_what_is_left_of_its_ray_ends(
+def test_after_a_killed_driver_the_next_ends_what_is_left_of_its_ray_and_finishes_the_study(
     root, tmp_path
 ):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    for name in ("first", "second"):
-        (tmp_path / name).mkdir()
-    with Driven(Plan(folder=str(tmp_path / "first"), jobs={"a": "sleep"}), environment) as driven:
-        driven.until("begun", "a")
+    with drive(tmp_path) as driver:
+        wait_for_commits(tmp_path, 8, driver)
         left = set(root.iterdir())
         assert {path.name for folder in left for path in folder.iterdir()} >= {"token", "ray"}
         remove_folders_of_dead_runs()
         assert set(root.iterdir()) == left  # it lives
-        below = psutil.Process(driven.process.pid).children(recursive=True)
+        below = psutil.Process(driver.pid).children(recursive=True)
         stopped = next(
             process for process in below if process.cmdline()[0] == "ray::RuntimeEnvAgent"
         )
         stopped.suspend()  # would not end by itself
-        driven.process.kill()
-        driven.process.wait()
-    plan = Plan(folder=str(tmp_path / "second"), jobs={"b": "report 0.1"})
-    with Driven(plan, environment) as driven:
-        driven.until("begun", "b")
+        driver.kill()
+    with drive(tmp_path) as driver:
+        while left.issuperset(root.iterdir()):
+            assert driver.poll() is None, driver.stdout.read()
+            time.sleep(0.02)
         assert all(gone(process.pid, 10) for process in below)
         assert left.isdisjoint(root.iterdir())
-        driven.until("finished")
-        assert driven.end() == 0, driven.errors
+        output, _ = driver.communicate(timeout=120)
+    assert "finished" in output
     assert list(root.iterdir()) == []
+    run_here(SMALLER, tmp_path / "undisturbed")
+    assert_frame_equal(tables(tmp_path, SMALLER), tables(tmp_path / "undisturbed", SMALLER))

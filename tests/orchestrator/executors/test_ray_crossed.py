@@ -12,7 +12,7 @@ from orchestrator.executors.ray_tune import RayTuneExecutor
 from orchestrator.results.records.attempts import read_attempts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.resource_demand import most_demand
-from tests.orchestrator.executors.test_ray_executor import drive, kill_tree, wait_for_commits
+from tests.orchestrator.drive_small_study import drive, wait_for_commits
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.shared_finals import SMALL
 from tests.orchestrator.small_study import rows, run_here, tables
@@ -51,9 +51,9 @@ def test_ray_gives_the_tables_of_one_process(tmp_path, tables_without_ray, monke
 def test_a_driver_killed_among_the_finals_ends_in_the_same_tables(tmp_path, tables_without_ray):
     searched = tables_without_ray.filter(pl.col("stage") == "search").height
     for commits in (searched + 2, searched + 6):
-        driver = drive(tmp_path, "crossed")
-        wait_for_commits(tmp_path, commits, driver)
-        kill_tree(driver)
+        with drive(tmp_path, "crossed") as driver:
+            wait_for_commits(tmp_path, commits, driver)
+            driver.kill()
     output, _ = drive(tmp_path, "crossed").communicate(timeout=120)
     assert "finished" in output
     assert_frame_equal(tables(tmp_path, SMALL), tables_without_ray)

@@ -6,8 +6,6 @@
 import gc
 import os
 import signal
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -29,8 +27,6 @@ from tests.orchestrator.small_study import run_here, tables
 
 pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
 
-ROOT = Path(__file__).parents[3]
-
 
 @pytest.fixture(scope="module")
 def tables_without_ray(tmp_path_factory):
@@ -45,48 +41,6 @@ def _garbage_of_ray_stays_here():
     """Ray drops processes without waiting for them; their warnings belong to no other test."""
     yield
     gc.collect()
-
-
-def drive(storage: Path, study: str = "small") -> subprocess.Popen:
-    return subprocess.Popen(
-        [sys.executable, "-m", "tests.orchestrator.drive_small_study", study, str(storage)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-
-
-def num_committed(storage: Path) -> int:
-    return len(list(storage.glob("*/trials/*/*.parquet")))
-
-
-def wait_for_commits(storage: Path, count: int, driver: subprocess.Popen) -> None:
-    deadline = time.monotonic() + 120
-    while num_committed(storage) < count:
-        assert driver.poll() is None, driver.stdout.read()
-        assert time.monotonic() < deadline, "no progress"
-        time.sleep(0.02)
-
-
-def kill_tree(process: subprocess.Popen) -> None:
-    """SIGKILL the driver, then make sure its cluster is gone before the next one starts."""
-    children = psutil.Process(process.pid).children(recursive=True)
-    process.kill()
-    process.communicate()
-    psutil.wait_procs(children, timeout=10)
-    for child in children:
-        if child.is_running():
-            child.kill()
-
-
-def test_a_driver_killed_with_its_own_ray_ends_in_the_same_tables(tmp_path, tables_without_ray):
-    driver = drive(tmp_path)
-    wait_for_commits(tmp_path, 8, driver)
-    kill_tree(driver)
-    output, _ = drive(tmp_path).communicate(timeout=120)
-    assert "finished" in output
-    assert_frame_equal(tables(tmp_path, SMALLER), tables_without_ray)
 
 
 class _Troubled:

@@ -56,6 +56,80 @@ def at_a_time(events) -> list[int]:
     return counts
 
 
+@pytest.fixture
+def private():
+    """The environment of drivers that have their own Ray."""
+    with tempfile.TemporaryDirectory(prefix="t", dir="/tmp", ignore_cleanup_errors=True) as folder:
+        yield {**os.environ, "PYTHONPATH": str(ROOT), "RAY_TMPDIR": folder}
+
+
+@pytest.fixture(scope="module")
+def to_be_gone():
+    """Processes of ended runs: Ray's own take up to a minute to end, while tests below run."""
+    processes: list[psutil.Process] = []
+    yield processes
+    _, alive = psutil.wait_procs(processes, timeout=70)
+    assert alive == []
+
+
+# Ray aborts where a check of its own fails; what follows differs from a kill in one word.
+@pytest.mark.parametrize(
+    ("part", "number"),
+    [
+        ("raylet", signal.SIGKILL),
+        ("gcs_server", signal.SIGKILL),
+        # A head that lives on in silence: one that is joined does so below.
+        pytest.param("gcs_server", signal.SIGTERM, marks=pytest.mark.soak),
+        pytest.param("raylet", signal.SIGTERM, marks=pytest.mark.soak),
+        pytest.param("raylet", signal.SIGABRT, marks=pytest.mark.soak),
+        pytest.param("gcs_server", signal.SIGABRT, marks=pytest.mark.soak),
+    ],
+)
+def test_a_private_ray_that_loses_a_part_of_itself_ends_the_run_in_its_own_words(
+    tmp_path, private, to_be_gone, part, number
+):
+    """Nothing would ever run there again, and nobody else could add a node or a head."""
+    plan = Plan(folder=str(tmp_path), jobs={"a": "sleep"}, again={"a": "report 0.1"}, patience=3)
+    with Driven(plan, private) as driven:
+        driven.until("begun", "a")
+        below = psutil.Process(driven.process.pid).children(recursive=True)
+        to_be_gone += below
+        (killed,) = (process for process in below if process.name() == part)
+        killed.send_signal(number)
+        refused = driven.until("refused")
+        assert driven.end() == 3
+    assert refused["is_gone"]
+    said = re.fullmatch(
+        r"podium's own Ray ended: its (.*)\. Finished trials are stored: run the same command"
+        r" to continue\. Ray's logs stay until the next run, in (\S*)",
+        refused["message"],
+    )
+    assert part in said[1] or said[1] == "head does not answer"  # it lives on after SIGTERM
+    assert list(Path(said[2]).rglob(f"{part}.err"))
+    assert driven.errors == [""]
+
+
+# Ray waits for half a minute for its head.
+@pytest.mark.parametrize("part", ["raylet", pytest.param("gcs_server", marks=pytest.mark.soak)])
+def test_a_private_ray_of_which_a_part_dies_as_it_starts_ends_the_run_in_its_own_words(
+    tmp_path, private, to_be_gone, part
+):
+    """Ray waits for a minute for a part that is dead, and then ends the process with a trace."""
+    plan = Plan(folder=str(tmp_path), jobs={"a": "sleep"})
+    with Driven(plan, private) as driven:
+        driver = psutil.Process(driven.process.pid)
+        while not (found := [it for it in driver.children() if it.name() == part]):
+            assert driven.process.poll() is None
+            time.sleep(0.001)
+        to_be_gone += driver.children(recursive=True)
+        found[0].kill()
+        assert driven.end(40) == 3
+        said = "".join(driven.errors) or driven.until("refused")["message"]
+    assert f"podium's own Ray ended: its {part} was ended by SIGKILL" in said
+    assert "run the same command to continue" in said
+    assert "Traceback" not in said
+
+
 def test_losses_are_distinguished_and_slots_are_free_again(cluster, tmp_path):
     with on_the(
         cluster,
@@ -182,73 +256,6 @@ def test_nodes_that_do_not_see_the_results_are_refused_by_name(cluster, tmp_path
     assert "- 127.0.0.2: nothing is there" in message
 
 
-@pytest.fixture(scope="module")
-def to_be_gone():
-    """Processes of ended runs: Ray's own take up to a minute to end, while other tests run."""
-    processes: list[psutil.Process] = []
-    yield processes
-    _, alive = psutil.wait_procs(processes, timeout=70)
-    assert alive == []
-
-
-# Ray aborts where a check of its own fails; what follows differs from a kill in one word.
-@pytest.mark.parametrize(
-    ("part", "number"),
-    [
-        ("raylet", signal.SIGKILL),
-        ("gcs_server", signal.SIGKILL),
-        # A head that lives on in silence: one that is joined does so below.
-        pytest.param("gcs_server", signal.SIGTERM, marks=pytest.mark.soak),
-        pytest.param("raylet", signal.SIGTERM, marks=pytest.mark.soak),
-        pytest.param("raylet", signal.SIGABRT, marks=pytest.mark.soak),
-        pytest.param("gcs_server", signal.SIGABRT, marks=pytest.mark.soak),
-    ],
-)
-def test_a_private_ray_that_loses_a_part_of_itself_ends_the_run_in_its_own_words(
-    tmp_path, private, to_be_gone, part, number
-):
-    """Nothing would ever run there again, and nobody else could add a node or a head."""
-    plan = Plan(folder=str(tmp_path), jobs={"a": "sleep"}, again={"a": "report 0.1"}, patience=3)
-    with Driven(plan, private) as driven:
-        driven.until("begun", "a")
-        below = psutil.Process(driven.process.pid).children(recursive=True)
-        to_be_gone += below
-        (killed,) = (process for process in below if process.name() == part)
-        killed.send_signal(number)
-        refused = driven.until("refused")
-        assert driven.end() == 3
-    assert refused["is_gone"]
-    said = re.fullmatch(
-        r"podium's own Ray ended: its (.*)\. Finished trials are stored: run the same command"
-        r" to continue\. Ray's logs stay until the next run, in (\S*)",
-        refused["message"],
-    )
-    assert part in said[1] or said[1] == "head does not answer"  # it lives on after SIGTERM
-    assert list(Path(said[2]).rglob(f"{part}.err"))
-    assert driven.errors == [""]
-
-
-# Ray waits for half a minute for its head.
-@pytest.mark.parametrize("part", ["raylet", pytest.param("gcs_server", marks=pytest.mark.soak)])
-def test_a_private_ray_of_which_a_part_dies_as_it_starts_ends_the_run_in_its_own_words(
-    tmp_path, private, to_be_gone, part
-):
-    """Ray waits for a minute for a part that is dead, and then ends the process with a trace."""
-    plan = Plan(folder=str(tmp_path), jobs={"a": "sleep"})
-    with Driven(plan, private) as driven:
-        driver = psutil.Process(driven.process.pid)
-        while not (found := [it for it in driver.children() if it.name() == part]):
-            assert driven.process.poll() is None
-            time.sleep(0.001)
-        to_be_gone += driver.children(recursive=True)
-        found[0].kill()
-        assert driven.end(40) == 3
-        said = "".join(driven.errors) or driven.until("refused")["message"]
-    assert f"podium's own Ray ended: its {part} was ended by SIGKILL" in said
-    assert "run the same command to continue" in said
-    assert "Traceback" not in said
-
-
 def test_what_the_parts_of_ray_report_goes_to_a_file_and_not_to_the_terminal(cluster, tmp_path):
     """A part that the run does not need says at length that it died."""
     with on_the(cluster, tmp_path, jobs={"a": "hold"}) as driven:
@@ -267,13 +274,6 @@ def test_what_the_parts_of_ray_report_goes_to_a_file_and_not_to_the_terminal(clu
 def messages_in(cluster) -> str:
     folder = Path(cluster.environment["RAY_TMPDIR"])
     return "".join(file.read_text() for file in folder.glob("*/messages.log"))
-
-
-@pytest.fixture
-def private():
-    """The environment of drivers that have their own Ray."""
-    with tempfile.TemporaryDirectory(prefix="t", dir="/tmp", ignore_cleanup_errors=True) as folder:
-        yield {**os.environ, "PYTHONPATH": str(ROOT), "RAY_TMPDIR": folder}
 
 
 def test_a_head_that_hangs_or_dies_ends_the_run_cleanly(cluster, tmp_path):

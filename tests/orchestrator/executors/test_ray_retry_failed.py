@@ -17,7 +17,8 @@ from tests.orchestrator.broken_trials import (
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import tables
 
-pytestmark = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
+# To Ray a trial that is retried is as any other.
+pytestmark = [pytest.mark.soak, pytest.mark.ray, pytest.mark.filterwarnings("default")]
 
 ROOT = Path(__file__).parents[3]
 

@@ -19,8 +19,7 @@ import pytest
 from orchestrator.results.records.attempts import read_attempts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.study import Study
-from tests.orchestrator.ray_cluster import RayCluster
-from tests.orchestrator.siege import MEANS, NUM_NODES, Attack, Hit, Siege
+from tests.orchestrator.siege import MEANS, Attack, Hit, Siege
 from tests.orchestrator.strike_points import PHASES, Phase
 from tests.orchestrator.study_assertions import (
     POPULATIONS,
@@ -66,8 +65,6 @@ SHORT: Sieges = {
         "deterministic",
         [
             (strike("kill worker", "commit"),),
-            (strike("kill driver", "suggest"),),
-            gathering("kill driver"),
             (strike("hang raylet", "training"),),
             (strike("hang worker", "checkpoint"),),
             (strike("kill raylet", "checkpoint"),),
@@ -80,10 +77,9 @@ SHORT: Sieges = {
     "populations": (
         POPULATIONS,
         [
-            (strike("kill driver", "training"),),
+            (strike("kill driver", "suggest"),),
             (strike("hang worker", "training"),),
             (strike("kill raylet", "commit"),),
-            (strike("kill worker", "final"),),
         ],
     ),
 }
@@ -125,7 +121,8 @@ class Aftermath:
 
 
 def besiege(kind: str, attacks: Attacks, storage: Path) -> Aftermath:
-    with RayCluster(nodes=NUM_NODES) as cluster, Siege(cluster, storage, kind, SEED) as siege:
+    # One worker a node: that several are lost with one is seen by tests of the executor.
+    with Siege(storage, kind, SEED, cpus=1) as siege:
         for together in attacks:
             siege.attack(*together)
         return Aftermath(

@@ -2,12 +2,10 @@
 
 import pytest
 
-from orchestrator.executors.ray_tune import RayTuneExecutor
 from orchestrator.planning.measured_seconds import measured_seconds
 from orchestrator.results.records.attempts import read_attempts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.study.resource_demand import most_demand
 from orchestrator.worker.worker import train
 from tests.orchestrator.population_study import (
     assert_like_alone,
@@ -61,14 +59,3 @@ def test_searches_that_are_stopped_early_come_to_an_end(tmp_path):
     trials = searched(tmp_path)
     assert len(trials) == 16
     assert set(trials["state"]) == {"COMPLETE", "PRUNED"}
-
-
-@pytest.mark.ray
-@pytest.mark.filterwarnings("default")
-def test_processes_of_a_cluster_train_populations(tmp_path):
-    study = study_in(tmp_path / "a", "search.early_stopping=asha")
-    executor = RayTuneExecutor(most_demand(study), trial=train)
-    assert not run(study, tmp_path / "a", executor).interrupted
-    assert len(searched(tmp_path / "a")) == 16
-    pids = {(it.pid, it.node) for it in read_attempts(StudyPaths(tmp_path / "a" / "heads"))}
-    assert len(pids) <= 4

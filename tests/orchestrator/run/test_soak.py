@@ -13,8 +13,7 @@ from random import Random
 
 import pytest
 
-from tests.orchestrator.ray_cluster import RayCluster
-from tests.orchestrator.siege import NUM_NODES, Attack, Siege, Target
+from tests.orchestrator.siege import Attack, Siege, Target
 from tests.orchestrator.strike_points import PHASES, Phase
 from tests.orchestrator.study_assertions import (
     assert_equal_to_undisturbed,
@@ -63,7 +62,7 @@ def test_a_study_ends_as_it_must_whatever_is_done_to_it(seed, struck, tmp_path):
     random = Random(seed)
     order = random.choice(("deterministic", "asynchronous"))
     study, began = attacked_study(order), time.monotonic()
-    with RayCluster(nodes=NUM_NODES) as cluster, Siege(cluster, tmp_path, order, seed) as siege:
+    with Siege(tmp_path, order, seed, cpus=2) as siege:
         for attack in attacks(random):
             hit = siege.attack(attack)
             print(f"seed {seed} {order}: {attack}: {hit.moment or 'missed'}", flush=True)

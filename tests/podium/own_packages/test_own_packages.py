@@ -97,7 +97,7 @@ def test_podium_s_packages_may_be_imported_before_podium(tmp_path):
 
 
 @pytest.mark.ray
-@pytest.mark.parametrize("folder", ["files", "packages"], indirect=True)
+@pytest.mark.parametrize("folder", ["packages"], indirect=True)
 def test_workers_of_ray_beside_them_run_trials(folder):
     done = python(folder, "-m", "podium", "run", "tiny.yaml", "--no-report", seconds=200)
     assert done.returncode == 0, done.stderr
