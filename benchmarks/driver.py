@@ -33,9 +33,9 @@ from unittest.mock import patch
 
 from benchmarks.interleaved import print_header
 from benchmarks.simulated_time import Costs, reports_of
+from orchestrator.results.records.journal import Journal
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.run.run_study import Console, run_study
-from orchestrator.scheduling import study_scheduler
 from orchestrator.scheduling.executor_interface import Loss, LossCause, NoJob, Scheduler
 from orchestrator.search_samplers.sampler_names import SamplerName
 from orchestrator.study.resource_demand import Capacity
@@ -236,7 +236,7 @@ def unwritten() -> Iterator[None]:
         return True
 
     with (
-        patch.object(study_scheduler, "write_ask", new=taken),
+        patch.object(Journal, "write", new=taken),
         patch.object(TrialRecorder, "commit", new=taken),
         patch.object(TrialRecorder, "copy", new=taken),
     ):

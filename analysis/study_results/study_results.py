@@ -34,8 +34,9 @@ from analysis.tournament.loss_groups import (
 from analysis.tournament.rank_stability import RankStability, rank_stability
 from analysis.tournament.table_tournament import hold_by_rules
 from analysis.tournament.tournament import Tournament
-from orchestrator.results.records.asks import Ask, read_asks
+from orchestrator.results.records.asks import Ask
 from orchestrator.results.records.fairness_record import Fairness
+from orchestrator.results.records.journal import read_asks
 from orchestrator.results.records.metric_columns import (
     RECALL,
     RankedScore,

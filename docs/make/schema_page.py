@@ -141,8 +141,7 @@ Besides the trials: `study.yaml` (the resolved study), `provenance.json` (versio
 what losses do not share, search spaces), `code/` (copies of what the study names by
 [import path or file](study-file.md#code-of-your-own)),
 `store.json` (the columns; the metrics with the direction in which they are better, what searches
-maximise first), `asks/` (which trial each suggestion became, written before it starts),
-`attempts/` (every attempt at a trial), `retried/` (failures after which a trial was run again),
+maximise first), `journal/` (suggestions, attempts and retried failures, by search),
 `runs/` (what each run spent: see the end of this page),
 `checkpoints/` (running trials only), `logs/` (what [trials](../explanation/reliability.md#logs-of-trials)
 printed), `runs.json` (how many runs there were), `report.html`.
@@ -167,7 +166,7 @@ there instead and what to do (`--json` for programs); 4: the folder cannot be re
 - What follows from something else must follow: objectives, selected epochs and counts from scores,
   hits from those of single classes, winners from their search, copies from their originals.
 - Trials that are compared share test images, weights and classes; no search has more trials than its
-  budget, a trial without its record in `asks/`, or a test score (unless `quarantine` records it).
+  budget, a trial without its suggestion, or a test score (unless `quarantine` records it).
 - With `--replay` every suggestion is drawn again and must come out the same: in asynchronous order those of `random`,
   `grid` and `qmc` alone.
 
@@ -176,17 +175,22 @@ log and the attempt of its trial, which starts from scratch.
 """
 
 _ATTEMPTS_OPENING = """\
+## The journal of a search
+
+`journal/<search>/<number>.jsonl` holds what the driver has noted of a search, a line each: `ask` (which trial a
+suggestion became, written before that starts), `attempt` (at its start and at its end), `retried`. A line is
+sealed by a SHA-256 that depends on the line before, so a changed or missing one is found. Each run writes files of
+its own. What a run wrote after another had taken over does not count; nor does the torn last line of one that was killed.
+
 ## Attempts
 
-`attempts/<search>/<trial_id>-<number>.json` is written when a worker begins an attempt at a trial and again when it
-ends; for a worker that was killed the driver writes the end. Once a search is over, its attempts are gathered in
-`attempts/<search>.json`, as asks are in `asks/<search>.json`. `Reader.attempts()`:
+`Reader.attempts()`:
 """
 _ATTEMPT_MEANINGS = {
     "trial_id": "Which trial.",
     "search": "Id of its search.",
     "number": "Counts from 1.",
-    "node": "Host name; `unknown` if its worker died before it could write anything.",
+    "node": "Host name; `unknown` if its worker or the driver died before it said anything.",
     "pid": "Of the worker.",
     "device": "`cpu`, or the visible GPUs.",
     "started_at": "Informative; nothing is decided by it.",
@@ -210,11 +214,11 @@ _RETRIED = """\
 ## Retried failures
 
 `podium run STUDY --retry-failed` withdraws the rows of failed trials and runs these again, under the same
-ids. `retried/<trial_id>/<number>.json` is written before a row is withdrawn. It keeps what the row
+ids. A line of the journal is written before a row is withdrawn. It keeps what the row
 said (`search`, `stage`, `cause`, `message`, `traceback`, `log`, `ended_at`), the number of the last
 attempt by then (`attempts`; numbers go on from there, limits on attempts and time count from there),
 and how many suggestions the search had made (`asks`): these saw a failure, later ones see what became of
-the trial since. Copies of a failed final go and come with it, and have no file.
+the trial since. Copies of a failed final go and come with it, and have no line.
 """
 
 _RUNS_OPENING = """\

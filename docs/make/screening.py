@@ -28,7 +28,7 @@ from docs.make.screening_measures import (
     saved_at_least,
 )
 from docs.make.screening_text import LIMITS, MEANING, OPENING
-from orchestrator.results.records.asks import read_asks
+from orchestrator.results.records.journal import read_asks
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
 

@@ -133,7 +133,7 @@ def _read(paths: StudyPaths, files: Sequence[StoredFile]) -> StoredStudy:
     study_name(paths)
     runs = read_runs(paths)
     trials, planned = _num_trials(paths, files), _num_planned(paths)
-    failed = _num_failed(runs, files)
+    failed = _num_failed(runs)
     changes = [file.changed_at for file in files if file.path == "lock.json"]
     owner = running_owner(paths, changes)
     state: State = "running" if owner else ended_state(paths, runs, trials, planned, failed)
@@ -196,11 +196,10 @@ def planned_trials(study: Study) -> int:
     return sum(study.search.trials + most_finals(study, search) for search in found) + baselines
 
 
-def _num_failed(runs: Sequence[Run], files: Sequence[StoredFile]) -> int:
+def _num_failed(runs: Sequence[Run]) -> int:
     """Attempts that became rows of failed trials, minus those whose rows were withdrawn since."""
     failed = sum(item.tries for run in runs for item in run.spent if item.use == "failed")
-    withdrawn = sum(file.path.startswith("retried/") for file in files)
-    return max(0, failed - withdrawn)
+    return max(0, failed - sum(run.withdrawn for run in runs))
 
 
 def running_owner(paths: StudyPaths, changes: Sequence[datetime]) -> LockOwner | None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from orchestrator.results.records.artifact_files import kept_bytes
-from orchestrator.results.records.asks import read_asks
+from orchestrator.results.records.journal import read_asks
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader

@@ -10,8 +10,10 @@ from functools import partial
 import polars as pl
 
 from orchestrator.ids_and_seeds import config_hash, seed_for
-from orchestrator.results.records.asks import Ask, file_of_ask, read_asks
-from orchestrator.results.records.retried import RetriedFailure, read_retried
+from orchestrator.results.records.asks import Ask
+from orchestrator.results.records.attempts import Attempt
+from orchestrator.results.records.journal import SearchJournal, retried_failures
+from orchestrator.results.records.retried import RetriedFailure
 from orchestrator.results.records.runs import ended_searches, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
@@ -25,6 +27,7 @@ from orchestrator.scheduling.committed_outcomes import (
 from orchestrator.scheduling.early_stopping import EarlyStopper, make_early_stopper
 from orchestrator.scheduling.final_stage import FinalStage
 from orchestrator.scheduling.running_search import SearchRun
+from orchestrator.scheduling.running_trial import Earlier
 from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.search_samplers.make_sampler import make_suggester
 from orchestrator.search_samplers.suggester import NoSuggester, Suggester
@@ -48,6 +51,7 @@ def rebuilt_queues(
     reader: Reader,
     datasets: Mapping[str, Dataset],
     budget_shares: BudgetShares | None,
+    journals: Mapping[str, SearchJournal],
 ) -> StudyQueues:
     """The work that is left, from what the store holds.
 
@@ -57,6 +61,7 @@ def rebuilt_queues(
         reader: reader of its trials.
         datasets: its data sets by label.
         budget_shares: shares of a budget of hours; None if the study has none.
+        journals: search id -> its journal.
 
     Raises:
         CorruptFileError: suggestions are missing or of another study.
@@ -68,7 +73,8 @@ def rebuilt_queues(
     decisions = reader.ended_trials()
     _check_unchanged(decisions, study, datasets)
     blocks = sorted({search.block for search in planned})
-    asks, retried = read_asks(paths), read_retried(paths)
+    asks = {search: journal.asks for search, journal in journals.items() if journal.asks}
+    retried = retried_failures(journals)
     open_asks = _check_suggestions(paths, asks, decisions, planned, maker)
     ended_early = ended_searches(read_runs(paths), asdict(study.budget))
     finished = _finished(asks, open_asks, study.search.trials, ended_early)
@@ -93,7 +99,26 @@ def rebuilt_queues(
     decisions = decisions.join(scores, on="trial_id", how="left", maintain_order="left")
     outcomes = search_outcomes(decisions, study.ks[0], reader.objective)
     queues.restore(asks, outcomes, had_trained=_trained_retried_finals(retried, committed))
+    queues.earlier |= _earlier(journals, retried, set(decisions["trial_id"]))
     return queues
+
+
+def _earlier(
+    journals: Mapping[str, SearchJournal],
+    retried: Mapping[str, Sequence[RetriedFailure]],
+    ended: Collection[str],
+) -> dict[str, Earlier]:
+    """Trial id -> earlier attempts, of trials that have some and no row."""
+    found: dict[str, list[Attempt]] = {}
+    for journal in journals.values():
+        for trial_id, number in sorted(journal.attempts):
+            if trial_id not in ended:
+                found.setdefault(trial_id, []).append(journal.attempts[trial_id, number])
+    last = {trial_id: max(it.attempts for it in them) for trial_id, them in retried.items()}
+    return {
+        trial_id: Earlier(len(them), tuple(it for it in them if it.number > last.get(trial_id, 0)))
+        for trial_id, them in found.items()
+    }
 
 
 def _trained_retried_finals(
@@ -199,8 +224,8 @@ def _check_suggestions(
         for ask in of_search:
             if ask.config_hash != config_hash(ask.hyperparameters):
                 raise CorruptFileError(
-                    f"{file_of_ask(paths, ask.search, ask.index)} holds a config that does not"
-                    " match its hash. Restore the original file"
+                    f"{paths.journal_folder(ask.search)} holds, as ask {ask.index}, a config that"
+                    " does not match its hash. Restore the original folder"
                 )
     asked = pl.DataFrame(
         {
@@ -214,8 +239,8 @@ def _check_suggestions(
     key = ["search", "trial_id"]
     for search, trial_id, index in rows.join(asked, on=key, how="anti").sort(key).iter_rows():
         raise CorruptFileError(
-            f"{paths.ask(search, index)} is missing or belongs to another trial: trial"
-            f" {trial_id} has a row, and no ask. Restore the file from a copy"
+            f"{paths.journal_folder(search)} has no ask {index} of trial {trial_id}, which has a"
+            " row. Restore the folder from a copy"
         )
     found: dict[str, list[Ask]] = {}
     without_row = asked.join(rows, on=key, how="anti", maintain_order="left")
@@ -231,8 +256,8 @@ def _check_open(paths: StudyPaths, search: Search, ask: Ask, maker: TrialSpecMak
     spec = maker.search_trial(search, ask.index, ask.hyperparameters)
     if spec.trial_id != ask.trial_id:
         raise CorruptFileError(
-            f"{file_of_ask(paths, search.id, ask.index)} asks for trial {ask.trial_id}, but its"
-            f" config is trial {spec.trial_id} of this study. Restore the original file"
+            f"{paths.journal_folder(search.id)} holds, as ask {ask.index}, trial {ask.trial_id},"
+            f" but its config is trial {spec.trial_id} of this study. Restore the original folder"
         )
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from orchestrator.results.records.asks import read_asks
-from orchestrator.results.records.retried import RetriedFailure, read_retried, write_retried
+from orchestrator.results.records.journal import Journal, SearchJournal, retried_failures
+from orchestrator.results.records.retried import RetriedFailure
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.gather_trials import withdraw_trials
 from orchestrator.results.trial_files.reader import Reader
@@ -41,7 +41,7 @@ def check_causes(causes: Collection[str]) -> None:
 
 
 def record_retries(
-    paths: StudyPaths,
+    journal: Journal,
     reader: Reader,
     causes: Collection[str],
     say: Callable[[str], object],
@@ -49,7 +49,7 @@ def record_retries(
     """Record the failures that are to be withdrawn, except those of finals of a former winner.
 
     Args:
-        paths: the results folder, whose lock is held.
+        journal: journal of the results folder, whose lock is held.
         reader: reader of its trials.
         causes: causes of the failures; empty for all.
         say: takes a message on what is retried.
@@ -63,8 +63,8 @@ def record_retries(
     if chosen.is_empty():
         say(_nothing_to_retry(failed, causes))
         return
-    before = read_retried(paths)
-    asks = read_asks(paths)
+    journals = journal.read()
+    before = retried_failures(journals)
     # The trained trial comes before its copies: it is the one with attempts.
     rows = chosen.sort(pl.col("same_as").is_not_null()).to_dicts()
     # A run that was killed before it withdrew a row has recorded its failure.
@@ -73,26 +73,26 @@ def record_retries(
     for row in new:
         trial_id = row["same_as"] or row["trial_id"]
         number = len(before.get(trial_id, ())) + 1
-        num_asks = len(asks.get(row["search"], ()))
+        num_asks = len(journals[row["search"]].asks) if row["search"] in journals else 0
         trained.setdefault(trial_id, _failure(row, trial_id, number, num_asks))
     for failure in trained.values():
-        write_retried(paths, failure)
+        journal.write(failure)
     trials = "1 failed trial" if len(rows) == 1 else f"{len(rows)} failed trials"
     say(f"Retrying {trials} ({_counts(chosen)}).")
 
 
-def recorded_failures(paths: StudyPaths, reader: Reader) -> list[Row]:
+def recorded_failures(journals: Mapping[str, SearchJournal], reader: Reader) -> list[Row]:
     """Rows whose failures are recorded to be retried, copies of their results included.
 
     Args:
-        paths: the results folder.
+        journals: search id -> its journal.
         reader: reader of its trials.
 
     Raises:
         CorruptFileError: a file is damaged.
         StoreError: the store cannot be read.
     """
-    retried = read_retried(paths)
+    retried = retried_failures(journals)
     if not retried:
         return []
     return [row for row in _failed(reader).to_dicts() if _is_recorded(row, retried)]

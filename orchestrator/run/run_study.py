@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from orchestrator.results.locks.study_lock import StudyLock
+from orchestrator.results.records.journal import Journal
 from orchestrator.results.records.runs import RunEnding
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import check_readable, read_schema
@@ -134,19 +135,22 @@ def run_study(
         reader = Reader(paths.folder)
         account = RunAccount(study, paths, reader, say, clock)
         shares = BudgetShares(study, account) if study.search.order == "asynchronous" else None
+        journal = Journal(paths)
         rebuild = partial(rebuilt_queues, study, paths, reader, datasets, shares)
-        queues = rebuild()
+        queues = rebuild(journal.read())
         if retried_causes is not None:
-            record_retries(paths, reader, retried_causes, say)
-        if failed := recorded_failures(paths, reader):
+            record_retries(journal, reader, retried_causes, say)
+        if failed := recorded_failures(journals := journal.read(), reader):
             withdraw(paths, failed)
-            queues = rebuild()
+            account.withdrawn = len(failed)
+            queues = rebuild(journals)
         _report_done(queues, say)
         check_ownership = partial(_check_ownership, paths, lock)
         store = OwnStore(
             paths=paths,
             objective=reader.objective,
             recorder=TrialRecorder(study, paths, read_schema(paths), current_versions()),
+            journal=journal,
             check_ownership=check_ownership,
             gather_search=partial(gather_search, paths, check=check_ownership),
         )
@@ -164,7 +168,10 @@ def run_study(
                 account.set_ending(_ending(scheduler))
         finished = not scheduler.is_stopping
         _report_ended_early(scheduler.progress(), trials_per_search(study), say)
-        _leave(replace(study, budget=account.budget), paths, is_finished=finished)
+        check_not_vanished(paths.folder)
+        write_snapshot(replace(study, budget=account.budget), paths)
+        if finished:
+            gather_all(paths)
         scheduler.events.study_ended(scheduler.budget.used_up_message)
         return RunEnd(
             progress=scheduler.progress(),
@@ -187,20 +194,6 @@ def _begun(
     study = replace(study, budget=control().budget(study.budget))
     write_snapshot(study, paths)
     return study, control
-
-
-def _leave(study: Study, paths: StudyPaths, *, is_finished: bool) -> None:
-    """End a run, which still holds the lock.
-
-    Args:
-        study: the study with the budget it has by now.
-        paths: its results folder.
-        is_finished: whether nothing is left of what was run.
-    """
-    check_not_vanished(paths.folder)
-    write_snapshot(study, paths)
-    if is_finished:
-        gather_all(paths)
 
 
 def _check_weights(study: Study) -> None:
@@ -238,6 +231,7 @@ def _run_trials(
         console.say(f"Running {trials} at a time; results in {paths.folder}")
         with console.watch(scheduler):
             executor.run(scheduler)
+    scheduler.note_stopped()
 
 
 def _ending(scheduler: StudyScheduler) -> RunEnding:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from orchestrator.results.records.asks import gathered_searches
 from orchestrator.results.records.metric_columns import StoredMetric
 from orchestrator.results.records.provenance_record import check_versions
 from orchestrator.results.records.store_paths import StudyPaths
@@ -65,8 +64,7 @@ def check_startable(study: Study, paths: StudyPaths) -> None:
 
 def _check_fresh(paths: StudyPaths) -> None:
     """The snapshot is written before anything is suggested or trained."""
-    folders = (*list_folders(paths.asks), *list_folders(paths.trials))
-    if folders or gathered_searches(paths):
+    if list_folders(paths.journals) or list_folders(paths.trials):
         raise CorruptFileError(
             f"{paths.study} is missing, although the study has trials. Restore the file from"
             " a copy"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from orchestrator.results.records.asks import read_asks, remove_asks
+from orchestrator.results.records.journal import read_asks, remove_journal
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_provenance, read_study
 from orchestrator.results.storage.files import put, remove_folder
@@ -93,7 +93,7 @@ def renew_unused_code(study: Study, paths: StudyPaths, say: Callable[[str], obje
         if changed & set(import_paths((search.loss,), (search.block.backbone,))):
             for ask in asks.get(search.id, ()):
                 remove_folder(paths.checkpoint_folder(ask.trial_id))
-            remove_asks(paths, search.id)
+            remove_journal(paths, search.id)
     names = ", ".join(sorted(changed))
     say(f"The code of {names} changed before any of its trials ended: its searches start over.")
     now = {path: code.fingerprint for path, code in code_now(changed).items()}

@@ -74,7 +74,9 @@ class RunAccount:
     Attributes:
         spending: what this run spends.
         budget: the limits of the study now.
+        withdrawn: number of failures of earlier runs that were withdrawn, to be retried.
         now: gives what runs now; called from another thread.
+        journal_lines: gives the lines of each search's journal, once the run ended.
 
     Raises:
         CorruptFileError: the account of an earlier run cannot be read, or trials have none.
@@ -113,7 +115,9 @@ class RunAccount:
         self._thread = threading.Thread(target=self._keep_writing, name="run-account", daemon=True)
         self.spending = Spending(clock)
         self.budget = study.budget
+        self.withdrawn = 0
         self.now: Callable[[], RunNow] = RunNow
+        self.journal_lines: Callable[[], Mapping[str, int]] = dict
 
     def __enter__(self) -> Self:
         """Write that the run started."""
@@ -244,6 +248,8 @@ class RunAccount:
             seconds_left=now.seconds_left,
             part_done=now.part_done,
             running=now.running,
+            journal_lines={} if end is None else self.journal_lines(),
+            withdrawn=self.withdrawn,
             spent=tuple(
                 RunSpent(**on._asdict(), **asdict(spent))
                 for on, spent in sorted(self.spending.now().items())

@@ -4,9 +4,9 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
-from orchestrator.results.records.attempts import Attempt, read_attempt, write_attempt
-from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.attempts import Attempt
 from orchestrator.scheduling.executor_interface import Loss
 from orchestrator.study.resource_demand import Demand
 from orchestrator.trials.history import TrialHistory
@@ -15,6 +15,19 @@ from orchestrator.trials.worker_messages import Begun, Ended, Saved
 
 _UNKNOWN = "unknown"
 _OF_WAITING = ("lost_node", "preempted", "stuck")
+
+
+class Earlier(NamedTuple):
+    """Attempts at a trial that has no row.
+
+    Attributes:
+        number: number of all of them, in this run or another.
+        counted: those since the trial started from scratch: what led to a failure after which it
+            was retried does not count.
+    """
+
+    number: int = 0
+    counted: tuple[Attempt, ...] = ()
 
 
 @dataclass(slots=True, kw_only=True)
@@ -28,10 +41,10 @@ class RunningTrial:
         is_alone: whether it asked for more than usual, to have a device or node to itself.
         serial: number of this attempt among those that this run has handed out, from 1.
         attempt: number of this attempt among all at the trial, from 1.
-        earlier: attempts before it, in this run or another, since the trial started from scratch:
-            those that led to a failure after which it was retried do not count.
+        earlier: attempts before it that count.
         handed_out: when the executor got it.
         begun: when a worker got it; None as long as it waits for one.
+        members: number of trials that the worker got with it, itself included.
         heard: when its last message came, or when it began.
         told: the attempt as its worker told; None if it did not yet.
         may_have_saved: whether it may have left a checkpoint.
@@ -46,6 +59,7 @@ class RunningTrial:
     earlier: tuple[Attempt, ...]
     handed_out: float = field(default_factory=time.monotonic)
     begun: float | None = None
+    members: int = 1
     heard: float | None = None
     told: Attempt | None = None
     may_have_saved: bool = True
@@ -69,6 +83,36 @@ class RunningTrial:
         """It began, or a message of it came, just now."""
         self.heard = time.monotonic()
         self.begun = self.heard if self.begun is None else self.begun
+
+    def record(self) -> Attempt:
+        """The attempt as far as it is known, without its end."""
+        if self.told is not None:
+            return self.told
+        since = timedelta(seconds=time.monotonic() - (self.begun or self.handed_out))
+        return Attempt(
+            trial_id=self.spec.trial_id,
+            search=self.spec.search.id,
+            number=self.attempt,
+            node=_UNKNOWN,
+            pid=0,
+            device=_UNKNOWN,
+            started_at=datetime.now(UTC) - since,
+            cpus=self.demand.cpus,
+            gpus=self.demand.gpus,
+            members=self.members,
+        )
+
+    def ended_record(self, cause: str, message: str | None = None) -> Attempt:
+        """The attempt with an end that its worker did not tell."""
+        return replace(
+            self.record(),
+            ended_at=datetime.now(UTC),
+            cause=cause,
+            message=message,
+            reports=self.history.num_reports,
+            seconds=self.seconds_of_attempt(),
+            peak_memory_mb=self.history.peak_memory_mb,
+        )
 
     def note_attempt(self, message: Begun | Saved) -> None:
         """What its worker told of it, which need not be read in the store."""
@@ -94,7 +138,7 @@ class RunningTrial:
 
         A population's are its members' in equal parts.
         """
-        earlier = sum((it.seconds or 0.0) / (it.members or 1) for it in self.earlier)
+        earlier = sum((it.seconds or 0.0) / it.members for it in self.earlier)
         return self.seconds_of_attempt() * self.demand.share + earlier
 
 
@@ -159,45 +203,13 @@ def ended_by_loss(loss: Loss) -> Ended:
     return Ended(state="FAILED", cause=loss.cause, message=loss.message)
 
 
-def end_attempt(
-    paths: StudyPaths, running: RunningTrial, ended: Ended
-) -> tuple[Attempt, ...] | None:
-    """The attempts that count, this one with its end, which is written if its worker could not.
+def ended_attempt(running: RunningTrial, ended: Ended) -> Attempt | None:
+    """The attempt with its end, as its worker told it if it could.
 
     None if there was no attempt: no worker had the job when the node was lost that it waited for.
     """
-    written = read_attempt(paths, running.spec.search.id, running.spec.trial_id, running.attempt)
-    if written is None and running.begun is None and ended.cause in _OF_WAITING:
+    if ended.attempt is not None:
+        return ended.attempt
+    if running.begun is None and ended.cause in _OF_WAITING:
         return None
-    attempt = written or _of_no_worker(running)
-    if attempt.cause != ended.cause:
-        attempt = replace(
-            attempt,
-            ended_at=datetime.now(UTC),
-            cause=ended.cause,
-            message=ended.message,
-            reports=running.history.num_reports,
-            seconds=running.seconds_of_attempt(),
-            cpus=running.demand.cpus,
-            gpus=running.demand.gpus,
-            peak_memory_mb=running.history.peak_memory_mb,
-        )
-        write_attempt(paths, attempt)
-    return (*running.earlier, attempt)
-
-
-def _of_no_worker(running: RunningTrial) -> Attempt:
-    """An attempt whose worker died before it could write anything."""
-    since = timedelta(seconds=time.monotonic() - running.handed_out)
-    return Attempt(
-        trial_id=running.spec.trial_id,
-        search=running.spec.search.id,
-        number=running.attempt,
-        node=_UNKNOWN,
-        pid=0,
-        device=_UNKNOWN,
-        started_at=datetime.now(UTC) - since,
-        ended_at=None,
-        cause=None,
-        members=running.demand.num_members,
-    )
+    return running.ended_record(ended.cause or "stopped", ended.message)

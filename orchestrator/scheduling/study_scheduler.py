@@ -13,7 +13,9 @@ from functools import partial
 
 from orchestrator.results.records import checkpoint_files
 from orchestrator.results.records.artifact_files import remove_leftovers
-from orchestrator.results.records.asks import Ask, write_ask
+from orchestrator.results.records.asks import Ask
+from orchestrator.results.records.attempts import Attempt
+from orchestrator.results.records.journal import Journal
 from orchestrator.results.records.metric_columns import short_label
 from orchestrator.results.records.runs import StartedTrial
 from orchestrator.results.records.store_paths import StudyPaths
@@ -22,9 +24,10 @@ from orchestrator.scheduling.executor_interface import Loss, NoJob
 from orchestrator.scheduling.resource_usage import use_of
 from orchestrator.scheduling.run_accounting import RunAccount, RunNow
 from orchestrator.scheduling.running_trial import (
+    Earlier,
     RunningTrial,
     RunningTrials,
-    end_attempt,
+    ended_attempt,
     ended_by_loss,
 )
 from orchestrator.scheduling.study_events import Event, EventSource
@@ -33,11 +36,11 @@ from orchestrator.scheduling.systematic_failures import SystematicFailureDetecto
 from orchestrator.scheduling.time_left import TimeLeft
 from orchestrator.scheduling.timeouts import TimeoutWatch, gather_seconds, timeout_of
 from orchestrator.scheduling.trial_queues import StudyQueues
-from orchestrator.scheduling.worker_slots import NextTrial, WorkerSlots
+from orchestrator.scheduling.worker_slots import WorkerSlots
 from orchestrator.search_samplers.suggester import Outcome
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import Control, Study
-from orchestrator.trials.failure_causes import STORE, TIMEOUT
+from orchestrator.trials.failure_causes import STORE
 from orchestrator.trials.history import TrialHistory
 from orchestrator.trials.recorder import TrialRecorder
 from orchestrator.trials.retries import failure_of, is_retried
@@ -59,15 +62,17 @@ class OwnStore:
         paths: the folder.
         objective: name of the validation metric that searches maximise.
         recorder: commits the rows of trials.
+        journal: takes asks and attempts.
         check_ownership: raises if another process owns the study by now.
-        gather_search: takes id and asks of a search once every trial of it has a row.
+        gather_search: takes the id of a search once every trial of it has a row.
     """
 
     paths: StudyPaths
     objective: str
     recorder: TrialRecorder
+    journal: Journal
     check_ownership: Callable[[], object]
-    gather_search: Callable[[str, Sequence[Ask]], object]
+    gather_search: Callable[[str], object]
 
 
 class StudyScheduler:
@@ -99,13 +104,14 @@ class StudyScheduler:
         self._current_control, self._control = control, Control()
         self._account = account
         account.now = self._now
+        account.journal_lines = store.journal.num_lines
         self._store = store
         self._paths = store.paths
         self._queues = queues
         self._spending = account.spending
         self.budget = BudgetWatch(account, queues)
         self.events = EventSource(study.name, queues, self.progress, on_event)
-        self._slots = WorkerSlots(study, store.paths, store.objective)
+        self._slots = WorkerSlots(study, queues.earlier, store.objective)
         self._capacity = Capacity(cpus=math.inf, gpus=math.inf, max_trials=1)  # until told
         self._running = RunningTrials()
         self._timeouts = TimeoutWatch(study.resources)
@@ -162,7 +168,7 @@ class StudyScheduler:
         self._store.check_ownership()
         self._commit_copies()
         running = self._slots.next(
-            partial(self._next_trial, self._slots.num_in(capacity)),
+            partial(self._queues.next_spec, self._write_ask, self._slots.num_in(capacity)),
             capacity,
             self._running,
         )
@@ -198,6 +204,8 @@ class StudyScheduler:
             running = self._running.get(trial_id)
             if running is not None:
                 running.note_message()
+                running.members = len(trial_ids)
+                self._store.journal.write(running.record())
 
     def receive(self, trial_id: str, messages: Sequence[Message]) -> bool:
         """Process the messages of a trial; False means it is over (ended or pruned)."""
@@ -212,6 +220,8 @@ class StudyScheduler:
                 return False
             if isinstance(message, Begun | Saved):
                 running.note_attempt(message)
+                if isinstance(message, Begun):
+                    self._store.journal.write(message.attempt)
                 continue
             running.history.add(message)
             if running.is_past_earlier_attempts:
@@ -234,6 +244,7 @@ class StudyScheduler:
             PodiumError: the run may not go on: its lock is lost, or its folder is gone.
         """
         self._store.check_ownership()
+        self._store.journal.flush()
         self.check_budget()
         capacity = self._capacity = self.bounded(capacity)
         return self._timeouts.losses(self._running.all(), capacity)
@@ -251,6 +262,7 @@ class StudyScheduler:
                     search=entry.spec.search.id,
                     stage=entry.spec.stage,
                     attempt=entry.attempt,
+                    where=f"{entry.told.node} {entry.told.device}" if entry.told else "",
                 )
                 for entry in self._running.all()
                 if entry.begun is not None
@@ -275,26 +287,9 @@ class StudyScheduler:
             retries=self._failures.tally.retries(),
         )
 
-    def _next_trial(self, num_slots: int) -> NextTrial | None:
-        asked: list[str] = []
-
-        def write(ask: Ask) -> None:
-            self._write_ask(ask)
-            asked.append(ask.trial_id)
-
-        spec = self._queues.next_spec(write, num_slots)
-        if spec is None:
-            return None
-        # After a duplicate comes another suggestion, or a trial that is no suggestion.
-        return NextTrial(spec, is_new=asked[-1:] == [spec.trial_id])
-
     def _write_ask(self, ask: Ask) -> None:
-        if not write_ask(self._paths, ask):
-            raise StoreError(
-                f"suggestion {ask.index} of search {ask.search} was written by another process; "
-                f"two runs seem to use {self._paths.folder}"
-            )
-        # Who was stopped meanwhile may have written an index that another run has gathered.
+        self._store.journal.write(ask)
+        # Who was stopped meanwhile may have written what does not count.
         self._store.check_ownership()
 
     def _continues(self, running: RunningTrial) -> bool:
@@ -306,7 +301,10 @@ class StudyScheduler:
             search = self._queues.run_of(spec)
             continues = search.continues(spec.trial_id, step, best)
             if running.may_be_pruned and not continues:
-                self._commit(running, _pruned(running, search.rung_at(step)))
+                ended = Ended(
+                    state="PRUNED", rung=search.rung_at(step), has_saved=running.may_have_saved
+                )
+                self._commit(running, ended, self._noted_end(running, ended))
                 return False
         late = timeout_of(running, self._study.resources)
         if late is not None:
@@ -316,12 +314,14 @@ class StudyScheduler:
     def _end_attempt(self, running: RunningTrial, ended: Ended) -> None:
         if ended.cause == STORE:
             raise StoreError(ended.message or "the results store failed under a worker")
-        if ended.cause == TIMEOUT:
-            end_attempt(self._paths, running, ended)
+        attempt = self._noted_end(running, ended)
         if is_retried(ended.cause):
-            attempts = end_attempt(self._paths, running, ended)
-            failure = failure_of(attempts, running.demand, self._capacity) if attempts else None
+            counted = (*running.earlier, attempt) if attempt else running.earlier
+            failure = failure_of(counted, running.demand, self._capacity) if attempt else None
             if failure is None:
+                self._queues.earlier[running.spec.trial_id] = Earlier(
+                    running.attempt if attempt else running.attempt - 1, counted
+                )
                 self._retry(running, ended)
                 return
             ended = replace(
@@ -332,7 +332,21 @@ class StudyScheduler:
             )
         if ended.state == "FAILED":
             self._failures.record_failure(running, ended, self._slots.num_handed_out)
-        self._commit(running, ended)
+        self._commit(running, ended, attempt)
+
+    def _noted_end(self, running: RunningTrial, ended: Ended) -> Attempt | None:
+        """The attempt with its end, which is in the journal; None if there was no attempt."""
+        attempt = ended_attempt(running, ended)
+        if attempt is not None:
+            self._store.journal.write(attempt)
+        return attempt
+
+    def note_stopped(self) -> None:
+        """Write that the attempts that run were stopped, once their workers are."""
+        for running in self._running.all():
+            if running.begun is not None:
+                self._store.journal.write(running.ended_record("stopped"))
+        self._store.journal.flush(now=True)
 
     def _retry(self, running: RunningTrial, ended: Ended) -> None:
         trial_id = running.spec.trial_id
@@ -342,11 +356,12 @@ class StudyScheduler:
         _log.debug("%s is retried: %s: %s", _said(running.spec), ended.cause, ended.message)
         self._queues.requeue(running.spec)
 
-    def _commit(self, running: RunningTrial, ended: Ended) -> None:
+    def _commit(self, running: RunningTrial, ended: Ended, attempt: Attempt | None) -> None:
         spec, history = running.spec, self._running.longest_history(running)
         self._store.check_ownership()
-        self._store.recorder.commit(spec, history, ended, running.attempt)
+        self._store.recorder.commit(spec, history, ended, attempt or running.record())
         self._running.remove(running)
+        self._queues.earlier.pop(spec.trial_id, None)
         self._spending.end(spec.trial_id, use_of(ended.state))
         if running.attempt > 1:
             checkpoint_files.delete(self._paths, spec.trial_id)
@@ -370,7 +385,7 @@ class StudyScheduler:
         if spec.stage == "search":
             search = self._queues.run_of(spec)
             if search.is_over:
-                self._store.gather_search(spec.search.id, search.asks)
+                self._store.gather_search(spec.search.id)
         self._commit_copies()
         self.events.trial_ended(spec, history, ended.state)
 
@@ -381,10 +396,6 @@ class StudyScheduler:
             self._store.recorder.copy(specs)
         for spec in specs:
             self._queues.final_stage.finish(spec)
-
-
-def _pruned(running: RunningTrial, rung: int | None) -> Ended:
-    return Ended(state="PRUNED", rung=rung, attempt=running.told, has_saved=running.may_have_saved)
 
 
 def _said(spec: TrialSpec) -> str:

@@ -11,6 +11,7 @@ from orchestrator.results.records.asks import Ask
 from orchestrator.scheduling.budget_shares import BudgetShares, Claim
 from orchestrator.scheduling.final_stage import FinalStage
 from orchestrator.scheduling.running_search import SearchRun
+from orchestrator.scheduling.running_trial import Earlier
 from orchestrator.scheduling.study_progress import SearchProgress, search_name
 from orchestrator.search_samplers.suggester import Outcome
 from orchestrator.study.study import Search, Study
@@ -125,6 +126,7 @@ class StudyQueues:
     Attributes:
         runs: all searches of the study.
         final_stage: its finals and baselines.
+        earlier: trial id -> earlier attempts, of trials that have some and no row.
     """
 
     def __init__(
@@ -137,6 +139,7 @@ class StudyQueues:
         self._study = study
         self.runs = runs
         self.final_stage = final_stage
+        self.earlier: dict[str, Earlier] = {}
         self._budget_shares = budget_shares
         self._by_id = {run.search.id: run for run in runs}
         self._groups: dict[Hashable, list[SearchRun]] = {}

@@ -1,13 +1,9 @@
 """Assigns worker slots to trials; a trial that was next and did not fit stays next."""
 
 from collections import Counter
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
 
-from orchestrator.results.records.attempts import Attempt, read_attempts_of_trial
-from orchestrator.results.records.retried import last_retried_attempt
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.scheduling.running_trial import RunningTrial, RunningTrials
+from orchestrator.scheduling.running_trial import Earlier, RunningTrial, RunningTrials
 from orchestrator.study.resource_demand import Capacity, Demand, demand_of, least_demand
 from orchestrator.study.study import Study
 from orchestrator.trials.history import TrialHistory
@@ -16,37 +12,25 @@ from orchestrator.trials.specification import TrialSpec
 from trainables.settings.population_agreement import why_alone
 
 
-class NextTrial(NamedTuple):
-    """The trial that is to be handed out next.
-
-    Attributes:
-        spec: its specification.
-        is_new: whether it was suggested just now: then there was no attempt at it.
-    """
-
-    spec: TrialSpec
-    is_new: bool
-
-
 class WorkerSlots:
     """The worker slots of a study, and the one trial that waits for a slot.
 
     Args:
         study: the study, which says what trials occupy.
-        paths: its results folder, with earlier attempts.
+        earlier: trial id -> earlier attempts, of trials that have some and no row.
         objective: name of the validation metric that searches maximise.
 
     Attributes:
         num_handed_out: number of attempts that got a slot so far.
     """
 
-    def __init__(self, study: Study, paths: StudyPaths, objective: str) -> None:
+    def __init__(self, study: Study, earlier: Mapping[str, Earlier], objective: str) -> None:
         self._study = study
         self._objective = objective
-        self._paths = paths
+        self._earlier = earlier
         self._least = least_demand(study)
         self._least_free = self._least.part(study.search.population)
-        self._waiting: _Waiting | None = None
+        self._waiting: TrialSpec | None = None
         self._counted: tuple[Capacity, int] | None = None
         self.num_handed_out = 0
 
@@ -62,7 +46,7 @@ class WorkerSlots:
 
     def next(
         self,
-        next_trial: Callable[[], NextTrial | None],
+        next_trial: Callable[[], TrialSpec | None],
         capacity: Capacity,
         running: RunningTrials,
     ) -> RunningTrial | None:
@@ -80,12 +64,11 @@ class WorkerSlots:
         if running.wait_for_one_alone:
             return None
         if self._waiting is None and _fits(self._least_free, capacity, running.occupied):
-            trial = next_trial()
-            if trial is not None:
-                self._waiting = _waiting(self._paths, trial)
-        if self._waiting is None:
+            self._waiting = next_trial()
+        spec = self._waiting
+        if spec is None:
             return None
-        spec, attempt, earlier = self._waiting
+        number, earlier = self._earlier.get(spec.trial_id, Earlier())
         usual = demand_of(self._study, spec.search.block)
         demand = demand_of_next_attempt(earlier, usual, capacity, self._members_of(spec))
         if not _fits(demand, capacity, running.occupied):
@@ -98,7 +81,7 @@ class WorkerSlots:
             demand=demand,
             is_alone=not demand.is_member and demand != usual,
             serial=self.num_handed_out,
-            attempt=attempt,
+            attempt=number + 1,
             earlier=earlier,
         )
 
@@ -107,24 +90,6 @@ class WorkerSlots:
         members = self._study.search.population
         is_member = spec.stage == "search" and members > 1 and why_alone(spec.settings) is None
         return members if is_member else 1
-
-
-class _Waiting(NamedTuple):
-    """A trial, the number of its next attempt, and the earlier ones that count."""
-
-    spec: TrialSpec
-    attempt: int
-    earlier: tuple[Attempt, ...]
-
-
-def _waiting(paths: StudyPaths, trial: NextTrial) -> _Waiting:
-    spec = trial.spec
-    if trial.is_new:  # in a remote store to look for attempts is a request
-        return _Waiting(spec, 1, ())
-    attempts = read_attempts_of_trial(paths, spec.search.id, spec.trial_id)
-    last = last_retried_attempt(paths, spec.trial_id) if attempts else 0
-    earlier = tuple(attempt for attempt in attempts if attempt.number > last)
-    return _Waiting(spec, len(attempts) + 1, earlier)
 
 
 def _fits(demand: Demand, capacity: Capacity, occupied: Counter[Demand]) -> bool:

@@ -1,13 +1,12 @@
 """Turns an ended trial into its one row and commits it."""
 
-import platform
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pyarrow as pa
 
-from orchestrator.results.records.attempts import Attempt, read_attempt
+from orchestrator.results.records.attempts import Attempt
 from orchestrator.results.records.metric_columns import known_columns, score_column
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.commit_trials import TrialCopy, commit_trial, copy_trials
@@ -48,21 +47,23 @@ class TrialRecorder:
         self._schema = schema
         self._versions = versions
 
-    def commit(self, spec: TrialSpec, history: TrialHistory, ended: Ended, attempt: int) -> None:
+    def commit(
+        self, spec: TrialSpec, history: TrialHistory, ended: Ended, attempt: Attempt
+    ) -> None:
         """Commit the row of a trial; a row that is there already stays as it is.
 
         Args:
             spec: specification of the trial.
             history: its reports.
             ended: state in which it ended, and why.
-            attempt: number of its last attempt, from 1.
+            attempt: its last attempt.
         """
         row = {
             **spec.identity_columns(self._study.name),
             **hyperparameter_columns(self._schema, spec.settings.hyperparameters),
             **_end_columns(ended),
             **self._score_columns(spec, history),
-            **self._cost_columns(spec, history, ended, attempt),
+            **_cost_columns(history, ended, attempt),
             **self._versions.columns(),
         }
         commit_trial(self._paths, self._schema, row)
@@ -120,26 +121,6 @@ class TrialRecorder:
             for k in ks
         }
 
-    def _cost_columns(
-        self, spec: TrialSpec, history: TrialHistory, ended: Ended, attempt: int
-    ) -> dict[str, object]:
-        record = ended.attempt or read_attempt(self._paths, spec.search.id, spec.trial_id, attempt)
-        ended_at = datetime.now(UTC)
-        started_at = ended_at - timedelta(seconds=history.seconds)
-        return {
-            "seconds": history.seconds,
-            "test_seconds": history.test_seconds,
-            "peak_memory_mb": max(
-                filter(None, (history.peak_memory_mb, ended.peak_memory_mb)), default=None
-            ),
-            "attempts": attempt,
-            "node": record.node if record else platform.node(),
-            "device": record.device if record else None,
-            "executor": _executor(record),
-            "started_at": record.started_at if record else started_at,
-            "ended_at": ended_at,
-        }
-
 
 def hyperparameter_columns(
     schema: pa.Schema, hyperparameters: Mapping[str, HyperparameterValue]
@@ -158,10 +139,20 @@ def hyperparameter_columns(
     return columns
 
 
-def _executor(record: Attempt | None) -> str | None:
-    if record is None or record.members is None:
-        return None
-    return "population" if record.members > 1 else "single"
+def _cost_columns(history: TrialHistory, ended: Ended, attempt: Attempt) -> dict[str, object]:
+    return {
+        "seconds": history.seconds,
+        "test_seconds": history.test_seconds,
+        "peak_memory_mb": max(
+            filter(None, (history.peak_memory_mb, ended.peak_memory_mb)), default=None
+        ),
+        "attempts": attempt.number,
+        "node": attempt.node,
+        "device": attempt.device,
+        "executor": "population" if attempt.members > 1 else "single",
+        "started_at": attempt.started_at,
+        "ended_at": datetime.now(UTC),
+    }
 
 
 def _selection_rule(protocol: ProtocolSettings) -> str:

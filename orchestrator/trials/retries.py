@@ -109,7 +109,7 @@ def failure_of(attempts: Sequence[Attempt], had: Demand, capacity: Capacity) -> 
     """
     last = attempts[-1]
     policy = _policy(last)
-    if _members_of(last) > 1:
+    if last.members > 1:
         return None
     attempts = _of_trial_alone(attempts)
     if policy.alone_on is not None:
@@ -133,16 +133,12 @@ def _is_held(attempt: Attempt) -> bool:
     return _policy(attempt) != _Retry()
 
 
-def _members_of(attempt: Attempt) -> int:
-    return attempt.members or 1
-
-
 def _halved(attempt: Attempt) -> int:
-    return max(1, _members_of(attempt) // 2)
+    return max(1, attempt.members // 2)
 
 
 def _of_trial_alone(attempts: Sequence[Attempt]) -> tuple[Attempt, ...]:
-    return tuple(attempt for attempt in attempts if _members_of(attempt) == 1)
+    return tuple(attempt for attempt in attempts if attempt.members == 1)
 
 
 def _is_suspect(attempts: Sequence[Attempt]) -> bool:

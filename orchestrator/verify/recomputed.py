@@ -10,7 +10,8 @@ from typing import Any
 import polars as pl
 
 from orchestrator.ids_and_seeds import NUMERICS_VERSION, id_under, trial_id
-from orchestrator.results.records.asks import Ask, file_of_ask, read_asks
+from orchestrator.results.records.asks import Ask
+from orchestrator.results.records.journal import read_asks
 from orchestrator.results.records.retried import RetriedFailure
 from orchestrator.results.records.runs import Run
 from orchestrator.results.records.store_paths import StudyPaths
@@ -183,7 +184,7 @@ def check_replay(
     elif {run.trials_per_search for run in runs} - {study.search.trials}:
         reason = "the searches had a different number of trials when they began"
     if reason is not None:
-        findings.note(paths.asks, f"suggestions were not drawn again: {reason}")
+        findings.note(paths.journals, f"suggestions were not drawn again: {reason}")
         return
     reader = Reader(paths.folder)
     outcomes = search_outcomes(reader.decisions(), study.ks[0], reader.objective)
@@ -195,9 +196,9 @@ def check_replay(
         for ask, drawn in _replayed(start, asks, outcomes.get(search.id, {}), retried):
             if drawn != ask:
                 findings.problem(
-                    file_of_ask(paths, search.id, ask.index),
-                    "drawn again from the outcomes before it, the suggestion must be the same;"
-                    f" now it is {dict(drawn.hyperparameters)}",
+                    paths.journal_folder(search.id),
+                    f"suggestion {ask.index}, drawn again from the outcomes before it, must be the"
+                    f" same; now it is {dict(drawn.hyperparameters)}",
                     dict(ask.hyperparameters),
                     "Later suggestions of the search were not compared",
                 )

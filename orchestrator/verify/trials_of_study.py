@@ -8,25 +8,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import polars as pl
 
 from orchestrator.ids_and_seeds import config_hash
-from orchestrator.results.records.asks import (
-    Ask,
-    check_indices,
-    file_of_ask,
-    gathered_searches,
-    is_gathered,
-    read_ask,
-    read_gathered_asks,
-)
-from orchestrator.results.records.attempts import (
-    Attempt,
-    merged_attempts,
-    read_attempt_file,
-    read_gathered_attempts,
-)
-from orchestrator.results.records.retried import RetriedFailure, read_retried_file
+from orchestrator.results.records.asks import Ask
+from orchestrator.results.records.journal import SearchJournal, read_journals
+from orchestrator.results.records.retried import RetriedFailure
 from orchestrator.results.records.runs import Run
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import list_below, list_folders, list_names
+from orchestrator.results.storage.files import list_folders
 from orchestrator.trials.failure_causes import FAILURE_CAUSES
 from orchestrator.verify.findings import Findings, Rule, some_of
 
@@ -47,87 +34,69 @@ _SAME_WITHIN: tuple[tuple[str, tuple[str, ...], str], ...] = (
 )
 
 
-def read_sound_asks(
-    paths: StudyPaths, expected_id: Callable[[Ask], str | None], findings: Findings
+def read_sound_journals(
+    paths: StudyPaths, runs: Sequence[Run], findings: Findings
+) -> dict[str, SearchJournal]:
+    """Search id -> its journal; one that cannot be read is left out and reported."""
+    found: dict[str, SearchJournal] = {}
+    for folder in list_folders(paths.journals):
+        with findings.reading(folder):
+            found |= read_journals(paths, [folder.name], runs=runs)
+    return found
+
+
+def check_asks(
+    paths: StudyPaths,
+    journals: Mapping[str, SearchJournal],
+    expected_id: Callable[[Ask], str | None],
+    findings: Findings,
 ) -> pl.DataFrame:
-    """One row an ask, by search and index; those that cannot be read are left out and reported.
+    """One row an ask, by search and index.
 
     Args:
         paths: the results folder.
+        journals: search id -> its journal.
         expected_id: gives the trial that the config of an ask is; None where that is not known.
         findings: collects problems.
     """
-    rows: list[tuple[object, ...]] = []
-    for search in sorted(
-        {*gathered_searches(paths), *(it.name for it in list_folders(paths.asks))}
-    ):
-        findings.tell(f"reading the asks of search {search}")
-        for ask in _sound_asks(paths, search, findings):
-            expected, broken = expected_id(ask), list[tuple[str, str]]()
-            if ask.config_hash != config_hash(ask.hyperparameters):
-                broken.append(("config_hash must be that of its config", ask.config_hash))
-            if (ask.index == 0) != (ask.source == "default"):
-                broken.append(("ask 0, and no other, is the published default", ask.source))
-            if expected not in (None, ask.trial_id):
-                rule = f"its config is trial {expected} of this study: the file is of another"
-                broken.append((rule, ask.trial_id))
-            for rule, value in broken:
-                file = file_of_ask(paths, search, ask.index)
-                findings.problem(file, rule, f"{value} of ask {ask.index}")
-            rows.append((search, ask.index, ask.trial_id, ask.config_hash))
-    findings.checked["asks"] += len(rows)
+    asks = [ask for journal in journals.values() for ask in journal.asks]
+    for ask in asks:
+        expected, broken = expected_id(ask), list[tuple[str, str]]()
+        if ask.config_hash != config_hash(ask.hyperparameters):
+            broken.append(("config_hash must be that of its config", ask.config_hash))
+        if (ask.index == 0) != (ask.source == "default"):
+            broken.append(("ask 0, and no other, is the published default", ask.source))
+        if expected not in (None, ask.trial_id):
+            rule = f"its config is trial {expected} of this study: the file is of another"
+            broken.append((rule, ask.trial_id))
+        for rule, value in broken:
+            folder = paths.journal_folder(ask.search)
+            findings.problem(folder, rule, f"{value} of ask {ask.index}")
+    findings.checked["asks"] += len(asks)
+    rows = [(ask.search, ask.index, ask.trial_id, ask.config_hash) for ask in asks]
     return pl.DataFrame(rows, schema=_ASKS, orient="row")
 
 
-def _sound_asks(paths: StudyPaths, search: str, findings: Findings) -> list[Ask]:
-    folder = paths.ask_folder(search)
-    while True:
-        own, asks, names = Findings(), list[Ask](), list_names(folder, ".json")
-        with own.reading(paths.gathered_asks(search)):
-            asks += read_gathered_asks(paths, search)
-        num_gathered = len(asks)
-        for path in (folder / name for name in names):
-            if not is_gathered(path, num_gathered):
-                with own.reading(path):
-                    asks.append(read_ask(paths, path))
-        if not own.problems:  # else the gap is a file that was reported already
-            with own.reading(folder):
-                check_indices(paths, search, asks)
-        if not own.problems or list_names(folder, ".json") == names:
-            findings.problems += own.problems
-            return asks  # else they were gathered meanwhile
-
-
 def check_attempts(
-    paths: StudyPaths, rows: pl.DataFrame, open_trials: Collection[str], findings: Findings
+    paths: StudyPaths,
+    journals: Mapping[str, SearchJournal],
+    rows: pl.DataFrame,
+    open_trials: Collection[str],
+    findings: Findings,
 ) -> None:
     """Attempts are numbered without a gap, and belong to trials that were suggested.
 
     Args:
         paths: the results folder.
+        journals: search id -> its journal.
         rows: every trial with a row.
         open_trials: ids of trials that were suggested and have no row.
         findings: collects problems and notes.
     """
-    own, gathered = list[Attempt](), list[Attempt]()
-    lost: set[str] = set()  # trials and searches with a file that cannot be read
-    for path in list_below(paths.attempts, ".json"):  # they go only after they were gathered
-        with findings.reading(path):
-            own += filter(None, [read_attempt_file(paths, path)])
-            continue
-        lost.add(path.stem.rpartition("-")[0])
-    files = {name.removesuffix(".json"): name for name in list_names(paths.attempts, ".json")}
-    for search, name in files.items():
-        with findings.reading(paths.attempts / name):
-            gathered += read_gathered_attempts(paths, search)
-            continue
-        lost.add(search)
-    merged = merged_attempts(gathered, own)
-    records = [(it.trial_id, it.search, it.number, it.cause) for it in merged]
+    found = [it.attempts[key] for it in journals.values() for key in sorted(it.attempts)]
+    records = [(it.trial_id, it.search, it.number, it.cause) for it in found]
     findings.checked["attempts"] += len(records)
-    folder = pl.concat_str(pl.lit(f"{paths.attempts}/"), pl.coalesce("search", "of"))
-    is_gathered_search = pl.coalesce("search", "of").is_in(list(files))
-    place = pl.when(is_gathered_search).then(folder + ".json").otherwise(folder)
+    place = pl.concat_str(pl.lit(f"{paths.journals}/"), pl.coalesce("search", "of"))
     attempts = (
         pl.DataFrame(records, schema=_ATTEMPTS, orient="row")
         .group_by("trial_id", maintain_order=True)
@@ -136,7 +105,8 @@ def check_attempts(
         .with_columns(c.number.fill_null([]), file=place)
     )
     count, is_trained = c.number.list.len(), c.same_as.is_null() & (c.attempts > 0)
-    is_lost = pl.any_horizontal(c("trial_id", "search").is_in(list(lost)).fill_null(False))
+    folders = {folder.name for folder in list_folders(paths.journals)}
+    is_lost = pl.coalesce("search", "of").is_in(list(folders - journals.keys()))
     too_few = "there must be {attempts} attempts, as its row says"
     findings.check(
         attempts.filter(~is_lost),
@@ -152,30 +122,17 @@ def check_attempts(
     unknown = rowless.filter(~c.trial_id.is_in(list(open_trials)))
     if unknown.height:
         findings.note(
-            paths.attempts,
+            paths.journals,
             f"{unknown.height} trials with attempts have no row: finals or baselines that were"
             " not finished, or trials of the study as it was before",
         )
     if ended:
         findings.note(
-            paths.attempts,
+            paths.journals,
             f"{len(ended)} trials ended and have no row: {some_of(ended)}; the run"
             " was killed at that moment, or their rows were lost",
             "podium run trains them again",
         )
-
-
-def read_sound_retried(
-    paths: StudyPaths, findings: Findings
-) -> Mapping[str, Sequence[RetriedFailure]]:
-    """Trial id -> its withdrawn failures, in order; unreadable ones are left out and reported."""
-    found: dict[str, list[RetriedFailure]] = {}
-    for path in list_below(paths.retried, ".json"):
-        findings.checked["withdrawn failures"] += 1
-        with findings.reading(path):
-            failure = read_retried_file(paths, path)
-            found.setdefault(failure.trial_id, []).append(failure)
-    return {trial_id: sorted(them, key=lambda it: it.number) for trial_id, them in found.items()}
 
 
 def check_retried(
@@ -189,7 +146,7 @@ def check_retried(
     every = [failure for failures in retried.values() for failure in failures]
     records = [
         (
-            *(str(paths.retried_failure(it.trial_id, it.number)), it.trial_id, it.search),
+            *(str(paths.journal_folder(it.search)), it.trial_id, it.search),
             *(it.cause, it.number, it.attempts, it.asks),
         )
         for it in every
@@ -220,7 +177,7 @@ def check_retried(
     interrupted = stale.filter(is_open)["trial_id"].to_list()
     if interrupted:
         findings.note(
-            paths.retried,
+            paths.journals,
             f"{len(interrupted)} failed trials are to be retried and still have their rows:"
             f" {some_of(interrupted)}; the run was killed at that moment",
             "podium run continues with them",
@@ -308,14 +265,14 @@ def check_searches(
     counts = distinct.group_by("search", maintain_order=True).agg(asked=pl.len())
     for search, asked in counts.filter(c.asked > most_trials).iter_rows():
         rule = f"no search may have more trials than its {most_trials}"
-        findings.problem(paths.asks / search, rule, asked)
+        findings.problem(paths.journals / search, rule, asked)
     is_search = c.stage == "search"
     searched = rows.filter(is_search).join(distinct, on=["search", "trial_id"], how="left")
     unasked = searched.filter(c.ask.is_null())
     for search, index, trial_id in unasked.select("search", "index", "trial_id").iter_rows():
         findings.problem(
-            file_of_ask(paths, search, index),
-            f"trial {trial_id} has a row and must have its ask",
+            paths.journals / search,
+            f"trial {trial_id} has a row and must have its ask, {index}",
             "missing, or another's",
             "Restore the file from a copy",
         )

@@ -15,6 +15,7 @@ from orchestrator.results.locks.lock_owner import is_dead
 from orchestrator.results.locks.study_lock import lock_file, lock_owner
 from orchestrator.results.records.artifact_files import read_artifact
 from orchestrator.results.records.asks import Ask
+from orchestrator.results.records.journal import retried_failures
 from orchestrator.results.records.provenance_record import check_versions
 from orchestrator.results.records.runs import Run, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
@@ -37,28 +38,27 @@ from orchestrator.verify.recomputed import (
 )
 from orchestrator.verify.trial_rows import read_rows
 from orchestrator.verify.trials_of_study import (
+    check_asks,
     check_attempts,
     check_groups,
     check_lost_rows,
     check_retried,
     check_searches,
-    read_sound_asks,
-    read_sound_retried,
+    read_sound_journals,
 )
 from podium.errors import CorruptFileError, StudyError
 from podium.kept_files.tensor_file import decode_tensors
 from trainables.errors import CheckpointError, TrialInputError
 
 _FOLDERS = {
-    *("asks", "attempts", "checkpoints", "code", "embeddings", "logs"),
-    *("models", "retried", "runs", "trials"),
+    *("checkpoints", "code", "embeddings", "journal", "logs", "models", "runs", "trials"),
 }
 # What podium reads or writes. Whether a file fits its name is for its reader to say.
 _FILES = re.compile(
     r"(store|provenance|lock|runs)\.json|(study|control)\.yaml|report\.html|\.lock-guard"
     r"|trials/[^/]+/[^/]+\.parquet"
-    r"|(asks|attempts|retried)/[^/]+/[^/]+\.json"
-    r"|(asks|attempts|runs)/[^/]+\.json"
+    r"|journal/[^/]+/[0-9]+\.jsonl"
+    r"|runs/[^/]+\.json"
     r"|checkpoints/[^/]+/(state|unusable)\.pt"
     r"|(models|embeddings)/[^/]+\.safetensors"
     r"|code/[^/]+/.+"
@@ -121,8 +121,10 @@ def verify_store(
             return f"none, by {error!r},"
         return spec.trial_id
 
-    asks = read_sound_asks(paths, expected_id, findings)
-    retried = read_sound_retried(paths, findings)
+    journals = read_sound_journals(paths, runs, findings)
+    asks = check_asks(paths, journals, expected_id, findings)
+    retried = retried_failures(journals)
+    findings.checked["withdrawn failures"] += sum(map(len, retried.values()))
     if study is not None and rows is not None:
         check_lost_rows(paths, runs, rows.height, findings)
         check_groups(rows, findings)
@@ -136,13 +138,13 @@ def verify_store(
     open_trials = set(asks["trial_id"]) - committed
     if open_trials:
         findings.note(
-            paths.asks,
+            paths.journals,
             f"{len(open_trials)} trials were suggested and have no row: they are running, or the"
             " run was interrupted",
             "podium run continues with them",
         )
     if rows is not None:
-        check_attempts(paths, rows, open_trials, findings)
+        check_attempts(paths, journals, rows, open_trials, findings)
         _check_kept(paths, rows, study.keep if study else None, findings)
     _check_checkpoints(paths, committed, open_trials, findings)
     return findings

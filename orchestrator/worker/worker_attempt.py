@@ -13,7 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from orchestrator.redaction import redacted
-from orchestrator.results.records.attempts import Attempt, read_attempt, write_attempt
+from orchestrator.results.records.attempts import Attempt
 from orchestrator.results.records.results_folder import is_present
 from orchestrator.study.foreign_code import changed_code
 from orchestrator.trials.failure_causes import (
@@ -31,7 +31,7 @@ from orchestrator.trials.worker_messages import Begun, Ended, Message, Saved
 from orchestrator.worker.checkpoint_saver import CheckpointSaver
 from orchestrator.worker.process_memory import device_memory, devices, memory_at
 from orchestrator.worker.trial_log import TrialLog
-from podium.errors import CorruptFileError, StoreError
+from podium.errors import StoreError
 from trainables.errors import DataError, TrialInputError
 from trainables.importable_code import failure_text
 from trainables.loss_files import keep_files
@@ -67,8 +67,6 @@ class WorkerAttempt:
             pid=os.getpid(),
             device=devices(),
             started_at=datetime.now(UTC),
-            ended_at=None,
-            cause=None,
             cpus=job.demand.cpus,
             gpus=job.demand.gpus,
             members=1,
@@ -77,13 +75,13 @@ class WorkerAttempt:
         self._untold_begin = self._untold_save = True
 
     def begin(self, members: int = 1) -> None:
-        """Write that it has begun, and see that the trial can be what it is to be here.
+        """See that the trial can be what it is to be here.
 
         Args:
             members: number of trials that begin with it as one population; 1 of a trial alone.
 
         Raises:
-            StoreError: this node does not see the study's folder, or cannot write there.
+            StoreError: this node does not see the study's folder.
             DataError: this node has other code than the trial is defined by.
         """
         if not is_present(self.job.paths):
@@ -94,7 +92,6 @@ class WorkerAttempt:
         self._has_begun = True
         self._untold_begin = True
         self._attempt = replace(self._attempt, members=members)
-        write_attempt(self.job.paths, self._attempt)
         keep_files(self.job.loss_files)
         _refuse_other_code(self.job)
 
@@ -141,23 +138,14 @@ class WorkerAttempt:
         return self._with_attempt(ended)
 
     def end(self, ended: Ended | None) -> None:
-        """Write how it ended; nothing if it never began.
+        """Write into the log how it ended; nothing if it never began.
 
         Args:
             ended: the trial's last message; None if it is ended from outside: it was pruned, as
-                its row then says, or interrupted. Then a cause that the scheduler has written
-                already stays.
+                its row then says, or interrupted.
         """
-        if not self._has_begun:
-            return
-        # A store that fails here fails the commit of the trial's row too, which reports it. Of an
-        # attempt that is stopped, the scheduler or the next run knows all that is lost here.
-        attempt = self._over(None) if ended is None else ended.attempt
-        assert attempt is not None, "it has begun"
-        with contextlib.suppress(StoreError, CorruptFileError):
-            if ended is not None or not self._has_cause():
-                write_attempt(self.job.paths, attempt)
-        self.log.end(ended)
+        if self._has_begun:
+            self.log.end(ended)
 
     def _with_attempt(self, ended: Ended) -> Ended:
         """The last message with what the scheduler need not ask the store for then."""
@@ -165,24 +153,19 @@ class WorkerAttempt:
         attempt = self._over(ended) if self._has_begun else None
         return replace(ended, attempt=attempt, has_saved=has_saved)
 
-    def _over(self, ended: Ended | None) -> Attempt:
-        texts = [text for text in (self.note, ended and ended.message) if text]
+    def _over(self, ended: Ended) -> Attempt:
+        texts = [text for text in (self.note, ended.message) if text]
         return replace(
             self._attempt,
             device=devices(),  # known better once torch is loaded
             ended_at=datetime.now(UTC),
-            cause="stopped" if ended is None else ended.cause or "complete",
+            cause=ended.cause or "complete",
             message="; ".join(texts) or None,
             reports=self.num_reports,
             seconds=time.monotonic() - self._began,
-            peak_memory_mb=ended.peak_memory_mb if ended else None,
-            device_memory_mb=ended.device_memory_mb if ended else None,
+            peak_memory_mb=ended.peak_memory_mb,
+            device_memory_mb=ended.device_memory_mb,
         )
-
-    def _has_cause(self) -> bool:
-        own = self._attempt
-        written = read_attempt(self.job.paths, own.search, own.trial_id, own.number)
-        return written is not None and written.cause is not None
 
 
 def _refuse_other_code(job: TrialJob) -> None:

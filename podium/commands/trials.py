@@ -93,7 +93,7 @@ def _say_retried(
         states: trial id -> state, of all trials with a row.
         shown: ids of the trials to tell of; None means all, with a row or not.
     """
-    from orchestrator.results.records.retried import read_retried
+    from orchestrator.results.records.journal import read_retried
     from orchestrator.results.records.store_paths import StudyPaths
 
     for trial_id, failures in read_retried(StudyPaths(folder)).items():

@@ -7,7 +7,6 @@ from typing import Any
 
 import polars as pl
 
-from orchestrator.results.records.attempts import read_attempt
 from orchestrator.results.records.metric_columns import short_label
 from orchestrator.results.records.runs import StartedTrial, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
@@ -188,14 +187,13 @@ class FollowedStudy:
     def _running_curves(self, started: Sequence[StartedTrial]) -> Iterator[Mapping[str, Any]]:
         """Curves of the trials that run, by their logs."""
         for trial in started[:_NUM_RUNNING_CURVES]:
-            attempt = read_attempt(self._paths, trial.search, trial.trial_id, trial.attempt)
             log = read_record(self._paths.trial_log(trial.trial_id)) or b""
             scores = epoch_scores(log.decode(errors="replace"))
             yield {
                 "search": self._names.get(trial.search, trial.search),
                 "stage": trial.stage,
                 "state": "RUNNING",
-                "where": "" if attempt is None else f"{attempt.node} {attempt.device or ''}",
+                "where": trial.where,
                 "scores": [(*key, score) for key, score in sorted(scores.items())],
             }
 

@@ -2,8 +2,8 @@
 
 from datetime import timedelta
 
-from orchestrator.results.records.asks import Ask, write_ask
-from orchestrator.results.records.attempts import Attempt, write_attempt
+from orchestrator.results.records.asks import Ask
+from orchestrator.results.records.attempts import Attempt
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import write_snapshot_files
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, trial_schema
@@ -19,6 +19,7 @@ from orchestrator.study.study import (
 )
 from tests.analysis.protocol_truth import STARTED_AT, K
 from tests.analysis.synthetic_protocols import study_frames
+from tests.orchestrator.journals import write_records
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
 EPOCHS = 2
@@ -66,17 +67,20 @@ def write_protocol_store(folder, truth, seed=0):
         "class_hits": _by_trial(frames.class_hits.rows, _hit),
         "test_scores": _by_trial(frames.test_scores, _score),
     }
+    records = []
     for trial in frames.trials.to_dicts():
         parts = {name: found.get(trial["trial_id"], []) for name, found in nested.items()}
         assert commit_trial(paths, schema, _row(schema, trial, parts))
         if trial["stage"] == "search":
             source = "default" if trial["is_default"] else "sampler"
             ask = {name: trial[name] for name in ("search", "index", "trial_id", "config_hash")}
-            write_ask(paths, Ask(**ask, hyperparameters={}, source=source))
+            records.append(Ask(**ask, hyperparameters={}, source=source))
+    records.sort(key=lambda ask: ask.index)
     search_of = dict(frames.trials.select("trial_id", "search").iter_rows())
     for row in frames.attempts.collect().to_dicts():
         known = {"search": search_of[row["trial_id"]], "node": "node-a", "pid": 1}
-        write_attempt(paths, Attempt(**row, **known, device="cpu", cause=None))
+        records.append(Attempt(**row, **known, device="cpu", cause=None))
+    write_records(paths, records)
     return folder
 
 

@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import groupby
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from pathlib import Path
 
 import pyarrow as pa
 
-from orchestrator.results.records.asks import Ask, write_gathered_asks
+from orchestrator.results.records.asks import Ask
 from orchestrator.results.records.metric_columns import known_test_columns
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
@@ -26,6 +25,7 @@ from orchestrator.study.fairness import fairness
 from orchestrator.study.resolved_study import resolved_dict
 from orchestrator.study.study import Search
 from tests.analysis.synthetic_trials import EPOCHS, KS, Truth, trial_row
+from tests.orchestrator.journals import write_records
 
 
 def rows(truth: Truth) -> Iterator[dict[str, object]]:
@@ -171,10 +171,8 @@ def _write(
         _write_gathered(paths, schema, written)
     else:
         assert all(commit_trial(paths, schema, row) for row in written)
-    searched = [row for row in written if row["stage"] == "search"]
-    for search, of_search in groupby(searched, key=itemgetter("search")):
-        asks = [ask for row in of_search for ask in _asks(truth, row)]
-        write_gathered_asks(paths, search, sorted(asks, key=attrgetter("index")))
+    asks = [ask for row in written if row["stage"] == "search" for ask in _asks(truth, row)]
+    write_records(paths, sorted(asks, key=attrgetter("index")))
 
 
 def _write_gathered(

@@ -7,7 +7,8 @@ from pathlib import Path
 import polars as pl
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.attempts import Attempt, read_attempts
+from orchestrator.results.records.attempts import Attempt
+from orchestrator.results.records.journal import read_attempts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.run.run_study import RunEnd
 from orchestrator.scheduling.executor_interface import Loss, NoJob, Scheduler

@@ -9,8 +9,7 @@ import polars as pl
 from polars.testing import assert_frame_equal
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.asks import read_asks
-from orchestrator.results.records.attempts import read_attempts
+from orchestrator.results.records.journal import read_asks, read_attempts, read_journals
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.reader import Reader
@@ -108,7 +107,7 @@ def _rebuilt(storage: Path, study: Study) -> StudyQueues:
     """The study's queues as the next run would have them."""
     paths = StudyPaths(storage / study.name)
     datasets = {item.label: load_dataset(item, None) for item in study.datasets}
-    return rebuilt_queues(study, paths, Reader(paths.folder), datasets, None)
+    return rebuilt_queues(study, paths, Reader(paths.folder), datasets, None, read_journals(paths))
 
 
 def _restored(storage: Path, study: Study) -> list[SearchRun]:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from orchestrator.results.records.attempts import read_attempts
+from orchestrator.results.records.journal import read_attempts
 from orchestrator.results.records.metric_columns import score_column
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader

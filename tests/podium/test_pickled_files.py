@@ -10,10 +10,11 @@ import pytest
 import torch
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.attempts import Attempt, write_attempt
+from orchestrator.results.records.attempts import Attempt
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.study_validation.load_study import load_study
+from tests.orchestrator.journals import write_records
 from tests.orchestrator.small_study import run_here
 from tests.podium.calling import call
 from tests.podium.kept_studies import STUDY, files_of, trial_of
@@ -73,9 +74,11 @@ def test_a_pickled_checkpoint_in_its_true_place_is_set_aside_and_runs_nothing(
     paths = StudyPaths(tmp_path / "tiny")
     begun = trial_of(whole, "final")
     attempts = Reader(whole / "tiny").attempts().filter(trial_id=begun).collect()
-    write_attempt(
-        paths, Attempt(**attempts.row(0, named=True) | {"ended_at": None, "cause": None})
-    )
+    paths.folder.mkdir()
+    for name in ("store.json", "study.yaml", "provenance.json"):
+        shutil.copy(whole / "tiny" / name, paths.folder)
+    known = attempts.row(0, named=True) | {"ended_at": None, "cause": None}
+    write_records(paths, [Attempt(**known)])
     place = paths.checkpoint(begun)
     place.parent.mkdir(parents=True)
     place.write_bytes(CHECKPOINTS[kind](Bomb(tmp_path / "mark")))

@@ -4,12 +4,13 @@ Numbers count from 1. ``runs.json`` holds the last number, so that runs that wer
 a budget must not be spent anew.
 """
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
-from typing import Annotated, Literal
+from dataclasses import asdict, field
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from orchestrator.results.records.json_records import (
@@ -17,15 +18,17 @@ from orchestrator.results.records.json_records import (
     Amount,
     Count,
     FileName,
-    RecordKind,
     Time,
+    parsed,
 )
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import (
     read_checksummed,
+    read_checksummed_of_many,
     write_checksummed,
 )
 from orchestrator.results.storage.files import list_names
+from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
 HOURS = ("gpu_hours", "wall_hours")
@@ -80,12 +83,14 @@ class StartedTrial:
         search: id of its search.
         stage: stage of the trial.
         attempt: number of the attempt, from 1.
+        where: node and device, as far as they are known.
     """
 
     trial_id: FileName
     search: str
     stage: str
     attempt: Count
+    where: str = ""
 
 
 def _has_limits(budget: Mapping[str, float | None]) -> Mapping[str, float | None]:
@@ -115,6 +120,8 @@ class Run:
         seconds_left: estimated time until the study or its budget ends; None if not known.
         part_done: part of the seconds of all trials that is done, in [0, 1]; None if not known.
         running: trials that workers had when this was written; empty once the run ended.
+        journal_lines: search id -> lines that its journal has at least, once the run ended.
+        withdrawn: number of failures of earlier runs that were withdrawn by then, to be retried.
     """
 
     number: Count
@@ -133,14 +140,17 @@ class Run:
     seconds_left: Amount | None = None
     part_done: Amount | None = None
     running: tuple[StartedTrial, ...] = ()
+    journal_lines: Mapping[str, Count] = field(default_factory=dict)
+    withdrawn: Count = 0
 
 
-_KIND = RecordKind(Run, "run", "runs", lambda paths, it: paths.run(it.number))
+_ADAPTER = TypeAdapter(Run)
 
 
 def write_run(paths: StudyPaths, run: Run) -> None:
     """Write a run: when it starts, every few seconds, and when it ends."""
-    _KIND.write(paths, run)
+    values = {**asdict(run), "started_at": run.started_at.isoformat()}
+    write_checksummed(paths.run(run.number), values)
 
 
 def write_run_count(paths: StudyPaths, number: int) -> None:
@@ -158,7 +168,8 @@ def read_runs(paths: StudyPaths) -> list[Run]:
     # Read before the listing: a run that begins meanwhile has its account before it is counted.
     last = _run_count(paths)
     files = [paths.runs / name for name in list_names(paths.runs, ".json")]
-    runs = sorted(_KIND.read_many(paths, files), key=lambda run: run.number)
+    found = [_run(*it) for it in zip(files, read_checksummed_of_many(files), strict=True)]
+    runs = sorted(found, key=lambda run: run.number)
     _check_complete(paths, [run.number for run in runs], last)
     return runs
 
@@ -199,6 +210,15 @@ def ended_searches(runs: Iterable[Run], budget: Mapping[str, float | None]) -> d
 def wall_seconds_of(runs: Iterable[Run]) -> float:
     """Seconds that runs took one after the other."""
     return sum(run.seconds for run in runs)
+
+
+def _run(path: Place, values: Mapping[str, Any] | None) -> Run:
+    if values is None:
+        raise CorruptFileError(f"{path} vanished while it was read; runs are never deleted")
+    run = parsed(_ADAPTER, json.dumps(values).encode(), str(path), "run")
+    if path.name != f"{run.number:06d}.json":
+        raise CorruptFileError(f"{path} holds the run {run.number}, which does not match its name")
+    return run
 
 
 def _run_count(paths: StudyPaths) -> int:

@@ -11,11 +11,7 @@
         control.yaml      what the user changes while it runs
         trials/search=<search>/<trial_id>.parquet     one trial = one file = one row
         trials/search=<search>/<count>-<hash>.gathered.parquet   those of a search that is over
-        asks/<search>/<index>.json                    what the index-th suggestion became
-        asks/<search>.json                            the first of them, or all, in one file
-        attempts/<search>/<trial_id>-<number>.json
-        attempts/<search>.json                        those of a search that is over
-        retried/<trial_id>/<number>.json              a failure after which the trial was run again
+        journal/<search>/<number>.jsonl               what was asked, tried and withdrawn
         runs/<number>.json                            what each run spent, and how it ended
         runs.json         how many runs there were, so that a lost one is noticed
         logs/trials/<trial_id>.log    what it printed, and a line for each epoch
@@ -75,9 +71,7 @@ class StudyPaths:
     lock_guard = _Inside(".lock-guard")
 
     trials = _Inside("trials")
-    asks = _Inside("asks")
-    attempts = _Inside("attempts")
-    retried = _Inside("retried")
+    journals = _Inside("journal")
     runs = _Inside("runs")
     run_count = _Inside("runs.json")  # not in runs/, so that it is not lost with them
     trial_logs = _Inside("logs/trials")
@@ -113,37 +107,13 @@ class StudyPaths:
         """The search that the path of a trial file says it belongs to: the inverse of `trial`."""
         return trial_file.parent.name.removeprefix(_SEARCH_PREFIX)
 
-    def ask_folder(self, search: str) -> Place:
-        """Every suggestion of one search."""
-        return self.asks / _safe("search", search)
+    def journal_folder(self, search: str) -> Place:
+        """The journal of one search."""
+        return self.journals / _safe("search", search)
 
-    def ask(self, search: str, index: int) -> Place:
-        """What the index-th suggestion of a search became."""
-        return self.ask_folder(search) / f"{index:06d}.json"
-
-    def gathered_asks(self, search: str) -> Place:
-        """The suggestions of one search in one file."""
-        return self.asks / f"{_safe('search', search)}.json"
-
-    def attempt_folder(self, search: str) -> Place:
-        """Every attempt at trials of one search."""
-        return self.attempts / _safe("search", search)
-
-    def attempt(self, search: str, trial_id: str, number: int) -> Place:
-        """One attempt at a trial."""
-        return self.attempt_folder(search) / f"{_safe('trial_id', trial_id)}-{number}.json"
-
-    def gathered_attempts(self, search: str) -> Place:
-        """Attempts at trials of one search in one file."""
-        return self.attempts / f"{_safe('search', search)}.json"
-
-    def retried_folder(self, trial_id: str) -> Place:
-        """Every failure of one trial after which it was run again."""
-        return self.retried / _safe("trial_id", trial_id)
-
-    def retried_failure(self, trial_id: str, number: int) -> Place:
-        """One failure of a trial after which it was run again."""
-        return self.retried_folder(trial_id) / f"{number}.json"
+    def journal(self, search: str, number: int) -> Place:
+        """A part of the journal of one search."""
+        return self.journal_folder(search) / f"{number:06d}.jsonl"
 
     def run(self, number: int) -> Place:
         """What one run spent, and how it ended."""

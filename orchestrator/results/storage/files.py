@@ -454,3 +454,25 @@ def remove_temporaries(folder: Place, beginning: str = "") -> None:
     if not isinstance(folder, RemotePath):
         for leftover in folder.glob(f".{glob.escape(beginning)}*{TEMPORARY_SUFFIX}"):
             leftover.unlink(missing_ok=True)
+
+
+@retried("write")
+def append(path: Place, data: bytes, num_bytes: int, *, is_safe: bool) -> None:
+    """Write at the end of a local file, over what a write that failed left there.
+
+    Args:
+        path: the file, which this process made.
+        data: what it gets.
+        num_bytes: its size before.
+        is_safe: whether the data survive loss of power from now on; else once others do.
+    """
+    assert isinstance(path, Path), "nothing can be appended to an object"
+    descriptor = local_files.open_regular(path, os.O_WRONLY)
+    try:
+        while data:
+            written = os.pwrite(descriptor, data, num_bytes)
+            data, num_bytes = data[written:], num_bytes + written
+        if is_safe:
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

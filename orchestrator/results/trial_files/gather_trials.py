@@ -5,14 +5,12 @@ gathers, and only then may that be deleted. Callers hold the study's lock, so th
 gathers; others may commit and read meanwhile.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from orchestrator.results.records import checkpoint_files
-from orchestrator.results.records.asks import Ask, gather_asks, read_asks
-from orchestrator.results.records.attempts import gather_attempts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema, study_name
 from orchestrator.results.storage.files import (
@@ -20,7 +18,6 @@ from orchestrator.results.storage.files import (
     put_if_absent,
     refuse_links,
     remove_all,
-    remove_if_empty,
     remove_temporaries,
 )
 from orchestrator.results.storage.local_copies import fetch, forget, keep_copy
@@ -35,18 +32,13 @@ _ROWS_AT_ONCE = 64  # a table of one row takes a hundred times as much memory as
 def gather_search(
     paths: StudyPaths,
     search: str,
-    asks: Sequence[Ask],
     check: Callable[[], object] = lambda: None,
 ) -> None:
-    """Gather the rows of a search that is over, its asks, and the attempts at its trials.
-
-    Workers may still run, which write the end of an attempt after its trial was committed, as when
-    it was pruned. Files of single rows stay (`gather_all` deletes them).
+    """Gather the rows of a search that is over; files of single rows stay (see `gather_all`).
 
     Args:
         paths: paths of the results folder.
         search: id of the search.
-        asks: all its asks, by index.
         check: raises if another process owns the study by now; nothing is lost then.
 
     Raises:
@@ -55,12 +47,10 @@ def gather_search(
     """
     schema, study = read_schema(paths), study_name(paths)
     _gather_rows(paths, take_inventory(paths, search), schema, study, check)
-    gather_asks(paths, search, asks, check)
-    gather_attempts(paths, search, may_run=True, check=check)
 
 
 def gather_all(paths: StudyPaths) -> None:
-    """Gather the rows, asks and attempts of all searches, once no worker is left.
+    """Gather the rows of all searches, once no worker is left.
 
     What is gathered, checkpoints of committed trials and temporary files are deleted.
 
@@ -86,12 +76,6 @@ def gather_all(paths: StudyPaths) -> None:
     for folder in checkpoints:
         if folder.name in committed:
             checkpoint_files.delete(paths, folder.name)
-    for folder in list_folders(paths.asks):
-        for search, asks in read_asks(paths, [folder.name]).items():
-            gather_asks(paths, search, asks)
-        remove_if_empty(folder)
-    for folder in list_folders(paths.attempts):
-        gather_attempts(paths, folder.name, may_run=False)
 
 
 def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
@@ -172,10 +156,10 @@ def _rows(file: Place, schema: pa.Schema, study: str) -> pa.Table:
 
 def _remove_temporaries(paths: StudyPaths) -> None:
     """Delete what killed writers left; those of the lock `LockFile.take` deletes."""
-    for parent in (paths.trials, paths.asks, paths.attempts, paths.retried):
+    for parent in (paths.trials, paths.journals):
         for folder in list_folders(parent):
             remove_temporaries(folder)
-    for folder in (paths.asks, paths.attempts, paths.models, paths.embeddings, paths.runs):
+    for folder in (paths.models, paths.embeddings, paths.runs):
         remove_temporaries(folder)
     for file in (paths.store, paths.study, paths.provenance, paths.report):
         remove_temporaries(paths.folder, file.name)

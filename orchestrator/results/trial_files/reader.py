@@ -18,7 +18,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from orchestrator.results.records.artifact_files import embedding_files, read_artifact
-from orchestrator.results.records.attempts import read_attempts
+from orchestrator.results.records.journal import read_attempts
 from orchestrator.results.records.runs import Run, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (

@@ -8,12 +8,13 @@ import pytest
 
 from analysis.report.compute_cost import compute_cost
 from analysis.study_results.study_results import read_results
-from orchestrator.results.records.attempts import Attempt, write_attempt
+from orchestrator.results.records.attempts import Attempt
 from orchestrator.results.records.runs import Run, RunSpent, write_run
 from orchestrator.results.records.store_paths import StudyPaths
 from tests.analysis.page_text import page_of, text_of
 from tests.analysis.synthetic_study import rows, write_store
 from tests.analysis.synthetic_trials import STARTED_AT, Truth
+from tests.orchestrator.journals import write_records
 
 SMALL = Truth(scripts=("latin",), embedding_dims=(16,), search_trials=4, seeds=2)
 
@@ -29,20 +30,18 @@ def compute_text(store):
 
 def attempt(store, trial_id, number, seconds, *, is_killed=False):
     end = STARTED_AT + timedelta(seconds=seconds)
-    write_attempt(
-        StudyPaths(store),
-        Attempt(
-            trial_id=trial_id,
-            search="s",
-            number=number,
-            node="n",
-            pid=1,
-            device="cpu",
-            started_at=STARTED_AT,
-            ended_at=None if is_killed else end,
-            cause=None if is_killed else "lost",
-        ),
+    made = Attempt(
+        trial_id=trial_id,
+        search="s",
+        number=number,
+        node="n",
+        pid=1,
+        device="cpu",
+        started_at=STARTED_AT,
+        ended_at=None if is_killed else end,
+        cause=None if is_killed else "lost",
     )
+    write_records(StudyPaths(store), [made])
 
 
 def test_trials_that_ran_once_cost_their_own_seconds(one_block_store):

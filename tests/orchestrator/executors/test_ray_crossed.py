@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.executors.ray_tune import RayTuneExecutor
-from orchestrator.results.records.attempts import read_attempts
+from orchestrator.results.records.journal import read_attempts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.resource_demand import most_demand
 from tests.orchestrator.drive_small_study import drive, wait_for_commits

@@ -16,7 +16,7 @@ import ray
 from polars.testing import assert_frame_equal
 
 from orchestrator.executors.ray_tune import RayTuneExecutor
-from orchestrator.results.records.attempts import read_attempts
+from orchestrator.results.records.journal import read_attempts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.resource_demand import most_demand
 from orchestrator.study.study import ResourceSettings

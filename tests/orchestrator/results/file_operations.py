@@ -37,7 +37,10 @@ class FileOperations:
     `kinds` holds what was done to what kind of file, in order.
     """
 
-    CALLS = ((Path, "open"), (Path, "replace"), (Path, "unlink"), (Path, "mkdir"), (os, "fsync"))
+    CALLS = (
+        *((Path, "open"), (Path, "replace"), (Path, "unlink"), (Path, "mkdir")),
+        *((os, "fsync"), (os, "pwrite")),
+    )
 
     def __init__(self, monkeypatch, between=lambda: None, die_at=None, error=None):
         self.kinds = []

@@ -16,7 +16,7 @@ from random import Random
 import polars as pl
 import pytest
 
-from orchestrator.results.records.attempts import read_attempts
+from orchestrator.results.records.journal import read_attempts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.study import Study
 from tests.orchestrator.siege import MEANS, Attack, Hit, Siege

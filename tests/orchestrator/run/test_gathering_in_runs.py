@@ -9,6 +9,7 @@ from random import Random
 import pytest
 from polars.testing import assert_frame_equal
 
+from orchestrator.results.records.journal import read_asks
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.gather_trials import gather_all
 from orchestrator.results.trial_files.integrity import check_store
@@ -29,8 +30,7 @@ def test_a_run_gathers_each_search_that_is_over_and_all_rows_at_its_end(tmp_path
     monkeypatch.setattr(run_study_module, "gather_all", look)
     run_here(STUDY, tmp_path)
     ((gathered, loose, superseded),) = found
-    num_searches = len(list((tmp_path / STUDY.name / "asks").glob("*.json")))
-    assert gathered == num_searches
+    assert gathered == len(read_asks(StudyPaths(tmp_path / STUDY.name)))
     assert superseded > loose > 0, "rows of finals are gathered at the end"
     after = take_inventory(StudyPaths(tmp_path / STUDY.name))
     assert (len(after.loose), after.superseded) == (0, [])

@@ -3,7 +3,7 @@
 import pytest
 
 from orchestrator.planning.measured_seconds import measured_seconds
-from orchestrator.results.records.attempts import read_attempts
+from orchestrator.results.records.journal import read_attempts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.worker.worker import train

@@ -8,7 +8,7 @@ from collections import Counter
 import polars as pl
 import pytest
 
-from orchestrator.results.records.attempts import read_attempts
+from orchestrator.results.records.journal import read_attempts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.scheduling.executor_interface import Loss
 from orchestrator.verify.verify_store import verify_store

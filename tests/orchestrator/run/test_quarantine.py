@@ -8,7 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.asks import read_asks
+from orchestrator.results.records.journal import read_asks
 from orchestrator.results.records.metric_columns import known_test_columns
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.trial_schema import TEST_COLUMNS

@@ -9,8 +9,12 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.attempts import read_attempts
-from orchestrator.results.records.retried import read_retried
+from orchestrator.results.records.journal import (
+    Journal,
+    read_attempts,
+    read_journals,
+    read_retried,
+)
 from orchestrator.results.records.runs import read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
@@ -18,7 +22,7 @@ from orchestrator.results_tools.study_status import study_status
 from orchestrator.run.resume_study import rebuilt_queues
 from orchestrator.run.retry_failed import record_retries, recorded_failures, withdraw
 from orchestrator.scheduling.running_trial import RunningTrials
-from orchestrator.scheduling.worker_slots import NextTrial, WorkerSlots
+from orchestrator.scheduling.worker_slots import WorkerSlots
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import BudgetSettings, FinalSettings, StudyLoss
 from orchestrator.verify.verify_store import verify_store
@@ -32,8 +36,8 @@ from tests.orchestrator.broken_trials import (
     run_broken,
     run_fixed,
 )
+from tests.orchestrator.journals import rewrite
 from tests.orchestrator.results.file_operations import FileOperations, Killed
-from tests.orchestrator.results.store_rows import change_json
 from tests.orchestrator.scripted import TINY, ScriptedExecutor, attempts_at, is_of_search, lost_at
 from tests.orchestrator.shared_finals import KFOLD, SMALL, finals_of
 from tests.orchestrator.small_study import InterruptedAfter, rows, run_here, tables
@@ -131,8 +135,8 @@ def test_suggestions_are_drawn_again_from_what_they_saw_of_a_failed_trial(tmp_pa
     failures = [failure for found in read_retried(paths).values() for failure in found]
     first = min(failure.asks for failure in failures)
     assert (4 < first < FRAIL.search.trials) == (step < 1000)
-    for failure in failures:  # as if nothing had been suggested before the retry
-        change_json(paths.retried_failure(failure.trial_id, failure.number), asks=0)
+    for search in {failure.search for failure in failures}:  # as if nothing had been suggested
+        rewrite(paths, search, lambda it: replace(it, asks=0) if it in failures else it)
     (problem, *_) = verify_store(paths.folder, replay=True).problems
     assert "drawn again" in problem.rule
 
@@ -330,12 +334,12 @@ def test_how_far_and_how_long_attempts_before_the_failure_ran_does_not_count(tmp
     paths = StudyPaths(tmp_path / TINY.name)
     _retry(paths)
     datasets = {item.label: load_dataset(item, None) for item in TINY.datasets}
-    queues = rebuilt_queues(TINY, paths, Reader(paths.folder), datasets, None)
-    slots = WorkerSlots(TINY, paths, "recall")
-    (spec,) = filter(None, [queues.next_spec(lambda ask: None, 1)])
-    running = slots.next(
-        lambda: NextTrial(spec, is_new=False), Capacity(cpus=1, gpus=0), RunningTrials()
+    queues = rebuilt_queues(
+        TINY, paths, Reader(paths.folder), datasets, None, read_journals(paths)
     )
+    slots = WorkerSlots(TINY, queues.earlier, "recall")
+    (spec,) = filter(None, [queues.next_spec(lambda ask: None, 1)])
+    running = slots.next(lambda: spec, Capacity(cpus=1, gpus=0), RunningTrials())
     assert (running.attempt, running.earlier, running.is_alone) == (5, (), False)
     assert running.may_be_pruned
     assert running.seconds_of_trial() == 0
@@ -422,8 +426,9 @@ def test_killed_at_any_file_operation_the_study_is_sound_and_the_next_run_finish
 
 def _retry(paths):
     reader = Reader(paths.folder)
-    record_retries(paths, reader, (), lambda line: None)
-    withdraw(paths, recorded_failures(paths, reader))
+    journal = Journal(paths)
+    record_retries(journal, reader, (), lambda line: None)
+    withdraw(paths, recorded_failures(journal.read(), reader))
 
 
 @pytest.mark.parametrize("step", [20, *soak(1000)])

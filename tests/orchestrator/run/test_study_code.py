@@ -8,8 +8,7 @@ import pytest
 import yaml
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.asks import read_asks
-from orchestrator.results.records.attempts import read_attempts
+from orchestrator.results.records.journal import read_asks, read_attempts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_provenance, read_study
 from orchestrator.results.storage.checksummed_text import (

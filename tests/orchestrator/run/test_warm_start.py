@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.records.asks import read_asks
+from orchestrator.results.records.journal import read_asks
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_study
 from orchestrator.run.warm_start import find_warm_starts, recall_warm_starts

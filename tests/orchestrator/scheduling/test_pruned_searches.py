@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.results.records.asks import read_asks
+from orchestrator.results.records.journal import read_asks
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.scheduling.committed_outcomes import search_outcomes

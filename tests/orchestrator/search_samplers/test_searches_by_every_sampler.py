@@ -7,7 +7,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.asks import read_asks
+from orchestrator.results.records.journal import read_asks
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SAMPLERS
 from orchestrator.study.study import EarlyStopping, StudyLoss

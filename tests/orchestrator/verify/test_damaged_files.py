@@ -13,7 +13,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from orchestrator.executors.in_process import InProcessExecutor
-from orchestrator.results.records.asks import read_ask
+from orchestrator.results.records.journal import read_journals
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import (
     read_checksummed,
@@ -50,10 +50,7 @@ KINDS = {
     "study.yaml": ("interrupted", "study.yaml"),
     "provenance.json": ("interrupted", "provenance.json"),
     "trial": ("interrupted", "trials/*/*.parquet"),
-    "ask": ("interrupted", "asks/*/000001.json"),
-    "attempt": ("interrupted", "attempts/*/*-1.json"),
-    "gathered asks": ("finished", "asks/*.json"),
-    "gathered attempts": ("finished", "attempts/*.json"),
+    "journal": ("interrupted", "journal/*/000001.jsonl"),
     "checkpoint": ("interrupted", "checkpoints/*/state.pt"),
     "gathered trials": ("finished", "trials/*/*.gathered.parquet"),
     "model": ("finished", "models/*.safetensors"),
@@ -63,10 +60,7 @@ DAMAGES = ("first byte", "half", "all but one byte", "empty", "flipped", "foreig
 EVERY = {(kind, damage) for kind in KINDS for damage in DAMAGES}
 # What a deleted file of that kind leaves: only its trial's attempts know of a trial file.
 TRACES = {
-    "ask": "000001.json",
-    "attempt": "attempts/",
-    "gathered asks": "000000.json",
-    "gathered attempts": "attempts/",
+    "journal": "journal/",
     "gathered trials": "trials: must hold the 8 trials that runs completed",
 }
 # Nobody can say that there was a checkpoint; whose it is stands within, where only torch looks.
@@ -76,8 +70,6 @@ UNTRACEABLE = {("checkpoint", "deleted"), ("checkpoint", "foreign")}
 RECORDS = {
     "store": "store.json",
     "provenance": "provenance.json",
-    "ask": "asks/*/000001.json",
-    "attempt": "attempts/*/*-1.json",
     "run": "runs/000001.json",
     "number of runs": "runs.json",
 }
@@ -88,9 +80,8 @@ HOSTILE = (
 NUM_CHANGES = 12  # of each kind, seeded; in a short run the first few
 FOREIGN = ("{}", "[]", '"text"', '{"name": "package", "version": "1.0.0"}', "null")
 ADDED = (
-    *("attempts/*/notes.json", "attempts/*/1 (copy).json", "attempts/mine/1.json"),
-    *("attempts/*/01.json", "asks/*/notes.json", "asks/mine/000000.json", "runs/notes.json"),
-    *("runs/000002.json", "runs/000001 (copy).json"),
+    *("journal/*/notes.jsonl", "journal/*/000001 (copy).jsonl", "journal/mine/000001.jsonl"),
+    *("journal/*/000002.jsonl", "runs/notes.json", "runs/000002.json", "runs/000001 (copy).json"),
 )
 
 
@@ -121,7 +112,7 @@ def damaged(stores, kind, damage, tmp_path):
     file = a_file(paths, pattern)
     # Without the line break at its end JSON is the same.
     kept = {"first byte": 1, "half": file.stat().st_size // 2, "empty": 0}
-    kept["all but one byte"] = -2 if file.suffix == ".json" else -1
+    kept["all but one byte"] = -2 if file.suffix in (".json", ".jsonl") else -1
     match damage:
         case "flipped":
             flip(file, some_bits(file, 1)[0])
@@ -147,7 +138,8 @@ def test_a_damaged_file_is_named_by_verify(stores, tmp_path, kind, damage):
     paths, file = damaged(stores, kind, damage, tmp_path)
     before = bytes_of(paths)
     problems, notes = told_of(paths.folder)
-    name = TRACES.get(kind, file.name) if damage == "deleted" else file.name
+    is_traced = damage == "deleted" or kind == "journal"  # some damages lie in its other lines
+    name = TRACES.get(kind, file.name) if is_traced else file.name
     if (kind, damage) == ("trial", "deleted"):
         assert file.stem in notes
     else:
@@ -180,7 +172,7 @@ def test_a_run_on_a_damaged_file_refuses_it_by_name_or_is_unharmed(
 
 # What no number of a study depends on, or what is made again to the same bits.
 UNHARMED = {
-    *("attempt", "gathered attempts", "checkpoint", "model", "embeddings"),
+    *("checkpoint", "model", "embeddings"),
     *(("trial", "deleted"), ("gathered trials", "deleted")),
 }
 
@@ -209,8 +201,8 @@ def read_as(kind, paths, file):
     match kind:
         case "trial" | "gathered trials":
             return Reader(paths.folder).trials().collect().rows()
-        case "ask":
-            return read_ask(paths, file)
+        case "journal":
+            return read_journals(paths)
         case "checkpoint":
             return verified_archive(file.read_bytes())
         case "model" | "embeddings":
@@ -316,9 +308,8 @@ def test_foreign_json_beside_the_records_is_named(interrupted, tmp_path, capsys,
     (folder / name).write_text(content)
     assert name in problems(paths.folder)
     report = call(capsys, "report", paths.folder, "--output", tmp_path / "report.html")
-    if not pattern.startswith("asks/"):  # of which a report needs none
-        assert report.code == 2
-        assert name in report.err
+    assert report.code == 2
+    assert name in report.err
 
 
 def test_a_provenance_without_versions_is_named_and_no_run_goes_on(interrupted, tmp_path):

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from orchestrator.results.records.asks import read_asks
+from orchestrator.results.records.journal import read_asks
 from orchestrator.results.trial_files.gather_trials import gather_all
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.verify.verify_store import verify_store
@@ -14,16 +14,16 @@ from tests.orchestrator.damaged_stores import a_file, copy_of, problems, run
 
 FILES = (
     *("store.json", "study.yaml", "provenance.json", "runs.json", "trials/*/*.parquet"),
-    *("asks/*/000001.json", "attempts/*/*-1.json", "runs/000001.json", "checkpoints/*/state.pt"),
+    *("journal/*/000001.jsonl", "runs/000001.json", "checkpoints/*/state.pt"),
 )
 KEPT = ("trials/*/*.gathered.parquet", "models/*.safetensors", "embeddings/*.safetensors")
 FOLDERS = (
-    *("trials", "asks", "attempts", "runs", "checkpoints"),
-    *("trials/*", "asks/*", "attempts/*", "checkpoints/*"),
+    *("trials", "journal", "runs", "checkpoints"),
+    *("trials/*", "journal/*", "checkpoints/*"),
 )
 NAMES = (
-    *("trials/*/x\nNo problems.parquet", "attempts/*/x\nNo problems.json", "x\nNo problems/y"),
-    *("asks/*/x\nNo problems.json", "models/x\nNo problems.0.safetensors", "runs/x\u202e.json"),
+    *("trials/*/x\nNo problems.parquet", "journal/*/x\nNo problems.jsonl", "x\nNo problems/y"),
+    *("models/x\nNo problems.0.safetensors", "runs/x\u202e.json"),
     *("embeddings/x\nNo problems.0.safetensors", "checkpoints/x\nNo problems/state.pt"),
     *("trials/search=x\nNo problems/t.parquet", "x\x1b[2J"),
 )
@@ -99,7 +99,7 @@ def test_every_link_is_named_at_any_depth(interrupted, tmp_path):
     paths = copy_of(interrupted, tmp_path)
     deep = paths.folder / "code" / "a" / "b"
     deep.mkdir(parents=True)
-    links = [deep / "c", paths.folder / "mine", a_file(paths, "attempts/*") / "2.json"]
+    links = [deep / "c", paths.folder / "mine", a_file(paths, "journal/*") / "2.jsonl"]
     for link in links:
         link.symlink_to(tmp_path)
     found = problems(paths.folder)
@@ -140,7 +140,7 @@ def test_a_parquet_file_that_plain_readers_would_count_is_a_problem(interrupted,
 def test_what_a_user_keeps_there_is_a_note(interrupted, tmp_path):
     paths = copy_of(interrupted, tmp_path)
     (paths.folder / "report.html").write_text("ours")
-    for name in ("notes.txt", "asks/a.txt", "checkpoints/x.pt", "lock.json.bak", "code/x.py"):
+    for name in ("notes.txt", "journal/a.txt", "checkpoints/x.pt", "lock.json.bak", "code/x.py"):
         (paths.folder / name).parent.mkdir(exist_ok=True)
         (paths.folder / name).write_text("mine")
         assert f"{name}: is not podium's" in notes(paths.folder)

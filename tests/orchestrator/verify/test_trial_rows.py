@@ -4,8 +4,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.results.storage.checksummed_text import read_checksummed
-from tests.orchestrator.damaged_stores import a_file, copy_of, problems
+from orchestrator.results.records.journal import read_asks
+from tests.orchestrator.damaged_stores import copy_of, problems
 from tests.orchestrator.results.store_rows import rewrite
 
 # Rules of rows: a column, its new value, and what is told.
@@ -46,8 +46,8 @@ ROWS = {
 
 def first_trial(paths):
     """The default's: a COMPLETE trial with every epoch."""
-    ask = read_checksummed(a_file(paths, "asks/*/000000.json"))
-    return paths.trial(ask["search"], ask["trial_id"])
+    (ask, *_), *_ = read_asks(paths).values()
+    return paths.trial(ask.search, ask.trial_id)
 
 
 def change_column(path, name, value):

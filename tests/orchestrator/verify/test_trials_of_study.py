@@ -1,6 +1,5 @@
 """Every rule on searches, asks, attempts, finals and failures, violated with right checksums."""
 
-import shutil
 from dataclasses import replace
 
 import polars as pl
@@ -8,14 +7,20 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.results.records.attempts import read_attempt_file, write_attempt
-from orchestrator.results.records.retried import read_retried
+from orchestrator.results.records.journal import (
+    Journal,
+    read_asks,
+    read_attempts,
+    read_retried,
+)
+from orchestrator.results.records.retried import RetriedFailure
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.retry_failed import record_retries
 from orchestrator.verify.verify_store import verify_store
 from tests.orchestrator.broken_trials import FRAIL, assert_sound, run_broken, run_fixed
 from tests.orchestrator.damaged_stores import TINY, a_file, copy_of, problems, run
+from tests.orchestrator.journals import rewrite
 from tests.orchestrator.results.store_rows import change_json, change_text, rewrite_gathered
 from tests.orchestrator.small_study import rows
 
@@ -30,8 +35,10 @@ ASKS = {
 def test_an_ask_that_breaks_a_rule_is_named(interrupted, tmp_path, key):
     value, told = ASKS[key]
     paths = copy_of(interrupted, tmp_path)
-    change_json(a_file(paths, "asks/*/000000.json"), **{key: value})
-    assert f"000000.json: {told}" in problems(paths.folder)
+    (first, *_), *_ = read_asks(paths).values()
+    search = a_file(paths, "journal/*").name
+    rewrite(paths, search, lambda it: replace(it, **{key: value}) if it == first else it)
+    assert f"{search}: {told}" in problems(paths.folder)
 
 
 def test_a_suggestion_that_no_sampler_makes_is_named_by_a_replay(finished, tmp_path):
@@ -70,16 +77,15 @@ def test_weights_of_another_trial_and_missing_ones_are_named(finished, tmp_path)
     assert "the study keeps models; it is missing" in found
 
 
-def test_an_attempt_that_cannot_be_read_is_reported_once_and_not_as_a_gap_too(
+def test_a_journal_that_cannot_be_read_is_reported_and_its_attempts_are_no_gaps(
     interrupted, tmp_path
 ):
     paths = copy_of(interrupted, tmp_path)
-    first = a_file(paths, "attempts/*/*-1.json")
-    attempt = read_attempt_file(paths, first)
-    write_attempt(paths, replace(attempt, number=2))
-    first.write_bytes(first.read_bytes()[:-9])
-    (found,) = verify_store(paths.folder).problems
-    assert found.file == str(first)
+    first = a_file(paths, "journal/*/000001.jsonl")
+    first.write_bytes(first.read_bytes()[9:])
+    found = verify_store(paths.folder).problems
+    assert first.name in "\n".join(map(str, found))
+    assert "attempts" not in "\n".join(it.rule for it in found)
 
 
 @pytest.fixture(scope="module")
@@ -92,10 +98,11 @@ def retried_once(tmp_path_factory):
 
 
 @pytest.fixture
-def failure(retried_once, tmp_path):
-    """The file of a failure in a folder of its own."""
+def retried(retried_once, tmp_path):
+    """A folder with failures that were retried, and the first of them."""
     paths = copy_of(StudyPaths(retried_once / FRAIL.name), tmp_path)
-    return paths.retried_failure(min(read_retried(paths)), 1)
+    found = read_retried(paths)
+    return paths, found[min(found)][0]
 
 
 @pytest.mark.parametrize(
@@ -107,26 +114,25 @@ def failure(retried_once, tmp_path):
         ({"number": 2}, "numbered from 1 without a gap"),
     ],
 )
-def test_a_retried_failure_that_does_not_fit_its_study_is_named(failure, values, rule):
-    change_json(failure, **values)
-    failure.rename(failure.with_name(f"{values.get('number', 1)}.json"))
-    (problem,) = verify_store(failure.parents[2]).problems
+def test_a_retried_failure_that_does_not_fit_its_study_is_named(retried, values, rule):
+    paths, failure = retried
+    rewrite(paths, failure.search, lambda it: replace(it, **values) if it == failure else it)
+    (problem,) = verify_store(paths.folder).problems
     assert rule in problem.rule
 
 
-def test_a_damaged_failure_is_named_and_excuses_no_final(failure):
-    """Failures that were retried excuse finals of a former winner, and no others."""
-    failure.write_bytes(failure.read_bytes()[:-20])
-    assert str(failure) in problems(failure.parents[2])
-    shutil.rmtree(failure.parents[1])
-    assert "the winner of its search is" in problems(failure.parents[2])
+def test_failures_that_were_retried_excuse_finals_of_a_former_winner_and_no_others(retried):
+    paths, failure = retried
+    attempt = next(it for it in read_attempts(paths) if it.search == failure.search)
+    rewrite(paths, failure.search, lambda it: attempt if isinstance(it, RetriedFailure) else it)
+    assert "the winner of its search is" in problems(paths.folder)
 
 
 def test_failures_that_are_recorded_and_have_rows_yet_are_a_note(tmp_path):
     run_broken(tmp_path)
     paths = StudyPaths(tmp_path / FRAIL.name)
     failed = rows(tmp_path, FRAIL).filter(pl.col("state") == "FAILED")
-    record_retries(paths, Reader(paths.folder), (), lambda line: None)
+    record_retries(Journal(paths), Reader(paths.folder), (), lambda line: None)
     found = verify_store(paths.folder)
     assert found.problems == []
     (note,) = found.notes

@@ -88,7 +88,7 @@ def test_what_is_under_way_is_a_note(interrupted, tmp_path):
     (paths.folder / "notes.txt").write_text("mine")
     (paths.folder / "pictures").mkdir()
     (paths.folder / "pictures" / "a.png").write_bytes(b"")
-    for stray in ("trials/a.txt", "asks/b.json~", "attempts/c.log"):
+    for stray in ("trials/a.txt", "journal/b.json~"):
         (paths.folder / stray).write_text("mine")
     with StudyLock(paths, lambda line: None):
         found = notes(paths.folder)
@@ -97,13 +97,11 @@ def test_what_is_under_way_is_a_note(interrupted, tmp_path):
     assert "1 trials were suggested and have no row" in found
     assert "1 half-written files" in found
     told = re.findall(r"(\S+): is not podium's", found)
-    strays = ["asks/b.json~", "attempts/c.log", "notes.txt", "pictures", "trials/a.txt"]
+    strays = ["journal/b.json~", "notes.txt", "pictures", "trials/a.txt"]
     assert sorted(told) == [str(paths.folder / stray) for stray in strays]
 
 
-@pytest.mark.parametrize(
-    "moment", ["reading trial file 1", "reading trial file 2", "reading the asks"]
-)
+@pytest.mark.parametrize("moment", ["reading trial file 1", "reading trial file 2"])
 def test_a_gathering_meanwhile_gives_no_false_alarm(interrupted, tmp_path, moment):
     paths = copy_of(interrupted, tmp_path)
     told = []
@@ -122,7 +120,7 @@ def test_a_gathering_meanwhile_gives_no_false_alarm(interrupted, tmp_path, momen
 def test_what_a_killed_gathering_left_is_a_note(interrupted, tmp_path):
     paths = copy_of(interrupted, tmp_path)
     file = a_file(paths, "trials/*/*.parquet")
-    gather_search(paths, StudyPaths.search_of(file), [])
+    gather_search(paths, StudyPaths.search_of(file))
     assert problems(paths.folder) == ""
     assert "files hold rows that were gathered in others" in notes(paths.folder)
     file.write_bytes(file.read_bytes()[:-9])

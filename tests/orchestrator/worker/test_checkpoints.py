@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from orchestrator.results.records import checkpoint_files
-from orchestrator.results.records.attempts import read_attempt
 from orchestrator.worker.checkpoint_saver import CheckpointSaver
 from orchestrator.worker.worker import TrialWorker, train
 from tests.orchestrator.results.store_rows import new_store
@@ -58,19 +57,6 @@ def test_a_first_attempt_looks_for_no_checkpoint_and_a_later_one_resumes_from_it
     saved = checkpoint_files.load(paths, "t0")
     run(TrialWorker(trial), job_in(paths, attempt=2))
     assert resumed == [None, saved]
-
-
-def test_a_checkpoint_comes_after_the_attempt_that_saves_it(paths, monkeypatch):
-    """So whoever finds none of an attempt need look for no checkpoint, whoever was killed."""
-    known, real = [], checkpoint_files.save
-
-    def save(paths, trial_id, state):
-        known.append(read_attempt(paths, "s0", trial_id, 1) is not None)
-        real(paths, trial_id, state)
-
-    monkeypatch.setattr(checkpoint_files, "save", save)
-    run(TrialWorker(simulated_trial), job_in(paths))
-    assert known == [True] * 3
 
 
 def test_a_later_attempt_may_have_left_a_checkpoint_of_an_earlier_one(paths):

@@ -5,7 +5,6 @@ import gc
 import pytest
 import torch
 
-from orchestrator.results.records.attempts import read_attempt
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.resource_demand import CONTEXT_MB, Demand
 from orchestrator.trials.specification import TrialJob
@@ -79,11 +78,11 @@ def test_memory_that_runs_out_is_told_given_back_and_enough_for_the_trial_alone(
         assert ROOM_MB / 2 < crowded.peak_memory_mb <= ROOM_MB + 1
         assert crowded.device_memory_mb == pytest.approx(total_mb)
         assert torch.cuda.memory_allocated() == before
-        told = read_attempt(paths, "s0", "t0", 1)
+        told = crowded.attempt
         assert (told.cause, told.peak_memory_mb) == ("out_of_memory", crowded.peak_memory_mb)
         assert told.device != "cpu"
         alone = last_word(worker, job(paths, tmp_path, 2, 1.0))
         assert (alone.state, alone.cause) == ("COMPLETE", None), alone.traceback
-        assert read_attempt(paths, "s0", "t0", 2).device_memory_mb == pytest.approx(total_mb)
+        assert alone.attempt.device_memory_mb == pytest.approx(total_mb)
     finally:
         torch.cuda.set_per_process_memory_fraction(1.0)

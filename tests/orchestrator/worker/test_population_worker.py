@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 import torch
 
-from orchestrator.results.records.attempts import read_attempt
 from orchestrator.study.resource_demand import Demand
 from orchestrator.trials.specification import TrialJob
 from orchestrator.worker.population_worker import PopulationWorker
@@ -68,7 +67,7 @@ def test_every_member_reports_its_epochs_and_that_it_is_complete(worker, jobs):
         reports = [it for it in messages if isinstance(it, EpochReport)]
         for report, wanted in zip(reports, alone, strict=True):
             assert report.recall(1) == pytest.approx(wanted.recall(1), abs=0.03)
-        attempt = read_attempt(job.paths, "s0", trial_id, 1)
+        attempt = messages[-1].attempt
         assert (attempt.cause, attempt.reports, attempt.cpus) == ("complete", 2, 0.25)
 
 
@@ -95,7 +94,7 @@ def test_epochs_are_told_together_up_to_a_rung(jobs):
     assert not worker.members
 
 
-def test_a_member_that_is_dropped_says_no_more_and_its_attempt_is_stopped(worker, jobs):
+def test_a_member_that_is_dropped_says_no_more(worker, jobs):
     worker.start(jobs)
     said = said_by(worker, drop=lambda said: ["b"] if "b" in said else [])
     assert {trial_id: len(epochs_of(messages)) for trial_id, messages in said.items()} == {
@@ -104,7 +103,6 @@ def test_a_member_that_is_dropped_says_no_more_and_its_attempt_is_stopped(worker
         "c": 2,
         "d": 2,
     }
-    assert read_attempt(jobs[0].paths, "s0", "b", 1).cause == "stopped"
 
 
 def test_a_member_that_diverges_fails_alone(worker, jobs):
@@ -175,16 +173,6 @@ def test_an_error_of_the_population_fails_every_member(worker, jobs, monkeypatch
         assert "features.npy" in messages[-1].message
 
 
-def test_a_population_that_is_stopped_leaves_attempts_that_were_stopped(worker, jobs):
-    worker.start(jobs)
-    worker.step()
-    worker.stop()
-    assert not worker.members
-    assert [read_attempt(job.paths, "s0", job.trial_id, 1).cause for job in jobs] == [
-        "stopped"
-    ] * 4
-
-
 def is_odd(trial, odd):
     return trial.hyperparameters["beta"] == BETAS[odd]
 
@@ -201,20 +189,17 @@ def test_an_error_that_only_one_member_meets_is_its_own(worker, jobs, monkeypatc
 
     monkeypatch.setattr(run_population, "set_up", choosy)
     worker.start(jobs)
+    sizes = {}
     for trial_id, messages in said_by(worker).items():
+        sizes[trial_id] = messages[-1].attempt.members
         if trial_id == odd:
             (end,) = messages
             assert (end.state, end.cause, end.message) == ("FAILED", "input", "beta is unusable")
         else:
             assert epochs_of(messages) == [(0, 1), (0, 2)]
             assert messages[-1].state == "COMPLETE"
-    sizes = {name: read_attempt(job.paths, "s0", name, 1).members for name, job in by_name(jobs)}
     assert sizes.pop(odd) == 1
     assert sorted(sizes.values()) == [1, 2, 2]
-
-
-def by_name(jobs):
-    return [(job.trial_id, job) for job in jobs]
 
 
 def test_who_waits_for_the_other_half_is_heard_of_after_every_epoch(worker, jobs, monkeypatch):

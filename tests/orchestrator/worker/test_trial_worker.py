@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from orchestrator.results.records import checkpoint_files
-from orchestrator.results.records.attempts import read_attempt, write_attempt
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.resource_demand import CONTEXT_MB, Demand
 from orchestrator.trials.specification import TrialJob
@@ -80,21 +79,13 @@ def checked(settings, *, resume, save, keep=None):
 
 
 def test_an_attempt_says_where_it_ran_what_it_occupied_and_how_far_it_came(paths):
-    worker = TrialWorker(simulated_trial)
-    worker.start(job_in(paths))
-    worker.step()
-    begun = read_attempt(paths, "s0", "t0", 1)
-    assert (begun.node, begun.cpus, begun.gpus) == (platform.node(), 2.0, 0.25)
-    assert (begun.cause, begun.reports, begun.ended_at) == (None, None, None)
-    worker.step()
-    worker.stop()
-    stopped = read_attempt(paths, "s0", "t0", 1)
-    assert (stopped.cause, stopped.reports) == ("stopped", 2)
-    assert stopped.seconds >= 0
-    *_, ended = run(worker, job_in(paths, attempt=2))
-    whole = read_attempt(paths, "s0", "t0", 2)
-    assert (whole.cause, whole.reports) == ("complete", 3)
-    assert ended.attempt == whole
+    (begun, *_, ended) = run(TrialWorker(simulated_trial), job_in(paths))
+    attempt = begun.attempt
+    assert (attempt.node, attempt.cpus, attempt.gpus) == (platform.node(), 2.0, 0.25)
+    assert (attempt.cause, attempt.reports, attempt.ended_at) == (None, None, None)
+    whole = ended.attempt
+    assert (whole.node, whole.cause, whole.reports) == (platform.node(), "complete", 3)
+    assert whole.seconds >= 0
 
 
 def test_what_the_scheduler_would_have_to_look_for_is_told_once(paths):
@@ -109,7 +100,7 @@ def test_what_the_scheduler_would_have_to_look_for_is_told_once(paths):
     worker = TrialWorker(second_is_saved)
     worker.start(job_in(paths))
     first = worker.step()
-    assert first[:-1] == [Begun(read_attempt(paths, "s0", "t0", 1))]
+    assert [type(it) for it in first] == [Begun, EpochReport]
     second, last = worker.step(), worker.step()
     assert [type(it) for it in second] == [Saved, EpochReport]
     assert [type(it) for it in last] == [EpochReport, Ended]
@@ -126,16 +117,6 @@ def test_epochs_are_told_together_up_to_a_rung(paths):
     assert together.is_over
 
 
-def test_a_worker_that_is_stopped_leaves_what_the_scheduler_wrote_of_its_attempt(paths):
-    worker = TrialWorker(simulated_trial)
-    worker.start(job_in(paths))
-    worker.step()
-    judged = replace(read_attempt(paths, "s0", "t0", 1), cause="timeout", message="too long")
-    write_attempt(paths, judged)
-    worker.stop()
-    assert read_attempt(paths, "s0", "t0", 1) == judged
-
-
 @pytest.mark.parametrize("damaged", [b"", b"\x00\x00\x00"])
 def test_a_damaged_checkpoint_is_set_aside_and_told_and_the_trial_starts_from_scratch(
     paths, damaged
@@ -147,7 +128,7 @@ def test_a_damaged_checkpoint_is_set_aside_and_told_and_the_trial_starts_from_sc
     assert reports_in(again) == reports_in(undamaged)
     assert again[-1].state == "COMPLETE"
     assert "its checkpoint was set aside: the checkpoint of 3 bytes is damaged" in again[-1].log
-    assert "set aside" in read_attempt(paths, "s0", "t0", 2).message
+    assert "set aside" in again[-1].attempt.message
     kept = paths.checkpoint_folder("t0") / "unusable.pt"
     assert kept.read_bytes() == damaged
     assert checkpoint_files.load(paths, "t0") != damaged
@@ -201,7 +182,7 @@ def test_a_process_in_which_something_may_stay_is_not_used_again(paths, error, c
 
     *_, ended = run(TrialWorker(trial), job_in(paths))
     assert (ended.cause, ended.recycle) == (cause, recycles)
-    attempt = read_attempt(paths, "s0", "t0", 1)
+    attempt = ended.attempt
     assert (attempt.cause, attempt.reports) == (cause, 3)
     assert (attempt.peak_memory_mb or 0.0) == (ended.peak_memory_mb or 0.0)
     assert (ended.peak_memory_mb is not None) == ("memory" in cause)

@@ -5,13 +5,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from orchestrator.results.locks.study_lock import StudyLock
-from orchestrator.results.records.attempts import Attempt, write_attempt
 from orchestrator.results.records.runs import StartedTrial, read_runs, write_run, write_run_count
 from orchestrator.results.records.store_paths import StudyPaths
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, run_here
 
 SEARCH = "glyphs-greek.conv_small.8.contrastive.fixed.0"
-RUNNING = StartedTrial(trial_id="running0", search=SEARCH, stage="search", attempt=1)
+RUNNING = StartedTrial(
+    trial_id="running0", search=SEARCH, stage="search", attempt=1, where="node-a 0"
+)
 LOG = """\
 [12:00:00] attempt 1 on node-a, 2026-11-23 UTC
 [12:00:01] fold 0 epoch 1: train loss 0.9, val R@1 0.25, 911 MB, 1.00 s
@@ -43,22 +44,6 @@ def running(folder):
         )
         write_run(paths, run)
         write_run_count(paths, run.number)
-        write_attempt(
-            paths,
-            Attempt(
-                trial_id=RUNNING.trial_id,
-                search=RUNNING.search,
-                number=1,
-                node="node-a",
-                pid=1,
-                device="0",
-                started_at=datetime.now(UTC),
-                ended_at=None,
-                cause=None,
-                cpus=4.0,
-                gpus=0.5,
-            ),
-        )
         paths.trial_logs.mkdir(parents=True, exist_ok=True)
         paths.trial_log(RUNNING.trial_id).write_text(LOG)
         yield

@@ -1,7 +1,9 @@
+import json
 from datetime import UTC, datetime
 from typing import Literal
 
 import pytest
+from pydantic import TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from orchestrator.results.records.json_records import (
@@ -9,10 +11,9 @@ from orchestrator.results.records.json_records import (
     Amount,
     Count,
     FileName,
-    RecordKind,
     Time,
+    parsed,
 )
-from orchestrator.results.records.store_paths import StudyPaths
 from podium.errors import CorruptFileError
 
 
@@ -27,7 +28,7 @@ class Thing:
     maybe: Count | None = None
 
 
-KIND = RecordKind(Thing, "thing", "things", lambda paths, it: paths.folder / it.file)
+THING = TypeAdapter(Thing)
 VALUES = {
     "text": "a\nb",
     "file": "s:1+a@b-c.d",
@@ -48,26 +49,21 @@ WRONG = {
 }
 
 
-@pytest.fixture
-def paths(tmp_path):
-    return StudyPaths(tmp_path / "study")
-
-
-def parsed(paths, values, kind=KIND):
-    return kind.parsed(paths, paths.folder / "s:1+a@b-c.d", values)
+def thing_of(values):
+    return parsed(THING, json.dumps(values).encode(), "things.json", "thing")
 
 
 @pytest.mark.parametrize(
     ("name", "value"), [(name, value) for name, given in WRONG.items() for value in given]
 )
-def test_a_value_of_another_type_is_refused_by_name(paths, name, value):
+def test_a_value_of_another_type_is_refused_by_name(name, value):
     with pytest.raises(CorruptFileError, match=f" is no thing: {name}: ") as refused:
-        parsed(paths, {**VALUES, name: value})
+        thing_of({**VALUES, name: value})
     assert len(str(refused.value).partition(" is no thing: ")[2]) < 150
 
 
-def test_right_values_come_back_and_are_written_as_they_were(paths):
-    thing = parsed(paths, VALUES)
+def test_right_values_come_back():
+    thing = thing_of(VALUES)
     assert thing == Thing(
         text="a\nb",
         file="s:1+a@b-c.d",
@@ -76,10 +72,9 @@ def test_right_values_come_back_and_are_written_as_they_were(paths):
         time=datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC),
         choice="b",
     )
-    assert list(KIND.values(thing).items()) == list(VALUES.items())
 
 
-def test_every_field_must_be_there_and_no_other(paths):
+def test_every_field_must_be_there_and_no_other():
     without = {name: value for name, value in VALUES.items() if name != "count"}
     for wrong, message in (
         (without, "count: Field required"),
@@ -87,13 +82,4 @@ def test_every_field_must_be_there_and_no_other(paths):
         ({**VALUES, "more": 1}, "more: Unexpected keyword argument"),
     ):
         with pytest.raises(CorruptFileError, match=f"is no thing: {message}"):
-            parsed(paths, wrong)
-
-
-def test_a_file_that_vanished_or_is_called_otherwise_is_named(paths):
-    with pytest.raises(CorruptFileError, match="vanished while it was read; things are never"):
-        parsed(paths, None)
-    with pytest.raises(
-        CorruptFileError, match="holds the thing of study/other, which does not match its name"
-    ):
-        parsed(paths, {**VALUES, "file": "other"})
+            thing_of(wrong)

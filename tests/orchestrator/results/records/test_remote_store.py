@@ -5,7 +5,6 @@ import random
 import tempfile
 import threading
 import time
-from datetime import UTC, datetime
 
 import polars as pl
 import pytest
@@ -18,8 +17,6 @@ from orchestrator.results.records.artifact_files import (
     model_files,
     save_model,
 )
-from orchestrator.results.records.asks import Ask, read_asks, write_ask
-from orchestrator.results.records.attempts import Attempt, read_attempts, write_attempt
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage import local_copies, transient_errors
 from orchestrator.results.storage.files import list_below, put, read_bytes
@@ -84,26 +81,8 @@ def test_of_many_workers_that_commit_one_trial_one_wins(bucket):
     assert len(won) == 1
 
 
-def test_asks_attempts_checkpoints_and_weights_come_back(folder):
+def test_checkpoints_and_weights_come_back(folder):
     store = new_store(folder)
-    asks = [
-        Ask(
-            search=f"s{number % 2}",
-            index=number // 2,
-            trial_id=f"t{number}",
-            config_hash="x",
-            hyperparameters={"margin": 0.1 * number},
-            source="sampler",
-        )
-        for number in range(6)
-    ]
-    assert all(write_ask(store, ask) for ask in asks)
-    assert not write_ask(store, asks[0])
-    assert read_asks(store) == {"s0": asks[::2], "s1": asks[1::2]}
-    for trial, number in (("t1", 2), ("t0", 1), ("t1", 1)):
-        write_attempt(store, attempt(trial, number))
-    found = [(attempt.trial_id, attempt.number) for attempt in read_attempts(store)]
-    assert found == [("t0", 1), ("t1", 1), ("t1", 2)]
     assert checkpoint_files.load(store, "t0") is None
     checkpoint_files.save(store, "t0", b"state")
     assert checkpoint_files.load(store, "t0") == b"state"
@@ -113,20 +92,6 @@ def test_asks_attempts_checkpoints_and_weights_come_back(folder):
     assert kept_bytes(store) == 7
     assert read_bytes(model_files(store, "t0")[1]) == b"weights"
     assert embedding_files(store, "t0") == {}
-
-
-def attempt(trial_id, number):
-    return Attempt(
-        trial_id=trial_id,
-        search="s0",
-        number=number,
-        node="n",
-        pid=1,
-        device="cpu",
-        started_at=datetime(2026, 1, 1, tzinfo=UTC),
-        ended_at=None,
-        cause=None,
-    )
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"no parquet"])
@@ -259,7 +224,7 @@ def test_killed_at_any_request_nothing_is_lost_and_the_next_gathering_finishes(
         before = rows_of(store)
         if not check_killed(store, before, monkeypatch, die_at):
             break
-    assert die_at > 15
+    assert die_at > 8
 
 
 def test_killed_at_any_request_to_s3_nothing_is_lost(bucket, monkeypatch):
@@ -283,7 +248,7 @@ def test_readers_see_the_same_rows_between_any_two_requests(bucket, monkeypatch)
     with monkeypatch.context() as patch:
         requests = Requests(patch, between=look)
         gather_all(store)
-    assert requests.count > 15
+    assert requests.count > 8
 
 
 def test_plain_polars_counts_each_trial_once_between_any_two_requests(
@@ -320,7 +285,7 @@ def test_a_store_that_is_away_while_rows_are_gathered_costs_only_time(s3_service
         away = []
 
         def fault(method, path):
-            if next(numbers) % 8 == 5:  # again and again, for a moment
+            if next(numbers) % 4 == 2:  # again and again, for a moment
                 away.append(time.monotonic())
             return "reset" if away and time.monotonic() < away[-1] + pause else None
 

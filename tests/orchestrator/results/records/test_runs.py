@@ -113,7 +113,7 @@ def damaged(**changes):
             "budget.gpu_hours: Input should be greater than or equal to 0; got -2",
         ),
         ({"started_at": "yesterday"}, "is no run"),
-        ({"number": 2}, "holds the run of runs/000002.json, which does not match its name"),
+        ({"number": 2}, "holds the run 2, which does not match its name"),
     ],
 )
 def test_what_is_no_run_is_refused_with_its_place(paths, changes, message):

@@ -17,8 +17,7 @@ def test_every_file_has_its_place():
         PATHS.lock: "lock.json",
         PATHS.report: "report.html",
         PATHS.trial(SEARCH, "ab12"): f"trials/search={SEARCH}/ab12.parquet",
-        PATHS.ask(SEARCH, 7): f"asks/{SEARCH}/000007.json",
-        PATHS.attempt(SEARCH, "ab12", 3): f"attempts/{SEARCH}/ab12-3.json",
+        PATHS.journal(SEARCH, 7): f"journal/{SEARCH}/000007.jsonl",
         PATHS.checkpoint("ab12"): "checkpoints/ab12/state.pt",
         PATHS.gathered_trials(SEARCH, 7, "ab" * 32): (
             f"trials/search={SEARCH}/7-abababababababab.gathered.parquet"
@@ -38,7 +37,7 @@ def test_names_that_could_leave_the_folder_or_match_others_are_refused(name):
     with pytest.raises(ValueError, match="cannot be a file name"):
         PATHS.trial("s", name)
     with pytest.raises(ValueError, match=r"search .* cannot be a file name"):
-        PATHS.ask(name, 0)
+        PATHS.journal(name, 1)
 
 
 def test_names_of_foreign_losses_and_other_alphabets_are_fine():

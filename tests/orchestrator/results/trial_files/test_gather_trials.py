@@ -49,7 +49,7 @@ def store_of_five(folder):
 def test_a_search_that_is_over_is_gathered_and_every_reader_finds_each_trial_once(tmp_path):
     store = store_of_five(tmp_path)
     before = rows_of(store)
-    gather_search(store, "s0", [])
+    gather_search(store, "s0")
     assert gathered_file(store, "s0").name.startswith("3-")
     assert len(list(store.trial_folder("s0").iterdir())) == 4, "its single rows stay"
     assert len(list(store.trial_folder("s1").iterdir())) == 2
@@ -61,7 +61,7 @@ def test_a_search_that_is_over_is_gathered_and_every_reader_finds_each_trial_onc
 def test_at_the_end_one_file_of_each_search_is_left(tmp_path):
     store = store_of_five(tmp_path)
     before = rows_of(store)
-    gather_search(store, "s0", [])
+    gather_search(store, "s0")
     commit(store, row(6))  # a final, say
     gather_all(store)
     assert {search: len(files) for search, files in names(store).items()} == {
@@ -135,7 +135,7 @@ def test_a_driver_that_lost_its_lock_gathers_nothing(tmp_path):
         raise LockHeldError("lost")
 
     with pytest.raises(LockHeldError):
-        gather_search(store, "s0", [], check=lost)
+        gather_search(store, "s0", check=lost)
     assert names(store) == before
 
 

@@ -1,0 +1,362 @@
+"""The journal of a search: its asks, attempts and withdrawn failures, as they came.
+
+::
+
+    journal/<search>/<number>.jsonl      {"sha256": "...", "ask" | "attempt" | "retried": {...}}
+
+The driver alone writes it. A line is sealed by the SHA-256 of the seal of the line before and of
+its own text, so nothing can be changed, left out or put in between. Each run writes files of its
+own: on a disk it appends to them; in a bucket it replaces them, and begins another where one has
+become large.
+
+A file continues where its run has read the files before. A driver that was stopped meanwhile and
+wakes up may still write to its own: those lines do not count. Nor does the part of a line that a
+driver left which was killed while writing it.
+"""
+
+import hashlib
+import json
+import re
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import date
+from typing import Any, NamedTuple, TypeAlias
+
+from pydantic import TypeAdapter
+
+from orchestrator.results.records.asks import Ask
+from orchestrator.results.records.attempts import Attempt
+from orchestrator.results.records.json_records import parsed
+from orchestrator.results.records.retried import RetriedFailure
+from orchestrator.results.records.runs import Run, read_runs
+from orchestrator.results.records.store_paths import StudyPaths, is_file_name
+from orchestrator.results.storage.files import (
+    append,
+    each,
+    list_below,
+    list_names,
+    put,
+    put_if_absent,
+    read_bytes,
+    remove,
+    remove_folder,
+)
+from orchestrator.results.storage.locations import Place, RemotePath
+from podium.errors import CorruptFileError, StoreError
+
+Record: TypeAlias = Ask | Attempt | RetriedFailure
+
+_KINDS: Mapping[str, type[Record]] = {"ask": Ask, "attempt": Attempt, "retried": RetriedFailure}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+_ADAPTERS: Mapping[str, TypeAdapter[Record]] = {
+    name: TypeAdapter(kind) for name, kind in _KINDS.items()
+}
+_BEGIN = b'{"sha256":"'
+_LINE = re.compile(re.escape(_BEGIN) + rb'([0-9a-f]{64})",(.*)')
+_FIRST = b"0" * 64  # the seal before the first line of all
+_FLUSH_SECONDS = 5.0  # every flush is a request for each search that has news
+_OBJECT_BYTES = 2**16  # of an object that is written no more: each line replaces it as a whole
+
+
+class _Line(NamedTuple):
+    """A line of a journal.
+
+    Attributes:
+        place: its file and number, for messages.
+        seal: SHA-256 of what is before and of the text.
+        text: what it holds besides.
+    """
+
+    place: str
+    seal: bytes
+    text: bytes
+
+    def is_after(self, seal: bytes) -> bool:
+        return self.seal == _seal(seal, self.text)
+
+    @property
+    def kind(self) -> str:
+        return self.text[1:].partition(b'"')[0].decode(errors="replace")
+
+    def record(self) -> Record:
+        """The record; CorruptFileError if it is none."""
+        kind = self.kind
+        if kind not in _KINDS:
+            raise CorruptFileError(f"{self.place} must hold one of {', '.join(_KINDS)}")
+        return parsed(_ADAPTERS[kind], self.text[len(kind) + 3 : -1], self.place, kind)
+
+
+@dataclass(slots=True)
+class SearchJournal:
+    """What the journal of one search says.
+
+    Attributes:
+        asks: its suggestions, by index.
+        attempts: trial id and number -> the attempt, with its end if that was written.
+        retried: withdrawn failures, in order.
+    """
+
+    asks: list[Ask] = field(default_factory=list)
+    attempts: dict[tuple[str, int], Attempt] = field(default_factory=dict)
+    retried: list[RetriedFailure] = field(default_factory=list)
+
+
+def read_journals(
+    paths: StudyPaths,
+    searches: Collection[str] | None = None,
+    kinds: Collection[str] = _KINDS,
+    runs: Sequence[Run] | None = None,
+) -> dict[str, SearchJournal]:
+    """Search id -> its journal, sorted.
+
+    Args:
+        paths: paths of the results folder.
+        searches: ids of the searches that are meant; None for all.
+        kinds: what is read: ``ask``, ``attempt``, ``retried``; by default all.
+        runs: the runs of the study, of who has read them just now.
+
+    Raises:
+        CorruptFileError: a line was changed, is missing, or is no record of its search; or a run
+            cannot be read.
+    """
+    # Runs are read before the journals: one that ends meanwhile has written more.
+    runs = read_runs(paths) if runs is None else runs
+    found = {search: _lines(of) for search, of in _files_of_all(paths, searches).items()}
+    _check_whole(paths, found, runs)
+    return {search: _journal(search, lines, kinds) for search, lines in found.items()}
+
+
+def read_asks(paths: StudyPaths, searches: Collection[str] | None = None) -> dict[str, list[Ask]]:
+    """Asks by search, of searches that have some, by index; arguments as `read_journals`."""
+    journals = read_journals(paths, searches, ["ask"])
+    return {search: journal.asks for search, journal in journals.items() if journal.asks}
+
+
+def read_attempts(paths: StudyPaths) -> Iterator[Attempt]:
+    """Every attempt of the study, by search, trial and number; raises as `read_journals`."""
+    for journal in read_journals(paths, None, ["attempt"]).values():
+        yield from (journal.attempts[key] for key in sorted(journal.attempts))
+
+
+def read_retried(paths: StudyPaths) -> dict[str, list[RetriedFailure]]:
+    """Trial id -> its withdrawn failures in order; raises as `read_journals`."""
+    return retried_failures(read_journals(paths, None, ["retried"]))
+
+
+def retried_failures(journals: Mapping[str, SearchJournal]) -> dict[str, list[RetriedFailure]]:
+    """Trial id -> its withdrawn failures in order."""
+    found: dict[str, list[RetriedFailure]] = {}
+    for journal in journals.values():
+        for failure in journal.retried:
+            found.setdefault(failure.trial_id, []).append(failure)
+    return found
+
+
+def remove_journal(paths: StudyPaths, search: str) -> None:
+    """Delete the journal of a search, the last file first: whatever is left by then is whole."""
+    for files in _files_of_all(paths, [search]).values():
+        for file in reversed(files):
+            remove(file)
+    remove_folder(paths.journal_folder(search))
+
+
+@dataclass(slots=True)
+class _Tail:
+    """The end of a search's journal.
+
+    Attributes:
+        number: number of the last file, which is this run's once it holds something.
+        seal: seal of the last line.
+        num_lines: number of lines that survive loss of power.
+        num_others: number of lines after them.
+        content: what is to be written: of an object the whole, of a file what it lacks.
+        num_bytes: bytes that this run has written.
+    """
+
+    number: int = 1
+    seal: bytes = _FIRST
+    num_lines: int = 0
+    num_others: int = 0
+    content: bytes = b""
+    num_bytes: int = 0
+
+
+class Journal:
+    """What one run writes; callers hold the study's lock, and see that they still do.
+
+    Args:
+        paths: paths of the results folder.
+    """
+
+    def __init__(self, paths: StudyPaths) -> None:
+        self._paths = paths
+        self._is_remote = isinstance(paths.folder, RemotePath)
+        self._tails: dict[str, _Tail] = {}
+        self._flushed = time.monotonic()
+
+    def read(self) -> dict[str, SearchJournal]:
+        """The journals of all searches, which this run continues; raises as `read_journals`."""
+        runs, files = read_runs(self._paths), _files_of_all(self._paths)
+        lines = {search: _lines(of_search) for search, of_search in files.items()}
+        _check_whole(self._paths, lines, runs)
+        for search, of_search in lines.items():
+            if search not in self._tails and of_search:
+                number = int(files[search][-1].stem) + 1
+                self._tails[search] = _Tail(number, of_search[-1].seal, len(of_search))
+        return {search: _journal(search, lines[search], _KINDS) for search in lines}
+
+    def write(self, record: Record) -> None:
+        """Write a record, to which loss of power does nothing; an attempt may wait for others.
+
+        Raises:
+            ValueError: a value is NaN or infinite.
+            StoreError: it cannot be written, or another run has written to this search.
+        """
+        tail = self._tails.setdefault(record.search, _Tail())
+        value = json.dumps(_values(record), allow_nan=False)
+        text = f'"{_NAMES[type(record)]}":{value}}}'.encode()
+        tail.seal, tail.num_others = _seal(tail.seal, text), tail.num_others + 1
+        tail.content += b'{"sha256":"%s",%s\n' % (tail.seal, text)
+        is_attempt = isinstance(record, Attempt)
+        if not (is_attempt and self._is_remote):
+            self._store(record.search, tail, is_safe=not is_attempt)
+
+    def num_lines(self) -> dict[str, int]:
+        """Search id -> number of lines that survive loss of power, those before this run too."""
+        return {search: tail.num_lines for search, tail in self._tails.items()}
+
+    def flush(self, *, now: bool = False) -> None:
+        """Write what waits, if it is due; ``now``, and nothing is lost with power after that."""
+        if now or (self._is_remote and time.monotonic() - self._flushed > _FLUSH_SECONDS):
+            for search, tail in self._tails.items():
+                if tail.num_others:
+                    self._store(search, tail, is_safe=True)
+            self._flushed = time.monotonic()
+
+    def _store(self, search: str, tail: _Tail, *, is_safe: bool) -> None:
+        file = self._paths.journal(search, tail.number)
+        if not tail.num_bytes:
+            if not put_if_absent(file, tail.content):
+                raise StoreError(
+                    f"{file} was written by another process; two runs seem to use this study"
+                )
+        elif self._is_remote:
+            put(file, tail.content)
+        else:
+            append(file, tail.content, tail.num_bytes, is_safe=is_safe)
+        if is_safe:
+            tail.num_lines, tail.num_others = tail.num_lines + tail.num_others, 0
+        if not self._is_remote:
+            tail.content, tail.num_bytes = b"", tail.num_bytes + len(tail.content)
+        elif len(tail.content) > _OBJECT_BYTES:
+            tail.number, tail.content, tail.num_bytes = tail.number + 1, b"", 0
+        else:
+            tail.num_bytes = len(tail.content)
+
+
+def _values(record: Record) -> dict[str, Any]:
+    """What a line holds: nothing of what is not known."""
+    return {
+        name: value.isoformat() if isinstance(value, date) else value
+        for name, value in asdict(record).items()
+        if value is not None
+    }
+
+
+def _seal(before: bytes, text: bytes) -> bytes:
+    return hashlib.sha256(before + text).hexdigest().encode()
+
+
+def _files_of_all(
+    paths: StudyPaths, searches: Collection[str] | None = None
+) -> dict[str, list[Place]]:
+    """Search id -> files of its journal in order, sorted."""
+    if searches is None:
+        files = list(list_below(paths.journals, ".jsonl"))
+    else:
+        folders = map(paths.journal_folder, sorted(filter(is_file_name, searches)))
+        files = [folder / name for folder in folders for name in list_names(folder, ".jsonl")]
+    found: dict[str, list[Place]] = {}
+    for file in files:
+        if not file.stem.isdecimal():
+            raise CorruptFileError(f"{file} is no journal: its name must be a number; delete it")
+        found.setdefault(file.parent.name, []).append(file)
+    return {search: sorted(them, key=lambda it: int(it.stem)) for search, them in found.items()}
+
+
+def _lines(files: Sequence[Place]) -> list[_Line]:
+    """The lines that count of a search's files."""
+    found: list[_Line] = []
+    for file, content in zip(files, each(read_bytes, files), strict=True):
+        if content is None:
+            raise CorruptFileError(f"{file} vanished while it was read; it is never deleted")
+        *whole, part = content.split(b"\n")
+        lines = [_line(f"{file}: line {at}", text) for at, text in enumerate(whole, start=1)]
+        _drop_late(found, lines[:1])
+        for line in lines:
+            if not line.is_after(_last_seal(found)):
+                raise _changed(line.place)
+            found.append(line)
+        cut = _line(f"{file}: line {len(lines) + 1}", part[:-1])
+        is_begun = part.startswith(_BEGIN) or _BEGIN.startswith(part)
+        if not is_begun or cut.is_after(_last_seal(found)):  # or its break became another byte
+            raise _changed(cut.place)
+    return found
+
+
+def _check_whole(
+    paths: StudyPaths, found: Mapping[str, Sequence[_Line]], runs: Sequence[Run]
+) -> None:
+    """Refuse journals that the last run left longer: of a file that was cut nothing else tells."""
+    for search, num_lines in (runs[-1].journal_lines if runs else {}).items():
+        if search in found and len(found[search]) < num_lines:
+            raise CorruptFileError(
+                f"{paths.journal_folder(search)} has {len(found[search])} lines, and had"
+                f" {num_lines} when the last run ended. Restore it from a copy"
+            )
+
+
+def _last_seal(lines: Sequence[_Line]) -> bytes:
+    return lines[-1].seal if lines else _FIRST
+
+
+def _changed(place: str) -> CorruptFileError:
+    return CorruptFileError(
+        f"{place} does not match its SHA-256: it, or the line before, was changed, is damaged or"
+        " missing. Restore the original file"
+    )
+
+
+def _line(place: str, text: bytes) -> _Line:
+    match = _LINE.fullmatch(text)
+    return _Line(place, match[1], match[2]) if match else _Line(place, b"", text)
+
+
+def _drop_late(lines: list[_Line], begin: Sequence[_Line]) -> None:
+    """Drop what was written after the run of a file, which begins so, had read those before."""
+    seals = [_FIRST, *(line.seal for line in lines)]
+    for first in begin:
+        known = (at for at in reversed(range(len(seals))) if first.is_after(seals[at]))
+        del lines[next(known, len(lines)) :]
+
+
+def _journal(search: str, lines: Sequence[_Line], kinds: Collection[str]) -> SearchJournal:
+    found = SearchJournal()
+    for line in lines:
+        if line.kind in _KINDS and line.kind not in kinds:
+            continue
+        record = line.record()
+        if record.search != search:
+            raise CorruptFileError(f"{line.place} is of search {record.search}, not of {search}")
+        if isinstance(record, Ask):
+            if record.index != len(found.asks):
+                raise CorruptFileError(
+                    f"{line.place} holds ask {record.index} where ask {len(found.asks)} must be"
+                )
+            found.asks.append(record)
+        elif isinstance(record, Attempt):
+            found.attempts[record.trial_id, record.number] = record
+        else:
+            found.retried.append(record)
+    return found

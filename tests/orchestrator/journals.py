@@ -1,0 +1,30 @@
+"""Journals for tests: what a run would have written."""
+
+from collections.abc import Callable, Iterable
+
+from orchestrator.results.records import journal
+from orchestrator.results.records.attempts import Attempt
+from orchestrator.results.records.journal import Journal, Record, read_attempts
+from orchestrator.results.records.store_paths import StudyPaths
+
+
+def write_records(paths: StudyPaths, records: Iterable[Record]) -> None:
+    """Write them as one run does, after what is there."""
+    run = Journal(paths)
+    run.read()
+    for record in records:
+        run.write(record)
+    run.flush(now=True)
+
+
+def rewrite(paths: StudyPaths, search: str, changed: Callable[[Record], Record]) -> None:
+    """Write the journal of a search anew, soundly sealed, with each record changed."""
+    (files,) = journal._files_of_all(paths, [search]).values()
+    records = [changed(line.record()) for line in journal._lines(files)]
+    journal.remove_journal(paths, search)
+    write_records(paths, records)
+
+
+def read_attempt(paths: StudyPaths, trial_id: str, number: int) -> Attempt | None:
+    found = (it for it in read_attempts(paths) if (it.trial_id, it.number) == (trial_id, number))
+    return next(found, None)
