@@ -1,3 +1,5 @@
+"""Files that are damaged, or hold what does not belong there, are named by all who read them."""
+
 import shutil
 from pathlib import Path
 
@@ -5,18 +7,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from orchestrator.results.trial_files import stored_rows
+from orchestrator.results.trial_files.commit_trials import TrialCopy, copy_trials
 from orchestrator.results.trial_files.gather_trials import gather_all
 from orchestrator.results.trial_files.integrity import check_store
+from orchestrator.results.trial_files.parquet_file import ParquetFile
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError
-from tests.orchestrator.results.store_rows import (
-    SCHEMA,
-    WIDER,
-    commit,
-    new_store,
-    rewrite,
-    row,
-)
+from tests.orchestrator.results.store_frames import LONG
+from tests.orchestrator.results.store_rows import SCHEMA, WIDER, commit, new_store, rewrite, row
 
 
 @pytest.fixture
@@ -24,7 +23,8 @@ def store_of_four(tmp_path):
     return commit(new_store(tmp_path), *(row(index) for index in range(4)))
 
 
-def test_a_sound_store_is_counted_before_and_after_gathering(store_of_four):
+def test_a_sound_store_is_counted_before_and_after_gathering(tmp_path, store_of_four):
+    assert check_store(new_store(tmp_path / "empty")) == 0
     assert check_store(store_of_four) == 4
     gather_all(store_of_four)
     assert check_store(store_of_four) == 4
@@ -32,64 +32,36 @@ def test_a_sound_store_is_counted_before_and_after_gathering(store_of_four):
     assert check_store(store_of_four) == 5
 
 
-def test_an_empty_store_is_sound(tmp_path):
-    assert check_store(new_store(tmp_path)) == 0
-
-
 def victim(store):
     return store.trial("s1", "t003")
 
 
 def truncated(store, size):
-    path = victim(store)
-    path.write_bytes(path.read_bytes()[:size])
+    victim(store).write_bytes(victim(store).read_bytes()[:size])
 
 
 def flipped(store):
-    path = victim(store)
-    data = bytearray(path.read_bytes())
-    column = pq.read_metadata(path).row_group(0).column(0)
+    data = bytearray(victim(store).read_bytes())
+    column = pq.read_metadata(victim(store)).row_group(0).column(0)
     data[column.data_page_offset + column.total_compressed_size - 1] ^= 1
-    path.write_bytes(data)
+    victim(store).write_bytes(data)
 
 
-def renamed(store):
-    victim(store).rename(store.trial("s1", "t009"))
+def changed(change):
+    """Other rows in the file, with a checksum that fits them."""
+
+    def damage(store):
+        (table,) = ParquetFile(victim(store)).groups()
+        rewrite(victim(store), change(table))
+
+    return damage
 
 
-def moved(store):
-    target = store.trial("s0", "t003")
-    victim(store).rename(target)
+def with_column(name, values):
+    def change(table):
+        return table.set_column(table.column_names.index(name), name, values)
 
-
-def foreign_columns(store):
-    rewrite(victim(store), pa.table({"a": [1]}))
-
-
-def foreign_types(store):
-    table = pq.read_table(victim(store), partitioning=None)
-    index = table.schema.get_field_index("index")
-    rewrite(victim(store), table.set_column(index, "index", pa.array([1.5])))
-
-
-def lacking(store):
-    table = pq.read_table(victim(store), partitioning=None)
-    rewrite(victim(store), table.drop_columns(["state"]))
-
-
-def two_rows(store):
-    table = pq.read_table(victim(store), partitioning=None)
-    rewrite(victim(store), pa.concat_tables([table, table]))
-
-
-def no_rows(store):
-    rewrite(victim(store), SCHEMA.empty_table())
-
-
-def other_study(store):
-    table = pq.read_table(victim(store), partitioning=None)
-    index = table.schema.get_field_index("study")
-    rewrite(victim(store), table.set_column(index, "study", pa.array(["other"])))
+    return changed(change)
 
 
 DAMAGES = {
@@ -97,30 +69,103 @@ DAMAGES = {
     "truncated": (lambda store: truncated(store, 900), "t003.parquet is not a readable Parquet"),
     "text": (lambda store: victim(store).write_text("hello world!"), "t003.parquet is not a"),
     "flipped bit": (flipped, "t003.parquet is damaged: its content does not match its SHA-256"),
-    "renamed": (renamed, "t009.parquet holds a row with trial_id 't003'; at that path it must"),
-    "moved": (moved, "t003.parquet holds a row with search 's1'; at that path it must be 's0'"),
-    "foreign": (foreign_columns, "t003.parquet has the column 'a', unknown to its study"),
-    "types": (foreign_types, "t003.parquet: column 'index' is double, its study says int32"),
-    "lacking": (lacking, "t003.parquet lacks the column 'state'"),
-    "two rows": (two_rows, "t003.parquet must hold 1 rows, it has 2"),
-    "no rows": (no_rows, "t003.parquet holds no rows|t003.parquet must hold 1 rows, it has 0"),
-    "other study": (other_study, "row with study 'other'; at that path it must be 'tiny'"),
+    "renamed": (
+        lambda store: victim(store).rename(store.trial("s1", "t009")),
+        "t009.parquet holds a row with trial_id 't003'; at that path it must be 't009'",
+    ),
+    "copied": (
+        lambda store: shutil.copy(store.trial("s1", "t001"), victim(store)),
+        "t003.parquet holds a row with trial_id 't001'; at that path it must be 't003'",
+    ),
+    "moved": (
+        lambda store: victim(store).rename(store.trial("s0", "t003")),
+        "t003.parquet holds a row with search 's1'; at that path it must be 's0'",
+    ),
+    "foreign": (
+        changed(lambda _: pa.table({"a": [1]})),
+        "t003.parquet has the column 'a', unknown to its study",
+    ),
+    "types": (
+        with_column("index", pa.array([1.5])),
+        "t003.parquet: column 'index' is double, its study says int32",
+    ),
+    "lacking": (
+        changed(lambda table: table.drop_columns(["state"])),
+        "t003.parquet lacks the column 'state'",
+    ),
+    "two rows": (
+        changed(lambda table: pa.concat_tables([table, table])),
+        "t003.parquet must hold 1 rows, it has 2",
+    ),
+    "no rows": (changed(lambda table: table.slice(1)), "t003.parquet must hold 1 rows, it has 0"),
+    "other study": (
+        with_column("study", pa.array(["other"])),
+        "t003.parquet holds a row with study 'other'; at that path it must be 'tiny'",
+    ),
+}
+
+READERS = {
+    **{name: lambda reader, name=name: getattr(reader, name)().collect() for name in LONG},
+    "trials": lambda reader: reader.trials().collect(),
+    "count": lambda reader: reader.trials().select("objective").collect(),
+    "decisions": lambda reader: reader.decisions(),
+    "ended trials": lambda reader: reader.ended_trials(),
+    "counts": lambda reader: reader.counts(),
+    "summary": lambda reader: reader.summarise(lambda rows: rows.select("objective")),
 }
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_a_damaged_or_foreign_file_is_named_and_never_gathered(store_of_four, name):
+def test_a_damaged_or_foreign_file_is_named_by_every_reader_and_never_gathered(
+    store_of_four, name
+):
     damage, message = DAMAGES[name]
     damage(store_of_four)
-    reader = Reader(store_of_four.folder)
-    for use in (lambda: check_store(store_of_four), reader.trials().collect, reader.decisions):
+    for read in READERS.values():
         with pytest.raises(CorruptFileError, match=message):
-            use()
+            read(Reader(store_of_four.folder))
+    with pytest.raises(CorruptFileError, match=message):
+        check_store(store_of_four)
     with pytest.raises(CorruptFileError, match=message) as raised:
         gather_all(store_of_four)
     damaged = Path(str(raised.value).split(":")[0].split(" ")[0])
     assert damaged.exists()
     assert list(damaged.parent.glob("*.gathered.parquet")) == []
+
+
+def test_a_foreign_row_is_not_copied_to_another_search(store_of_four):
+    damage, message = DAMAGES["other study"]
+    damage(store_of_four)
+    copy = TrialCopy(trial_id="t003", search="s1", identity={"trial_id": "t009", "search": "s0"})
+    with pytest.raises(CorruptFileError, match=message):
+        copy_trials(store_of_four, SCHEMA, [copy])
+    assert not store_of_four.trial("s0", "t009").exists()
+
+
+def test_many_rows_in_the_file_of_one_trial_are_refused_before_any_is_decoded(
+    store_of_four, monkeypatch
+):
+    changed(lambda table: table.take(pa.array([0] * 5_000)))(store_of_four)
+    monkeypatch.setattr(ParquetFile, "groups", None)
+    with pytest.raises(CorruptFileError, match=r"t003\.parquet must hold 1 rows, it has 5000"):
+        stored_rows.open_trials(victim(store_of_four), SCHEMA, "tiny")
+
+
+def test_a_file_is_checked_once_and_new_ones_when_they_come(store_of_four, monkeypatch):
+    reader, real, checked = Reader(store_of_four.folder), stored_rows.open_trials, []
+
+    def counted(file, *rest):
+        checked.append(file.stem)
+        return real(file, *rest)
+
+    monkeypatch.setattr(stored_rows, "open_trials", counted)
+    assert len(reader.trials().collect()) == 4
+    assert len(reader.scores().collect()) > 4
+    assert sorted(checked) == ["t000", "t001", "t002", "t003"]
+    shutil.copy(victim(store_of_four), store_of_four.trial("s0", "t004"))
+    for _ in range(2):
+        with pytest.raises(CorruptFileError, match=r"t004\.parquet holds a row with search 's1'"):
+            reader.trials().collect()
 
 
 def test_all_problems_are_reported_at_once_up_to_ten(tmp_path):

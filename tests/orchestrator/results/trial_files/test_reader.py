@@ -170,7 +170,15 @@ def test_a_study_that_gained_columns_reads_as_null_where_files_lack_them(tmp_pat
     assert len(all_frames(store)["scores"]) == 9
 
 
-def test_files_gathered_between_listing_and_reading_are_found_again(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda reader: reader.trials().collect(),
+        lambda reader: reader.summarise(lambda rows: rows.select("trial_id", "scores")),
+    ],
+    ids=["frame", "summary"],
+)
+def test_files_gathered_between_listing_and_reading_are_found_again(tmp_path, monkeypatch, read):
     store = commit(new_store(tmp_path), *(row(index) for index in range(4)))
     real, gathered = stored_rows_module.take_inventory, []
 
@@ -182,9 +190,32 @@ def test_files_gathered_between_listing_and_reading_are_found_again(tmp_path, mo
 
     monkeypatch.setattr(stored_rows_module, "take_inventory", then_gather)
     for num_trials in (4, 5):  # loose files vanish first, gathered ones the second time
-        assert len(Reader(store.folder).trials().collect()) == num_trials
+        found = read(Reader(store.folder))
+        assert found["trial_id"].n_unique() == len(found) == num_trials
         gathered.clear()
         commit(store, row(num_trials))
+
+
+def test_a_summary_is_what_follows_from_the_frames(tmp_path):
+    stages = ["search", "final", "baseline"] * 3
+    rows = [row(index, stage=stage) for index, stage in enumerate(stages)]
+    store = commit(new_store(tmp_path), *rows[:5])
+    gather_all(store)
+    commit(store, *rows[5:])
+    for number, config in enumerate("ab", start=1):
+        final = {"stage": "final", "config_hash": config, "selected_from": number}
+        commit(store, row(20 + number, search="one", is_winner=True, **final))
+    reader, names = Reader(store.folder), ("trial_id", "stage", "hp.margin", "is_winner")
+    found = reader.summarise(lambda rows: rows.select(names), with_present_winner=True)
+    assert_frame_equal(
+        found.sort("trial_id"), reader.trials().select(names).collect().sort("trial_id")
+    )
+    assert found.filter("is_winner")["trial_id"].to_list() == ["t022"]
+    counted = reader.summarise(lambda rows: rows.select(pl.col("scores").list.len().sum()))
+    assert counted.item() == len(reader.scores().collect()) > 0
+    columns = reader.summarise(lambda rows: rows.head(0)).columns
+    assert "is_winner" not in columns, "a row does not say whether its config won"
+    assert {"scores", "settings", "test_retrievals"} <= set(columns)
 
 
 def test_a_frame_shows_the_store_as_it_is_when_it_is_collected(tmp_path):

@@ -108,36 +108,22 @@ def test_a_damaged_gathered_file_is_named_and_loses_nothing(tmp_path):
     assert check_store(store) == TRIALS
 
 
-def test_other_rows_are_read_exactly_once_between_any_two_file_operations(tmp_path, monkeypatch):
+def test_others_are_read_exactly_once_between_any_two_file_operations(tmp_path, monkeypatch):
     store = extended_store(tmp_path)
+    gather_all(store)  # so that plain polars finds the same columns in all files
     others = without(rows_of(store))
 
     def look():
         frames = rows_of(store)
         assert_same_frames(without(frames), others)
-        assert not frames["trials"]["trial_id"].is_duplicated().any()
+        for found in (frames["trials"], plainly(store)):
+            assert not found["trial_id"].is_duplicated().any()
+            assert set(others["trials"]["trial_id"]) <= set(found["trial_id"])
 
     with monkeypatch.context() as patch:
         operations = FileOperations(patch, between=look)
         withdraw_trials(store, GONE)
     assert operations.count > 3
-
-
-def test_plain_polars_counts_other_trials_once_between_any_two_file_operations(
-    tmp_path, monkeypatch
-):
-    store = extended_store(tmp_path)
-    gather_all(store)
-    others = set(plainly(store)["trial_id"]) - set(GONE)
-
-    def look():
-        found = plainly(store)["trial_id"].to_list()
-        assert len(found) == len(set(found))
-        assert others <= set(found)
-
-    with monkeypatch.context() as patch:
-        FileOperations(patch, between=look)
-        withdraw_trials(store, GONE)
 
 
 def withdraw(store):
@@ -151,29 +137,20 @@ def left(store):
 
 
 @SOME_OR_ALL
-def test_killed_at_any_file_operation_no_other_row_is_lost_and_the_next_one_finishes(
-    tmp_path, monkeypatch, are_all
+@pytest.mark.parametrize("is_repeated", [True, False])
+def test_killed_at_any_file_operation_no_other_row_is_lost_and_the_study_goes_on(
+    tmp_path, monkeypatch, are_all, is_repeated
 ):
     others = without(rows_of(extended_store(tmp_path)))
     for store in ended_stores(tmp_path, monkeypatch, extended_store, withdraw, are_all=are_all):
-        assert_same_frames(without(rows_of(store)), others)
         check_store(store)
-        withdraw_trials(store, left(store))
-        gather_all(store)
-        assert_same_frames(without(rows_of(store), gone=()), others)
-        assert plainly(store)["trial_id"].to_list() == sorted(others["trials"]["trial_id"])
-
-
-@SOME_OR_ALL
-def test_killed_at_any_file_operation_the_study_may_go_on_without_it(
-    tmp_path, monkeypatch, are_all
-):
-    others = without(rows_of(extended_store(tmp_path)))
-    for store in ended_stores(tmp_path, monkeypatch, extended_store, withdraw, are_all=are_all):
+        if is_repeated:
+            withdraw_trials(store, left(store))
         rows = rows_of(store)
+        assert_same_frames(without(rows, gone=GONE), others)
         gather_all(store)
         assert_same_frames(rows_of(store), rows)
-        assert_same_frames(without(rows), others)
+        assert left(store) == {} or not is_repeated
         assert plainly(store)["trial_id"].to_list() == sorted(rows["trials"]["trial_id"])
 
 
