@@ -58,7 +58,7 @@ class Driven:
         self.process.stdout.close()
         self.process.stderr.close()
 
-    def until(self, event: str, trial: str = "", seconds: float = 60) -> dict:
+    def until(self, event: str, trial: str = "", seconds: float = 120) -> dict:
         """The event, heard already or to come."""
 
         def found():
@@ -67,7 +67,7 @@ class Driven:
         self._listen(found, f"{event} of {trial}", seconds)
         return found()[0]
 
-    def until_number(self, number: int, event: str, seconds: float = 60) -> list[str]:
+    def until_number(self, number: int, event: str, seconds: float = 120) -> list[str]:
         """The trials of which so many events were heard, when the last of them is."""
         self._listen(lambda: len(self.all_of(event)) >= number, f"{number} {event}", seconds)
         return self.all_of(event)
@@ -88,7 +88,7 @@ class Driven:
 
     def announced(self, trial: str) -> dict:
         path = Path(self.folder) / f"{trial}.json"
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 120
         while not path.exists():
             assert self.process.poll() is None, "".join(self.errors)
             assert time.monotonic() < deadline, f"{trial} does not start"
@@ -102,7 +102,7 @@ class Driven:
     def all_of(self, event: str) -> list[str]:
         return [heard["trial"] for heard in self.events if heard["event"] == event]
 
-    def end(self, seconds: float = 60) -> int:
+    def end(self, seconds: float = 120) -> int:
         """Wait for its end; returns the exit code."""
         return self.process.wait(timeout=seconds)
 
