@@ -118,7 +118,7 @@ def test_checkpoints_of_committed_trials_go_at_the_end_and_others_stay(tmp_path)
 
 def test_what_killed_writers_left_is_deleted_at_the_end_but_for_the_locks(tmp_path):
     store = store_of_five(tmp_path)
-    folders = ("asks/s0", "trials/search=s0", "attempts/s0", "models", "embeddings", "runs", ".")
+    folders = ("journal/s0", "trials/search=s0", "models", "embeddings", "runs", ".")
     for folder in folders:
         (store.folder / folder).mkdir(parents=True, exist_ok=True)
         (store.folder / folder / ".store.json.0123.tmp").touch()
