@@ -5,7 +5,7 @@ gathers, and only then may that be deleted. Callers hold the study's lock, so th
 gathers; others may commit and read meanwhile.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -101,7 +101,7 @@ def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
         gathered = filter(StudyPaths.num_gathered, inventory.listed)
         replaced = [file for file, ids in trials_in(gathered).items() if ids & gone]
         for file in replaced:
-            rows = _rows(file, schema, study)
+            rows = _rows([file], schema, study)
             unwanted = pc.is_in(rows["trial_id"], pa.array(sorted(gone), pa.string()))
             if not pc.all(unwanted).as_py():
                 _write(paths, search, rows.filter(pc.invert(unwanted)))
@@ -124,10 +124,10 @@ def _gather_rows(
     if not files or (len(files) == 1 and inventory.gathered and _is_complete(files[0], schema)):
         return files[0] if files else None
     fetch(files)
-    parts = []
-    for start in range(0, len(files), _ROWS_AT_ONCE):
-        tables = [_rows(file, schema, study) for file in files[start : start + _ROWS_AT_ONCE]]
-        parts.append(pa.concat_tables(tables).combine_chunks())
+    parts = [
+        _rows(files[start : start + _ROWS_AT_ONCE], schema, study)
+        for start in range(0, len(files), _ROWS_AT_ONCE)
+    ]
     check()
     whole = _write(paths, StudyPaths.search_of(files[0]), pa.concat_tables(parts))
     check()
@@ -148,10 +148,11 @@ def _write(paths: StudyPaths, search: str, rows: pa.Table) -> Place:
     return path
 
 
-def _rows(file: Place, schema: pa.Schema, study: str) -> pa.Table:
-    """The rows of a file with every column; hyperparameters that it lacks are null."""
-    groups = open_trials(file, schema, study).groups()
-    return pa.concat_tables([schema.empty_table(), *groups], promote_options="default")
+def _rows(files: Sequence[Place], schema: pa.Schema, study: str) -> pa.Table:
+    """The rows of files with every column; hyperparameters that they lack are null."""
+    groups = (group for file in files for group in open_trials(file, schema, study).groups())
+    rows = pa.concat_tables([schema.empty_table(), *groups], promote_options="default")
+    return rows.combine_chunks()
 
 
 def _remove_temporaries(paths: StudyPaths) -> None:

@@ -5,8 +5,6 @@ import os
 import random
 import re
 import shutil
-import subprocess
-import sys
 from contextlib import nullcontext
 from datetime import date
 from pathlib import Path
@@ -111,10 +109,3 @@ def _some(num):
     seed = date.today().toordinal()
     print(f"operations drawn by the seed {seed}")
     return sorted({1, num, *random.Random(seed).sample(range(2, num), 3)})
-
-
-def compact_until(store: StudyPaths, line: int) -> subprocess.CompletedProcess:
-    """A process that compacts and kills itself at that line; 0: tells how many there are."""
-    script = Path(__file__).with_name("compact_until_line.py")
-    words = [sys.executable, script, store.folder, str(line)]
-    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
