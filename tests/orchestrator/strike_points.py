@@ -111,7 +111,7 @@ class _Listener:
         if not place.startswith(self._prefix):
             return None
         top, _, rest = place.removeprefix(self._prefix).partition("/")
-        if top == "asks":
+        if top == "journal":
             return "suggest"
         if top == "checkpoints":
             is_saved = event in ("open", "os.rename") or rest.endswith(".tmp")

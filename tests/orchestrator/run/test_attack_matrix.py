@@ -80,6 +80,7 @@ SHORT: Sieges = {
             (strike("kill driver", "suggest"),),
             (strike("hang worker", "training"),),
             (strike("kill raylet", "commit"),),
+            (strike("kill worker", "final"),),
         ],
     ),
 }
