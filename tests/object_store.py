@@ -10,6 +10,7 @@ import hmac
 import http.client
 import itertools
 import os
+import re
 import shutil
 import socket
 import struct
@@ -21,12 +22,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote
 
 import pytest
 
-from orchestrator.results.storage import object_store_clients
+from orchestrator.results.storage import object_store
 from orchestrator.results.storage.locations import Place, parse_place
-from orchestrator.results.storage.object_store import ObjectStore
 
 KEY, SECRET = "AKIAPODIUMTESTS", "the/Secret+of-podiums-tests"
 SLOW_DOWN = (
@@ -37,6 +38,7 @@ AZURITE_ACCOUNT = "devstoreaccount1"
 AZURITE_KEY = (  # of every Azurite, in its documentation
     "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 )
+_DELETED = re.compile(rb"<Key>([^<]+)</Key>")
 _numbers = itertools.count()
 
 
@@ -83,9 +85,12 @@ def memory_bucket(monkeypatch: pytest.MonkeyPatch) -> Place:
     """A bucket in the memory of this process."""
     from obstore.store import MemoryStore
 
-    monkeypatch.setitem(
-        object_store_clients._OPENED_BY, "memory", lambda *uri: ObjectStore(MemoryStore, "")
-    )
+    real = object_store.open_client
+
+    def opened(scheme: str, authority: str, query: str) -> object:
+        return MemoryStore() if scheme == "memory" else real(scheme, authority, query)
+
+    monkeypatch.setattr(object_store, "open_client", opened)
     return parse_place(f"memory://{new_name()}")
 
 
@@ -159,7 +164,8 @@ class Proxy(ThreadingHTTPServer):
     ``fault`` is called with method and path of each request, and answers None, ``slow down``
     (503), ``origin timed out`` (522, as of Cloudflare), ``not implemented`` (501), ``forbidden``
     (403), ``reset`` (the connection breaks before the service hears of it), ``lose answer`` (it
-    breaks after), or a number of seconds to wait first.
+    breaks after), or a number of seconds to wait first. ``requests`` names them, with the object
+    that one deletes.
     """
 
     daemon_threads = True
@@ -186,7 +192,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def handle_one(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.server.requests.append((self.command, self.path))
+        deleted = _DELETED.findall(body) if self.command == "POST" else []
+        named = f"&{unquote(deleted[0].decode())}" if len(deleted) == 1 else ""
+        self.server.requests.append((self.command, f"{self.path}{named}"))
         fault = self.server.fault(self.command, self.path)
         if isinstance(fault, float | int):
             time.sleep(fault)

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from orchestrator.results.storage import local_files
-from orchestrator.results.storage.local_files import check_names, check_size, exclusive, retried
+from orchestrator.results.storage.local_files import exclusive, retried, walk
 from orchestrator.results.storage.locations import (
     TEMPORARY_SUFFIX,
     Place,
@@ -35,8 +35,9 @@ from orchestrator.results.storage.locations import (
     StoredFile,
     temporary_name,
 )
-from orchestrator.results.storage.object_store import ObjectStore
-from orchestrator.results.storage.object_store_clients import store_of
+from orchestrator.results.storage.object_store import store_of
+from orchestrator.results.storage.printable_text import has_control_characters, one_line
+from orchestrator.results.storage.transient_errors import retrying_for
 from podium.errors import CorruptFileError, StoreError
 
 RECORD_BYTES = 64 * 2**20
@@ -68,6 +69,7 @@ def each(action: Callable[[Place], T], places: Sequence[Place]) -> Iterable[T]:
     return map(action, places)
 
 
+@retried("write in")
 def check_writable(folder: Place) -> None:
     """Raise StoreError if files could not be written in ``folder``; leaves nothing behind.
 
@@ -75,27 +77,34 @@ def check_writable(folder: Place) -> None:
     ignores conditions is refused too.
     """
     if not isinstance(folder, RemotePath):
-        local_files.check_writable(folder)
+        nearest = folder.absolute()
+        while not (nearest.exists() or nearest.is_symlink()):  # a file in the way is an ancestor
+            nearest = nearest.parent
+        probe = nearest / temporary_name("probe")
+        probe.touch(exist_ok=False)
+        probe.unlink()
         return
-    probe = folder / temporary_name("probe")
-
-    def is_known(found: bytes | None) -> bool:
-        put(probe, b"podium anew")  # between the look and the write, which must notice
-        return found == b"podium"
-
-    made = put_if_absent(probe, b"podium")
-    try:
-        again = put_if_absent(probe, b"podium again")
-        replaced = replace_if(probe, b"", folder, is_known)
-    finally:
-        remove(probe)
-    if not made or again or replaced:
-        ignored = "If-Match" if made and not again else "If-None-Match: *"
+    with retrying_for(0):  # all of it is repeated, within one limit
+        ignored = _ignored_condition(folder / temporary_name("probe"))
+    if ignored:
         raise StoreError(
             f"cannot use {folder}: the store ignores `{ignored}`, so that two runs could"
             " overwrite each other's trials; Amazon S3, MinIO, Cloudflare R2 and Ceph support it"
             " in their present versions"
         )
+
+
+def _ignored_condition(probe: RemotePath) -> str | None:
+    def is_known(found: bytes | None) -> bool:
+        put(probe, b"podium anew")  # between the look and the write, which must notice
+        return found == b"podium"
+
+    try:
+        if not put_if_absent(probe, b"podium") or put_if_absent(probe, b"podium again"):
+            return "If-None-Match: *"
+        return "If-Match" if replace_if(probe, b"", probe, is_known) else None
+    finally:
+        remove(probe)
 
 
 @retried("write")
@@ -114,22 +123,15 @@ def put_if_absent(path: Place, data: bytes) -> bool:
     Of several callers at the same time exactly one gets True.
     """
     if isinstance(path, RemotePath):
-        token = secrets.token_hex(16)
-        if _ask("write", path, lambda store: store.create(path.key, data, token)):
-            return True
-        # Ours all the same, if it was made by an attempt whose answer was lost.
-        return _ask("look at", path, lambda store: store.has_token(path.key, token))
-    return local_files.put_if_absent(path, data)
+        return _create(path, data, secrets.token_hex(16))
+    return local_files.create(path, data)
 
 
-def _ask(action: str, place: RemotePath, request: Callable[[ObjectStore], T]) -> T:
-    """One step of several, each of which is retried by itself."""
-
-    @retried(action)
-    def once(place: RemotePath) -> T:
-        return request(store_of(place))
-
-    return once(place)
+@retried("write")
+def _create(path: RemotePath, data: bytes, token: str) -> bool:
+    store = store_of(path)
+    # Ours all the same, if it was made by an attempt whose answer was lost.
+    return store.create(path.key, data, token) or store.has_token(path.key, token)
 
 
 def replace(
@@ -171,9 +173,8 @@ def replace_if(
         StoreError: the file cannot be written.
         CorruptFileError: what is there is no regular file, or has more than `RECORD_BYTES`.
     """
-    if isinstance(path, RemotePath):
+    if isinstance(path, RemotePath) or isinstance(guard, RemotePath):
         return _replace_object(path, data, is_known)
-    assert isinstance(guard, Path), "a guard lies where its file does"
     with exclusive(guard, limit_seconds=limit_seconds) as is_alone:
         if not is_alone:
             return None
@@ -183,20 +184,17 @@ def replace_if(
         return is_replaced
 
 
+@retried("write")
 def _replace_object(
     path: RemotePath, data: bytes, is_known: Callable[[bytes | None], bool]
 ) -> bool:
-    checked = partial(check_size, path, max_bytes=RECORD_BYTES)
-    while True:
-        found = _ask("read", path, lambda store: store.read(path.key, checked))
-        if found.content == data:  # by a request whose answer was lost
-            return True
+    store, check_size = store_of(path), partial(_check_size, path, RECORD_BYTES)
+    while (found := store.read(path.key, check_size)).content != data:
         if not is_known(found.content):
             return False
-        if _ask(
-            "write", path, partial(ObjectStore.replace, key=path.key, content=data, known=found)
-        ):
-            return True
+        if store.replace(path.key, data, found):
+            break
+    return True  # also by an attempt whose answer was lost
 
 
 def to_json(value: Any) -> bytes:
@@ -230,15 +228,22 @@ def read_record(path: Place) -> bytes | None:
 @retried("read")
 def _read(path: Place, max_bytes: int) -> bytes | None:
     if isinstance(path, RemotePath):
-        checked = partial(check_size, path, max_bytes=max_bytes)
-        return store_of(path).read(path.key, checked).content
+        return store_of(path).read(path.key, partial(_check_size, path, max_bytes)).content
     try:
         descriptor = local_files.open_regular(path, os.O_RDONLY)
     except FileNotFoundError:
         return None
     with os.fdopen(descriptor, "rb") as file:
-        check_size(path, os.fstat(descriptor).st_size, max_bytes)
+        _check_size(path, max_bytes, os.fstat(descriptor).st_size)
         return file.read()
+
+
+def _check_size(path: Place, max_bytes: int, num_bytes: int) -> None:
+    if num_bytes > max_bytes:
+        raise CorruptFileError(
+            f"{path} has {num_bytes:,} bytes, and was not read: a file of its kind has at most"
+            f" {max_bytes:,}. Restore the file from a copy"
+        )
 
 
 def read_json(path: Place) -> dict[str, Any] | None:
@@ -277,7 +282,7 @@ def _finite(text: str) -> float:
 def exists(path: Place) -> bool:
     """Whether there is a file; CorruptFileError for what else there is in a local place."""
     if isinstance(path, RemotePath):
-        return store_of(path).size(path.key) is not None
+        return store_of(path).exists(path.key)
     with suppress(FileNotFoundError):
         local_files.check_regular(path)
         return True
@@ -285,41 +290,62 @@ def exists(path: Place) -> bool:
 
 
 @retried("list")
+def _listed(folder: Place, *, deep: bool = False) -> list[tuple[str, str]]:
+    """Path and kind of what lies in a folder, sorted: of remote ones at any depth files alone."""
+    if not isinstance(folder, RemotePath):
+        return sorted((path, kind) for path, kind, _ in walk(folder, deep=deep))
+    if deep:
+        return [(file.path, "file") for file in store_of(folder).list_deep(folder.key)]
+    names, folders = store_of(folder).list_directly(folder.key)
+    return sorted([*((it, "file") for it in names), *((it, "folder") for it in folders)])
+
+
+def _checked(folder: Place, names: list[str]) -> list[str]:
+    for name in names:
+        if has_control_characters(name):
+            raise CorruptFileError(
+                f"{folder} holds '{one_line(name)}', a name with control characters, which podium"
+                " never writes; delete it"
+            )
+    return names
+
+
+def contents(folder: Place) -> list[tuple[str, str]]:
+    """Path relative to a folder, and kind, of everything below it, sorted; links are not followed.
+
+    The kind is ``file``, ``folder``, or what else it is, such as ``a symbolic link``. In remote
+    stores there are files alone.
+    """
+    return _listed(folder, deep=True)
+
+
 def list_names(folder: Place, suffix: str) -> list[str]:
     """Sorted names of the files in ``folder`` that end in ``suffix``, temporaries left out.
 
     A missing folder is an empty one. CorruptFileError for a name with control characters.
     """
-    if isinstance(folder, RemotePath):
-        names = store_of(folder).list_directly(folder.key)[0]
-    else:
-        names = [entry.name for entry in local_files.entries(folder)]
-    found = sorted(name for name in names if name.endswith(suffix) and not name.startswith("."))
-    check_names(folder, found)
-    return found
+    names = [name for name, _ in _listed(folder) if not name.startswith(".")]
+    return _checked(folder, [name for name in names if name.endswith(suffix)])
 
 
 def list_folders(folder: Place) -> Sequence[Place]:
     """Sorted subfolders; CorruptFileError for a link, or a name with control characters."""
-    names = _folder_names(folder, refuses_links=True)
-    check_names(folder, names)
+    found = _listed(folder)
+    for name, kind in found:
+        if kind == "a symbolic link":
+            raise local_files.not_regular(f"{folder}/{name}", kind)
+    names = _checked(folder, [name for name, kind in found if kind == "folder"])
     return [folder / name for name in names]
 
 
 def list_studies(storage: Place) -> Sequence[Place]:
     """Sorted subfolders of a storage, which may hold anything; links to folders are folders."""
-    return [storage / name for name in _folder_names(storage, refuses_links=False)]
-
-
-@retried("list")
-def _folder_names(folder: Place, *, refuses_links: bool) -> list[str]:
-    if isinstance(folder, RemotePath):
-        return sorted(store_of(folder).list_directly(folder.key)[1])
-    entries = local_files.entries(folder)
-    for entry in entries:
-        if refuses_links and entry.is_symlink():
-            raise local_files.not_regular(entry.path, "a symbolic link")
-    return sorted(entry.name for entry in entries if entry.is_dir())
+    found = [(storage / name, kind) for name, kind in _listed(storage)]
+    return [
+        place
+        for place, kind in found
+        if kind == "folder" or (not isinstance(place, RemotePath) and place.is_dir())
+    ]
 
 
 def list_below(folder: Place, suffix: str) -> Sequence[Place]:
@@ -331,22 +357,8 @@ def list_below(folder: Place, suffix: str) -> Sequence[Place]:
         return [
             below / name for below in list_folders(folder) for name in list_names(below, suffix)
         ]
-    paths = [file.path for file in stored_files(folder)]
-    found = [it for it in paths if it.endswith(suffix) and it.count("/") == 1 and "/." not in it]
-    check_names(folder, found)
-    return [folder / path for path in found]
-
-
-@retried("list")
-def contents(folder: Place) -> list[tuple[str, str]]:
-    """Path relative to a folder, and kind, of everything below it, sorted; links are not followed.
-
-    The kind is ``file``, ``folder``, or what else it is, such as ``a symbolic link``. In remote
-    stores there are files alone. What vanishes meanwhile is left out.
-    """
-    if isinstance(folder, RemotePath):
-        return [(file.path, "file") for file in store_of(folder).list_deep(folder.key)]
-    return sorted((path, kind) for path, kind, _ in local_files.walk(folder))
+    paths = [path for path, _ in contents(folder) if path.count("/") == 1 and "/." not in path]
+    return [folder / path for path in _checked(folder, paths) if path.endswith(suffix)]
 
 
 @retried("list")
@@ -358,7 +370,7 @@ def stored_files(folder: Place) -> list[StoredFile]:
     if isinstance(folder, RemotePath):
         return store_of(folder).list_deep(folder.key)
     found = []
-    for path, kind, entry in local_files.walk(folder):
+    for path, kind, entry in walk(folder, deep=True):
         if kind == "file":
             with suppress(FileNotFoundError):
                 status = entry.stat(follow_symlinks=False)
@@ -393,28 +405,27 @@ def refuse_links(folder: Place, *, deep: bool) -> None:
             raise local_files.not_regular(f"{folder}/{name}", kind)
 
 
-@retried("delete")
 def remove(path: Place) -> None:
     """Delete a file; nothing happens if there is none."""
-    if isinstance(path, RemotePath):
-        store_of(path).delete(path.key)
+    _remove(path, [path])
+
+
+@retried("delete")
+def _remove(first: Place, paths: Sequence[Place]) -> None:
+    """Delete files: of a disk one, of a bucket what one request may name."""
+    if isinstance(first, RemotePath):
+        store_of(first).delete([path.key for path in paths if isinstance(path, RemotePath)])
     else:
-        path.unlink(missing_ok=True)
+        first.unlink(missing_ok=True)
 
 
 def remove_all(paths: Sequence[Place]) -> None:
     """Delete files of one store, remote ones many at once; nothing happens if there is none."""
-    for start in range(0, len(paths), _MOST_DELETED):
-        some = paths[start : start + _MOST_DELETED]
-        if not _remove_at_once(some[0], some):
-            list(each(remove, some))
-
-
-@retried("delete")
-def _remove_at_once(first: Place, paths: Sequence[Place]) -> bool:
-    """Delete files by one request; False if there is none for them, or they are one."""
-    keys = [path.key for path in paths if isinstance(path, RemotePath)]
-    return isinstance(first, RemotePath) and len(keys) > 1 and store_of(first).delete_many(keys)
+    if any(isinstance(place, RemotePath) and place.scheme == "s3" for place in paths):
+        for start in range(0, len(paths), _MOST_DELETED):
+            _remove(paths[start], paths[start : start + _MOST_DELETED])
+    else:
+        list(each(remove, paths))
 
 
 def remove_folder(folder: Place) -> None:

@@ -5,8 +5,7 @@ folder, flushed to the disk, then moved or linked to their name, and the folder 
 Temporary names start with a dot and end in ``.tmp``.
 
 A results folder may come from anyone, so nothing in it is followed or waited for: what is read is
-a regular file, not a link, a pipe or a device, and names that would forge lines of output are
-refused. Both are a CorruptFileError that names them.
+a regular file, not a link, a pipe or a device. Anything else is a CorruptFileError that names it.
 """
 
 import errno
@@ -15,22 +14,22 @@ import functools
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar, cast
 
 from orchestrator.results.storage.locations import Place, temporary_name
 from orchestrator.results.storage.object_store import RequestError
-from orchestrator.results.storage.printable_text import has_control_characters, one_line
+from orchestrator.results.storage.printable_text import one_line
 from orchestrator.results.storage.transient_errors import is_transient, with_retries
 from podium.errors import CorruptFileError, FolderGoneError, StoreError, UnreachableError
 
 # Nothing is followed, no pipe is waited for, and no child process gets the file.
 _CAUTIOUS = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _KINDS = {
-    stat.S_IFLNK: "a symbolic link",
     stat.S_IFDIR: "a folder",
+    stat.S_IFLNK: "a symbolic link",
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
 }
@@ -78,77 +77,10 @@ def store_errors(action: str, path: object) -> Iterator[None]:
     except OSError as error:
         if isinstance(path, Path):
             check_not_vanished(path)
-        reason = error.strerror or str(error)
         culprit = error.filename
         place = f" ({one_line(str(culprit))})" if culprit and str(culprit) != str(path) else ""
         kind = UnreachableError if is_transient(error) else StoreError
-        raise kind(f"cannot {action} {path}: {reason}{place}") from error
-
-
-@retried("write in")
-def check_writable(folder: Path) -> None:
-    """See `files`."""
-    nearest = folder.absolute()
-    while not (nearest.exists() or nearest.is_symlink()):  # a file in the way is an ancestor
-        nearest = nearest.parent
-    probe = nearest / temporary_name("probe")
-    probe.touch(exist_ok=False)
-    probe.unlink()
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[BinaryIO]:
-    """A file open for writing that gets its name when the block ends without an exception."""
-    with store_errors("write", path):
-        make_folder(path.parent)
-        temporary = path.with_name(temporary_name(path.name))
-        try:
-            with temporary.open("xb") as file:
-                yield file
-                _flush(file)
-            temporary.replace(path)
-            _flush_folder(path.parent)
-        finally:
-            temporary.unlink(missing_ok=True)
-
-
-def put_if_absent(path: Path, data: bytes) -> bool:
-    """See `files`.
-
-    Retried step by step: a link whose answer was lost is recognised by its temporary name, which
-    is kept between attempts.
-    """
-    temporary = path.with_name(temporary_name(path.name))
-    try:
-        _write(path, temporary, data)
-        is_first = _link(path, temporary)
-    except BaseException:
-        with suppress(OSError):  # the next run deletes it
-            temporary.unlink(missing_ok=True)
-        raise
-    retried("delete")(Path.unlink)(temporary, missing_ok=True)
-    return is_first
-
-
-@retried("write")
-def _write(path: Path, temporary: Path, data: bytes) -> None:
-    make_folder(path.parent)
-    temporary.unlink(missing_ok=True)
-    with temporary.open("xb") as file:
-        file.write(data)
-        _flush(file)
-
-
-@retried("write")
-def _link(path: Path, temporary: Path) -> bool:
-    try:
-        path.hardlink_to(temporary)
-    except FileExistsError:
-        # A network file system may repeat a link request whose answer was lost.
-        if not path.samefile(temporary):
-            return False
-    _flush_folder(path.parent)
-    return True
+        raise kind(f"cannot {action} {path}: {error.strerror or error}{place}") from error
 
 
 @contextmanager
@@ -177,6 +109,52 @@ def check_not_vanished(path: Place) -> None:
                 f"{mark.parent} is gone: it no longer has a {mark.name}. Restore it, then run"
                 " the same command to continue"
             )
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[BinaryIO]:
+    """A file open for writing that gets its name when the block ends without an exception."""
+    with store_errors("write", path):
+        make_folder(path.parent)
+        temporary = path.with_name(temporary_name(path.name))
+        try:
+            with temporary.open("xb") as file:
+                yield file
+                _flush(file)
+            temporary.replace(path)
+            _flush_folder(path.parent)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def create(path: Path, data: bytes) -> bool:
+    """As `files.put_if_absent`. A link whose answer was lost is known by its temporary name."""
+    temporary = path.with_name(temporary_name(path.name))
+
+    @retried("write")
+    def is_first(path: Path) -> bool:
+        if not _are_one(path, temporary):
+            make_folder(path.parent)
+            with temporary.open("wb") as file:
+                file.write(data)
+                _flush(file)
+            with suppress(FileExistsError):
+                path.hardlink_to(temporary)
+        _flush_folder(path.parent)
+        return _are_one(path, temporary)
+
+    try:
+        return is_first(path)
+    finally:
+        with suppress(OSError):  # the next run deletes it
+            temporary.unlink(missing_ok=True)
+
+
+def _are_one(path: Path, other: Path) -> bool:
+    try:
+        return path.samefile(other)
+    except FileNotFoundError:
+        return False
 
 
 def make_folder(folder: Path) -> None:
@@ -221,7 +199,7 @@ def open_regular(path: Path, flags: int) -> int:
             check_regular(path)
         raise
     try:
-        check_regular(path, os.fstat(descriptor).st_mode)
+        check_regular(path, os.fstat(descriptor))
     except BaseException:
         os.close(descriptor)
         raise
@@ -264,16 +242,16 @@ def _is_locked(guard: Path, descriptor: int) -> bool:
     return True
 
 
-def check_regular(path: Path, mode: int | None = None) -> None:
+def check_regular(path: Path, status: os.stat_result | None = None) -> None:
     """Refuse what is no regular file, for libraries that open it by its path.
 
     Raises:
-        CorruptFileError: it is a link, a folder, a pipe, a socket or a device, by ``mode`` if that
-            is known.
+        CorruptFileError: it is a link, a folder, a pipe, a socket or a device, by ``status`` if
+            that is known.
         OSError: there is nothing of that name, or it cannot be looked at.
     """
-    known = os.lstat(path).st_mode if mode is None else mode
-    if not stat.S_ISREG(known):
+    known = status or path.lstat()
+    if not stat.S_ISREG(known.st_mode):
         raise not_regular(path, _kind_of(known))
 
 
@@ -285,58 +263,41 @@ def not_regular(path: object, kind: str) -> CorruptFileError:
     )
 
 
-def _kind_of(mode: int) -> str:
-    return _KINDS.get(stat.S_IFMT(mode), "a device")
+def _kind_of(status: os.stat_result) -> str:
+    return _KINDS.get(stat.S_IFMT(status.st_mode), "a device")
 
 
-def check_size(path: object, num_bytes: int, max_bytes: int) -> None:
-    """Raise CorruptFileError for a file with more bytes than any of its kind."""
-    if num_bytes > max_bytes:
-        raise CorruptFileError(
-            f"{path} has {num_bytes:,} bytes, and was not read: a file of its kind has at most"
-            f" {max_bytes:,}. Restore the file from a copy"
-        )
+def walk(folder: Path, *, deep: bool) -> Iterator[tuple[str, str, os.DirEntry[str]]]:
+    """Path below the folder, kind and entry of what is in it; of a missing one nothing.
 
+    The kind is ``file``, ``folder``, or what else it is, such as ``a symbolic link``. No link is
+    followed.
 
-def check_names(folder: object, names: Iterable[str]) -> None:
-    """Raise CorruptFileError for names with control characters."""
-    for name in names:
-        if has_control_characters(name):
-            raise CorruptFileError(
-                f"{folder} holds '{one_line(name)}', a name with control characters, which podium"
-                " never writes; delete it"
-            )
-
-
-def entries(folder: Path) -> list[os.DirEntry[str]]:
-    """What lies right in a folder; of a missing one nothing.
+    Args:
+        folder: where to look.
+        deep: whether all that lies below it comes too.
 
     Raises:
         CorruptFileError: it is a file.
     """
-    try:
-        with os.scandir(folder) as found:
-            return list(found)
-    except FileNotFoundError:
-        return []
-    except NotADirectoryError:
-        raise CorruptFileError(
-            f"{one_line(str(folder))} is a file, where podium has a folder"
-        ) from None
-
-
-def walk(folder: Path) -> Iterator[tuple[str, str, os.DirEntry[str]]]:
-    """Path below the folder, kind and entry of everything in it; no link is followed."""
     pending = [""]
     while pending:
         above = pending.pop()
-        for entry in entries(folder / above):
+        try:
+            with os.scandir(folder / above) as found:
+                entries = list(found)
+        except FileNotFoundError:
+            continue
+        except NotADirectoryError:
+            told = f"{one_line(str(folder))} is a file, where podium has a folder"
+            raise CorruptFileError(told) from None
+        for entry in entries:
             name = f"{above}{entry.name}"
             if entry.is_dir(follow_symlinks=False):
                 kind = "folder"
-                pending.append(f"{name}/")
+                pending += [f"{name}/"] if deep else []
             elif entry.is_file(follow_symlinks=False):
                 kind = "file"
             else:
-                kind = _kind_of(entry.stat(follow_symlinks=False).st_mode)
+                kind = _kind_of(entry.stat(follow_symlinks=False))
             yield name, kind, entry

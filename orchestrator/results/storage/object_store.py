@@ -1,21 +1,38 @@
 """Requests to one bucket of an object store, by obstore, and the errors that they end in.
 
 By obstore and not by pyarrow, which can write no object on the condition that there is none
-(``If-None-Match: *``): that is what makes the first commit win and a lock hold.
+(``If-None-Match: *``): that is what makes the first commit win and a lock hold. It finds the
+credentials of each node in the environment, but for the files of the AWS command line, which are
+read here (`docs/how-to/storage.md`).
 
 Errors show only the code and the status that the store answers: its own message may hold keys.
 """
 
+import configparser
+import os
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
+from urllib.parse import parse_qsl
 
-from orchestrator.results.storage.locations import StoredFile
-from podium.errors import StoreError, UnreachableError
+from orchestrator.results.storage.locations import RemotePath, StoredFile
+from podium.errors import PlaceError, StoreError, UnreachableError
 
 _PART_BYTES = 64 * 2**20  # larger objects are sent in parts, and appear when the last is there
+_CONNECT_SECONDS, _READ_SECONDS, _REQUEST_SECONDS = 5, 30, 900
 _TOKEN = "podiumwriter"  # of letters alone: Azure allows no other names of metadata
+_ENDPOINT_NAMES = {
+    **dict.fromkeys(("s3", "abfs", "abfss", "az"), "endpoint"),
+    **dict.fromkeys(("gs", "gcs"), "base_url"),
+}
+_OTHER_CREDENTIALS = (
+    "AWS_ACCESS_KEY_ID",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+)
 _METADATA_SERVICE = re.compile(r"169\.254\.169\.254|metadata\.google\.internal")
 _STATUS = re.compile(r"(?:status |\()code: (\d{3})")
 _CODE = re.compile(r"<Code>(\w+)</Code>")
@@ -31,6 +48,7 @@ _REASONS = {
     "SignatureDoesNotMatch": "the secret key of this node does not match its access key",
     "ExpiredToken": "the session token of this node has expired",
     "RequestTimeTooSkewed": "the clock of this machine is wrong by more than the store allows",
+    "PermanentRedirect": "the bucket lies in another region: name it by ?region=",
 }
 
 T = TypeVar("T")
@@ -58,6 +76,95 @@ class ObjectVersion(NamedTuple):
     mode: Any
 
 
+def store_of(place: RemotePath) -> "ObjectStore":
+    """The store of a place; no request is made.
+
+    Raises:
+        RequestError: the scheme or a setting is unknown, there is no bucket or account, or the
+            credentials of this node cannot be read.
+    """
+    return _opened(place.scheme, place.authority, place.query, os.getpid())
+
+
+@cache
+def _opened(scheme: str, authority: str, query: str, process: int) -> "ObjectStore":
+    """One client for each bucket in each process; a client does not survive a fork."""
+    return ObjectStore(lambda: open_client(scheme, authority, query))
+
+
+def open_client(scheme: str, authority: str, query: str) -> Any:
+    """The store of obstore that a URI names.
+
+    Args:
+        scheme: scheme of the URI.
+        authority: bucket; for Azure the container, or ``container@account.dfs.core.windows.net``.
+        query: settings: ``endpoint_override``, ``scheme`` (http or https) and, for S3, ``region``.
+    """
+    from obstore.store import from_url
+
+    if scheme not in _ENDPOINT_NAMES:
+        known = ", ".join((*_ENDPOINT_NAMES, "file"))
+        raise _wrong_uri(f"podium has no store for {scheme}:// URIs; known: {known}")
+    settings = dict(parse_qsl(query, keep_blank_values=True))
+    names = ["endpoint_override", *(["region"] if scheme == "s3" else []), "scheme"]
+    for name in settings:
+        if name not in names:
+            known = ", ".join(names)
+            raise _wrong_uri(f"{scheme}:// URIs have no setting {name!r}; known: {known}")
+    protocol = settings.pop("scheme", "https")
+    if protocol not in ("http", "https"):
+        rule = f"scheme of an {scheme}:// URI must be one of http, https"
+        raise _wrong_uri(f"{rule}; got {protocol}")
+    if not authority:
+        raise _wrong_uri(f"the {scheme}:// URI needs a bucket, as in {scheme}://bucket/folder")
+    config = _profile_keys() if scheme == "s3" else {}
+    if endpoint := settings.pop("endpoint_override", ""):
+        has_protocol = "://" in endpoint
+        config[_ENDPOINT_NAMES[scheme]] = endpoint if has_protocol else f"{protocol}://{endpoint}"
+    return from_url(
+        f"{'gs' if scheme == 'gcs' else scheme}://{authority}",
+        config={**config, **settings},
+        client_options={
+            "allow_http": True,
+            "connect_timeout": f"{_CONNECT_SECONDS}s",
+            "read_timeout": f"{_READ_SECONDS}s",
+            "timeout": f"{_REQUEST_SECONDS}s",
+        },
+        # Repeated by `with_retries`, which says so and knows what must not be repeated.
+        retry_config={"max_retries": 0},
+    )
+
+
+def _profile_keys() -> dict[str, str]:
+    """The keys of AWS_PROFILE, or of ``default``, in the files of the AWS command line."""
+    if any(map(os.environ.get, _OTHER_CREDENTIALS)):
+        return {}
+    chosen = os.environ.get("AWS_PROFILE")
+    files = [
+        os.environ.get(f"AWS_{variable}") or Path.home() / ".aws" / name
+        for variable, name in (("CONFIG_FILE", "config"), ("SHARED_CREDENTIALS_FILE", "credentials"))
+    ]
+    parser = configparser.RawConfigParser()
+    try:
+        parser.read(files, encoding="utf-8")
+    except (configparser.Error, UnicodeDecodeError, OSError):
+        raise RequestError("the AWS files of this node cannot be read") from None
+    sections = [it for it in (f"profile {chosen}", chosen or "default") if parser.has_section(it)]
+    found = {name: value for section in sections for name, value in parser.items(section)}
+    if chosen and "aws_access_key_id" not in found:
+        raise RequestError(
+            f"AWS_PROFILE is {chosen!r}, which has no access key in the AWS files of this node;"
+            " bring its credentials into the environment: eval $(aws configure"
+            " export-credentials --format env)"
+        )
+    keys = ("access_key_id", "secret_access_key", "session_token")
+    return {key: found[f"aws_{key}"] for key in keys if f"aws_{key}" in found}
+
+
+def _wrong_uri(reason: str) -> RequestError:
+    return RequestError(reason, PlaceError)
+
+
 class ObjectStore:
     """One bucket, whose objects appear whole or not at all. Every method may raise RequestError.
 
@@ -65,22 +172,12 @@ class ObjectStore:
 
     Args:
         open_client: makes the store of obstore.
-        no_credentials: what to say if this node has no credentials.
-        open_for_many: makes the same store, one that deletes many objects by one request; None
-            where there is no such request.
     """
 
-    def __init__(
-        self,
-        open_client: Callable[[], Any],
-        no_credentials: str,
-        open_for_many: Callable[[], Any] | None = None,
-    ) -> None:
+    def __init__(self, open_client: Callable[[], Any]) -> None:
         import obstore
 
         self._obstore = obstore
-        self._open_for_many = open_for_many
-        self._no_credentials = no_credentials
         self._has_worked = False
         self._client: Any = self._request(open_client, must_find=True)
         self._has_worked = False  # opening it makes no request
@@ -102,8 +199,8 @@ class ObjectStore:
 
         return self._request(version) or ObjectVersion(None, "create")
 
-    def write(self, key: str, content: bytes | Path) -> None:
-        """Write an object whole, replacing what is there; a path is a file to be sent."""
+    def write(self, key: str, content: bytes) -> None:
+        """Write an object whole, replacing what is there."""
         self._request(lambda: self._put(key, content), must_find=True)
 
     def create(self, key: str, content: bytes, token: str) -> bool:
@@ -119,9 +216,9 @@ class ObjectStore:
         """Write an object whole, unless it is another version by now; True if this call did."""
         return self._put_if(key, content, known.mode)
 
-    def size(self, key: str) -> int | None:
-        """Bytes of an object; None if there is none."""
-        return self._request(lambda: int(self._obstore.head(self._client, key)["size"]))
+    def exists(self, key: str) -> bool:
+        """Whether there is an object."""
+        return self._request(lambda: self._obstore.head(self._client, key)) is not None
 
     def list_directly(self, key: str) -> tuple[list[str], list[str]]:
         """Names of the objects directly below a key, and names of the folders there."""
@@ -148,29 +245,11 @@ class ObjectStore:
 
         return self._request(listed, must_find=True) or []
 
-    def delete(self, key: str) -> None:
-        """Delete an object; nothing happens if there is none."""
-        self._request(lambda: self._obstore.delete(self._client, key))
+    def delete(self, keys: Sequence[str]) -> None:
+        """Delete objects, several of S3 only: others stop at the first that does not exist."""
+        self._request(lambda: self._obstore.delete(self._client, keys))
 
-    def delete_many(self, keys: Sequence[str]) -> bool:
-        """Delete objects by one request; nothing happens to those that do not exist.
-
-        Returns:
-            False if the store refused it, and some may be there still: not every service has it.
-        """
-        open_client = self._open_for_many
-        if open_client is None:
-            return False
-        try:
-            self._request(lambda: self._obstore.delete(open_client(), keys))
-        except RequestError as error:
-            if error.kind is UnreachableError:
-                raise
-            self._open_for_many = None
-            return False
-        return True
-
-    def _put(self, key: str, content: bytes | Path, **options: Any) -> None:
+    def _put(self, key: str, content: bytes, **options: Any) -> None:
         self._obstore.put(self._client, key, content, chunk_size=_PART_BYTES, **options)
 
     def _put_if(self, key: str, content: bytes, mode: Any, **options: Any) -> bool:
@@ -205,6 +284,11 @@ class ObjectStore:
         raise self._error(problem)
 
     def _error(self, problem: str) -> RequestError:
+        if "Account must be specified" in problem or "did not match any known" in problem:
+            return _wrong_uri(
+                "the URI needs a container and an account after the slashes, as in"
+                " container@account.dfs.core.windows.net/folder"
+            )
         if "MissingAccessKeyId" in problem or "MissingSecretAccessKey" in problem:
             return RequestError(
                 "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of this node must both be given"
@@ -214,7 +298,8 @@ class ObjectStore:
         if _METADATA_SERVICE.search(problem):
             # A role's credentials are renewed now and then.
             kind = UnreachableError if self._has_worked else StoreError
-            return RequestError(self._no_credentials, kind)
+            reason = "no credentials: this node has none of those that docs/how-to/storage.md lists"
+            return RequestError(reason, kind)
         status = _STATUS.search(problem)
         if status is None and "HTTP error" in problem:
             return RequestError("the store does not answer", UnreachableError)

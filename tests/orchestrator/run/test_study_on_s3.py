@@ -141,7 +141,7 @@ def test_a_trial_costs_few_requests(s3_service, trial):
     for trial_id in trials["trial_id"]:
         own = of_trial.pop(trial_id)
         saves = own.pop("PUT checkpoint", 0)
-        assert own == OWN | Counter({"DELETE checkpoint": min(saves, 1)})
+        assert own == OWN | Counter({"POST checkpoint": min(saves, 1)})
     of_run = of_trial.pop("")
     assert not of_trial
     assert len(trials) == 16
