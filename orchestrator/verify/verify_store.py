@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from orchestrator.results.locks.lock_owner import is_dead
-from orchestrator.results.locks.study_lock import lock_file, lock_owner
+from orchestrator.results.locks.study_lock import lock_owner
 from orchestrator.results.records.artifact_files import read_artifact
 from orchestrator.results.records.asks import Ask
 from orchestrator.results.records.journal import retried_failures
@@ -211,7 +211,7 @@ def _misplaced(name: str, kind: str) -> tuple[str, str, str] | None:
 def _check_lock(paths: StudyPaths, findings: Findings) -> None:
     """The process that holds the lock of the study, if any."""
     with findings.reading(paths.lock):
-        owner, place = lock_owner(paths), lock_file(paths).place
+        owner, place = lock_owner(paths), paths.lock
         if owner is not None and is_dead(owner):
             findings.note(place, f"left by {owner}, which is dead", "the next run takes it over")
         elif owner is not None:

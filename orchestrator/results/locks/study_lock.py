@@ -16,114 +16,73 @@ look and its write does not undo what another did meanwhile.
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
-from pathlib import Path
-from typing import Any, Self, TypeAlias
+from typing import Any, Self
 
 from orchestrator.results.locks.lock_owner import LockOwner, is_dead, parse_owner, this_process
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import (
     parse_json,
-    read_json,
-    remove,
+    read_record,
     remove_temporaries,
     replace_if,
     to_json,
 )
-from orchestrator.results.storage.local_files import exclusive
-from orchestrator.results.storage.locations import Place
 from orchestrator.results.storage.transient_errors import retrying_for
 from podium.errors import CorruptFileError, FolderGoneError, LockHeldError, StoreError
 
 _POLLS_PER_WATCH = 50
 _GUARD_LIMIT_SECONDS = 10.0
-_FREE = {"is_free": True}  # what the last owner leaves in a remote store
-
-Values: TypeAlias = dict[str, Any]
-
-
-class LockFile:
-    """A stored lock. Every method may raise StoreError, and CorruptFileError for a foreign file.
-
-    Args:
-        place: the file.
-        guard: empty file beside it, which is held while a local lock is read and replaced.
-
-    Attributes:
-        place: as given.
-    """
-
-    def __init__(self, place: Place, guard: Place) -> None:
-        self.place = place
-        self._guard = guard
-
-    def look(self) -> LockOwner | None:
-        """The owner of the lock; None if it is free."""
-        return self._owner(read_json(self.place))
-
-    def take(self, owner: LockOwner, silent: LockOwner | None) -> LockOwner | None:
-        """Take the lock if it is free, its owner dead or still ``silent``; else name the owner.
-
-        Raises:
-            LockHeldError: another run is taking it at this moment.
-        """
-
-        def may_take(found: LockOwner | None) -> bool:
-            if found is not None and found != silent and not is_dead(found):
-                return False
-            remove_temporaries(self.place.parent, self.place.name)  # of a killed owner
-            return True
-
-        while not (is_taken := self._replace(asdict(owner), may_take, _GUARD_LIMIT_SECONDS)):
-            if is_taken is None:
-                folder = self.place.parent
-                raise LockHeldError(f"{folder} is being locked by another run; try again")
-            if found := self.look():
-                return found  # else it was freed meanwhile
-        return None
-
-    def beat(self, owner: LockOwner) -> LockOwner | None:
-        """Write the owner's heartbeat, unless it lost the lock; the owner of the lock.
-
-        Nothing is written, either, while another process reads a local lock.
-        """
-        return owner if self._replace(asdict(owner), owner.is_same, 0.0) else self.look()
-
-    def release(self, owner: LockOwner) -> None:
-        """Free the lock if it is the owner's.
-
-        If the guard stays held the lock stays: the next run finds its owner dead or, from another
-        machine, silent, and takes it over. No result of this run is affected.
-        """
-        if not isinstance(self._guard, Path):
-            self._replace(_FREE, owner.is_same, 0.0)
-            return
-        with exclusive(self._guard, limit_seconds=_GUARD_LIMIT_SECONDS) as is_alone:
-            if is_alone and owner.is_same(self.look()):
-                remove(self.place)
-
-    def _replace(
-        self, values: Values, may_replace: Callable[[LockOwner | None], bool], limit: float
-    ) -> bool | None:
-        def is_known(content: bytes | None) -> bool:
-            return may_replace(self._owner(parse_json(self.place, content)))
-
-        return replace_if(self.place, to_json(values), self._guard, is_known, limit)
-
-    def _owner(self, values: Values | None) -> LockOwner | None:
-        return None if values is None or values == _FREE else parse_owner(values, self.place)
-
-
-def lock_file(paths: StudyPaths) -> LockFile:
-    """The lock of a study."""
-    return LockFile(paths.lock, paths.lock_guard)
+_FREE = {"is_free": True}  # what the last owner leaves
 
 
 def lock_owner(paths: StudyPaths) -> LockOwner | None:
     """Who runs a study, alive or not; CorruptFileError for a damaged or foreign lock."""
-    return lock_file(paths).look()
+    return _owner(paths, read_record(paths.lock))
+
+
+def _owner(paths: StudyPaths, content: bytes | None) -> LockOwner | None:
+    values = parse_json(paths.lock, content)
+    return None if values in (None, _FREE) else parse_owner(values or {}, paths.lock)
+
+
+def _replace(
+    paths: StudyPaths,
+    values: Mapping[str, Any],
+    may_replace: Callable[[LockOwner | None], bool],
+    limit_seconds: float,
+) -> bool | None:
+    """Write the lock if its owner may be replaced; None if another process reads it meanwhile."""
+
+    def is_known(content: bytes | None) -> bool:
+        return may_replace(_owner(paths, content))
+
+    return replace_if(paths.lock, to_json(values), paths.lock_guard, is_known, limit_seconds)
+
+
+def take(paths: StudyPaths, owner: LockOwner, silent: LockOwner | None = None) -> LockOwner | None:
+    """Take a lock if it is free, its owner dead or still ``silent``; else name the owner.
+
+    Raises:
+        LockHeldError: another run is taking it at this moment.
+        StoreError: it cannot be written.
+        CorruptFileError: the file is damaged or foreign.
+    """
+
+    def may_take(found: LockOwner | None) -> bool:
+        if found is not None and found != silent and not is_dead(found):
+            return False
+        remove_temporaries(paths.folder, paths.lock.name)  # of a killed owner
+        return True
+
+    while not (is_taken := _replace(paths, asdict(owner), may_take, _GUARD_LIMIT_SECONDS)):
+        if is_taken is None:
+            raise LockHeldError(f"{paths.folder} is being locked by another run; try again")
+        if found := lock_owner(paths):
+            return found  # else it was freed meanwhile
+    return None
 
 
 class StudyLock:
@@ -153,8 +112,7 @@ class StudyLock:
         heartbeat_seconds: float = 5.0,
         watch_seconds: float = 60.0,
     ) -> None:
-        self._folder = paths.folder
-        self._file = lock_file(paths)
+        self._paths = paths
         self._say = say
         self._heartbeat_seconds = heartbeat_seconds
         self._watch_seconds = watch_seconds
@@ -166,14 +124,14 @@ class StudyLock:
         self._thread = threading.Thread(target=self._beat, name="study-lock", daemon=True)
 
     def __enter__(self) -> Self:
-        refused = self._file.take(self._owner, None)
+        refused = take(self._paths, self._owner)
         if refused is not None and refused.machine != self._owner.machine:
             self._watch(refused)
-            refused = self._file.take(self._owner, refused)
+            refused = take(self._paths, self._owner, refused)
         if refused is not None:
             raise LockHeldError(
-                f"{self._folder} is locked: {refused} is running this study; wait until it ends,"
-                " or stop it"
+                f"{self._paths.folder} is locked: {refused} is running this study; wait until it"
+                " ends, or stop it"
             )
         self._seen_at = _now()
         self._thread.start()
@@ -182,12 +140,10 @@ class StudyLock:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._released.set()
         self._thread.join()
-        if error is None:
-            self._file.release(self._owner)
-            return
-        # The error that ended the run must reach the user, without a delay by retries.
+        # If it stays locked, the next run finds its owner dead or silent, and takes it over. What
+        # ended the run must reach the user, without a delay by retries.
         with suppress(StoreError, CorruptFileError), retrying_for(0):
-            self._file.release(self._owner)
+            _replace(self._paths, _FREE, self._owner.is_same, _GUARD_LIMIT_SECONDS)
 
     def raise_if_lost(self) -> None:
         """Raise LockHeldError if another run has the lock now, or it was deleted.
@@ -206,13 +162,13 @@ class StudyLock:
     def _watch(self, owner: LockOwner) -> None:
         """Watch the lock of another machine, until it changes or was silent for long enough."""
         self._say(
-            f"{self._file.place} belongs to {owner}, which cannot be seen from here; checking for "
+            f"{self._paths.lock} belongs to {owner}, which cannot be seen from here; checking for "
             f"{self._watch_seconds:g} s whether it is alive ..."
         )
         # Polls are counted, not timed: during an outage each waits, and no heartbeat can be seen.
         for _ in range(_POLLS_PER_WATCH):
             time.sleep(self._watch_seconds / _POLLS_PER_WATCH)
-            if self._file.look() != owner:
+            if lock_owner(self._paths) != owner:
                 return
 
     def _beat(self) -> None:
@@ -239,11 +195,13 @@ class StudyLock:
         with self._beating:
             started_at = _now()
             self._owner = replace(self._owner, heartbeat=self._owner.heartbeat + 1)
-            found = self._file.beat(self._owner)
+            # Nothing is written while another process reads a local lock.
+            is_written = _replace(self._paths, asdict(self._owner), self._owner.is_same, 0.0)
+            found = self._owner if is_written else lock_owner(self._paths)
             if found is None:
-                self._lost = f"this run lost the lock of its study: {self._file.place} was deleted"
+                self._lost = f"this run lost the lock of its study: {self._paths.lock} was deleted"
             elif found.token != self._owner.token:
-                self._lost = f"this run lost the lock of {self._folder} to {found}"
+                self._lost = f"this run lost the lock of {self._paths.folder} to {found}"
             else:
                 self._seen_at = started_at
 

@@ -35,9 +35,9 @@ from orchestrator.results.storage.locations import (
     StoredFile,
     temporary_name,
 )
-from orchestrator.results.storage.object_store import store_of
+from orchestrator.results.storage.object_store import ObjectStore, store_of
 from orchestrator.results.storage.printable_text import has_control_characters, one_line
-from orchestrator.results.storage.transient_errors import retrying_for
+from orchestrator.results.storage.transient_errors import RETRY_SECONDS, retrying_for
 from podium.errors import CorruptFileError, StoreError
 
 RECORD_BYTES = 64 * 2**20
@@ -69,7 +69,6 @@ def each(action: Callable[[Place], T], places: Sequence[Place]) -> Iterable[T]:
     return map(action, places)
 
 
-@retried("write in")
 def check_writable(folder: Place) -> None:
     """Raise StoreError if files could not be written in ``folder``; leaves nothing behind.
 
@@ -77,14 +76,9 @@ def check_writable(folder: Place) -> None:
     ignores conditions is refused too.
     """
     if not isinstance(folder, RemotePath):
-        nearest = folder.absolute()
-        while not (nearest.exists() or nearest.is_symlink()):  # a file in the way is an ancestor
-            nearest = nearest.parent
-        probe = nearest / temporary_name("probe")
-        probe.touch(exist_ok=False)
-        probe.unlink()
+        local_files.check_writable(folder)
         return
-    with retrying_for(0):  # all of it is repeated, within one limit
+    with retrying_for(RETRY_SECONDS):  # in all, and not each request
         ignored = _ignored_condition(folder / temporary_name("probe"))
     if ignored:
         raise StoreError(
@@ -123,15 +117,17 @@ def put_if_absent(path: Place, data: bytes) -> bool:
     Of several callers at the same time exactly one gets True.
     """
     if isinstance(path, RemotePath):
-        return _create(path, data, secrets.token_hex(16))
+        token = secrets.token_hex(16)
+        if _ask("write", path, lambda store: store.create(path.key, data, token)):
+            return True
+        # Ours all the same, if it was made by an attempt whose answer was lost.
+        return _ask("look at", path, lambda store: store.has_token(path.key, token))
     return local_files.create(path, data)
 
 
-@retried("write")
-def _create(path: RemotePath, data: bytes, token: str) -> bool:
-    store = store_of(path)
-    # Ours all the same, if it was made by an attempt whose answer was lost.
-    return store.create(path.key, data, token) or store.has_token(path.key, token)
+def _ask(action: str, place: RemotePath, request: Callable[[ObjectStore], T]) -> T:
+    """One request, which is retried by itself."""
+    return retried(action)(lambda place: request(store_of(place)))(place)
 
 
 def replace(
@@ -184,17 +180,19 @@ def replace_if(
         return is_replaced
 
 
-@retried("write")
 def _replace_object(
     path: RemotePath, data: bytes, is_known: Callable[[bytes | None], bool]
 ) -> bool:
-    store, check_size = store_of(path), partial(_check_size, path, RECORD_BYTES)
-    while (found := store.read(path.key, check_size)).content != data:
+    check_size = partial(_check_size, path, RECORD_BYTES)
+    while True:
+        found = _ask("read", path, lambda store: store.read(path.key, check_size))
+        if found.content == data:  # by a request whose answer was lost
+            return True
         if not is_known(found.content):
             return False
-        if store.replace(path.key, data, found):
-            break
-    return True  # also by an attempt whose answer was lost
+        replace = partial(ObjectStore.replace, key=path.key, content=data, known=found)
+        if _ask("write", path, replace):
+            return True
 
 
 def to_json(value: Any) -> bytes:

@@ -111,6 +111,17 @@ def check_not_vanished(path: Place) -> None:
             )
 
 
+@retried("write in")
+def check_writable(folder: Path) -> None:
+    """As `files.check_writable`."""
+    nearest = folder.absolute()
+    while not (nearest.exists() or nearest.is_symlink()):  # a file in the way is an ancestor
+        nearest = nearest.parent
+    probe = nearest / temporary_name("probe")
+    probe.touch(exist_ok=False)
+    probe.unlink()
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[BinaryIO]:
     """A file open for writing that gets its name when the block ends without an exception."""

@@ -139,10 +139,10 @@ def _profile_keys() -> dict[str, str]:
     """The keys of AWS_PROFILE, or of ``default``, in the files of the AWS command line."""
     if any(map(os.environ.get, _OTHER_CREDENTIALS)):
         return {}
-    chosen = os.environ.get("AWS_PROFILE")
+    chosen, folder = os.environ.get("AWS_PROFILE"), Path.home() / ".aws"
     files = [
-        os.environ.get(f"AWS_{variable}") or Path.home() / ".aws" / name
-        for variable, name in (("CONFIG_FILE", "config"), ("SHARED_CREDENTIALS_FILE", "credentials"))
+        os.environ.get("AWS_CONFIG_FILE") or folder / "config",
+        os.environ.get("AWS_SHARED_CREDENTIALS_FILE") or folder / "credentials",
     ]
     parser = configparser.RawConfigParser()
     try:
@@ -298,8 +298,7 @@ class ObjectStore:
         if _METADATA_SERVICE.search(problem):
             # A role's credentials are renewed now and then.
             kind = UnreachableError if self._has_worked else StoreError
-            reason = "no credentials: this node has none of those that docs/how-to/storage.md lists"
-            return RequestError(reason, kind)
+            return RequestError("no credentials on this node (see docs/how-to/storage.md)", kind)
         status = _STATUS.search(problem)
         if status is None and "HTTP error" in problem:
             return RequestError("the store does not answer", UnreachableError)

@@ -8,6 +8,7 @@ missing permission or a wrong name are not transient: they are raised at once.
 
 import errno
 import logging
+import math
 import random
 import threading
 import time
@@ -33,7 +34,7 @@ _TRANSIENT = {
     *(getattr(errno, name, errno.ESTALE) for name in ("EREMOTEIO", "ECOMM", "ENOLINK")),
 }
 
-_limit: ContextVar[float | None] = ContextVar("retry_seconds", default=None)
+_deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
 T = TypeVar("T")
 
@@ -45,18 +46,18 @@ def is_transient(error: OSError) -> bool:
 
 @contextmanager
 def retrying_for(seconds: float) -> Iterator[None]:
-    """Retry operations of this thread for so many seconds within the block; 0 means never."""
-    token = _limit.set(seconds)
+    """Retry the operations of this thread within the block for so long in all; 0 means never."""
+    token = _deadline.set(min(_deadline.get(), time.monotonic() + seconds))
     try:
         yield
     finally:
-        _limit.reset(token)
+        _deadline.reset(token)
 
 
 def with_retries(action: Callable[[], T]) -> T:
     """The result of an action that is repeated while it raises UnreachableError.
 
-    The limit is that of `retrying_for`, or `RETRY_SECONDS`.
+    The limit is `RETRY_SECONDS`, and that of `retrying_for`.
 
     Raises:
         UnreachableError: that of the last attempt, when the time is over.
@@ -65,12 +66,11 @@ def with_retries(action: Callable[[], T]) -> T:
         return action()
     except UnreachableError as error:
         problem = error
-    chosen = _limit.get()
-    limit = RETRY_SECONDS if chosen is None else chosen
-    deadline = time.monotonic() + limit
+    deadline = min(_deadline.get(), time.monotonic() + RETRY_SECONDS)
+    limit = deadline - time.monotonic()
     pause = _FIRST_PAUSE_SECONDS
     while (left := deadline - time.monotonic()) > 0:
-        _outage.change(True, f"{problem}; trying again for up to {limit:g} s")
+        _outage.change(True, f"{problem}; trying again for up to {round(limit, 1):g} s")
         # Workers that failed together should not all come back together.
         time.sleep(min(left, pause * random.uniform(0.5, 1.5)))
         pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)

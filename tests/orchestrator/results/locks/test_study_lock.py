@@ -12,7 +12,7 @@ import pytest
 
 from orchestrator.results.locks import study_lock as lock_module
 from orchestrator.results.locks.lock_owner import machine_id, process_start
-from orchestrator.results.locks.study_lock import LockFile, StudyLock, lock_file
+from orchestrator.results.locks.study_lock import StudyLock, lock_owner, take
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import put, put_json, read_json, remove
 from orchestrator.results.storage.local_files import exclusive
@@ -85,8 +85,7 @@ def test_the_lock_names_its_owner_while_held_and_is_free_afterwards(paths, messa
         assert owner(paths)["token"] == found["token"]
         lock.raise_if_lost()
         assert len(heartbeat_threads()) == 1
-    assert lock_file(paths).look() is None
-    assert not isinstance(paths.lock, Path) or not paths.lock.exists()
+    assert lock_owner(paths) is None
     assert heartbeat_threads() == []
     with new_lock(paths, messages):
         assert owner(paths)["token"] != found["token"]
@@ -100,7 +99,7 @@ def test_an_exception_frees_the_lock_too(paths, messages):
 
     with pytest.raises(KeyError, match="stop"):
         fail()
-    assert lock_file(paths).look() is None
+    assert lock_owner(paths) is None
     assert heartbeat_threads() == []
 
 
@@ -190,13 +189,7 @@ def test_a_lock_of_another_machine_that_moves_is_refused(paths, messages):
 def test_a_lock_of_another_machine_that_is_freed_while_watched_is_taken(paths, messages):
     leave_foreign_lock(paths)
 
-    def free():
-        if isinstance(paths.lock, Path):
-            remove(paths.lock)
-        else:
-            put_json(paths.lock, {"is_free": True})
-
-    threading.Timer(BEAT, free).start()
+    threading.Timer(BEAT, put_json, (paths.lock, {"is_free": True})).start()
     with new_lock(paths, messages, watch=30.0):
         assert owner(paths)["pid"] == os.getpid()
 
@@ -229,7 +222,7 @@ def test_a_run_that_is_overtaken_between_its_look_and_its_write_is_refused(
             raise AssertionError("two runs at the lock")
         assert owner(paths)["token"] == "theirs"
         return
-    refused = lock_file(paths).take(lock_module.LockOwner(**owner(paths) | {"token": "x"}), None)
+    refused = take(paths, lock_module.LockOwner(**owner(paths) | {"token": "x"}))
     assert refused.machine == "far away"
     assert len(overtaken) == 1
     assert owner(paths)["token"] == "theirs"
@@ -272,7 +265,7 @@ def test_an_owner_learns_that_its_lock_was_deleted(paths, messages):
         wait_until(lambda: messages)
         with pytest.raises(LockHeldError, match=r"lock\.json.* was deleted"):
             lock.raise_if_lost()
-    assert lock_file(paths).look() is None
+    assert lock_owner(paths) is None
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="swaps two names as only Linux can")
@@ -292,7 +285,7 @@ def test_a_heartbeat_that_cannot_be_written_is_reported_once_and_continues(disk,
         lock.raise_if_lost()
         before = owner(disk)["heartbeat"]
         wait_until(lambda: owner(disk)["heartbeat"] > before)
-    assert not disk.lock.exists()
+    assert lock_owner(disk) is None
 
 
 def _exchange(some, other):
@@ -323,7 +316,7 @@ def test_a_heartbeat_that_a_store_does_not_take_is_reported_once_and_continues(
             wait_until(lambda: len(messages) == 2)
             assert messages[1] == "the heartbeat of the study's lock is written again"
             lock.raise_if_lost()
-        assert lock_file(paths).look() is None
+        assert lock_owner(paths) is None
 
 
 @pytest.mark.parametrize(
@@ -401,26 +394,23 @@ def test_a_run_that_was_stopped_for_long_asks_before_it_writes(paths, messages):
             lock.raise_if_lost()
 
 
-class AwayForLong(LockFile):
-    """The second look waits until the store is back, and the owner beats a moment after that."""
-
-    def __init__(self, paths, seconds, owner_beats):
-        super().__init__(paths.lock, paths.lock_guard)
-        self._seconds, self._owner_beats, self._looks = seconds, owner_beats, 0
-
-    def look(self):
-        self._looks += 1
-        if self._looks == 2:
-            time.sleep(self._seconds)
-            threading.Timer(0.1, self._owner_beats).start()
-        return super().look()
-
-
 def test_a_store_that_is_away_while_a_lock_is_watched_does_not_make_its_owner_dead(
-    paths, messages
+    paths, messages, monkeypatch
 ):
     leave_foreign_lock(paths, pid=7)
-    lock = new_lock(paths, messages)
-    lock._file = AwayForLong(paths, 0.6, lambda: edit(paths, heartbeat=1))
-    with pytest.raises(LockHeldError, match="process 7 on far is running this study"), lock:
+    real, looks = lock_module.lock_owner, []
+
+    def away_for_long(paths):
+        """The second look waits until the store is back; the owner beats a moment later."""
+        looks.append(paths)
+        if len(looks) == 2:
+            time.sleep(0.6)
+            threading.Timer(0.1, edit, (paths,), {"heartbeat": 1}).start()
+        return real(paths)
+
+    monkeypatch.setattr(lock_module, "lock_owner", away_for_long)
+    with (
+        pytest.raises(LockHeldError, match="process 7 on far is running this study"),
+        new_lock(paths, messages),
+    ):
         raise AssertionError("two runs at once")

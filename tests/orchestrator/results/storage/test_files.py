@@ -1,3 +1,5 @@
+"""Files of this machine and of buckets of each kind, each by its own protocol."""
+
 import os
 import resource
 from concurrent.futures import ThreadPoolExecutor
@@ -9,19 +11,131 @@ import pytest
 from orchestrator.results.storage import files
 from orchestrator.results.storage.checksummed_text import read_checksummed
 from orchestrator.results.storage.local_files import exclusive, writing
-from podium.errors import CorruptFileError, StoreError
+from orchestrator.results.storage.object_store import ObjectStore, RequestError
+from podium.errors import CorruptFileError, StoreError, UnreachableError
+
+BUCKETS = ["bucket", "google_bucket", "azure_container", "memory_bucket"]
+
+
+@pytest.fixture(params=BUCKETS)
+def store(request):
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(params=["tmp_path", *BUCKETS])
+def place(request):
+    """An empty folder: of this machine, or a store of each kind."""
+    return request.getfixturevalue(request.param)
 
 
 def file_names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_the_first_to_put_an_absent_file_wins(tmp_path):
-    path = tmp_path / "file"
-    assert files.put_if_absent(path, b"first")
-    assert not files.put_if_absent(path, b"second")
-    assert files.read_bytes(path) == b"first"
-    assert file_names(tmp_path) == ["file"]
+def test_files_are_written_read_listed_and_deleted(place):
+    folder = place / "a" / "s=x+y"
+    files.check_writable(folder)
+    assert files.contents(place) == []
+    files.put(folder / "1.json", b"a long first version")
+    files.put(folder / "1.json", b"{}")
+    files.put(folder / "deep" / "2.json", b"two")
+    assert files.read_bytes(folder / "1.json") == b"{}"
+    assert files.exists(folder / "1.json")
+    assert files.list_names(folder, ".json") == ["1.json"]
+    assert files.list_folders(folder) == files.list_studies(folder) == [folder / "deep"]
+    assert files.list_below(folder, ".json") == [folder / "deep" / "2.json"]
+    sizes = [(file.path, file.num_bytes) for file in files.stored_files(folder)]
+    assert sizes == [("1.json", 2), ("deep/2.json", 3)]
+    files.remove(folder / "1.json")
+    files.remove_folder(place / "a")
+    assert files.contents(place) == []
+
+
+def test_missing_files_and_folders_read_as_none_and_empty(place):
+    missing = place / "missing"
+    assert files.read_bytes(missing) is None
+    assert files.read_json(missing) is None
+    assert not files.exists(missing)
+    for listing in (files.list_names, files.list_below):
+        assert list(listing(missing, ".json")) == []
+    for listing in (files.list_folders, files.list_studies, files.contents, files.stored_files):
+        assert list(listing(missing)) == []
+    files.remove(missing)
+    files.remove_all([missing, missing / "x"])
+    files.remove_folder(missing)
+    files.remove_if_empty(missing)
+    files.remove_temporaries(missing)
+    assert files.contents(place) == []
+
+
+def test_of_many_writers_at_once_exactly_one_wins_and_its_bytes_are_there(place):
+    def write(number):
+        return files.put_if_absent(place / "file", bytes([number]) * 1000)
+
+    with ThreadPoolExecutor(12) as pool:
+        won = [number for number, first in enumerate(pool.map(write, range(12))) if first]
+    assert len(won) == 1
+    assert files.read_bytes(place / "file") == bytes(won) * 1000
+    assert files.contents(place) == [("file", "file")]
+
+
+def lose_answers(monkeypatch, name, times):
+    """Make requests of that name fail after they were made."""
+    real, left = getattr(ObjectStore, name), [None] * times
+
+    def request(*arguments, **named):
+        made = real(*arguments, **named)
+        if left:
+            left.pop()
+            raise RequestError("timeout", UnreachableError)
+        return made
+
+    monkeypatch.setattr(ObjectStore, name, request)
+
+
+def test_a_file_whose_answer_was_lost_counts_as_written_once(store, monkeypatch, short_pauses):
+    lose_answers(monkeypatch, "create", 1)
+    assert files.put_if_absent(store / "x", b"mine")
+    assert not files.put_if_absent(store / "x", b"mine")  # the same bytes are not the same call
+
+
+def replaced(store, data, known):
+    return files.replace_if(store / "file", data, store / "guard", lambda found: found == known)
+
+
+def test_a_file_is_replaced_where_it_is_the_one_that_is_to_be_replaced(place):
+    assert not replaced(place, b"one", b"none")
+    assert files.read_bytes(place / "file") is None
+    assert replaced(place, b"one", None)
+    assert not replaced(place, b"two", None)
+    assert replaced(place, b"two", b"one")
+    assert files.read_bytes(place / "file") == b"two"
+
+
+def test_a_file_that_changes_between_the_look_and_the_write_is_looked_at_again(store):
+    looks, others = [], [b"second", b"third", None]
+    files.put(store / "file", b"first")
+
+    def meanwhile(found):
+        looks.append(found)
+        if others:
+            other = others.pop(0)
+            if other is None:
+                files.remove(store / "file")
+            else:
+                files.put(store / "file", other)
+        return True
+
+    assert files.replace_if(store / "file", b"mine", store / "guard", meanwhile)
+    assert looks == [b"first", b"second", b"third", None]
+    assert files.read_bytes(store / "file") == b"mine"
+
+
+def test_a_replacement_whose_answer_was_lost_counts_as_written(store, monkeypatch, short_pauses):
+    lose_answers(monkeypatch, "replace", 2)
+    assert replaced(store, b"one", None)
+    assert replaced(store, b"two", b"one")
+    assert not replaced(store, b"three", b"one")
 
 
 def test_a_writer_that_fails_in_the_middle_leaves_the_old_file_and_nothing_else(tmp_path):

@@ -32,18 +32,12 @@ def test_a_folder_that_is_away_for_a_moment_is_written_in_the_end(
     assert len(list((tmp_path / "new").iterdir())) == 1
 
 
-@pytest.mark.parametrize(
-    ("owner", "name"), [(Path, "open"), (Path, "hardlink_to"), (os, "fsync"), (Path, "unlink")]
-)
+@pytest.mark.parametrize(("owner", "name"), [(Path, "open"), (Path, "hardlink_to"), (os, "fsync")])
 def test_the_first_commit_learns_that_it_won_whatever_failed_on_the_way(
     tmp_path, monkeypatch, owner, name
 ):
     with monkeypatch.context() as patch:
         left = fail_calls(patch, owner, name, system_error(errno.ESTALE), 1)
-        if name == "unlink":
-            with pytest.raises(UnreachableError), retrying_for(0):
-                files.put_if_absent(tmp_path / "y", b"mine")
-            return
         assert files.put_if_absent(tmp_path / "x", b"mine")
         assert left == [0]
     assert not files.put_if_absent(tmp_path / "x", b"other")
@@ -108,39 +102,26 @@ def test_a_thread_that_does_not_wait_leaves_the_report_to_those_that_do(
     assert again == "the results store responds again"
 
 
-def test_a_commit_in_force_is_known_although_its_temporary_file_stays_for_a_moment(
+def test_a_commit_in_force_is_known_although_its_temporary_file_cannot_be_deleted(
     tmp_path, monkeypatch
 ):
-    real, faults = Path.unlink, [1, 1]
-
-    def unlink(path, missing_ok=False):
-        if (tmp_path / "x").exists() and faults:
-            faults.pop()
-            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
-        real(path, missing_ok=missing_ok)
-
-    monkeypatch.setattr(Path, "unlink", unlink)
-    assert files.put_if_absent(tmp_path / "x", b"mine")
-    assert faults == []
+    with monkeypatch.context() as patch:
+        left = fail_calls(patch, Path, "unlink", system_error(errno.ESTALE), 1)
+        assert files.put_if_absent(tmp_path / "x", b"mine")
+        assert left == [0]
+    assert not files.put_if_absent(tmp_path / "x", b"mine")
+    files.remove_temporaries(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
 
 
-def test_a_temporary_file_that_was_deleted_although_it_seemed_not_is_deleted(
-    tmp_path, monkeypatch
-):
-    real, faults = Path.unlink, [1]
-
-    def unlink(path, missing_ok=False):
-        is_made = (tmp_path / "x").exists()
-        real(path, missing_ok=missing_ok)
-        if is_made and faults:
-            faults.pop()
-            raise OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
-
-    monkeypatch.setattr(Path, "unlink", unlink)
-    assert files.put_if_absent(tmp_path / "x", b"mine")
-    assert faults == []
-    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+def test_all_operations_of_a_block_have_one_limit(tmp_path, monkeypatch):
+    fail_calls(monkeypatch, os, "open", system_error(errno.ESTALE), 10_000)
+    started = time.monotonic()
+    with retrying_for(0.1):
+        for _ in range(5):
+            with pytest.raises(UnreachableError), retrying_for(10):
+                files.read_bytes(tmp_path / "x")
+    assert time.monotonic() - started < 0.3
 
 
 @pytest.mark.parametrize("name", ["open", "flock"])

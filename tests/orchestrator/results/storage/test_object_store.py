@@ -1,19 +1,19 @@
+"""Buckets of a service that fails in all ways, and what their URIs and credentials may be."""
+
 import logging
 import os
 import time
 
 import pytest
 
-from orchestrator.results.storage import (
-    files,
-    object_store,
-    object_store_clients,
-    transient_errors,
-)
+from orchestrator.results.storage import files, object_store, transient_errors
 from orchestrator.results.storage.locations import parse_place
+from orchestrator.results.storage.object_store import ObjectStore, RequestError, open_client
 from orchestrator.results.storage.transient_errors import retrying_for
-from podium.errors import StoreError, UnreachableError
+from podium.errors import PlaceError, StoreError, UnreachableError
 from tests.object_store import KEY, SECRET, proxied
+
+ABFS = "container@account.dfs.core.windows.net"
 
 
 @pytest.fixture
@@ -84,7 +84,12 @@ def test_whatever_fails_for_a_moment_is_done_again(proxy_and_bucket, fault, monk
     assert len(files.read_bytes(bucket / "x/2.json") or b"") == 2
     files.remove_folder(bucket / "x")
     assert files.list_names(bucket / "x", "") == []
-    assert next(numbers) > 15
+    places = [bucket / f"x/{number}" for number in range(5)]
+    for place in places:
+        files.put(place, b"")
+    files.remove_all(places)
+    assert files.list_names(bucket / "x", "") == []
+    assert next(numbers) > 30
 
 
 def test_a_store_that_is_away_for_seconds_costs_seconds_and_is_reported_once(
@@ -117,17 +122,10 @@ def test_a_store_that_stays_away_is_a_store_error_when_patience_is_over(proxy_an
     assert len(proxy.requests) == tried + 1
 
 
-def test_a_slow_store_is_waited_for(proxy_and_bucket):
-    proxy, bucket = proxy_and_bucket
-    proxy.fault = lambda method, path: 0.3
-    files.put(bucket / "x", b"slow")
-    assert files.read_bytes(bucket / "x") == b"slow"
-
-
 def test_a_request_that_is_never_answered_is_given_up_and_made_again(
     proxy_and_bucket, monkeypatch, caplog
 ):
-    monkeypatch.setattr(object_store_clients, "_READ_SECONDS", 1)
+    monkeypatch.setattr(object_store, "_READ_SECONDS", 1)
     proxy, bucket = proxy_and_bucket
     faults = iter([6.0])
     proxy.fault = lambda method, path: next(faults, None)
@@ -177,7 +175,7 @@ def test_missing_credentials_of_a_node_are_reported(s3_service, monkeypatch):
         files.read_bytes(bucket / "x")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
     monkeypatch.setenv("AWS_METADATA_ENDPOINT", "http://127.0.0.1:9/169.254.169.254")
-    with pytest.raises(StoreError, match="no credentials: this node has neither AWS_ACCESS_KEY"):
+    with pytest.raises(StoreError, match="no credentials on this node"):
         files.read_bytes(bucket / "x")
 
 
@@ -190,12 +188,9 @@ def test_the_keys_of_a_profile_are_those_of_the_aws_command_line(bucket, monkeyp
     monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
     keys.write_text(f"[mine]\naws_access_key_id={KEY}\naws_secret_access_key={SECRET}\n")
     config.write_text("[profile mine]\nregion=eu-west-3\n[profile sso]\nregion=eu-west-3\n")
-    for profile, message in (
-        ("sso", "has no access key"),
-        ("absent", "'absent', which no AWS file"),
-    ):
+    for profile in ("sso", "absent"):
         monkeypatch.setenv("AWS_PROFILE", profile)
-        with pytest.raises(StoreError, match=message):
+        with pytest.raises(StoreError, match=f"'{profile}', which has no access key"):
             files.read_bytes(parse_place(f"{bucket}&region={profile}") / "x")
     monkeypatch.setenv("AWS_PROFILE", "mine")
     place = parse_place(f"{bucket}&region=mine") / "x"  # another query, and so another client
@@ -224,14 +219,6 @@ def test_a_store_that_ignores_conditions_is_refused_before_anything_runs(
         files.check_writable(other / "study")
 
 
-def test_a_store_that_cannot_do_what_is_asked_is_not_asked_again(proxy_and_bucket):
-    proxy, bucket = proxy_and_bucket
-    proxy.fault = lambda method, path: "not implemented"
-    with pytest.raises(StoreError, match="the store answers 501 NotImplemented"):
-        files.put_if_absent(bucket / "x", b"")
-    assert len(proxy.requests) == 1
-
-
 def test_a_probe_is_deleted_whatever_the_store_says_to_the_second(proxy_and_bucket):
     proxy, bucket = proxy_and_bucket
     faults = iter([None, "forbidden"])
@@ -241,15 +228,24 @@ def test_a_probe_is_deleted_whatever_the_store_says_to_the_second(proxy_and_buck
     assert files.total_size(bucket / "study", "") == 0
 
 
-def filled(bucket, number):
-    places = [bucket / f"search=a+{index:04}" for index in range(number)]
-    files.in_parallel(lambda place: files.put(place, b""), places)
-    return places
+def test_a_probe_waits_as_long_as_any_other_operation(proxy_and_bucket, monkeypatch):
+    monkeypatch.setattr(files, "RETRY_SECONDS", 0.5)
+    proxy, bucket = proxy_and_bucket
+    proxy.fault = lambda method, path: "slow down"
+    started = time.monotonic()
+    with pytest.raises(UnreachableError, match="503 SlowDown"):
+        files.check_writable(bucket / "study")
+    assert 0.5 <= time.monotonic() - started < 5
 
 
 def test_a_thousand_objects_are_deleted_by_one_request(proxy_and_bucket):
     proxy, bucket = proxy_and_bucket
-    places = filled(bucket, 20)
+    places = [bucket / f"search=a+{index:04}" for index in range(20)]
+    files.in_parallel(lambda place: files.put(place, b""), places)
+    proxy.fault = lambda method, path: "forbidden"
+    with pytest.raises(StoreError, match=r"cannot delete .*do not allow it"):
+        files.remove_all(places)
+    proxy.fault = lambda method, path: None
     proxy.requests.clear()
     files.remove_all([*places, *(bucket / f"absent{index}" for index in range(1000))])
     assert [method for method, _ in proxy.requests] == ["POST", "POST"]
@@ -257,35 +253,72 @@ def test_a_thousand_objects_are_deleted_by_one_request(proxy_and_bucket):
     files.remove_all([])
 
 
-def test_where_a_service_has_no_request_for_many_objects_each_is_deleted(proxy_and_bucket):
-    proxy, bucket = proxy_and_bucket
-    proxy.fault = lambda method, path: "not implemented" if method == "POST" else None
-    for _ in range(2):
-        files.remove_all(filled(bucket, 5))
-        assert files.list_names(bucket, "") == []
-    methods = [method for method, _ in proxy.requests]
-    assert methods.count("POST") == 1  # it is not asked again
-    assert methods.count("DELETE") == 10
+@pytest.mark.parametrize(
+    ("uri", "reason"),
+    [
+        ("s3://bucket/x?colour=red", "no setting 'colour'; known: endpoint_override, region"),
+        ("gs://bucket/x?region=y", "no setting 'region'; known: endpoint_override, scheme"),
+        ("s3://bucket/x?scheme=ftp", "scheme .* must be one of http, https; got ftp"),
+        ("s3:///x", "needs a bucket"),
+        ("gcs:///x", "needs a bucket, as in gcs://bucket/folder"),
+        ("abfs://container/x", "needs a container and an account after the slashes, as in cont"),
+        ("abfss://account.dfs.core.windows.net/container/x", "needs a container and an account"),
+        ("az://account@container/x", "needs a container and an account after"),
+        ("hdfs://host:8020/x", "no store for hdfs:// URIs; known: s3, abfs, abfss, az, gs, gcs,"),
+    ],
+)
+def test_a_uri_that_names_no_store_is_refused(uri, reason, monkeypatch):
+    monkeypatch.delenv("AZURE_STORAGE_ACCOUNT_NAME", raising=False)
+    with pytest.raises(PlaceError, match=f"cannot read {uri.partition('?')[0]}.*: .*{reason}"):
+        files.read_bytes(parse_place(uri))
 
 
-def test_who_may_not_delete_many_objects_is_told_so(proxy_and_bucket):
-    proxy, bucket = proxy_and_bucket
-    places = filled(bucket, 5)
-    proxy.fault = lambda method, path: "forbidden"
-    with pytest.raises(StoreError, match=r"cannot delete .*do not allow it"):
-        files.remove_all(places)
+def test_what_is_asked_for_stands_in_the_uri_or_in_the_environment(monkeypatch, tmp_path):
+    for scheme in ("abfs", "abfss", "az"):
+        config = open_client(scheme, ABFS, "").config
+        assert (config["account_name"], config["container_name"]) == ("account", "container")
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", "mine")
+    assert open_client("az", "container", "").config["container_name"] == "container"
+    monkeypatch.setenv("GOOGLE_BEARER_TOKEN", "token")
+    for scheme in ("gs", "gcs"):
+        assert open_client(scheme, "mine", "").config["bucket"] == "mine"
+    monkeypatch.delenv("GOOGLE_BEARER_TOKEN")
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "absent.json"))
+    with pytest.raises(StoreError, match="the file of GOOGLE_APPLICATION_CREDENTIALS cannot be"):
+        files.read_bytes(parse_place("gs://bucket-without-credentials/x"))
 
 
-@pytest.mark.parametrize("fault", ["slow down", "reset", "lose answer"])
-def test_many_objects_are_deleted_by_a_store_that_fails_for_a_moment(
-    proxy_and_bucket, monkeypatch, fault
-):
-    monkeypatch.setattr(transient_errors, "_FIRST_PAUSE_SECONDS", 0.02)
-    proxy, bucket = proxy_and_bucket
-    places = filled(bucket, 5)
-    proxy.requests.clear()
-    faults = iter([fault])
-    proxy.fault = lambda method, path: next(faults, None)
-    files.remove_all(places)
-    assert [method for method, _ in proxy.requests] == ["POST", "POST"]
-    assert files.list_names(bucket, "") == []
+@pytest.mark.parametrize(
+    "uri", ["gs://bucket/x", f"abfs://{ABFS}/x", "s3://bucket/x"], ids=["gs", "abfs", "s3"]
+)
+def test_an_address_without_a_server_is_an_unreachable_store(uri, monkeypatch, s3_service):
+    monkeypatch.setenv("GOOGLE_BEARER_TOKEN", "token")
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", "a2V5")
+    place = parse_place(f"{uri}?scheme=http&endpoint_override=127.0.0.1:9")
+    with retrying_for(0), pytest.raises(UnreachableError, match="the store does not answer"):
+        files.read_bytes(place)
+
+
+@pytest.mark.parametrize(
+    ("problem", "is_transient", "reason"),
+    [
+        ("status code: 503 Service Unavailable: <Code>ServerBusy</Code>", True, "503 ServerBusy"),
+        ("Bulk delete request failed for key a: busy (code: 503)", True, "answers 503"),
+        ("status code: 429 Too Many Requests: ", True, "answers 429"),
+        ("status code: 501 Not Implemented: ", False, "answers 501"),
+        ("status code: 404: <Code>ContainerNotFound</Code>", False, "no such container"),
+        ("status code: 403: <Code>AuthorizationFailure</Code>", False, "403 AuthorizationFailure"),
+        ("HTTP error: Os { code: 111, kind: ConnectionRefused }", True, "does not answer"),
+        ("GET http://169.254.169.254/metadata/identity: HTTP error", False, "no credentials"),
+        ("GET http://metadata.google.internal/computeMetadata: HTTP", False, "no credentials"),
+    ],
+)
+def test_what_may_be_over_in_a_moment_is_told_by_the_answer(problem, is_transient, reason):
+    from obstore.exceptions import GenericError
+
+    def fail():
+        raise GenericError(problem)
+
+    with pytest.raises(RequestError, match=reason) as raised:
+        ObjectStore(fail)
+    assert (raised.value.kind is UnreachableError) == is_transient
