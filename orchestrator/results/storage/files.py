@@ -130,19 +130,6 @@ def _ask(action: str, place: RemotePath, request: Callable[[ObjectStore], T]) ->
     return retried(action)(lambda place: request(store_of(place)))(place)
 
 
-def replace(
-    path: Place, data: bytes, guard: Place, is_known: Callable[[bytes | None], bool]
-) -> None:
-    """As `replace_if`, where it is a StoreError if the file stays as it is."""
-    is_replaced = replace_if(path, data, guard, is_known)
-    if is_replaced is None:
-        raise StoreError(f"cannot write {path}: another process is replacing it; try again")
-    if not is_replaced:
-        raise StoreError(
-            f"{path} was replaced by another process meanwhile: two runs seem to use this study"
-        )
-
-
 def replace_if(
     path: Place,
     data: bytes,
@@ -169,8 +156,9 @@ def replace_if(
         StoreError: the file cannot be written.
         CorruptFileError: what is there is no regular file, or has more than `RECORD_BYTES`.
     """
-    if isinstance(path, RemotePath) or isinstance(guard, RemotePath):
+    if isinstance(path, RemotePath):
         return _replace_object(path, data, is_known)
+    assert isinstance(guard, Path), "a guard lies where its file does"
     with exclusive(guard, limit_seconds=limit_seconds) as is_alone:
         if not is_alone:
             return None

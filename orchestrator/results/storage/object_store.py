@@ -121,18 +121,18 @@ def open_client(scheme: str, authority: str, query: str) -> Any:
     if endpoint := settings.pop("endpoint_override", ""):
         has_protocol = "://" in endpoint
         config[_ENDPOINT_NAMES[scheme]] = endpoint if has_protocol else f"{protocol}://{endpoint}"
-    return from_url(
-        f"{'gs' if scheme == 'gcs' else scheme}://{authority}",
-        config={**config, **settings},
-        client_options={
+    options: Any = {
+        "config": {**config, **settings},
+        "client_options": {
             "allow_http": True,
             "connect_timeout": f"{_CONNECT_SECONDS}s",
             "read_timeout": f"{_READ_SECONDS}s",
             "timeout": f"{_REQUEST_SECONDS}s",
         },
         # Repeated by `with_retries`, which says so and knows what must not be repeated.
-        retry_config={"max_retries": 0},
-    )
+        "retry_config": {"max_retries": 0},
+    }
+    return from_url(f"{'gs' if scheme == 'gcs' else scheme}://{authority}", **options)
 
 
 def _profile_keys() -> dict[str, str]:
