@@ -232,11 +232,6 @@ def _check_size(path: Place, max_bytes: int, num_bytes: int) -> None:
         )
 
 
-def read_json(path: Place) -> dict[str, Any] | None:
-    """The object in a JSON file; None if there is no such file. Raises as `parse_json`."""
-    return parse_json(path, read_record(path))
-
-
 def parse_json(path: Place, content: bytes | None) -> dict[str, Any] | None:
     """The object in the bytes of a JSON file; None if there is no such file.
 

@@ -14,7 +14,7 @@ from orchestrator.results.locks import study_lock as lock_module
 from orchestrator.results.locks.lock_owner import machine_id, process_start
 from orchestrator.results.locks.study_lock import StudyLock, lock_owner, take
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import put, put_json, read_json, remove
+from orchestrator.results.storage.files import put, put_json, read_record, remove
 from orchestrator.results.storage.local_files import exclusive
 from orchestrator.results.storage.locations import parse_place
 from podium.errors import CorruptFileError, LockHeldError, StoreError
@@ -57,7 +57,7 @@ def new_lock(paths, messages, beat=BEAT, watch=WATCH):
 
 
 def owner(paths):
-    return read_json(paths.lock)
+    return json.loads(read_record(paths.lock))
 
 
 def edit(paths, **changes):

@@ -27,6 +27,10 @@ def place(request):
     return request.getfixturevalue(request.param)
 
 
+def read_json(path: Path) -> dict[str, object] | None:
+    return files.parse_json(path, files.read_record(path))
+
+
 def file_names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
@@ -53,7 +57,7 @@ def test_files_are_written_read_listed_and_deleted(place):
 def test_missing_files_and_folders_read_as_none_and_empty(place):
     missing = place / "missing"
     assert files.read_bytes(missing) is None
-    assert files.read_json(missing) is None
+    assert files.read_record(missing) is None
     assert not files.exists(missing)
     for listing in (files.list_names, files.list_below):
         assert list(listing(missing, ".json")) == []
@@ -166,7 +170,7 @@ def test_temporary_names_are_not_listed_and_can_be_swept(tmp_path):
 def test_a_truncated_json_file_is_named(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(CorruptFileError, match=r"x\.json is not valid JSON"):
-        files.read_json(tmp_path / "x.json")
+        read_json(tmp_path / "x.json")
 
 
 @pytest.mark.parametrize(
@@ -176,7 +180,7 @@ def test_a_truncated_json_file_is_named(tmp_path, text):
 def test_a_number_that_is_not_finite_is_named(tmp_path, text):
     (tmp_path / "x.json").write_text(text)
     with pytest.raises(CorruptFileError, match=r"x\.json is not valid JSON: .* is not a number"):
-        files.read_json(tmp_path / "x.json")
+        read_json(tmp_path / "x.json")
 
 
 @pytest.mark.parametrize("depth", [*range(900, 1001, 4), 100_000])
@@ -190,7 +194,7 @@ def test_json_that_is_too_deep_is_named(tmp_path, depth):
 def test_json_that_is_no_object_is_named(tmp_path):
     (tmp_path / "x.json").write_text("[1]")
     with pytest.raises(CorruptFileError, match=r"x\.json holds a JSON list, not an object"):
-        files.read_json(tmp_path / "x.json")
+        read_json(tmp_path / "x.json")
 
 
 def test_json_cannot_hold_nan():
