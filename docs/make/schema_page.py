@@ -154,8 +154,8 @@ a study of
 ## Verification
 
 `podium verify STUDY` reads every byte and checks every rule, changing nothing; it may run while
-the study runs. Exit code 0: sound; 2: there are problems, each reported with its file, the rule, what is
-there instead and what to do (`--json` for programs); 4: the folder cannot be read.
+the study runs. Exit code 0: sound; 2: there are problems, a line each with the file, the rule and what is
+there instead (`--json` for programs); 4: the folder cannot be read. Where files cannot be read, values are not compared.
 
 - Every file but `lock.json` and `report.html` holds a SHA-256 of itself: JSON under `sha256`, YAML in
   its last line, Parquet in its footer under `podium_seal`, weights and embeddings in their headers. So
@@ -168,7 +168,7 @@ there instead and what to do (`--json` for programs); 4: the folder cannot be re
 - Trials that are compared share test images, weights and classes; no search has more trials than its
   budget, a trial without its suggestion, or a test score (unless `quarantine` records it).
 - With `--replay` every suggestion is drawn again and must come out the same: in asynchronous order those of `random`,
-  `grid` and `qmc` alone.
+  `grid` and `qmc` alone, and none of searches with a trial that was retried.
 
 `podium run` refuses damaged files by name before anything starts. A damaged checkpoint is set aside and reported in the
 log and the attempt of its trial, which starts from scratch.

@@ -10,14 +10,14 @@ into a journal.
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import optuna
 import polars as pl
 from optuna.storages import JournalStorage
 from optuna.storages.journal import BaseJournalBackend, JournalFileBackend
+from optuna.study import StudyDirection
 
 from orchestrator.results.records.metric_columns import metric_label
 from orchestrator.results.storage.local_files import exclusive
@@ -28,7 +28,7 @@ from orchestrator.study.blocks import searches
 from orchestrator.study.budget import trials_per_search
 from orchestrator.study.configs import space_of, unsearched_values
 from orchestrator.study.resolved_study import study_from_resolved
-from orchestrator.study.study import Block, Search, Study
+from orchestrator.study.study import Search, Study
 from podium.errors import CorruptFileError, PodiumError, StoreError
 from search_spaces.parameters import Space, Value
 
@@ -48,8 +48,7 @@ _ATTRIBUTES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JournalUpdate:
+class JournalUpdate(NamedTuple):
     """What one export appended.
 
     Attributes:
@@ -86,49 +85,44 @@ def append_searches(folder: Place, journal: Path) -> JournalUpdate:
     with exclusive(journal, limit_seconds=_LOCK_SECONDS) as is_held:
         if not is_held:
             raise StoreError(f"another export is writing {journal}; try again")
-        backend = _BufferedBackend(journal)
-        storage = JournalStorage(backend)
-        update = _append(storage, reader, study)
-        backend.write()
-    return update
-
-
-class _BufferedBackend(BaseJournalBackend):
-    """Buffers what is appended, so that an export writes once, in one piece."""
-
-    def __init__(self, journal: Path) -> None:
         try:
             num_lines = _cut_torn_line(journal)
-            self._file = JournalFileBackend(str(journal))
-            self._logs = list(self._file.read_logs(0))
+            backend = _BufferedBackend(journal)
         except ValueError as error:
             raise CorruptFileError(f"{journal} is not a journal of Optuna: {error}") from error
         except OSError as error:
             raise StoreError(f"cannot read {journal}: {error.strerror}") from error
-        are_logs = all(isinstance(log, dict) and "op_code" in log for log in self._logs)
-        if not are_logs or len(self._logs) < num_lines:  # Optuna skips a damaged last line
+        are_logs = all(isinstance(log, dict) and "op_code" in log for log in backend.logs)
+        if not are_logs or len(backend.logs) < num_lines:  # Optuna skips a damaged last line
             raise CorruptFileError(f"{journal} is not a journal of Optuna")
-        self._journal = journal
-        self._num_written = len(self._logs)
+        update = _append(JournalStorage(backend), reader, study)
+        try:
+            backend.write()
+        except OSError as error:
+            raise StoreError(f"cannot write {journal}: {error.strerror}") from error
+    return update
+
+
+class _BufferedBackend(BaseJournalBackend):
+    """A file of which an export writes what it appends once, in one piece."""
+
+    def __init__(self, journal: Path) -> None:
+        self._file = JournalFileBackend(str(journal))
+        self.logs = list(self._file.read_logs(0))
+        self._num_written = len(self.logs)
 
     def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:
         """Part of the interface of Optuna's backends."""
-        yield from self._logs[log_number_from:]
+        yield from self.logs[log_number_from:]
 
     def append_logs(self, logs: list[dict[str, Any]]) -> None:
         """Part of the interface of Optuna's backends."""
-        self._logs += logs
+        self.logs += logs
 
     def write(self) -> None:
-        """Write what was appended since the last call."""
-        new = self._logs[self._num_written :]
-        if not new:
-            return
-        try:
+        """Write what was appended."""
+        if new := self.logs[self._num_written :]:
             self._file.append_logs(new)
-        except OSError as error:
-            raise StoreError(f"cannot write {self._journal}: {error.strerror}") from error
-        self._num_written = len(self._logs)
 
 
 def _cut_torn_line(journal: Path) -> int:
@@ -144,43 +138,23 @@ def _cut_torn_line(journal: Path) -> int:
 
 
 def _append(storage: JournalStorage, reader: Reader, study: Study) -> JournalUpdate:
-    metric = metric_label(reader.objective, study.ks[0])
-    rows = _rows(reader, study.ks[0])
-    planned = {search.id: search for search in (*searches(study), *_searches_in(rows, study))}
-    by_search = {key[0]: part for key, part in rows.group_by("search", maintain_order=True)}
-    num_new = 0
-    num_trials = 0
+    rows, planned, num_new = _rows(reader, study.ks[0]), searches(study), 0
+    for search in rows["search"].unique().sort():
+        if search not in {it.id for it in planned}:
+            raise PodiumError(f"study.yaml has no search {search}, but there are trials")
     names = {found.study_name for found in storage.get_all_studies()}
-    for search_id, search in planned.items():
-        optuna_study = _study_of(storage, names, study, search, metric)
-        known = {trial.user_attrs.get("trial_id") for trial in optuna_study.get_trials(False)}
-        trials = by_search.get(search_id, rows.clear())
+    metric = metric_label(reader.objective, study.ks[0])
+    for search in planned:
+        made = _study_of(storage, names, study, search, metric)
+        known = [trial.user_attrs.get("trial_id") for trial in made.get_trials(deepcopy=False)]
         space = space_of(study, search.loss, unsearched_values(study, search.block, search.loss))
-        for row in trials.filter(~pl.col("trial_id").is_in(list(known))).iter_rows(named=True):
-            optuna_study.add_trial(_trial(row, space, has_seconds=study.search.wants_seconds))
-            num_new += 1
-        num_trials += len(trials)
-    return JournalUpdate(
-        num_studies=len(planned),
-        num_new=num_new,
-        num_trials=num_trials,
-    )
-
-
-def _searches_in(rows: pl.DataFrame, study: Study) -> Iterator[Search]:
-    """Searches of the trials, which changed studies may not plan any more.
-
-    Raises:
-        PodiumError: the study has no such data set or loss, so that ranges are unknown.
-    """
-    names = [field.name for field in fields(Block)]
-    found = rows.select("search", *names, "loss", "protocol", "repeat")
-    for row in found.unique(maintain_order=True).iter_rows(named=True):
-        is_known = row["dataset"] in {dataset.label for dataset in study.datasets}
-        if not is_known or row["loss"] not in study.loss_names:
-            raise PodiumError(f"study.yaml has no search {row['search']}, but there are trials")
-        block = Block(**{name: row[name] for name in names})
-        yield Search(block=block, loss=row["loss"], protocol=row["protocol"], repeat=row["repeat"])
+        new = rows.filter(pl.col("search") == search.id, ~pl.col("trial_id").is_in(known))
+        made.add_trials(
+            _trial(row, space, has_seconds=study.search.wants_seconds)
+            for row in new.iter_rows(named=True)
+        )
+        num_new += new.height
+    return JournalUpdate(len(planned), num_new, rows.height)
 
 
 def _study_of(
@@ -196,16 +170,14 @@ def _study_of(
                 " file"
             )
         return found
-    both = study.search.wants_seconds
-    made = optuna.create_study(
-        storage=storage,
-        study_name=name,
-        directions=["maximize", "minimize"] if both else ["maximize"],
-    )
+    directions, metric_names = [StudyDirection.MAXIMIZE], [f"validation {metric}"]
+    if study.search.wants_seconds:
+        directions.append(StudyDirection.MINIMIZE)
+        metric_names.append("training seconds")
+    made = optuna.create_study(storage=storage, study_name=name, directions=directions)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        metric_names = [f"validation {metric}", "training seconds"]
-        made.set_metric_names(metric_names if both else metric_names[:1])
+        made.set_metric_names(metric_names)
     attributes = {
         _MARK: study.name,
         "loss": search.loss,
@@ -238,7 +210,6 @@ def _rows(reader: Reader, k: int) -> pl.DataFrame:
         .with_columns((pl.col("seconds") - pl.col("test_seconds")).alias("training_seconds"))
         .select(
             *("search", "state", "objective", "started_at", "ended_at"),
-            *(field.name for field in fields(Block)),
             *_ATTRIBUTES,
             pl.col(f"^{_PREFIX.replace('.', '[.]')}.*$"),
         )
@@ -256,31 +227,27 @@ def _trial(row: Mapping[str, Any], space: Space, *, has_seconds: bool) -> optuna
     params: dict[str, Value] = {}
     others: dict[str, Value] = {}
     for column, value in row.items():
-        if not column.startswith(_PREFIX) or value is None:
-            continue
         name = column.removeprefix(_PREFIX)
+        if name == column or value is None:
+            continue
         distribution = distributions.get(name)
         if distribution is not None and contains(distribution, value):
             params[name] = distribution.to_external_repr(distribution.to_internal_repr(value))
         else:
             others[name] = value
-    return optuna.trial.FrozenTrial(
-        number=-1,  # assigned by the journal
-        trial_id=-1,
+    trial = optuna.trial.create_trial(
         state=_STATES[row["state"]],
-        value=None,
         values=_values(row, has_seconds),
-        datetime_start=row["started_at"],
-        datetime_complete=row["ended_at"],
         params=params,
         distributions={name: distributions[name] for name in params},
         user_attrs={
             **{name: row[name] for name in _ATTRIBUTES if row[name] is not None},
             **({"not_in_space": others} if others else {}),
         },
-        system_attrs={},
         intermediate_values={point["epoch"]: point["value"] for point in row["curve"] or ()},
     )
+    trial.datetime_start, trial.datetime_complete = row["started_at"], row["ended_at"]
+    return trial
 
 
 def _values(row: Mapping[str, Any], has_seconds: bool) -> Sequence[float] | None:

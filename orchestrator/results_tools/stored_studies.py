@@ -5,7 +5,7 @@ needed. Trials are read only where rows lie in two files, and then their ids alo
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -13,10 +13,7 @@ from orchestrator.results.locks.lock_owner import LockOwner, is_dead, machine_id
 from orchestrator.results.locks.study_lock import lock_owner
 from orchestrator.results.records.runs import Run, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import (
-    read_study,
-    study_name,
-)
+from orchestrator.results.records.study_snapshot import read_study, study_name
 from orchestrator.results.storage.files import each, exists, list_studies, stored_files
 from orchestrator.results.storage.locations import Place, StoredFile
 from orchestrator.results.trial_files.inventory import inventory_of
@@ -99,67 +96,53 @@ def stored_study(folder: Place) -> StoredStudy:
         UnreachableError: the store does not answer.
     """
     paths = StudyPaths(folder)
+    found = StoredStudy(folder=folder, state="not podium's", problem="it has no store.json")
     try:
         if not exists(paths.store):
-            return StoredStudy(folder=folder, state="not podium's", problem="it has no store.json")
+            return found
+        files = stored_files(folder)
+        changed_at = max((file.changed_at for file in files), default=None)
+        num_bytes = sum(file.num_bytes for file in files)
+        found = replace(found, num_bytes=num_bytes, changed_at=changed_at)
+        return _read(found, paths, files)
     except UnreachableError:
         raise
     except PodiumError as error:
-        return StoredStudy(folder=folder, state="unreadable", problem=str(error))
-    files = stored_files(folder)
-    try:
-        return _read(paths, files)
-    except UnreachableError:
-        raise
-    except CorruptFileError as error:
-        return _of_files(folder, files, state="damaged", problem=str(error))
-    except PodiumError as error:
-        return _of_files(folder, files, state="unreadable", problem=str(error))
+        state: State = "damaged" if isinstance(error, CorruptFileError) else "unreadable"
+        return replace(found, state=state, problem=str(error))
 
 
-def _of_files(
-    folder: Place, files: Sequence[StoredFile], *, state: State, problem: str
-) -> StoredStudy:
-    return StoredStudy(
-        folder=folder,
-        state=state,
-        num_bytes=sum(file.num_bytes for file in files),
-        changed_at=max((file.changed_at for file in files), default=None),
-        problem=problem,
-    )
-
-
-def _read(paths: StudyPaths, files: Sequence[StoredFile]) -> StoredStudy:
+def _read(found: StoredStudy, paths: StudyPaths, files: Sequence[StoredFile]) -> StoredStudy:
+    """A folder of podium's with all that its records and the names of its files say."""
     study_name(paths)
-    runs = read_runs(paths)
-    trials, planned = _num_trials(paths, files), _num_planned(paths)
-    failed = _num_failed(runs)
-    changes = [file.changed_at for file in files if file.path == "lock.json"]
-    owner = running_owner(paths, changes)
-    state: State = "running" if owner else ended_state(paths, runs, trials, planned, failed)
+    runs, resolved = read_runs(paths), read_study(paths)
     spent = [spent for run in runs for spent in run.spent]
-    return StoredStudy(
-        folder=paths.folder,
+    rows = [it.path for it in files if it.path.startswith("trials/")]
+    trials = inventory_of([paths.folder / it for it in rows if it.endswith(".parquet")]).num_trials
+    planned = 0 if resolved is None else planned_trials(study_from_resolved(resolved))
+    # Attempts that became rows of failed trials, minus those whose rows were withdrawn since.
+    failed = sum(it.tries for it in spent if it.use == "failed")
+    failed = max(0, failed - sum(run.withdrawn for run in runs))
+    owner = running_owner(paths, [it.changed_at for it in files if it.path == "lock.json"])
+    state: State = "running" if owner else ended_state(runs, trials, planned, failed)
+    return replace(
+        found,
         state=state,
         trials=trials,
         # Finals are fewer than planned where the published default wins its search.
         planned=trials if state in ("complete", "some failed") else planned,
         failed=failed,
-        gpu_hours=sum(item.gpu_seconds for item in spent) / SECONDS_PER_HOUR,
-        trial_hours=sum(item.seconds for item in spent) / SECONDS_PER_HOUR,
-        num_bytes=sum(file.num_bytes for file in files),
-        changed_at=max((file.changed_at for file in files), default=None),
+        gpu_hours=sum(it.gpu_seconds for it in spent) / SECONDS_PER_HOUR,
+        trial_hours=sum(it.seconds for it in spent) / SECONDS_PER_HOUR,
         running_on=owner.host if owner else None,
+        problem=None,
     )
 
 
-def ended_state(
-    paths: StudyPaths, runs: Sequence[Run], trials: int, planned: int, failed: int
-) -> State:
+def ended_state(runs: Sequence[Run], trials: int, planned: int, failed: int) -> State:
     """What became of a study that is not running.
 
     Args:
-        paths: its results folder.
         runs: its runs.
         trials: number of its committed trials.
         planned: number of trials that it plans, at most.
@@ -176,30 +159,12 @@ def ended_state(
     return "some failed" if failed else "complete"
 
 
-def _num_trials(paths: StudyPaths, files: Sequence[StoredFile]) -> int:
-    rows = [it.path for it in files if it.path.startswith("trials/")]
-    return inventory_of(
-        [paths.folder / path for path in rows if path.endswith(".parquet")]
-    ).num_trials
-
-
-def _num_planned(paths: StudyPaths) -> int:
-    resolved = read_study(paths)
-    return 0 if resolved is None else planned_trials(study_from_resolved(resolved))
-
-
 def planned_trials(study: Study) -> int:
     """Number of trials of all stages that a study plans, at most."""
     study = with_trials_per_search(study)
     found = searches(study)
     baselines = len(blocks(study)) * num_baseline_runs(study, found[0])
     return sum(study.search.trials + most_finals(study, search) for search in found) + baselines
-
-
-def _num_failed(runs: Sequence[Run]) -> int:
-    """Attempts that became rows of failed trials, minus those whose rows were withdrawn since."""
-    failed = sum(item.tries for run in runs for item in run.spent if item.use == "failed")
-    return max(0, failed - sum(run.withdrawn for run in runs))
 
 
 def running_owner(paths: StudyPaths, changes: Sequence[datetime]) -> LockOwner | None:

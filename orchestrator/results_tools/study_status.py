@@ -1,21 +1,57 @@
-"""How far a study is, from its results folder alone."""
+"""How far a study is, what it spent and what its budget leaves, from its results folder alone."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any, get_args
 
 from orchestrator.results.records.artifact_files import kept_bytes
 from orchestrator.results.records.journal import read_asks
+from orchestrator.results.records.runs import (
+    Run,
+    Use,
+    cancelled_searches,
+    ended_searches,
+    read_runs,
+    wall_seconds_of,
+)
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.results_tools.study_spending import SpentStatus, spent_status
-from orchestrator.scheduling.study_progress import search_name
+from orchestrator.scheduling.study_progress import BudgetUse, search_name
 from orchestrator.study.blocks import searches
-from orchestrator.study.budget import trials_per_search
+from orchestrator.study.budget import SECONDS_PER_HOUR, trials_per_search
 from orchestrator.study.resolved_study import study_from_resolved
-from orchestrator.study.study import Search, Study
+from orchestrator.study.study import Study
 
-_STATES = ("COMPLETE", "PRUNED", "FAILED")
+_NUMBERS = ("trials", "planned", "open", "pruned", "failed", "duplicates", "finals")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SpentStatus:
+    """Hours of all runs together.
+
+    Attributes:
+        uses: use -> ``tries`` (number of attempts), ``trial_hours`` and ``gpu_hours``.
+        trial_hours: hours of all attempts, summed as if they ran one after the other.
+        gpu_hours: GPU-hours of all attempts.
+        wall_hours: wall-clock hours of all runs.
+        num_runs: number of recorded runs.
+        budget: what is used of each limit.
+        cut_short: search id -> trials it had when its share of the budget was used up.
+        cancelled: search id -> trials it had when the user cancelled it, by the latest runs.
+        trials_per_search: planned number of trials of each search.
+    """
+
+    uses: Mapping[str, Mapping[str, float]]
+    trial_hours: float
+    gpu_hours: float
+    wall_hours: float
+    num_runs: int
+    budget: Sequence[BudgetUse]
+    cut_short: Mapping[str, int]
+    cancelled: Mapping[str, int]
+    trials_per_search: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,91 +70,101 @@ class StudyStatus:
 
 
 def study_status(folder: Place) -> StudyStatus:
-    """Counts of trials that are planned, suggested, done, pruned and failed.
+    """Counts of trials that are planned, suggested, done, pruned and failed, and hours.
 
     ``open`` trials were suggested and have no row: they are running, or were when the run ended.
     """
-    reader = Reader(folder)
+    reader, paths = Reader(folder), StudyPaths(folder)
     study = study_from_resolved(reader.study())
-    counts, trained = _counts(reader)
-    planned, trials = searches(study), trials_per_search(study)
-    # The last suggestion of a search that has all its trials is one of them: its row says how many
-    # suggestions there were.
-    others = [it.id for it in planned if counts.ended_of_search(it.id) != trials]
-    asks = read_asks(StudyPaths(folder), others)
-    rows = []
+    grouped, trials, planned = reader.counts(), trials_per_search(study), searches(study)
+    numbers: dict[str, Counter[tuple[str, str]]] = {search.id: Counter() for search in planned}
+    last_index: dict[str, int] = {}
+    for search, stage, state, number, _, last in grouped.iter_rows():
+        numbers.setdefault(search, Counter())[stage, state] = number
+        if stage == "search":
+            last_index[search] = max(last, last_index.get(search, 0))
+    ended = {search: _of_stage(of, "search") for search, of in numbers.items()}
+    asks = read_asks(paths, [search.id for search in planned if ended[search.id] != trials])
+    rows: list[dict[str, Any]] = []
     for search in planned:
-        ended = counts.ended_of_search(search.id)
-        own = asks.get(search.id, [])
-        is_whole = ended == trials
-        distinct = ended if is_whole else len({ask.trial_id for ask in own})
-        asked = counts.last_index.get(search.id, -1) + 1 if is_whole else len(own)
-        rows.append(_row(study, search, counts, asked=asked, distinct=distinct))
-    numbers = ("trials", "planned", "open", "pruned", "failed", "duplicates", "finals")
-    total: dict[str, object] = {name: sum(int(str(row[name])) for row in rows) for name in numbers}
-    baselines = sum(count for (_, stage, _), count in counts.of.items() if stage == "baseline")
-    kept_mb = round(kept_bytes(StudyPaths(folder)) / 1e6, 1)  # weights and embeddings
+        of, own = numbers[search.id], asks.get(search.id, [])
+        # The last suggestion of a search that has all its trials is one of them: its row says how
+        # many suggestions there were.
+        is_whole = ended[search.id] == trials
+        distinct = ended[search.id] if is_whole else len({ask.trial_id for ask in own})
+        asked = last_index[search.id] + 1 if is_whole else len(own)
+        rows.append(
+            {
+                "search": search.id,
+                "name": search_name(study, search),
+                "trials": ended[search.id],
+                "planned": trials,
+                "open": distinct - ended[search.id],
+                "pruned": of["search", "PRUNED"],
+                "failed": of["search", "FAILED"] + of["final", "FAILED"],
+                "duplicates": asked - distinct,
+                "finals": _of_stage(of, "final"),
+            }
+        )
     return StudyStatus(
         searches=rows,
-        total={**total, "baselines": baselines, "kept_mb": kept_mb},
-        spent=spent_status(study, folder, trained),
+        total={
+            **{name: sum(row[name] for row in rows) for name in _NUMBERS},
+            "baselines": sum(_of_stage(of, "baseline") for of in numbers.values()),
+            "kept_mb": round(kept_bytes(paths) / 1e6, 1),  # weights and embeddings
+        },
+        spent=_spent(study, read_runs(paths), int(grouped["trained"].sum())),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    """Trials with rows.
-
-    Attributes:
-        of: search, stage and state -> number of trials.
-        last_index: search -> largest index of its search trials.
-    """
-
-    of: Mapping[tuple[str, str, str], int]
-    last_index: Mapping[str, int]
-
-    def ended(self, search: str, stage: str, states: Sequence[str] = _STATES) -> int:
-        """Number of trials of a search and stage in some states, by default in any."""
-        return sum(self.of.get((search, stage, state), 0) for state in states)
-
-    def ended_of_search(self, search: str) -> int:
-        """Number of search trials of a search."""
-        return self.ended(search, "search")
+def _of_stage(numbers: Mapping[tuple[str, str], int], stage: str) -> int:
+    return sum(number for (of_stage, _), number in numbers.items() if of_stage == stage)
 
 
-def _counts(reader: Reader) -> tuple[_Counts, int]:
-    """Trials by search, stage and state, and how many of all are no copies."""
-    grouped = reader.counts()
-    counts: dict[tuple[str, str, str], int] = {}
-    last_index: dict[str, int] = {}
-    for search, stage, state, number, _, last in grouped.iter_rows():
-        counts[search, stage, state] = number
-        if stage == "search":
-            last_index[search] = max(last, last_index.get(search, 0))
-    return _Counts(counts, last_index), int(grouped["trained"].sum())
+def _spent(study: Study, runs: Sequence[Run], num_trials: int) -> SpentStatus:
+    """What a study spent, of whose trials so many ended and are no copies."""
+    of_use = {
+        use: [it for run in runs for it in run.spent if it.use == use] for use in get_args(Use)
+    }
+    uses = {
+        use: {
+            "tries": sum(it.tries for it in spent),
+            "trial_hours": sum(it.seconds for it in spent) / SECONDS_PER_HOUR,
+            "gpu_hours": sum(it.gpu_seconds for it in spent) / SECONDS_PER_HOUR,
+        }
+        for use, spent in of_use.items()
+    }
+    trials = trials_per_search(study)
+    ended = ended_searches(runs, asdict(study.budget))
+    return SpentStatus(
+        uses=uses,
+        trial_hours=sum(use["trial_hours"] for use in uses.values()),
+        gpu_hours=sum(use["gpu_hours"] for use in uses.values()),
+        wall_hours=wall_seconds_of(runs) / SECONDS_PER_HOUR,
+        num_runs=len(runs),
+        budget=budget_use(study, runs, num_trials),
+        cut_short={search: had for search, had in sorted(ended.items()) if had < trials},
+        cancelled=cancelled_searches(runs),
+        trials_per_search=trials,
+    )
 
 
-def _row(
-    study: Study, search: Search, counts: _Counts, *, asked: int, distinct: int
-) -> dict[str, object]:
-    """One search.
+def budget_use(study: Study, runs: Sequence[Run], num_trials: int) -> list[BudgetUse]:
+    """What is used of each limit of a study.
 
     Args:
         study: the resolved study.
-        search: the search.
-        counts: its trials with rows.
-        asked: number of its suggestions.
-        distinct: number of these that are trials of their own.
+        runs: its runs.
+        num_trials: number of its ended trials, copies excluded.
     """
-    ended = counts.ended_of_search(search.id)
-    return {
-        "search": search.id,
-        "name": search_name(study, search),
-        "trials": ended,
-        "planned": trials_per_search(study),
-        "open": distinct - ended,
-        "pruned": counts.ended(search.id, "search", ["PRUNED"]),
-        "failed": sum(counts.ended(search.id, stage, ["FAILED"]) for stage in ("search", "final")),
-        "duplicates": asked - distinct,
-        "finals": counts.ended(search.id, "final"),
-    }
+    gpu_seconds = sum(spent.gpu_seconds for run in runs for spent in run.spent)
+    used = (
+        ("GPU-hours", gpu_seconds / SECONDS_PER_HOUR, study.budget.gpu_hours),
+        ("hours", wall_seconds_of(runs) / SECONDS_PER_HOUR, study.budget.wall_hours),
+        ("trials", float(num_trials), study.budget.trials),
+    )
+    return [
+        BudgetUse(what=what, used=amount, limit=limit)
+        for what, amount, limit in used
+        if limit is not None
+    ]

@@ -75,7 +75,10 @@ def rebuilt_queues(
     blocks = sorted({search.block for search in planned})
     asks = {search: journal.asks for search, journal in journals.items() if journal.asks}
     retried = retried_failures(journals)
-    open_asks = _check_suggestions(paths, asks, decisions, planned, maker)
+    open_asks = check_suggestions(paths, asks, decisions)
+    for search in planned:
+        for ask in open_asks.get(search.id, ()):
+            check_ask(paths, search, ask, maker)
     ended_early = ended_searches(read_runs(paths), asdict(study.budget))
     finished = _finished(asks, open_asks, study.search.trials, ended_early)
     committed = committed_finals(decisions)
@@ -195,14 +198,10 @@ def _suggestion_seed(study: Study, search: Search) -> int:
     return seed_for(study.seed, "suggestions", search.id)
 
 
-def _check_suggestions(
-    paths: StudyPaths,
-    asks: Mapping[str, Sequence[Ask]],
-    decisions: pl.DataFrame,
-    searches: Sequence[Search],
-    maker: TrialSpecMaker,
+def check_suggestions(
+    paths: StudyPaths, asks: Mapping[str, Sequence[Ask]], decisions: pl.DataFrame
 ) -> dict[str, list[Ask]]:
-    """Every trial of a search must have its ask, and open asks must be of this study.
+    """Every trial of a search must have its ask.
 
     Otherwise a search would be restored with other suggestions than those it has trials of.
 
@@ -210,15 +209,12 @@ def _check_suggestions(
         paths: the results folder.
         asks: search id -> stored suggestions, by index.
         decisions: one row for each committed trial, from `Reader.ended_trials`.
-        searches: all searches of the study.
-        maker: makes the specifications of its trials.
 
     Returns:
         Search id -> its open asks: those of trials without a row, by index.
 
     Raises:
-        CorruptFileError: an ask is missing, was changed or is of another study; the message names
-            its file.
+        CorruptFileError: an ask is missing or was changed; the message names its place.
     """
     for of_search in asks.values():
         for ask in of_search:
@@ -246,13 +242,15 @@ def _check_suggestions(
     without_row = asked.join(rows, on=key, how="anti", maintain_order="left")
     for search, index in without_row.select("search", "index").iter_rows():
         found.setdefault(search, []).append(asks[search][index])
-    for planned in searches:
-        for ask in found.get(planned.id, ()):
-            _check_open(paths, planned, ask, maker)
     return found
 
 
-def _check_open(paths: StudyPaths, search: Search, ask: Ask, maker: TrialSpecMaker) -> None:
+def check_ask(paths: StudyPaths, search: Search, ask: Ask, maker: TrialSpecMaker) -> None:
+    """Refuse a suggestion whose config is another trial of the study.
+
+    Raises:
+        CorruptFileError: naming its place.
+    """
     spec = maker.search_trial(search, ask.index, ask.hyperparameters)
     if spec.trial_id != ask.trial_id:
         raise CorruptFileError(
@@ -264,7 +262,17 @@ def _check_open(paths: StudyPaths, search: Search, ask: Ask, maker: TrialSpecMak
 def _check_unchanged(
     decisions: pl.DataFrame, study: Study, datasets: Mapping[str, Dataset]
 ) -> None:
-    """Compare what committed trials were trained on with what is there now.
+    if changed := changed_inputs(decisions, study, datasets):
+        raise PodiumError(
+            f"{' and '.join(changed)} changed since this study started: old and new "
+            "trials cannot be compared. Restore what was there, or give the study a new name"
+        )
+
+
+def changed_inputs(
+    decisions: pl.DataFrame, study: Study, datasets: Mapping[str, Dataset]
+) -> list[str]:
+    """What committed trials were trained on and is another now: weights, and test images.
 
     Args:
         decisions: one row for each committed trial, from `Reader.ended_trials`.
@@ -272,23 +280,17 @@ def _check_unchanged(
         datasets: its data sets by label, loaded.
 
     Raises:
-        PodiumError: a backbone starts from other weights than before, or a data set has other
-            test images.
+        TrialInputError: weights are not there.
     """
     weights = {item.name: weights_fingerprint(item) for item in study.backbones}
     tests = {label: dataset.test_hash for label, dataset in datasets.items()}
-    problems = [
+    return [
         *(
             f"the weights of {name}"
             for name in _changed(decisions, "backbone", "weights", weights)
         ),
         *(f"the data set {name}" for name in _changed(decisions, "dataset", "test_hash", tests)),
     ]
-    if problems:
-        raise PodiumError(
-            f"{' and '.join(problems)} changed since this study started: old and new "
-            "trials cannot be compared. Restore what was there, or give the study a new name"
-        )
 
 
 def _changed(decisions: pl.DataFrame, key: str, column: str, now: Mapping[str, str]) -> list[str]:

@@ -19,9 +19,6 @@ from trainables.settings.training_settings import HyperparameterValue
 from trainables.settings.trial_settings import ProtocolSettings
 from trainables.trial_reports import ClassHits, EpochReport, Score, TestReport
 
-SELECTION_RULE = "best_val_epoch"
-LAST_EPOCH = "last_epoch"  # where there is no validation
-
 _SCORE_NAMES = tuple(field.name for field in fields(Score))
 
 
@@ -91,7 +88,7 @@ class TrialRecorder:
             "epochs_run": sum(report.epoch > 0 for report in epochs),
             # Folds select epochs of their own; only one of them fits a flat column.
             "epoch_selected": selected[0].epoch if len(selected) == 1 else None,
-            "selection_rule": _selection_rule(spec.settings.protocol),
+            "selection_rule": selection_rule(spec.settings.protocol),
             "test_readings": _test_readings(spec.settings.protocol, history),
             "objective": history.objective(),
             **self._metric_columns(history),
@@ -155,8 +152,9 @@ def _cost_columns(history: TrialHistory, ended: Ended, attempt: Attempt) -> dict
     }
 
 
-def _selection_rule(protocol: ProtocolSettings) -> str:
-    return LAST_EPOCH if protocol.kind == "refit" else SELECTION_RULE
+def selection_rule(protocol: ProtocolSettings) -> str:
+    """How the tested epoch is selected: the last one where there is no validation."""
+    return "last_epoch" if protocol.kind == "refit" else "best_val_epoch"
 
 
 def _test_readings(protocol: ProtocolSettings, history: TrialHistory) -> int:

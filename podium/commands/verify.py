@@ -1,7 +1,6 @@
 """``podium verify STUDY``: checks every file and every invariant of a results folder."""
 
 import time
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -25,8 +24,9 @@ def command(
 ) -> int:
     """Check every file of a results folder and every rule that its numbers must keep.
 
-    Changes nothing, and may be used while the study runs: what is under way is a note, not a
-    problem. Exits with 0 if there are no problems, with 2 if there are, each with its file.
+    Changes nothing, and may be used while the study runs: what is under way is no problem. Exits
+    with 0 if there are no problems, with 2 if there are, a line each; notes say what was not
+    checked.
     """
     from analysis.wording import counted
     from orchestrator.verify.verify_store import verify_store
@@ -39,8 +39,8 @@ def command(
                 "folder": str(folder),
                 "is_sound": not found.problems,
                 "checked": dict(found.checked),
-                "problems": [asdict(problem) for problem in found.problems],
-                "notes": [asdict(note) for note in found.notes],
+                "problems": found.problems,
+                "notes": found.notes,
             }
         )
         return _PROBLEMS if found.problems else _SOUND

@@ -19,7 +19,7 @@ from orchestrator.results_tools.stored_studies import (
     planned_trials,
     running_owner,
 )
-from orchestrator.results_tools.study_spending import budget_use
+from orchestrator.results_tools.study_status import budget_use
 from orchestrator.run.study_control import control_text, parsed_control, search_names
 from orchestrator.scheduling.study_progress import SearchProgress, StudyProgress
 from orchestrator.study.blocks import most_finals, searches
@@ -112,7 +112,7 @@ class FollowedStudy:
         failed = self._rows.filter(pl.col("state") == "FAILED")
         num_trials, planned = self._rows.height, planned_trials(self._study)
         state: State = (
-            "running" if owner else ended_state(paths, runs, num_trials, planned, failed.height)
+            "running" if owner else ended_state(runs, num_trials, planned, failed.height)
         )
         return StudyView(
             name=self._study.name,

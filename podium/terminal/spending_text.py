@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from orchestrator.results_tools.study_spending import SpentStatus
+from orchestrator.results_tools.study_status import SpentStatus
 
 
 def spent_lines(spent: SpentStatus) -> Iterator[str]:

@@ -79,4 +79,4 @@ def all_columns(storage, study: Study = FRAIL) -> pl.DataFrame:
 def assert_sound(storage, study: Study = FRAIL) -> None:
     """`podium verify --replay` finds nothing."""
     found = verify_store(storage / study.name, replay=study.search.order == "deterministic")
-    assert [*map(str, found.problems), *map(str, found.notes)] == []
+    assert [*found.problems, *found.notes] == []

@@ -74,7 +74,7 @@ def finished_store(storage, study=TINY):
 
 def problems(folder, **options):
     """What verify has to say against a folder."""
-    return "\n".join(map(str, verify_store(folder, **options).problems))
+    return "\n".join(verify_store(folder, **options).problems)
 
 
 def a_file(paths: StudyPaths, pattern: str, number: int = 0) -> Path:

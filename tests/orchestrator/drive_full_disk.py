@@ -52,8 +52,8 @@ def found_in(folder):
     """What verify has to say, and half-written files."""
     if not (folder / "study.yaml").exists():
         return []
-    found = verify_store(folder)
-    return [*map(str, found.problems), *(str(it) for it in found.notes if "half" in it.rule)]
+    half = [str(path) for path in folder.rglob("*.tmp")]
+    return [*verify_store(folder).problems, *half]
 
 
 def refusal(storage, executor=None):

@@ -187,4 +187,4 @@ def problems_at_rest(storage: Path, study: Study) -> list[str]:
         demand(path != paths.lock, "the lock is still there")
     # In asynchronous order it is not stored what a suggestion had seen.
     found = verify_store(paths.folder, replay=study.search.order == "deterministic")
-    return [*problems, *map(str, found.problems), *map(str, found.notes)]
+    return [*problems, *found.problems, *found.notes]

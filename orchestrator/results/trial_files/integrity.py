@@ -8,7 +8,7 @@ from orchestrator.results.records.study_snapshot import read_schema, study_name
 from orchestrator.results.storage.files import exists
 from orchestrator.results.storage.local_copies import fetch
 from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.inventory import take_inventory
+from orchestrator.results.trial_files.inventory import Inventory, take_inventory
 from orchestrator.results.trial_files.parquet_file import ParquetFile
 from podium.errors import CorruptFileError
 
@@ -19,28 +19,36 @@ _IDENTITY = ["study", "search", "trial_id"]  # they say to which file a row belo
 def check_store(paths: StudyPaths) -> int:
     """Verify the bytes of every committed trial; returns how many there are.
 
-    No more is decoded than which trials the files hold.
-
     Raises:
-        CorruptFileError: files are truncated, damaged, foreign, or do not hold what their path
-            says; each is named, up to ten.
+        CorruptFileError: naming `bad_files`, up to ten.
         PodiumError: it is not a results folder.
     """
     inventory = take_inventory(paths)
-    study, schema = study_name(paths), read_schema(paths)
-    fetch(inventory.files)
-    problems = []
-    for path in inventory.files:
-        try:
-            open_trials(path, schema, study)
-        except CorruptFileError as error:
-            if exists(path):  # else its rows were gathered meanwhile
-                problems.append(str(error))
+    problems = bad_files(paths, inventory)
     if problems:
         rest = len(problems) - _MAX_SHOWN
         more = [f"and {rest} more files"] if rest > 0 else []
         raise CorruptFileError("\n".join([*problems[:_MAX_SHOWN], *more]))
     return inventory.num_trials
+
+
+def bad_files(paths: StudyPaths, inventory: Inventory) -> list[str]:
+    """What is wrong with files that are truncated, damaged, foreign, or do not fit their path.
+
+    No more is decoded than which trials the files hold. Files with rows that are in others count,
+    too, since plain readers read them.
+    """
+    study, schema = study_name(paths), read_schema(paths)
+    files = (*inventory.files, *inventory.superseded)
+    fetch(files)
+    problems = []
+    for path in files:
+        try:
+            open_trials(path, schema, study)
+        except CorruptFileError as error:
+            if exists(path):  # else its rows were gathered meanwhile
+                problems.append(str(error))
+    return problems
 
 
 def open_trials(path: Place, schema: pa.Schema, study: str) -> ParquetFile:

@@ -78,7 +78,7 @@ class StoredRows:
             except (OSError, CorruptFileError, pl.exceptions.PolarsError) as error:
                 self._inventory = self._inventory_after(error)
                 continue
-            _check_names(found, self._paths)
+            check_names(found, self._paths)
             return found
 
     def batches(
@@ -160,7 +160,7 @@ def _collected(rows: pl.LazyFrame, paths: StudyPaths, *, in_parts: bool) -> pl.D
         raise UnreachableError(f"cannot read {paths.folder}: {error}") from error
 
 
-def _check_names(rows: pl.DataFrame, paths: StudyPaths) -> None:
+def check_names(rows: pl.DataFrame, paths: StudyPaths) -> None:
     """Refuse names that podium cannot have written: results may come from anywhere.
 
     Raises:

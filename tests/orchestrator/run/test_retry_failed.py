@@ -36,7 +36,6 @@ from tests.orchestrator.broken_trials import (
     run_broken,
     run_fixed,
 )
-from tests.orchestrator.journals import rewrite
 from tests.orchestrator.results.file_operations import FileOperations, Killed
 from tests.orchestrator.scripted import TINY, ScriptedExecutor, attempts_at, is_of_search, lost_at
 from tests.orchestrator.shared_finals import KFOLD, SMALL, finals_of
@@ -123,22 +122,6 @@ def test_the_failure_stays_on_record_and_so_does_the_attempt(copied):
     retried_id = before[0]["trial_id"]
     first, second = (it for it in read_attempts(paths) if it.trial_id == retried_id)
     assert (first.cause, second.number) == ("diverged", 2)
-
-
-@pytest.mark.parametrize("step", [38, 1000])
-def test_suggestions_are_drawn_again_from_what_they_saw_of_a_failed_trial(tmp_path, step):
-    """Those made before the retry saw the failure, those made after it its outcome since."""
-    run_broken(tmp_path, executor=InterruptedAfter(step, Broken(draws_short_straw)))
-    run_fixed(tmp_path)
-    assert_sound(tmp_path)
-    paths = StudyPaths(tmp_path / PATHS)
-    failures = [failure for found in read_retried(paths).values() for failure in found]
-    first = min(failure.asks for failure in failures)
-    assert (4 < first < FRAIL.search.trials) == (step < 1000)
-    for search in {failure.search for failure in failures}:  # as if nothing had been suggested
-        rewrite(paths, search, lambda it: replace(it, asks=0) if it in failures else it)
-    (problem, *_) = verify_store(paths.folder, replay=True).problems
-    assert "drawn again" in problem.rule
 
 
 def test_only_failures_of_the_given_causes_are_retried(tmp_path):
@@ -286,7 +269,7 @@ def test_a_default_that_wins_once_it_is_retried_is_the_winner_by_its_finals_of_b
     assert after["trial_id"].to_list() == before["trial_id"].to_list()
     assert (after["is_winner"] == after["is_default"]).all()
     found = verify_store(tmp_path / PATHS)
-    assert [it for it in found.problems if "winner" in it.rule] == []
+    assert [it for it in found.problems if "winner" in it] == []
 
 
 def test_finals_of_the_default_on_all_classes_are_not_trained_a_second_time(tmp_path):
@@ -408,7 +391,7 @@ def test_killed_at_any_file_operation_the_study_is_sound_and_the_next_run_finish
             else:
                 ended = False
         found = verify_store(storage / PATHS)
-        assert [*map(str, found.problems)] == []
+        assert found.problems == []
         run_fixed(storage, causes=wish)  # the wish that was recorded is kept, and not doubled
         recorded = read_retried(StudyPaths(storage / PATHS))
         assert {len(them) for them in recorded.values()} <= {1}

@@ -130,7 +130,7 @@ def test_trials_of_other_code_than_the_study_says_are_named(own, tmp_path):
     del values["code"]
     text = yaml.safe_dump(values, sort_keys=False)
     paths.study.write_bytes(text_with_checksum(text.encode()))
-    problems = map(str, verify_store(tmp_path / "own").problems)
+    problems = verify_store(tmp_path / "own").problems
     assert any("must be of the study's code" in problem for problem in problems)
 
 

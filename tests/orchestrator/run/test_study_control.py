@@ -168,7 +168,6 @@ def test_the_record_status_verify_and_report_know_what_was_cancelled(tmp_path):
     assert study_status(folder).spent.cancelled == {search: had}
     findings = verify_store(folder)
     assert findings.problems == []
-    assert not [note for note in findings.notes if "control" in note.file]
     results = read_results(folder)
     section = compute_cost(results, series_of(results.losses))
     said = [part.text for part in section.parts if isinstance(part, Paragraph)]

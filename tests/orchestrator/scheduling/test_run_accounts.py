@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from orchestrator.results.records.runs import read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.results_tools.study_spending import spent_status
+from orchestrator.results_tools.study_status import study_status
 from orchestrator.scheduling import run_accounting
 from orchestrator.scheduling.resource_usage import Spending
 from orchestrator.scheduling.run_accounting import RunAccount
@@ -32,9 +32,8 @@ def runs_of(storage):
     return read_runs(StudyPaths(storage / STUDY.name))
 
 
-def status_of(study, storage):
-    folder = storage / STUDY.name
-    return spent_status(study, folder, rows(storage).height)
+def status_of(storage):
+    return study_status(storage / STUDY.name).spent
 
 
 def test_a_killed_run_leaves_what_it_had_spent_but_for_moments(tmp_path):
@@ -58,7 +57,7 @@ def test_a_killed_run_leaves_what_it_had_spent_but_for_moments(tmp_path):
     spent = sum(one.seconds for one in killed.spent)
     # One trial at a time was busy nearly always, from the start to the last word.
     assert spent >= killed.seconds - 1.0
-    before = status_of(study, tmp_path)
+    before = status_of(tmp_path)
     assert before.gpu_hours == pytest.approx(0.5 * spent / HOUR)
     assert killed.seconds - runs[0].seconds <= lost_at_most
     end = run_here(study, tmp_path, InterruptedAfter(3))
@@ -101,7 +100,7 @@ def test_trials_whose_runs_are_lost_are_not_paid_for_anew(tmp_path):
 def test_status_tells_uses_limits_and_who_ended_early(tmp_path):
     study = replace(with_budget(gpu_hours=0.2), budget=BudgetSettings(gpu_hours=0.2, trials=500))
     run(study, tmp_path, alike)
-    status = status_of(study, tmp_path)
+    status = status_of(tmp_path)
     assert sum(use["gpu_hours"] for use in status.uses.values()) == pytest.approx(status.gpu_hours)
     assert [(use.what, use.limit) for use in status.budget] == [
         ("GPU-hours", 0.2),
@@ -117,7 +116,7 @@ def test_frames_of_runs_and_spending_agree_with_the_status(tmp_path):
     run(study, tmp_path)
     reader = Reader(tmp_path / STUDY.name)
     spending = reader.spending().collect()
-    status = status_of(study, tmp_path)
+    status = status_of(tmp_path)
     assert spending["gpu_seconds"].sum() == pytest.approx(status.gpu_hours * HOUR)
     assert spending["tries"].sum() == rows(tmp_path).height
     assert reader.runs().collect()["num_ended_searches"].to_list() == [2]

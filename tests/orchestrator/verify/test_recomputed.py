@@ -55,7 +55,7 @@ def rewritten(paths, change):
 def test_a_missing_record_is_named(store):
     paths, fingerprint, own = store
     rewritten(paths, lambda code: code.clear())
-    assert f"the code of {own.path} must have the SHA-256 {fingerprint}" in problems(paths.folder)
+    assert f"the code of {own.path} with the SHA-256 {fingerprint}" in problems(paths.folder)
 
 
 RECORDS = ({}, {"files": {}, "packages": {}}, {"files": []}, [])

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -20,14 +19,13 @@ from orchestrator.run.retry_failed import record_retries
 from orchestrator.verify.verify_store import verify_store
 from tests.orchestrator.broken_trials import FRAIL, assert_sound, run_broken, run_fixed
 from tests.orchestrator.damaged_stores import TINY, a_file, copy_of, problems, run
-from tests.orchestrator.journals import rewrite
+from tests.orchestrator.journals import rewrite, write_records
 from tests.orchestrator.results.store_rows import change_json, change_text, rewrite_gathered
-from tests.orchestrator.small_study import rows
+from tests.orchestrator.shared_finals import SMALL, run_planted
 
 ASKS = {
-    "trial_id": ("0123456789abcdef", "its config is trial"),
-    "config_hash": ("0123456789abcdef", "config_hash must be that of its config"),
-    "source": ("given", "ask 0, and no other, is the published default"),
+    "trial_id": ("0123456789abcdef", "has no ask 0 of trial"),
+    "config_hash": ("0123456789abcdef", "holds, as ask 0, a config that does not match its hash"),
 }
 
 
@@ -38,13 +36,22 @@ def test_an_ask_that_breaks_a_rule_is_named(interrupted, tmp_path, key):
     (first, *_), *_ = read_asks(paths).values()
     search = a_file(paths, "journal/*").name
     rewrite(paths, search, lambda it: replace(it, **{key: value}) if it == first else it)
-    assert f"{search}: {told}" in problems(paths.folder)
+    assert told in problems(paths.folder)
 
 
-def test_a_suggestion_that_no_sampler_makes_is_named_by_a_replay(finished, tmp_path):
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("\nseed: ", "\nseed: 9", "but its config is trial"),
+        ("\n- 8\n", "\n- 16\n", "study.yaml: must plan every search"),
+        ("trials: 5", "trials: 3", "must have no more trials than its 3"),
+    ],
+)
+def test_a_study_file_that_is_not_that_of_its_trials_is_named(finished, tmp_path, old, new, told):
     paths = copy_of(finished, tmp_path)
-    change_text(paths.study, "\nseed: ", "\nseed: 9")
-    assert "its config is trial" in problems(paths.folder)
+    change_json(a_file(paths, "runs/*.json"), trials_per_search=3)
+    change_text(paths.study, old, new)
+    assert told in problems(paths.folder)
 
 
 def test_finals_of_another_config_than_the_best_are_named(tmp_path):
@@ -59,13 +66,6 @@ def test_finals_of_another_config_than_the_best_are_named(tmp_path):
     assert "the winner of its search is config" in problems(paths.folder)
 
 
-def test_more_trials_than_the_budget_are_named(finished, tmp_path):
-    paths = copy_of(finished, tmp_path)
-    change_json(a_file(paths, "runs/*.json"), trials_per_search=3)
-    change_text(paths.study, "trials: 5", "trials: 3")
-    assert "no search may have more trials than its 3; it is 5" in problems(paths.folder)
-
-
 def test_weights_of_another_trial_and_missing_ones_are_named(finished, tmp_path):
     paths = copy_of(finished, tmp_path)
     first, second = a_file(paths, "models/*"), a_file(paths, "models/*", 1)
@@ -74,18 +74,63 @@ def test_weights_of_another_trial_and_missing_ones_are_named(finished, tmp_path)
     found = problems(paths.folder)
     assert f"{first.name}: must be of trial {first.name.split('.')[0]}" in found
     assert f"{second.name}: trial" in found
-    assert "the study keeps models; it is missing" in found
+    assert "the study keeps models: it is missing" in found
 
 
-def test_a_journal_that_cannot_be_read_is_reported_and_its_attempts_are_no_gaps(
-    interrupted, tmp_path
-):
-    paths = copy_of(interrupted, tmp_path)
-    first = a_file(paths, "journal/*/000001.jsonl")
-    first.write_bytes(first.read_bytes()[9:])
-    found = verify_store(paths.folder).problems
-    assert first.name in "\n".join(map(str, found))
-    assert "attempts" not in "\n".join(it.rule for it in found)
+def change_first(file, is_meant, **values):
+    """Other values in the first row of a gathered file that is meant; returns the row."""
+    table = pq.ParquetFile(file).read()
+    rows = table.to_pylist()
+    row = next(row for row in rows if is_meant(row))
+    row.update(values)
+    rewrite_gathered(file, pa.Table.from_pylist(rows, schema=table.schema))
+    return row
+
+
+@pytest.fixture(scope="module")
+def with_copies(tmp_path_factory):
+    storage = tmp_path_factory.mktemp("copies")
+    run_planted(replace(SMALL, keep=TINY.keep), storage)
+    paths = StudyPaths(storage / SMALL.name)
+    found = verify_store(paths.folder)
+    assert found.problems == []
+    assert found.checked["copies"] > 0
+    return paths
+
+
+@pytest.mark.parametrize("column", ["message", "seconds", "log", "class_hits", "test_retrievals"])
+def test_a_copy_that_differs_from_its_original_anywhere_is_named(with_copies, tmp_path, column):
+    paths = copy_of(with_copies, tmp_path)
+    hit = {"fold": 0, "epoch": 1, "role": "val", "k": 9, "class_id": 1, "queries": 1, "hits": 1}
+    others = {"seconds": 1e6, "class_hits": [hit], "test_retrievals": None}
+    files = sorted(paths.folder.glob("trials/*/*.gathered.parquet"))
+    ids = [pq.read_table(file, columns=["same_as"])["same_as"].null_count for file in files]
+    (file, *_) = (it for it, nulls in zip(files, ids, strict=True) if nulls < row_count(it))
+    row = change_first(file, lambda row: row["same_as"], **{column: others.get(column, "other")})
+    told = f"{row['trial_id']}: it must have the results of trial {row['same_as']}, of which"
+    assert told in problems(paths.folder)
+
+
+def row_count(file):
+    return pq.ParquetFile(file).metadata.num_rows
+
+
+@pytest.mark.parametrize(
+    ("column", "told"),
+    [
+        ("test_hash", "must have one set of test images"),
+        ("weights", "must start from the same weights"),
+        ("protocol_hash", "must be trained and validated on the same classes"),
+    ],
+)
+def test_trials_that_cannot_be_compared_are_named(finished, tmp_path, column, told):
+    paths = copy_of(finished, tmp_path)
+    change_first(
+        a_file(paths, "trials/*/*.gathered.parquet"),
+        lambda row: row["stage"] == "final" and row["is_winner"],
+        **{column: "0123456789abcdef"},
+    )
+    assert told in problems(paths.folder)
 
 
 @pytest.fixture(scope="module")
@@ -105,20 +150,14 @@ def retried(retried_once, tmp_path):
     return paths, found[min(found)][0]
 
 
-@pytest.mark.parametrize(
-    ("values", "rule"),
-    [
-        ({"cause": "bad luck"}, "a cause must be one of diverged"),
-        ({"asks": 99}, "so no more can have been made by then"),
-        ({"attempts": 2}, "its row must be of a later one"),
-        ({"number": 2}, "numbered from 1 without a gap"),
-    ],
-)
-def test_a_retried_failure_that_does_not_fit_its_study_is_named(retried, values, rule):
+def test_a_retried_failure_that_does_not_fit_its_study_is_named(retried):
     paths, failure = retried
-    rewrite(paths, failure.search, lambda it: replace(it, **values) if it == failure else it)
-    (problem,) = verify_store(paths.folder).problems
-    assert rule in problem.rule
+    later = replace(failure, attempts=2)
+    rewrite(paths, failure.search, lambda it: later if it == failure else it)
+    assert "it was retried after attempt 2, its row is of attempt 2" in problems(paths.folder)
+    write_records(paths, [replace(failure, number=2)])
+    told = f"trial {failure.trial_id}: each failure must be of a later attempt"
+    assert told in problems(paths.folder)
 
 
 def test_failures_that_were_retried_excuse_finals_of_a_former_winner_and_no_others(retried):
@@ -128,12 +167,8 @@ def test_failures_that_were_retried_excuse_finals_of_a_former_winner_and_no_othe
     assert "the winner of its search is" in problems(paths.folder)
 
 
-def test_failures_that_are_recorded_and_have_rows_yet_are_a_note(tmp_path):
+def test_failures_that_are_recorded_and_have_rows_yet_are_no_problem(tmp_path):
     run_broken(tmp_path)
     paths = StudyPaths(tmp_path / FRAIL.name)
-    failed = rows(tmp_path, FRAIL).filter(pl.col("state") == "FAILED")
     record_retries(Journal(paths), Reader(paths.folder), (), lambda line: None)
-    found = verify_store(paths.folder)
-    assert found.problems == []
-    (note,) = found.notes
-    assert note.rule.startswith(f"{len(failed)} failed trials are to be retried")
+    assert problems(paths.folder) == ""
