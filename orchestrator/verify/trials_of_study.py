@@ -53,8 +53,8 @@ class Results(NamedTuple):
 
     @property
     def asks(self) -> dict[str, list[Ask]]:
-        """Search id -> its suggestions, by index."""
-        return {search: journal.asks for search, journal in self.journals.items()}
+        """Search id -> its suggestions by index; a block's baselines have none."""
+        return {search: journal.asks for search, journal in self.journals.items() if journal.asks}
 
     @property
     def retried(self) -> dict[str, list[RetriedFailure]]:
