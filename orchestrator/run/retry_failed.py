@@ -63,8 +63,7 @@ def record_retries(
     if chosen.is_empty():
         say(_nothing_to_retry(failed, causes))
         return
-    journals = journal.read()
-    before = retried_failures(journals)
+    before = retried_failures(journal.read())
     # The trained trial comes before its copies: it is the one with attempts.
     rows = chosen.sort(pl.col("same_as").is_not_null()).to_dicts()
     # A run that was killed before it withdrew a row has recorded its failure.
@@ -73,8 +72,7 @@ def record_retries(
     for row in new:
         trial_id = row["same_as"] or row["trial_id"]
         number = len(before.get(trial_id, ())) + 1
-        num_asks = len(journals[row["search"]].asks) if row["search"] in journals else 0
-        trained.setdefault(trial_id, _failure(row, trial_id, number, num_asks))
+        trained.setdefault(trial_id, _failure(row, trial_id, number))
     for failure in trained.values():
         journal.write(failure)
     trials = "1 failed trial" if len(rows) == 1 else f"{len(rows)} failed trials"
@@ -132,10 +130,10 @@ def _counts(failed: pl.DataFrame) -> str:
     return ", ".join(f"{cause} {count}" for cause, count in counts)
 
 
-def _failure(row: Row, trial_id: str, number: int, num_asks: int) -> RetriedFailure:
+def _failure(row: Row, trial_id: str, number: int) -> RetriedFailure:
     names = ("search", "stage", "cause", "message", "traceback", "log", "ended_at", "attempts")
     values = {name: row[name] for name in names}
-    return RetriedFailure(trial_id=trial_id, number=number, asks=num_asks, **values)
+    return RetriedFailure(trial_id=trial_id, number=number, **values)
 
 
 def _is_recorded(row: Row, retried: Mapping[str, Sequence[RetriedFailure]]) -> bool:

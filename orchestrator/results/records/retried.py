@@ -25,8 +25,6 @@ class RetriedFailure:
         log: tail of what the trial printed.
         ended_at: end of the trial, by which its row is recognised.
         attempts: number of its last attempt by then; only later ones count from then on.
-        asks: number of suggestions that its search had made when the row was withdrawn: these saw
-            the failure, later ones see what became of the trial since.
     """
 
     trial_id: FileName
@@ -39,4 +37,3 @@ class RetriedFailure:
     log: str | None = None
     ended_at: Time | None = None
     attempts: Count
-    asks: Count

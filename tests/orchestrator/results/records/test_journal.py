@@ -59,7 +59,6 @@ FAILURE = RetriedFailure(
     traceback="Traceback ...",
     ended_at=datetime(2026, 1, 2, tzinfo=UTC),
     attempts=1,
-    asks=1,
 )
 RUN = Run(
     number=1,
