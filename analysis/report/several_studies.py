@@ -17,7 +17,6 @@ from analysis.study_results.paired_studies import (
 )
 from analysis.study_results.study_results import PERCENT, StudyResults
 from analysis.wording import MISSING, counted, listed, range_below
-from orchestrator.results.storage.locations import resolve_links
 from podium.errors import PodiumError
 
 _NOT_COMPARED = ("study", "name", "storage", "fairness")
@@ -51,7 +50,7 @@ def studies_report(studies: Sequence[StudyResults]) -> Page:
 def _labels(studies: Sequence[StudyResults]) -> tuple[str, ...]:
     """The studies' names; where two have the same, with the differing part of their folders."""
     names = [results.name for results in studies]
-    folders = [resolve_links(results.folder) for results in studies]
+    folders = [results.folder.resolve() for results in studies]
     if len(set(folders)) < len(folders):
         raise PodiumError(f"studies side by side must be different ones; got {listed(names)}")
     here = [folder.parent for folder in folders if isinstance(folder, Path)]

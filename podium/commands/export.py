@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from orchestrator.results.storage.locations import Place, is_inside_folder
+from orchestrator.results.storage.locations import Place
 from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
 from podium.errors import PodiumError
 from podium.terminal.printing import say
@@ -102,7 +102,7 @@ def _source_of_folder(study: Place, storage: Place | None, output: Path) -> Plac
 
 
 def _refuse_inside(folder: Place, output: Path) -> None:
-    if is_inside_folder(folder, output):
+    if isinstance(folder, Path) and output.resolve().is_relative_to(folder.resolve()):
         # A reader of all Parquet files of a results folder would count every row twice.
         raise PodiumError(
             f"what is derived must not lie among the results in {folder}; got {output}"

@@ -23,8 +23,7 @@ class LockOwner:
         host: name of the machine, for messages.
         machine: `machine_id` of the process.
         pid: id of the process.
-        process_start: `process_start` of the process, so that a later process with the same id
-            is not taken for it.
+        process_start: `process_start` of it: a later process with the same id is another.
         token: random text, new for each run.
         heartbeat: counter that the owner raises while it lives.
     """
@@ -80,14 +79,13 @@ def is_dead(owner: LockOwner) -> bool:
 def machine_id() -> str:
     """A text that is equal for two processes only if they see each other's process ids.
 
-    On Linux: host name, boot and process-id namespace, since containers may share a host name.
-    Elsewhere the host name alone.
+    Elsewhere than on Linux, the host name alone.
     """
-    parts = [platform.node()]
-    if sys.platform == "linux":
-        parts.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
-        parts.append(str(Path("/proc/self/ns/pid").readlink()))
-    return " ".join(parts)
+    if sys.platform != "linux":
+        return platform.node()
+    # Containers may share a host name.
+    boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    return f"{platform.node()} {boot} {Path('/proc/self/ns/pid').readlink()}"
 
 
 def process_start(pid: int) -> str | None:

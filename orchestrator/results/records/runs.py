@@ -24,10 +24,9 @@ from orchestrator.results.records.json_records import (
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import (
     read_checksummed,
-    read_checksummed_of_many,
     write_checksummed,
 )
-from orchestrator.results.storage.files import list_names
+from orchestrator.results.storage.files import each, list_names
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
@@ -168,7 +167,7 @@ def read_runs(paths: StudyPaths) -> list[Run]:
     # Read before the listing: a run that begins meanwhile has its account before it is counted.
     last = _run_count(paths)
     files = [paths.runs / name for name in list_names(paths.runs, ".json")]
-    found = [_run(*it) for it in zip(files, read_checksummed_of_many(files), strict=True)]
+    found = [_run(*it) for it in zip(files, each(read_checksummed, files), strict=True)]
     runs = sorted(found, key=lambda run: run.number)
     _check_complete(paths, [run.number for run in runs], last)
     return runs

@@ -7,6 +7,7 @@ first and ``study.yaml`` last, so a folder with a ``study.yaml`` has everything.
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import pyarrow as pa
@@ -30,7 +31,6 @@ from orchestrator.results.storage.checksummed_text import (
     write_checksummed,
 )
 from orchestrator.results.storage.files import put, read_record, refuse_links
-from orchestrator.results.storage.locations import is_local_file
 from podium.errors import CorruptFileError, PodiumError
 
 try:
@@ -204,7 +204,7 @@ def read_provenance(paths: StudyPaths) -> dict[str, Any] | None:
 
 
 def _stored(paths: StudyPaths) -> dict[str, Any]:
-    if is_local_file(paths.folder):
+    if isinstance(paths.folder, Path) and paths.folder.is_file():
         store = None
     else:
         refuse_links(paths.folder, deep=False)

@@ -6,10 +6,10 @@ JSON gets two keys, ``sealed_by`` and ``sha256``, YAML a last line of comment.
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from orchestrator.results.storage.files import each, parse_json, put_json, read_record
+from orchestrator.results.storage.files import parse_json, put, read_record, to_json
 from orchestrator.results.storage.locations import Place
 from podium.errors import CorruptFileError
 
@@ -17,42 +17,23 @@ _MARK, _HASH = "sealed_by", "sha256"
 _LAST_LINE = re.compile(rb"# sha256 ([0-9a-f]{64})\n\Z")
 
 
-def with_checksum(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values and the two keys of their checksum, for a JSON file."""
-    return {**values, _MARK: "sha256", _HASH: checksum_of(values)}
-
-
 def write_checksummed(path: Place, values: Mapping[str, Any]) -> None:
     """Write a JSON file with its checksum, replacing what has that name."""
-    put_json(path, with_checksum(values))
+    put(path, to_json({**values, _MARK: "sha256", _HASH: _checksum(values)}))
 
 
 def read_checksummed(path: Place) -> dict[str, Any] | None:
-    """What `write_checksummed` was given; None if there is no such file. Raises as `verified`."""
-    return verified(path, read_record(path))
-
-
-def read_checksummed_of_many(paths: Sequence[Place]) -> Iterator[dict[str, Any] | None]:
-    """As `read_checksummed`, of many files; remote ones are read several at once."""
-    return map(verified, paths, each(read_record, paths))
-
-
-def verified(path: Place, content: bytes | None) -> dict[str, Any] | None:
-    """What `write_checksummed` was given, from the bytes of the file; None if there is none.
-
-    Args:
-        path: file of the content, for messages.
-        content: bytes of the file.
+    """What `write_checksummed` was given; None if there is no such file.
 
     Raises:
         CorruptFileError: the file is truncated, not JSON, holds no object, or does not match its
             checksum.
     """
-    values = parse_json(path, content)
+    values = parse_json(path, read_record(path))
     if values is None:
         return None
     mark, written = values.pop(_MARK, None), values.pop(_HASH, None)
-    if mark != "sha256" or written != checksum_of(values):
+    if mark != "sha256" or written != _checksum(values):
         raise _changed(path)
     return values
 
@@ -78,7 +59,6 @@ def _changed(path: Place) -> CorruptFileError:
     )
 
 
-def checksum_of(values: Mapping[str, Any]) -> str:
-    """The checksum that a JSON file of the values holds: a SHA-256 in hexadecimal digits."""
+def _checksum(values: Mapping[str, Any]) -> str:
     text = json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -118,7 +118,7 @@ def put_if_absent(path: Place, data: bytes) -> bool:
     """
     if isinstance(path, RemotePath):
         token = secrets.token_hex(16)
-        if _ask("write", path, lambda store: store.create(path.key, data, token)):
+        if _ask("write", path, lambda store: store.write(path.key, data, "create", token)):
             return True
         # Ours all the same, if it was made by an attempt whose answer was lost.
         return _ask("look at", path, lambda store: store.has_token(path.key, token))
@@ -173,24 +173,19 @@ def _replace_object(
 ) -> bool:
     check_size = partial(_check_size, path, RECORD_BYTES)
     while True:
-        found = _ask("read", path, lambda store: store.read(path.key, check_size))
-        if found.content == data:  # by a request whose answer was lost
+        found, version = _ask("read", path, lambda store: store.read(path.key, check_size))
+        if found == data:  # by a request whose answer was lost
             return True
-        if not is_known(found.content):
+        if not is_known(found):
             return False
-        replace = partial(ObjectStore.replace, key=path.key, content=data, known=found)
-        if _ask("write", path, replace):
+        write = partial(ObjectStore.write, key=path.key, content=data, mode=version)
+        if _ask("write", path, write):
             return True
 
 
 def to_json(value: Any) -> bytes:
     """JSON for people and machines; ValueError for NaN and infinities."""
     return json.dumps(value, allow_nan=False, ensure_ascii=False, indent=1).encode() + b"\n"
-
-
-def put_json(path: Place, value: Any) -> None:
-    """Write a JSON file whole, replacing what has that name."""
-    put(path, to_json(value))
 
 
 def read_bytes(path: Place) -> bytes | None:
@@ -214,7 +209,7 @@ def read_record(path: Place) -> bytes | None:
 @retried("read")
 def _read(path: Place, max_bytes: int) -> bytes | None:
     if isinstance(path, RemotePath):
-        return store_of(path).read(path.key, partial(_check_size, path, max_bytes)).content
+        return store_of(path).read(path.key, partial(_check_size, path, max_bytes))[0]
     try:
         descriptor = local_files.open_regular(path, os.O_RDONLY)
     except FileNotFoundError:
@@ -271,8 +266,16 @@ def exists(path: Place) -> bool:
 
 
 @retried("list")
-def _listed(folder: Place, *, deep: bool = False) -> list[tuple[str, str]]:
-    """Path and kind of what lies in a folder, sorted: of remote ones at any depth files alone."""
+def contents(folder: Place, *, deep: bool = True) -> list[tuple[str, str]]:
+    """Path in a folder, and kind, of what lies in it, sorted; links are not followed.
+
+    The kind is ``file``, ``folder``, or what else it is, such as ``a symbolic link``. At any depth
+    of a remote store there are files alone.
+
+    Args:
+        folder: where to look; a missing one is empty.
+        deep: whether all that lies below it comes too.
+    """
     if not isinstance(folder, RemotePath):
         return sorted((path, kind) for path, kind, _ in walk(folder, deep=deep))
     if deep:
@@ -291,27 +294,18 @@ def _checked(folder: Place, names: list[str]) -> list[str]:
     return names
 
 
-def contents(folder: Place) -> list[tuple[str, str]]:
-    """Path relative to a folder, and kind, of everything below it, sorted; links are not followed.
-
-    The kind is ``file``, ``folder``, or what else it is, such as ``a symbolic link``. In remote
-    stores there are files alone.
-    """
-    return _listed(folder, deep=True)
-
-
 def list_names(folder: Place, suffix: str) -> list[str]:
     """Sorted names of the files in ``folder`` that end in ``suffix``, temporaries left out.
 
     A missing folder is an empty one. CorruptFileError for a name with control characters.
     """
-    names = [name for name, _ in _listed(folder) if not name.startswith(".")]
+    names = [name for name, _ in contents(folder, deep=False) if not name.startswith(".")]
     return _checked(folder, [name for name in names if name.endswith(suffix)])
 
 
 def list_folders(folder: Place) -> Sequence[Place]:
     """Sorted subfolders; CorruptFileError for a link, or a name with control characters."""
-    found = _listed(folder)
+    found = contents(folder, deep=False)
     for name, kind in found:
         if kind == "a symbolic link":
             raise local_files.not_regular(f"{folder}/{name}", kind)
@@ -321,7 +315,7 @@ def list_folders(folder: Place) -> Sequence[Place]:
 
 def list_studies(storage: Place) -> Sequence[Place]:
     """Sorted subfolders of a storage, which may hold anything; links to folders are folders."""
-    found = [(storage / name, kind) for name, kind in _listed(storage)]
+    found = [(storage / name, kind) for name, kind in contents(storage, deep=False)]
     return [
         place
         for place, kind in found
@@ -374,14 +368,9 @@ def refuse_links(folder: Place, *, deep: bool) -> None:
 
     Args:
         folder: folder to look through; in a remote one there are none.
-        deep: refuse links, pipes and devices at any depth; else links right in it alone.
+        deep: refuse links, pipes and devices at any depth; else those right in it alone.
     """
-    if isinstance(folder, RemotePath):
-        return
-    if not deep:
-        list_folders(folder)
-        return
-    for name, kind in contents(folder):
+    for name, kind in () if isinstance(folder, RemotePath) else contents(folder, deep=deep):
         if kind not in ("file", "folder"):
             raise local_files.not_regular(f"{folder}/{name}", kind)
 

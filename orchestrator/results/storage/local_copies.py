@@ -16,12 +16,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from orchestrator.results.storage.files import in_parallel, read_bytes
+from orchestrator.results.storage.files import each, in_parallel, read_bytes
 from orchestrator.results.storage.local_files import check_regular, retried, store_errors
 from orchestrator.results.storage.locations import Place, RemotePath, temporary_name
 from podium.errors import StoreError
 
-_NAME_LENGTH = 32
 _making = threading.Lock()  # so that threads that start together make one folder
 
 
@@ -53,20 +52,13 @@ def _check_regular(place: Path) -> None:
 
 def local_copies(places: Sequence[Place]) -> list[Path]:
     """As `local_copy`, of many files; those not here yet are fetched several at once."""
-    fetch(places)
-    return [local_copy(place) for place in places]
+    return list(each(local_copy, places))
 
 
 def fetch(places: Sequence[Place]) -> None:
-    """Bring those that are remote and not here yet, several at once, before each is read.
+    """Bring those that are remote and not here yet; a missing one is left for its reader."""
 
-    A missing one is left for its reader to report.
-
-    Raises:
-        StoreError: the store cannot be read.
-    """
-
-    def fetch_one(place: RemotePath) -> None:
+    def fetch_one(place: Place) -> None:
         with suppress(FileNotFoundError):
             local_copy(place)
 
@@ -92,14 +84,14 @@ def forget(places: Sequence[Place]) -> None:
 
 
 def _copy_of(place: RemotePath) -> Path:
-    digest = hashlib.sha256(str(place).encode()).hexdigest()[:_NAME_LENGTH]
+    digest = hashlib.sha256(str(place).encode()).hexdigest()
     with _making, store_errors("copy", place):
         return _folder(os.getpid()) / f"{digest}{place.suffix}"
 
 
 def _write(copy: Path, place: Place, content: bytes) -> None:
     with store_errors("copy", place):
-        unfinished = copy.with_name(temporary_name(copy.name))
+        unfinished = copy.with_name(temporary_name(copy.stem))
         unfinished.write_bytes(content)
         unfinished.replace(copy)
 
@@ -108,10 +100,5 @@ def _write(copy: Path, place: Place, content: bytes) -> None:
 def _folder(process: int) -> Path:
     """One for each process: a forked one must not delete what its parent reads."""
     folder = Path(tempfile.mkdtemp(prefix="podium-copies-"))
-
-    def delete() -> None:
-        if os.getpid() == process:
-            shutil.rmtree(folder, ignore_errors=True)
-
-    atexit.register(delete)
+    atexit.register(lambda: os.getpid() == process and shutil.rmtree(folder, ignore_errors=True))
     return folder

@@ -76,14 +76,12 @@ class RemotePath:
         """The folder that holds it; the parent of the whole bucket is the bucket."""
         return replace(self, key=self.key.rpartition("/")[0])
 
-    def is_relative_to(self, folder: "Place") -> bool:
-        """Whether it is the folder, or below it."""
-        if not isinstance(folder, RemotePath) or replace(self, key=folder.key) != folder:
-            return False
-        return PurePosixPath(self.key).is_relative_to(folder.key)
-
     def absolute(self) -> "RemotePath":
         """Itself: a URI means the same from everywhere."""
+        return self
+
+    def resolve(self) -> "RemotePath":
+        """Itself: there are no links."""
         return self
 
 
@@ -137,23 +135,6 @@ def parse_place(given: str | Place) -> Place:
     return RemotePath(scheme, parts.netloc, key, parts.query)
 
 
-def resolve_links(place: Place) -> Place:
-    """The place with symbolic links followed; remote ones have none."""
-    return place.resolve() if isinstance(place, Path) else place
-
-
-def is_local_file(place: Place) -> bool:
-    """Whether there is a file, and no folder, at a path of this machine."""
-    return isinstance(place, Path) and place.is_file()
-
-
-def is_inside_folder(folder: Place, place: Place) -> bool:
-    """Whether a place is the folder itself or anywhere below it, links followed."""
-    if isinstance(place, RemotePath):
-        return place.is_relative_to(folder)
-    return isinstance(folder, Path) and place.resolve().is_relative_to(folder.resolve())
-
-
 def temporary_name(name: str) -> str:
     """A new name, in the same folder, for what is to be called ``name`` when it is whole."""
     return f".{name}.{secrets.token_hex(8)}{TEMPORARY_SUFFIX}"
@@ -161,16 +142,10 @@ def temporary_name(name: str) -> str:
 
 def _refuse_credentials(scheme: str, text: str, query: str) -> None:
     """Raise StoreError for credentials; it names no value, since any of a URI may be secret."""
-    secret = [name for name, _ in parse_qsl(query, keep_blank_values=True) if _SECRET.search(name)]
-    if _PASSWORD.search(unquote(text.partition("://")[2])):
-        problem = "a user name and a password"
-    elif "@" in unquote(query):
-        problem = "what may be credentials (an @ in its settings)"
-    elif secret:
-        problem = f"credentials ({secret[0]})"
-    else:
-        return
-    raise StoreError(
-        f"the {scheme}:// URI holds {problem}; results, logs and messages would show them. Give"
-        " them to each node by its environment (see docs/how-to/storage.md)"
-    )
+    names = [name for name, _ in parse_qsl(query, keep_blank_values=True)]
+    has_password = _PASSWORD.search(unquote(text.partition("://")[2]))
+    if has_password or "@" in unquote(query) or any(map(_SECRET.search, names)):
+        raise StoreError(
+            f"the {scheme}:// URI seems to hold credentials; results, logs and messages would show"
+            " them. Give them to each node by its environment (see docs/how-to/storage.md)"
+        )

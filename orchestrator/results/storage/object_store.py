@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl
 
 from orchestrator.results.storage.locations import RemotePath, StoredFile
@@ -51,6 +51,26 @@ _REASONS = {
     "PermanentRedirect": "the bucket lies in another region: name it by ?region=",
 }
 
+# Of obstore itself.
+_MESSAGES = (
+    (
+        re.compile("Account must be specified|did not match any known"),
+        "the URI needs a container and an account after the slashes, as in"
+        " container@account.dfs.core.windows.net/folder",
+        PlaceError,
+    ),
+    (
+        re.compile("MissingAccessKeyId|MissingSecretAccessKey"),
+        "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of this node must both be given",
+        StoreError,
+    ),
+    (
+        re.compile("service account file"),
+        "the file of GOOGLE_APPLICATION_CREDENTIALS cannot be read",
+        StoreError,
+    ),
+)
+
 T = TypeVar("T")
 
 
@@ -64,16 +84,6 @@ class RequestError(Exception):
     def __init__(self, reason: str, kind: type[StoreError] = StoreError) -> None:
         super().__init__(reason)
         self.kind = kind
-
-
-class ObjectVersion(NamedTuple):
-    """An object as it was read: its bytes, None if there is none.
-
-    ``mode`` is how obstore is told to replace this version of it, and no other.
-    """
-
-    content: bytes | None
-    mode: Any
 
 
 def store_of(place: RemotePath) -> "ObjectStore":
@@ -182,39 +192,52 @@ class ObjectStore:
         self._client: Any = self._request(open_client, must_find=True)
         self._has_worked = False  # opening it makes no request
 
-    def read(self, key: str, check_size: Callable[[int], None]) -> ObjectVersion:
-        """The content of an object, and what distinguishes this version of it from every other.
+    def read(self, key: str, check_size: Callable[[int], None]) -> tuple[bytes | None, Any]:
+        """The content of an object, None if there is none, and its version, a mode of `write`.
 
         Args:
             key: key of the object.
             check_size: called with the number of its bytes before they are read; may raise.
         """
 
-        def version() -> ObjectVersion:
+        def version() -> tuple[bytes, Any]:
             found = self._obstore.get(self._client, key)
             check_size(found.meta["size"])
             known = {name: found.meta[name] for name in ("e_tag", "version")}
             tags = {name: tag for name, tag in known.items() if tag is not None}
-            return ObjectVersion(bytes(found.bytes()), tags)
+            return bytes(found.bytes()), tags
 
-        return self._request(version) or ObjectVersion(None, "create")
+        return self._request(version) or (None, "create")
 
-    def write(self, key: str, content: bytes) -> None:
-        """Write an object whole, replacing what is there."""
-        self._request(lambda: self._put(key, content), must_find=True)
+    def write(
+        self, key: str, content: bytes, mode: Any = "overwrite", token: str | None = None
+    ) -> bool:
+        """Write an object whole, on a condition; whether it holds, so that this call wrote it.
 
-    def create(self, key: str, content: bytes, token: str) -> bool:
-        """Write an object whole, with a token, unless there is one; True if this call did."""
-        return self._put_if(key, content, "create", attributes={_TOKEN: token})
+        Args:
+            key: key of the object.
+            content: its bytes.
+            mode: ``overwrite``, ``create`` where there must be none, or the version to replace.
+            token: kept with the object, for `has_token`.
+        """
+        from obstore.exceptions import AlreadyExistsError, PreconditionError
+
+        def put() -> bool:
+            attributes = {_TOKEN: token} if token else None
+            options: Any = {"attributes": attributes, "mode": mode, "chunk_size": _PART_BYTES}
+            try:
+                self._obstore.put(self._client, key, content, **options)
+            except (AlreadyExistsError, PreconditionError):
+                return False
+            return True
+
+        # None: the version to replace was deleted.
+        return bool(self._request(put, must_find=isinstance(mode, str)))
 
     def has_token(self, key: str, token: str) -> bool:
-        """Whether the object was created with this token: by a `create` whose answer was lost."""
+        """Whether the object was created with this token: by a `write` whose answer was lost."""
         found = self._request(lambda: self._obstore.get(self._client, key).attributes.get(_TOKEN))
         return found == token
-
-    def replace(self, key: str, content: bytes, known: ObjectVersion) -> bool:
-        """Write an object whole, unless it is another version by now; True if this call did."""
-        return self._put_if(key, content, known.mode)
 
     def exists(self, key: str) -> bool:
         """Whether there is an object."""
@@ -249,22 +272,6 @@ class ObjectStore:
         """Delete objects, several of S3 only: others stop at the first that does not exist."""
         self._request(lambda: self._obstore.delete(self._client, keys))
 
-    def _put(self, key: str, content: bytes, **options: Any) -> None:
-        self._obstore.put(self._client, key, content, chunk_size=_PART_BYTES, **options)
-
-    def _put_if(self, key: str, content: bytes, mode: Any, **options: Any) -> bool:
-        """Whether the store wrote an object on the condition that ``mode`` says."""
-        from obstore.exceptions import AlreadyExistsError, PreconditionError
-
-        def put() -> bool:
-            try:
-                self._put(key, content, mode=mode, **options)
-            except (AlreadyExistsError, PreconditionError):
-                return False
-            return True
-
-        return bool(self._request(put, must_find=mode == "create"))  # None: it was deleted
-
     def _request(self, action: Callable[[], T], *, must_find: bool = False) -> T | None:
         """The result of an action; None if there is no such object and it need not exist."""
         from obstore.exceptions import BaseError
@@ -284,17 +291,9 @@ class ObjectStore:
         raise self._error(problem)
 
     def _error(self, problem: str) -> RequestError:
-        if "Account must be specified" in problem or "did not match any known" in problem:
-            return _wrong_uri(
-                "the URI needs a container and an account after the slashes, as in"
-                " container@account.dfs.core.windows.net/folder"
-            )
-        if "MissingAccessKeyId" in problem or "MissingSecretAccessKey" in problem:
-            return RequestError(
-                "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY of this node must both be given"
-            )
-        if "service account file" in problem:
-            return RequestError("the file of GOOGLE_APPLICATION_CREDENTIALS cannot be read")
+        for sign, reason, known_kind in _MESSAGES:
+            if sign.search(problem):
+                return RequestError(reason, known_kind)
         if _METADATA_SERVICE.search(problem):
             # A role's credentials are renewed now and then.
             kind = UnreachableError if self._has_worked else StoreError

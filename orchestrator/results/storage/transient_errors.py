@@ -36,6 +36,9 @@ _TRANSIENT = {
 
 _deadline: ContextVar[float] = ContextVar("deadline", default=math.inf)
 
+_is_away = False  # whether the store is known not to answer
+_noting = threading.Lock()
+
 T = TypeVar("T")
 
 
@@ -70,7 +73,7 @@ def with_retries(action: Callable[[], T]) -> T:
     limit = deadline - time.monotonic()
     pause = _FIRST_PAUSE_SECONDS
     while (left := deadline - time.monotonic()) > 0:
-        _outage.change(True, f"{problem}; trying again for up to {round(limit, 1):g} s")
+        _note_outage(True, f"{problem}; trying again for up to {round(limit, 1):g} s")
         # Workers that failed together should not all come back together.
         time.sleep(min(left, pause * random.uniform(0.5, 1.5)))
         pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
@@ -79,26 +82,17 @@ def with_retries(action: Callable[[], T]) -> T:
         except UnreachableError as error:
             problem = error
         else:
-            _outage.change(False, "the results store responds again")
+            _note_outage(False, "the results store responds again")
             return result
     if limit > 0:  # else nothing was logged here, and other threads may still be retrying
-        _outage.change(False)  # the error reports this outage; the next one is logged again
+        _note_outage(False)  # the error reports this outage; the next one is logged again
     raise problem
 
 
-class _Outage:
-    """Whether the store is known to be away, however many threads see it."""
-
-    def __init__(self) -> None:
-        self._is_known = False
-        self._guard = threading.Lock()
-
-    def change(self, is_known: bool, message: str = "") -> None:
-        """Log the message, if any, where the outage begins or ends."""
-        with self._guard:
-            is_new, self._is_known = is_known != self._is_known, is_known
-        if is_new and message:
-            logging.getLogger("podium.store").warning("%s", message)
-
-
-_outage = _Outage()
+def _note_outage(is_away: bool, message: str = "") -> None:
+    """Log the message, if any, where an outage begins or ends, however many threads see it."""
+    global _is_away
+    with _noting:
+        is_new, _is_away = is_away != _is_away, is_away
+    if is_new and message:
+        logging.getLogger("podium.store").warning("%s", message)

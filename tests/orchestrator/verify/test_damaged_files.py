@@ -3,7 +3,6 @@
 import copy
 import functools
 import itertools
-import json
 import operator
 import random
 import shutil
@@ -18,7 +17,6 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.checksummed_text import (
     read_checksummed,
     text_without_checksum,
-    with_checksum,
     write_checksummed,
 )
 from orchestrator.results.trial_files.reader import Reader
@@ -267,7 +265,7 @@ def test_whatever_a_value_is_no_command_breaks_and_what_one_refuses_is_named(
     values = read_checksummed(a_file(interrupted, RECORDS[kind]))
     for changed in [*some_changes(kind, values)][part]:
         paths = copy_of(interrupted, tmp_path)
-        a_file(paths, RECORDS[kind]).write_text(json.dumps(with_checksum(changed)))
+        write_checksummed(a_file(paths, RECORDS[kind]), changed)
         named = bool(told_of(paths.folder))
         ends = ends_of_commands(paths, tmp_path, capsys)
         assert set(ends.values()) <= {0, 1, 2}

@@ -14,7 +14,7 @@ from orchestrator.results.locks import study_lock as lock_module
 from orchestrator.results.locks.lock_owner import machine_id, process_start
 from orchestrator.results.locks.study_lock import StudyLock, lock_owner, take
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import put, put_json, read_record, remove
+from orchestrator.results.storage.files import put, read_record, remove, to_json
 from orchestrator.results.storage.local_files import exclusive
 from orchestrator.results.storage.locations import parse_place
 from podium.errors import CorruptFileError, LockHeldError, StoreError
@@ -62,14 +62,14 @@ def owner(paths):
 
 def edit(paths, **changes):
     """Replace values in the lock file, as another machine would: whole."""
-    put_json(paths.lock, {**owner(paths), **changes})
+    put(paths.lock, to_json({**owner(paths), **changes}))
 
 
 def leave_foreign_lock(paths, **changes):
     """A lock of another machine, as a run there would write it."""
     with new_lock(paths, []):
         values = owner(paths)
-    put_json(paths.lock, {**values, **FOREIGN, **changes})
+    put(paths.lock, to_json({**values, **FOREIGN, **changes}))
 
 
 def heartbeat_threads():
@@ -189,7 +189,7 @@ def test_a_lock_of_another_machine_that_moves_is_refused(paths, messages):
 def test_a_lock_of_another_machine_that_is_freed_while_watched_is_taken(paths, messages):
     leave_foreign_lock(paths)
 
-    threading.Timer(BEAT, put_json, (paths.lock, {"is_free": True})).start()
+    threading.Timer(BEAT, put, (paths.lock, to_json({"is_free": True}))).start()
     with new_lock(paths, messages, watch=30.0):
         assert owner(paths)["pid"] == os.getpid()
 

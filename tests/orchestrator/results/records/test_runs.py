@@ -1,4 +1,3 @@
-import json
 import shutil
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -18,7 +17,6 @@ from orchestrator.results.records.runs import (
 )
 from orchestrator.results.storage.checksummed_text import (
     read_checksummed,
-    with_checksum,
     write_checksummed,
 )
 from orchestrator.results.trial_files.reader import runs_frame, spending_frame
@@ -118,7 +116,7 @@ def damaged(**changes):
 )
 def test_what_is_no_run_is_refused_with_its_place(paths, changes, message):
     paths.runs.mkdir(parents=True)
-    paths.run(1).write_text(json.dumps(with_checksum(damaged(**changes))))
+    write_checksummed(paths.run(1), damaged(**changes))
     with pytest.raises(CorruptFileError, match=f"000001.json.*{message}"):
         read_runs(paths)
 

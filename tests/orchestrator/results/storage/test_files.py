@@ -82,9 +82,9 @@ def test_of_many_writers_at_once_exactly_one_wins_and_its_bytes_are_there(place)
     assert files.contents(place) == [("file", "file")]
 
 
-def lose_answers(monkeypatch, name, times):
-    """Make requests of that name fail after they were made."""
-    real, left = getattr(ObjectStore, name), [None] * times
+def lose_answers(monkeypatch, times):
+    """Make so many writes fail after they were made."""
+    real, left = ObjectStore.write, [None] * times
 
     def request(*arguments, **named):
         made = real(*arguments, **named)
@@ -93,11 +93,11 @@ def lose_answers(monkeypatch, name, times):
             raise RequestError("timeout", UnreachableError)
         return made
 
-    monkeypatch.setattr(ObjectStore, name, request)
+    monkeypatch.setattr(ObjectStore, "write", request)
 
 
 def test_a_file_whose_answer_was_lost_counts_as_written_once(store, monkeypatch, short_pauses):
-    lose_answers(monkeypatch, "create", 1)
+    lose_answers(monkeypatch, 1)
     assert files.put_if_absent(store / "x", b"mine")
     assert not files.put_if_absent(store / "x", b"mine")  # the same bytes are not the same call
 
@@ -135,7 +135,7 @@ def test_a_file_that_changes_between_the_look_and_the_write_is_looked_at_again(s
 
 
 def test_a_replacement_whose_answer_was_lost_counts_as_written(store, monkeypatch, short_pauses):
-    lose_answers(monkeypatch, "replace", 2)
+    lose_answers(monkeypatch, 2)
     assert replaced(store, b"one", None)
     assert replaced(store, b"two", b"one")
     assert not replaced(store, b"three", b"one")
