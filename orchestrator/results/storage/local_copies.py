@@ -100,5 +100,10 @@ def _write(copy: Path, place: Place, content: bytes) -> None:
 def _folder(process: int) -> Path:
     """One for each process: a forked one must not delete what its parent reads."""
     folder = Path(tempfile.mkdtemp(prefix="podium-copies-"))
-    atexit.register(lambda: os.getpid() == process and shutil.rmtree(folder, ignore_errors=True))
+
+    def delete() -> None:
+        if os.getpid() == process:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(delete)
     return folder
