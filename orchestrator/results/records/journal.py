@@ -122,7 +122,7 @@ def read_journals(
     """
     # Runs are read before the journals: one that ends meanwhile has written more.
     runs = read_runs(paths) if runs is None else runs
-    found = {search: _lines(of) for search, of in _files_of_all(paths, searches).items()}
+    found = _lines_in(_files_of(paths, searches))
     _check_whole(paths, found, runs)
     return {search: _journal(search, lines, kinds) for search, lines in found.items()}
 
@@ -155,9 +155,8 @@ def retried_failures(journals: Mapping[str, SearchJournal]) -> dict[str, list[Re
 
 def remove_journal(paths: StudyPaths, search: str) -> None:
     """Delete the journal of a search, the last file first: whatever is left by then is whole."""
-    for files in _files_of_all(paths, [search]).values():
-        for file in reversed(files):
-            remove(file)
+    for file in reversed(_files_of(paths, [search])):
+        remove(file)
     remove_folder(paths.journal_folder(search))
 
 
@@ -197,13 +196,14 @@ class Journal:
 
     def read(self) -> dict[str, SearchJournal]:
         """The journals of all searches, which this run continues; raises as `read_journals`."""
-        runs, files = read_runs(self._paths), _files_of_all(self._paths)
-        lines = {search: _lines(of_search) for search, of_search in files.items()}
+        runs, files = read_runs(self._paths), _files_of(self._paths, None)
+        last = {file.parent.name: int(file.stem) for file in files}
+        lines = _lines_in(files)
         _check_whole(self._paths, lines, runs)
         for search, of_search in lines.items():
-            if search not in self._tails and of_search:
-                number = int(files[search][-1].stem) + 1
-                self._tails[search] = _Tail(number, of_search[-1].seal, len(of_search))
+            if search not in self._tails:
+                seal = _last_seal(of_search)
+                self._tails[search] = _Tail(last[search] + 1, seal, len(of_search))
         return {search: _journal(search, lines[search], _KINDS) for search in lines}
 
     def write(self, record: Record) -> None:
@@ -268,41 +268,41 @@ def _seal(before: bytes, text: bytes) -> bytes:
     return hashlib.sha256(before + text).hexdigest().encode()
 
 
-def _files_of_all(
-    paths: StudyPaths, searches: Collection[str] | None = None
-) -> dict[str, list[Place]]:
-    """Search id -> files of its journal in order, sorted."""
+def _files_of(paths: StudyPaths, searches: Collection[str] | None) -> list[Place]:
+    """The files of some journals, or of all, each search's in order."""
     if searches is None:
         files = list(list_below(paths.journals, ".jsonl"))
     else:
         folders = map(paths.journal_folder, sorted(filter(is_file_name, searches)))
         files = [folder / name for folder in folders for name in list_names(folder, ".jsonl")]
-    found: dict[str, list[Place]] = {}
     for file in files:
         if not file.stem.isdecimal():
             raise CorruptFileError(f"{file} is no journal: its name must be a number; delete it")
-        found.setdefault(file.parent.name, []).append(file)
-    return {search: sorted(them, key=lambda it: int(it.stem)) for search, them in found.items()}
+    return sorted(files, key=lambda it: (it.parent.name, int(it.stem)))
 
 
-def _lines(files: Sequence[Place]) -> list[_Line]:
-    """The lines that count of a search's files."""
-    found: list[_Line] = []
+def _lines_in(files: Sequence[Place]) -> dict[str, list[_Line]]:
+    """Search id -> the lines that count."""
+    found: dict[str, list[_Line]] = {}
     for file, content in zip(files, each(read_bytes, files), strict=True):
         if content is None:
             raise CorruptFileError(f"{file} vanished while it was read; it is never deleted")
-        *whole, part = content.split(b"\n")
-        lines = [_line(f"{file}: line {at}", text) for at, text in enumerate(whole, start=1)]
-        _drop_late(found, lines[:1])
-        for line in lines:
-            if not line.is_after(_last_seal(found)):
-                raise _changed(line.place)
-            found.append(line)
-        cut = _line(f"{file}: line {len(lines) + 1}", part[:-1])
-        is_begun = part.startswith(_BEGIN) or _BEGIN.startswith(part)
-        if not is_begun or cut.is_after(_last_seal(found)):  # or its break became another byte
-            raise _changed(cut.place)
+        _add_lines(found.setdefault(file.parent.name, []), file, content)
     return found
+
+
+def _add_lines(found: list[_Line], file: Place, content: bytes) -> None:
+    *whole, part = content.split(b"\n")
+    lines = [_line(f"{file}: line {at}", text) for at, text in enumerate(whole, start=1)]
+    _drop_late(found, lines[:1])
+    for line in lines:
+        if not line.is_after(_last_seal(found)):
+            raise _changed(line.place)
+        found.append(line)
+    cut = _line(f"{file}: line {len(lines) + 1}", part[:-1])
+    is_begun = part.startswith(_BEGIN) or _BEGIN.startswith(part)
+    if not is_begun or cut.is_after(_last_seal(found)):  # or its break became another byte
+        raise _changed(cut.place)
 
 
 def _check_whole(
