@@ -5,7 +5,6 @@ import os
 import random
 import re
 import shutil
-from contextlib import nullcontext
 from datetime import date
 from pathlib import Path
 
@@ -93,8 +92,12 @@ def ended_stores(folder, monkeypatch, make, act, *, are_all, error=None):
         store = StudyPaths(copies / str(moment) / made)
         with monkeypatch.context() as patch:
             operations = FileOperations(patch, die_at=moment, error=error)
-            with nullcontext() if moment is None else pytest.raises((Killed, StoreError)):
+            try:
                 act(store)
+            except (Killed, StoreError):
+                assert moment is not None
+            else:  # a temporary name that stays is no fault
+                assert moment is None or operations.kinds[moment - 1][1].endswith(".tmp")
         return store, operations.kinds
 
     whole, kinds = ended_at(None)

@@ -160,7 +160,7 @@ def test_whole_numbers_are_fine_where_a_float_is_meant(tmp_path):
 def test_a_store_that_cannot_be_written_is_a_store_error(tmp_path):
     paths = new_store(tmp_path)
     paths.trials.write_text("in the way")
-    with pytest.raises(StoreError, match=r"cannot write .*t000\.parquet: .*/trials"):
+    with pytest.raises(StoreError, match=r"cannot write .*t000\.parquet: Not a directory"):
         commit_trial(paths, SCHEMA, row(0))
 
 

@@ -26,7 +26,7 @@ def trial_file(store_of_one):
     return store_of_one.trial("s0", "t000")
 
 
-@pytest.mark.parametrize("function", ["lstat", "open", "fdopen"])
+@pytest.mark.parametrize("function", ["open", "fdopen"])
 def test_a_file_that_is_away_for_a_moment_is_read_in_the_end(trial_file, monkeypatch, function):
     found = list(ParquetFile(trial_file).groups())
     left = fail_calls(monkeypatch, os, function, system_error(errno.ESTALE), 3)
