@@ -9,6 +9,7 @@ import polars as pl
 from polars.testing import assert_frame_equal
 
 from orchestrator.executors.in_process import InProcessExecutor
+from orchestrator.results.locks.study_lock import lock_owner
 from orchestrator.results.records.journal import read_asks, read_attempts, read_journals
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.integrity import check_store
@@ -176,6 +177,7 @@ def problems_at_rest(storage: Path, study: Study) -> list[str]:
     tried = {attempt.trial_id for attempt in read_attempts(paths)}
     demand(tried <= ids, f"attempts at unknown trials: {sorted(tried - ids)}")
     demand(tried >= asked, "trials without an attempt")
+    demand(lock_owner(paths) is None, "the lock is still held")
     files = [path for path in paths.folder.rglob("*") if path.is_file()]
     for path in files:
         name = str(path.relative_to(paths.folder))
@@ -184,7 +186,6 @@ def problems_at_rest(storage: Path, study: Study) -> list[str]:
         demand(not name.startswith("checkpoints/"), f"checkpoint left: {name}")
         is_loose = name.startswith("trials/") and not name.endswith(".gathered.parquet")
         demand(not is_loose, f"not gathered: {name}")
-        demand(path != paths.lock, "the lock is still there")
     # In asynchronous order it is not stored what a suggestion had seen.
     found = verify_store(paths.folder, replay=study.search.order == "deterministic")
     return [*problems, *found.problems, *found.notes]
