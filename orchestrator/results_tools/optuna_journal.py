@@ -139,9 +139,6 @@ def _cut_torn_line(journal: Path) -> int:
 
 def _append(storage: JournalStorage, reader: Reader, study: Study) -> JournalUpdate:
     rows, planned, num_new = _rows(reader, study.ks[0]), searches(study), 0
-    for search in rows["search"].unique().sort():
-        if search not in {it.id for it in planned}:
-            raise PodiumError(f"study.yaml has no search {search}, but there are trials")
     names = {found.study_name for found in storage.get_all_studies()}
     metric = metric_label(reader.objective, study.ks[0])
     for search in planned:
@@ -154,6 +151,8 @@ def _append(storage: JournalStorage, reader: Reader, study: Study) -> JournalUpd
             for row in new.iter_rows(named=True)
         )
         num_new += new.height
+    for search_id in set(rows["search"]) - {search.id for search in planned}:
+        raise PodiumError(f"study.yaml has no search {search_id}, but there are trials")
     return JournalUpdate(len(planned), num_new, rows.height)
 
 

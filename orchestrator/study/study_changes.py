@@ -22,7 +22,6 @@ _FREE = (
     "search.population",
     "storage",
 )
-_OF_RUNS = ("budget.", "resources.")  # each run has its own
 # What they hold for a loss is one value: its keys are names of hyperparameters.
 _OF_LOSSES = ("spaces.", "try_first.", "values.", "warm_starts.")
 _GROWING_COUNTS = ("search.trials", "search.repeats", "final.seeds")
@@ -58,12 +57,6 @@ class Change:
     def is_identical(self) -> bool:
         """Whether nothing differs."""
         return not self.harmless and not self.forbidden
-
-    @property
-    def adds_work(self) -> bool:
-        """Whether anything harmless differs beside resources, budgets and what changes nothing."""
-        keys = [difference.key for difference in self.harmless]
-        return any(key not in _FREE and not key.startswith(_OF_RUNS) for key in keys)
 
     @property
     def is_compatible(self) -> bool:
