@@ -11,6 +11,7 @@ from typing import Literal
 
 from orchestrator.results.locks.lock_owner import LockOwner, is_dead, machine_id
 from orchestrator.results.locks.study_lock import lock_owner
+from orchestrator.results.records.journal import read_retried
 from orchestrator.results.records.runs import Run, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_study, study_name
@@ -122,7 +123,8 @@ def _read(found: StoredStudy, paths: StudyPaths, files: Sequence[StoredFile]) ->
     planned = 0 if resolved is None else planned_trials(study_from_resolved(resolved))
     # Attempts that became rows of failed trials, minus those whose rows were withdrawn since.
     failed = sum(it.tries for it in spent if it.use == "failed")
-    failed = max(0, failed - sum(run.withdrawn for run in runs))
+    if failed:
+        failed = max(0, failed - sum(map(len, read_retried(paths).values())))
     owner = running_owner(paths, [it.changed_at for it in files if it.path == "lock.json"])
     state: State = "running" if owner else ended_state(runs, trials, planned, failed)
     return replace(

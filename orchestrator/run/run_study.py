@@ -142,7 +142,6 @@ def run_study(
             record_retries(journal, reader, retried_causes, say)
         if failed := recorded_failures(journals := journal.read(), reader):
             withdraw(paths, failed)
-            account.withdrawn = len(failed)
             queues = rebuild(journals)
         _report_done(queues, say)
         check_ownership = partial(_check_ownership, paths, lock)

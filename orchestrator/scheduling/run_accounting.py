@@ -74,7 +74,6 @@ class RunAccount:
     Attributes:
         spending: what this run spends.
         budget: the limits of the study now.
-        withdrawn: number of failures of earlier runs that were withdrawn, to be retried.
         now: gives what runs now; called from another thread.
         journal_lines: gives the lines of each search's journal, once the run ended.
 
@@ -115,7 +114,6 @@ class RunAccount:
         self._thread = threading.Thread(target=self._keep_writing, name="run-account", daemon=True)
         self.spending = Spending(clock)
         self.budget = study.budget
-        self.withdrawn = 0
         self.now: Callable[[], RunNow] = RunNow
         self.journal_lines: Callable[[], Mapping[str, int]] = dict
 
@@ -249,7 +247,6 @@ class RunAccount:
             part_done=now.part_done,
             running=now.running,
             journal_lines={} if end is None else self.journal_lines(),
-            withdrawn=self.withdrawn,
             spent=tuple(
                 RunSpent(**on._asdict(), **asdict(spent))
                 for on, spent in sorted(self.spending.now().items())

@@ -201,9 +201,12 @@ class Journal:
         lines = _lines_in(files)
         _check_whole(self._paths, lines, runs)
         for search, of_search in lines.items():
-            if search not in self._tails:
-                seal = _last_seal(of_search)
-                self._tails[search] = _Tail(last[search] + 1, seal, len(of_search))
+            if search in self._tails:
+                continue
+            if not self._is_remote:  # else power might go with a line that the next one follows
+                append(self._paths.journal(search, last[search]), b"", 0, is_safe=True)
+            seal = _last_seal(of_search)
+            self._tails[search] = _Tail(last[search] + 1, seal, len(of_search))
         return {search: _journal(search, lines[search], _KINDS) for search in lines}
 
     def write(self, record: Record) -> None:

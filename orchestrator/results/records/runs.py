@@ -120,7 +120,6 @@ class Run:
         part_done: part of the seconds of all trials that is done, in [0, 1]; None if not known.
         running: trials that workers had when this was written; empty once the run ended.
         journal_lines: search id -> lines that its journal has at least, once the run ended.
-        withdrawn: number of failures of earlier runs that were withdrawn by then, to be retried.
     """
 
     number: Count
@@ -140,7 +139,6 @@ class Run:
     part_done: Amount | None = None
     running: tuple[StartedTrial, ...] = ()
     journal_lines: Mapping[str, Count] = field(default_factory=dict)
-    withdrawn: Count = 0
 
 
 _ADAPTER = TypeAdapter(Run)

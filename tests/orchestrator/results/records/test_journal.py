@@ -146,6 +146,18 @@ def test_a_driver_that_wakes_up_late_changes_nothing(paths):
     assert [ask.trial_id for ask in read_asks(paths)["s"]] == ["t0", "right", "third"]
 
 
+def test_what_a_killed_run_left_is_on_the_disk_before_another_run_follows_it(local, monkeypatch):
+    killed = Journal(local)
+    for record in (ASK, BEGUN):
+        killed.write(record)
+    synced = []
+    monkeypatch.setattr(
+        os, "fsync", lambda it: synced.append(Path(f"/proc/self/fd/{it}").readlink())
+    )
+    Journal(local).read()
+    assert synced == [local.journal("s", 1)]
+
+
 def test_of_two_runs_that_continue_a_search_at_once_the_second_is_refused(paths):
     write_records(paths, [ASK])
     runs = Journal(paths), Journal(paths)
