@@ -167,8 +167,6 @@ there instead (`--json` for programs); 4: the folder cannot be read. Where files
   hits from those of single classes, winners from their search, copies from their originals.
 - Trials that are compared share test images, weights and classes; no search has more trials than its
   budget, a trial without its suggestion, or a test score (unless `quarantine` records it).
-- With `--replay` every suggestion is drawn again and must come out the same: in asynchronous order those of `random`,
-  `grid` and `qmc` alone, and none of searches with a trial that was retried.
 
 `podium run` refuses damaged files by name before anything starts. A damaged checkpoint is set aside and reported in the
 log and the attempt of its trial, which starts from scratch.

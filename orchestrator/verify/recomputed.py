@@ -1,4 +1,4 @@
-"""Recomputes what follows from settings, data and code: columns and ids, and suggestions.
+"""Recomputes what follows from settings, data and code: columns and ids.
 
 No code of others is imported: hashes are recomputed from copies.
 """
@@ -16,14 +16,7 @@ from pydantic.dataclasses import dataclass
 
 from orchestrator.ids_and_seeds import config_hash, copy_id, id_under, trial_id
 from orchestrator.results.records.json_records import STRICT
-from orchestrator.results.trial_files.reader import Reader
-from orchestrator.run.resume_study import (
-    changed_inputs,
-    check_ask,
-    check_suggestions,
-    search_run,
-)
-from orchestrator.scheduling.committed_outcomes import search_outcomes
+from orchestrator.run.resume_study import changed_inputs, check_ask, check_suggestions
 from orchestrator.study.foreign_code import code_of_trial
 from orchestrator.study.study import Study
 from orchestrator.trials.recorder import hyperparameter_columns, selection_rule
@@ -37,8 +30,6 @@ from trainables.settings.trial_settings import ProtocolSettings, TrialSettings
 
 # Checks types alone: what pydantic makes of the values may have another hash, as 1.0 has than 1.
 _SETTINGS = TypeAdapter(dataclass(TrialSettings, frozen=True, config=STRICT))
-
-_WITHOUT_OUTCOMES = ("random", "grid", "qmc")  # samplers that draw the same in any order
 
 
 class SettingsCheck:
@@ -128,16 +119,13 @@ def _columns(
     }
 
 
-def check_asks(
-    results: Results, datasets: Mapping[str, Dataset], findings: Findings, *, replay: bool
-) -> None:
+def check_asks(results: Results, datasets: Mapping[str, Dataset], findings: Findings) -> None:
     """Every trial of a search has its ask, and every ask is of this study.
 
     Args:
         results: the results.
         datasets: data sets of the study that are here, by label.
         findings: collects problems and notes.
-        replay: whether every suggestion is drawn again, too.
 
     Raises:
         CorruptFileError: an ask is missing, was changed, or is of another study.
@@ -157,40 +145,3 @@ def check_asks(
         for ask in results.asks.get(search_id, ()):
             findings.checked["ids recomputed"] += 1
             check_ask(paths, search, ask, maker)
-    if replay:
-        _check_replay(results, maker, findings)
-
-
-def _check_replay(results: Results, maker: TrialSpecMaker, findings: Findings) -> None:
-    """Every search, drawn again from its outcomes, up to the first suggestion that differs.
-
-    Not those with a trial that was retried: what was suggested before saw its failure.
-    """
-    study, planned, asks = results.study, results.planned, results.asks
-    settings, reason = study.search, None
-    if findings.problems:
-        reason = "there are problems"
-    elif settings.order != "deterministic" and settings.sampler not in _WITHOUT_OUTCOMES:
-        reason = f"in asynchronous order it is not stored what {settings.sampler} had seen"
-    elif {run.trials_per_search for run in results.runs} - {settings.trials}:
-        reason = "the searches had a different number of trials when they began"
-    if reason is not None:
-        findings.note(f"suggestions were not drawn again: {reason}")
-        return
-    reader = Reader(results.paths.folder)
-    outcomes = search_outcomes(reader.decisions(), study.ks[0], reader.objective)
-    for number, (search, stored) in enumerate(asks.items(), start=1):
-        findings.tell(f"replaying search {number} of {len(asks)}")
-        if not results.retried.keys().isdisjoint(ask.trial_id for ask in stored):
-            continue
-        findings.checked["searches replayed"] += 1
-        run, ended = search_run(study, planned[search], maker), outcomes.get(search, {})
-        for ask in stored:
-            drawn, _ = run.suggest()
-            if drawn != ask:
-                text = f"ask {ask.index} of search {search} is {dict(ask.hyperparameters)}"
-                now = f"drawn again it is {dict(drawn.hyperparameters)}"
-                findings.problem(results.paths.journals, f"{text}; {now}")
-                break
-            if ask.trial_id in ended:
-                run.finish(ask.trial_id, ended[ask.trial_id])

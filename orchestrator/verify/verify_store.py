@@ -54,14 +54,11 @@ _SUFFIX = ".safetensors"
 c = pl.col  # c.state is the column of that name
 
 
-def verify_store(
-    folder: Place, *, replay: bool = False, tell: Callable[[str], object] = lambda _: None
-) -> Findings:
+def verify_store(folder: Place, *, tell: Callable[[str], object] = lambda _: None) -> Findings:
     """Everything that is wrong with a results folder, and what was not checked.
 
     Args:
         folder: the results folder.
-        replay: whether every suggestion is drawn again, too.
         tell: takes messages on what is being checked, to show progress.
 
     Raises:
@@ -98,7 +95,7 @@ def verify_store(
     check_searches(results, findings)
     _check_kept(results, findings)
     with findings.reading(paths.journals):
-        check_asks(results, datasets, findings, replay=replay)
+        check_asks(results, datasets, findings)
     return findings
 
 

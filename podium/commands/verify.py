@@ -1,9 +1,6 @@
 """``podium verify STUDY``: checks every file and every invariant of a results folder."""
 
 import time
-from typing import Annotated
-
-import typer
 
 from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
 from podium.terminal.printing import AsJson, print_json, say
@@ -16,10 +13,6 @@ _SECONDS_BETWEEN_LINES = 2.0
 def command(
     study: StudyPath,
     storage: StorageFolder = None,
-    replay: Annotated[
-        bool,
-        typer.Option("--replay", help="Also draw every suggestion again; takes longer."),
-    ] = False,
     as_json: AsJson = False,
 ) -> int:
     """Check every file of a results folder and every rule that its numbers must keep.
@@ -32,7 +25,7 @@ def command(
     from orchestrator.verify.verify_store import verify_store
 
     folder = results_folder(study, storage)
-    found = verify_store(folder, replay=replay, tell=_ThrottledLines())
+    found = verify_store(folder, tell=_ThrottledLines())
     if as_json:
         print_json(
             {

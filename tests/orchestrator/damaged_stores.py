@@ -72,9 +72,9 @@ def finished_store(storage, study=TINY):
     return paths
 
 
-def problems(folder, **options):
+def problems(folder):
     """What verify has to say against a folder."""
-    return "\n".join(verify_store(folder, **options).problems)
+    return "\n".join(verify_store(folder).problems)
 
 
 def a_file(paths: StudyPaths, pattern: str, number: int = 0) -> Path:

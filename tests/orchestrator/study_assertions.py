@@ -186,6 +186,5 @@ def problems_at_rest(storage: Path, study: Study) -> list[str]:
         demand(not name.startswith("checkpoints/"), f"checkpoint left: {name}")
         is_loose = name.startswith("trials/") and not name.endswith(".gathered.parquet")
         demand(not is_loose, f"not gathered: {name}")
-    # In asynchronous order it is not stored what a suggestion had seen.
-    found = verify_store(paths.folder, replay=study.search.order == "deterministic")
+    found = verify_store(paths.folder)
     return [*problems, *found.problems, *found.notes]

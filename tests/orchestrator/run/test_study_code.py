@@ -119,7 +119,7 @@ def test_code_may_change_until_a_trial_of_it_is_over(own, tmp_path):
     assert not run_here(study, tmp_path, say=said.append).interrupted
     assert any("changed before any of its trials ended" in line for line in said)
     assert read_study(paths)["code"] == {own.path: foreign_code(own.path).fingerprint}
-    found = verify_store(paths.folder, replay=True)
+    found = verify_store(paths.folder)
     assert found.problems == []
 
 

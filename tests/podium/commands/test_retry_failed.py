@@ -84,7 +84,7 @@ def test_failed_trials_are_retried_on_request_only_and_succeed_once_their_file_i
     assert set(before["trial_id"]) <= set(after["trial_id"])
     assert set(after["state"]) == {"COMPLETE"}
 
-    verified = podium("verify", "frail.yaml", "--replay", "--json", cwd=folder)
+    verified = podium("verify", "frail.yaml", "--json", cwd=folder)
     found = json.loads(verified.stdout)
     assert (verified.returncode, found["problems"], found["notes"]) == (0, [], [])
     shown = podium("trials", "frail.yaml", "--failed", cwd=folder).stdout
