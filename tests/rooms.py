@@ -125,9 +125,8 @@ ROOMS: dict[str, set[str]] = {
     "orchestrator/verify": {
         "orchestrator", "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files", "orchestrator/run",
-        "orchestrator/scheduling", "orchestrator/study",
-        "orchestrator/trials", "podium/errors", "podium/kept_files", "trainables",
-        "trainables/dataset_interface", "trainables/settings", "trainables/trial",
+        "orchestrator/study", "orchestrator/trials", "podium/errors", "podium/kept_files",
+        "trainables", "trainables/dataset_interface", "trainables/settings", "trainables/trial",
     },
     "podium/terminal": {
         "analysis", "analysis/hyperparameters", "analysis/protocols",
