@@ -8,19 +8,6 @@ from trainables.loss_composition.batch import Batch
 from trainables.losses.angular import Angular
 
 
-def test_hand_computed_on_the_circle():
-    """The centre of a and p is (1, 1) / 2, the negative (0, -1) is sqrt(10) / 2 away from it."""
-    x = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]], dtype=torch.float64)
-    batch = Batch.of(x, torch.tensor([0, 0, 1]))
-    t = math.tan(math.radians(10.0)) ** 2
-    output = Angular(angle_degrees=10.0, form="hinge")(batch)
-    assert output.value.item() == pytest.approx(2.0 - 10.0 * t)
-    assert output.active_fraction == 1.0
-    # (a + p).n = -1 and a.p = 0.
-    value = Angular(angle_degrees=10.0, form="smooth")(batch).value
-    assert value.item() == pytest.approx(math.log1p(math.exp(-4.0 * t)))
-
-
 def test_the_hinge_opens_where_the_negative_sees_the_pair_under_more_than_the_angle():
     """From n the half of a - p is seen, at its centre, under atan(|a - p| / 2 / |n - c|)."""
     x = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])

@@ -5,16 +5,7 @@ from pytorch_metric_learning.reducers import DoNothingReducer
 
 from tests.trainables.losses.loss_cases import BATCHES
 from trainables.loss_composition.batch import Batch
-from trainables.losses.contrastive import Contrastive
 from trainables.losses.contrastive_l2 import ContrastiveL2
-
-
-def test_without_active_negatives_it_is_twice_the_contrastive_loss_on_cosines():
-    x, labels, _ = BATCHES["balanced"]
-    batch = Batch.of(x.double(), labels)
-    ours = ContrastiveL2(positive_margin=0.0, negative_margin=0.0)(batch).value
-    on_cosines = Contrastive(margin=1.0)(batch).value
-    torch.testing.assert_close(ours, 2.0 + 2.0 * on_cosines)
 
 
 def test_its_pairs_are_those_of_the_linear_hinge_squared():
@@ -28,14 +19,3 @@ def test_its_pairs_are_those_of_the_linear_hinge_squared():
     torch.testing.assert_close(output.value, expected)
     num_active = sum((hinge > 0.0).sum() for hinge in hinges)
     torch.testing.assert_close(output.active_fraction, num_active / sum(map(len, hinges)))
-
-
-def test_hand_computed_on_the_circle():
-    x = torch.tensor([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]], dtype=torch.float64)
-    output = ContrastiveL2(positive_margin=0.0, negative_margin=2.0)(
-        Batch.of(x, torch.tensor([0, 0, 1]))
-    )
-    # The positives are sqrt(2) apart; one negative also, the other is exactly at the margin.
-    expected = 2.0 + (2.0 - 2.0**0.5) ** 2
-    torch.testing.assert_close(output.value, torch.tensor(expected, dtype=torch.float64))
-    torch.testing.assert_close(output.active_fraction, torch.tensor(4 / 6))

@@ -5,22 +5,6 @@ from trainables.loss_composition.batch import Batch, References
 from trainables.losses.dr_multi_similarity import DRMultiSimilarity
 
 
-def test_a_negative_behind_the_positive_weighs_less_than_one_on_the_other_side():
-    angles = torch.tensor([0.0, 0.5, 0.6, -0.6], dtype=torch.float64)
-    x = torch.stack([angles.cos(), angles.sin()], dim=1)
-    labels = torch.tensor([0, 0, 1, 1])
-
-    def value_without(row):
-        kept = [i for i in range(4) if i != row]
-        loss = DRMultiSimilarity(gamma=0.5, epsilon=2.0)
-        # Only the first image is compared, with the others as its partners.
-        others = References(x[kept[1:]], x[kept[1:]], labels[kept[1:]])
-        return loss(Batch.of(x[:1], labels[:1], references=others)).value
-
-    behind, opposite = value_without(3), value_without(2)
-    assert behind < opposite
-
-
 def test_against_references_it_finds_the_hardest_positive_among_them():
     x = embeddings(12, dtype=torch.float64)
     labels = torch.arange(4).repeat(3)

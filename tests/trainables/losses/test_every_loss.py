@@ -20,7 +20,7 @@ from tests.trainables.losses.loss_cases import (
     prepared_loss,
     run,
 )
-from trainables.loss_composition.batch import Batch
+from trainables.loss_composition.batch import Batch, References
 from trainables.loss_composition.loss_base import Loss
 from trainables.registry import load
 
@@ -155,6 +155,24 @@ def test_the_length_of_the_embeddings_does_not_matter(name):
     lengths = torch.linspace(0.1, 10.0, len(x), dtype=torch.float64)[:, None]
     stretched, _, _ = run(loss, x.double() * lengths, labels)
     torch.testing.assert_close(stretched, value, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", losses_that("takes_references"))
+def test_places_of_a_memory_without_a_sample_change_nothing(name):
+    x, labels, num_classes = BATCHES["clustered"]
+    stored = embeddings(16, dtype=torch.float64, seed=9)
+
+    def output(places, samples):
+        of_places = torch.full((places,), -1)
+        of_places[:samples] = labels[8 : 8 + samples]
+        references = References(
+            stored[:places], torch.nn.functional.normalize(stored[:places]), of_places
+        )
+        return loss(full_batch(x.double(), labels)._replace(references=references))
+
+    loss = prepared_loss(name, num_classes=num_classes, dtype=torch.float64)
+    torch.testing.assert_close(output(16, 12), output(12, 12))
+    assert output(16, 0) == (0.0, 0.0)
 
 
 @every_loss

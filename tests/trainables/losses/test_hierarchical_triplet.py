@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tests.trainables.losses.loss_cases import BATCHES, on_circle, prepared_loss, run
+from tests.trainables.losses.loss_cases import on_circle
 from trainables.loss_composition.batch import Batch
 from trainables.losses.hierarchical_triplet import HierarchicalTriplet
 
@@ -43,41 +43,3 @@ def test_a_class_between_two_others_merges_them_earlier():
     ends = HierarchicalTriplet(margin=margin, levels=levels)(points_on_the_circle([0.0, 80.0]))
     # Alone they are at 1.65, below the fourth threshold, 2.
     assert ends.value.item() == pytest.approx(cost(80.0, 4, levels=levels, margin=margin))
-
-
-def test_opposite_classes_merge_at_the_top():
-    output = HierarchicalTriplet(margin=0.3, levels=5)(points_on_the_circle([0.0, 180.0]))
-    assert output.value.item() == pytest.approx(0.3 / 2.0)
-
-
-def test_a_wide_class_asks_for_less():
-    """The mean distance within the anchor's class is taken off its margin."""
-    x, labels, num_classes = BATCHES["clustered"]
-    loss = prepared_loss("hierarchical_triplet", num_classes=num_classes, levels=1, margin=4.0)
-    value, _, active_fraction = run(loss, x.double(), labels)
-    assert active_fraction == 1.0
-    unit = torch.nn.functional.normalize(x.double())
-    squares = 2.0 - 2.0 * unit @ unit.T
-    same = labels[:, None] == labels
-    # All hinges are open, so the distances within cancel, and of the tree its lowest level or top
-    # is left for each pair of classes.
-    within = torch.stack([squares[labels == c][:, labels == c].sum() / 12 for c in range(6)])
-    lowest = within.mean()
-    between = torch.stack(
-        [squares[labels == p][:, labels == q].mean() for p in range(6) for q in range(6) if p != q]
-    )
-    assert (between > lowest).all()
-    torch.testing.assert_close(value, (4.0 + 4.0 - squares[~same].mean()) / 2.0)
-
-
-def test_the_margins_have_no_gradient():
-    """Two open triplets have the gradient that they have at any margins that are given."""
-    x = torch.tensor([[1.0, 0.1], [1.0, 0.4], [0.2, 1.0]], dtype=torch.float64, requires_grad=True)
-    output = HierarchicalTriplet(margin=1.0)(Batch.of(x, torch.tensor([0, 0, 1])))
-    assert output.active_fraction == 1.0
-    unit = torch.nn.functional.normalize(x)
-    squares = 2.0 - 2.0 * unit @ unit.T
-    hinges = squares[0, 1] - squares[0, 2] + squares[1, 0] - squares[1, 2]
-    torch.testing.assert_close(
-        torch.autograd.grad(output.value, x), torch.autograd.grad(hinges / 4.0, x)
-    )

@@ -12,24 +12,6 @@ def value_of(x, labels, **hyperparameters):
     return PolarSine(**hyperparameters)(Batch.of(x, torch.as_tensor(labels))).value.item()
 
 
-def test_orthogonal_classes_are_perfect_and_equal_ones_cost_one():
-    axes = torch.eye(6, dtype=torch.float64)
-    assert value_of(axes.repeat_interleave(3, dim=0), balanced_labels(6, 3)) == 0.0
-    collapsed = torch.ones(18, 6, dtype=torch.float64)
-    assert math.isclose(value_of(collapsed, balanced_labels(6, 3)), 1.0, rel_tol=1e-3)
-
-
-def test_of_two_classes_the_polar_sine_is_the_sine():
-    a, b = math.radians(50.0), math.radians(80.0)
-    angles = torch.tensor([0.0, 0.0, a, b], dtype=torch.float64)
-    x = torch.stack([angles.cos(), angles.sin()], dim=1)
-    # The first samples are 50 degrees apart, the second ones 80.
-    first, second = (1.0 - math.sin(angle) for angle in (a, b))
-    pull = (1.0 - math.cos(b - a)) ** 2 / 2.0  # the first class has collapsed
-    expected = pull + 3.0 * (first**2 + second**2) / 2.0
-    assert math.isclose(value_of(x, [0, 0, 1, 1], negative_weight=3.0), expected, rel_tol=1e-5)
-
-
 def test_samples_of_one_rank_form_a_tuple_with_the_determinant_of_its_gram_matrix():
     x, labels = embeddings(12, dtype=torch.float64), balanced_labels(4, 3)
     z = torch.nn.functional.normalize(x).view(4, 3, DIM)

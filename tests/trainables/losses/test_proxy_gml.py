@@ -4,7 +4,6 @@ import math
 
 import pytest
 import torch
-from torch.nn.functional import cross_entropy, normalize
 
 from tests.trainables.losses.loss_cases import BATCHES, prepared_loss, run
 
@@ -15,13 +14,6 @@ def prepared(**hyperparameters):
     return prepared_loss(
         "proxy_gml", num_classes=NUM_CLASSES, dtype=torch.float64, **hyperparameters
     )
-
-
-def test_all_kept_is_a_softmax_over_sums_of_cosines():
-    loss = prepared(subproxies=3, ratio=1.0, regulariser=0.0)
-    w_NCD = normalize(loss.proxies.data, dim=2)
-    sums_BC = torch.einsum("bd,ncd->bc", normalize(X.double(), dim=1), w_NCD)
-    torch.testing.assert_close(run(loss, X.double(), LABELS)[0], cross_entropy(sums_BC, LABELS))
 
 
 def test_a_ratio_too_small_for_another_class_leaves_nothing_active():

@@ -42,11 +42,6 @@ def test_with_256_pairs_on_a_side_it_is_exact_and_with_more_it_is_not():
         assert math.isclose(value, exact, rel_tol=1e-12) is is_exact  # 256 and 289 negatives
 
 
-def test_without_sharpness_every_pair_of_pairs_costs_log_two():
-    value = QuadrupletSimilarity(gamma=1e-3)(Batch.of(X, LABELS)).value
-    assert math.isclose(value, math.log(2.0), abs_tol=1e-3)
-
-
 def test_pairs_without_a_common_sample_are_compared():
     # The positive pair is 90 degrees apart, and so is each negative except the last two.
     x = torch.tensor([[1.0, 0, 0], [0, 1.0, 0], [0, 0, 1.0], [0, 0, 1.0]], dtype=torch.float64)

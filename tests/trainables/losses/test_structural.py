@@ -29,35 +29,7 @@ def test_one_positive_pair_by_hand():
     assert math.isclose(bounded(batch).value, expected)
 
 
-def test_the_farther_positive_of_a_class_weighs_more():
-    # Class 0 has positives at 20, 40 and 60 degrees; at this temperature each pair's term is
-    # nearly its own squared distance minus that of the anchor's nearest negative, plus margin.
-    degrees = [0.0, 20.0, 60.0, 180.0]
-    labels = torch.tensor([0, 0, 0, 1])
-    free = {"positive_variance": 4.0, "negative_variance": 4.0}
-    batch = Batch.of(on_circle(*degrees), labels)
-    value = Structural(margin=4.0, temperature=1e-3, **free)(batch).value
-
-    def squared(i, j):
-        return 2.0 - 2.0 * math.cos(math.radians(degrees[i] - degrees[j]))
-
-    pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
-    weights = [math.exp(squared(*pair)) for pair in pairs]
-    terms = [(squared(i, j) - squared(i, 3) + 4.0) / 1e-3 for i, j in pairs]
-    expected = sum(w * t for w, t in zip(weights, terms, strict=True)) / sum(weights)
-    assert math.isclose(value, expected, rel_tol=1e-9)
-
-
 def test_the_share_of_active_pairs_is_that_of_anchors_with_negatives():
     for name, expected in (("balanced", 1.0), ("one class", 0.0), ("no positives", 0.0)):
         x, labels, _ = BATCHES[name]
         assert Structural()(Batch.of(x, labels)).active_fraction == expected
-
-
-def test_wide_bounds_leave_only_the_ranking_whatever_their_weight():
-    x, labels, _ = BATCHES["clustered"]
-    batch = Batch.of(x.double(), labels)
-    free = {"positive_variance": 4.0, "negative_variance": 4.0}
-    unbounded = Structural(variance_weight=0.0)(batch).value
-    assert Structural(variance_weight=10.0, **free)(batch).value == unbounded
-    assert Structural(variance_weight=10.0)(batch).value > unbounded

@@ -75,12 +75,3 @@ def test_the_second_loss_is_finite_where_the_formula_as_it_stands_overflows():
     torch.testing.assert_close(value.double(), exact, rtol=1e-5, atol=0.0)
     for name, gradient in gradients.items():
         torch.testing.assert_close(gradient.double(), exact_gradients[name], rtol=1e-2, atol=1e-3)
-
-
-@pytest.mark.parametrize("name", ["thesis_loss_1", "thesis_loss_2"])
-def test_with_a_single_class_the_pull_is_all_there_is_as_in_proxy_anchor(name):
-    outputs = []
-    for other in ("proxy_anchor", name):
-        loss = prepared_loss(other, num_classes=1, dtype=torch.float64)
-        outputs.append(run(loss, X.double(), torch.zeros_like(LABELS)))
-    torch.testing.assert_close(outputs[0], outputs[1])

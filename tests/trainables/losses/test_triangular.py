@@ -18,15 +18,6 @@ def test_at_equal_lengths_it_depends_on_the_half_angle(length):
     torch.testing.assert_close(negative, length**2 + 1.0 - 2.0 * length * torch.sin(angle / 2.0))
 
 
-def test_two_classes_at_opposite_unit_vectors_are_perfect_and_nothing_is_better():
-    x = torch.tensor([[1.0, 0.0], [1.0, 0.0], [-1.0, 0.0]], dtype=torch.float64)
-    labels = torch.tensor([0, 0, 1])
-    assert Triangular()(Batch.of(x, labels)).value == 0.0
-    for seed in range(20):
-        other = embeddings(3, dim=2, dtype=torch.float64, seed=seed)
-        assert Triangular()(Batch.of(other, labels)).value > 0.0
-
-
 def test_references_take_part_at_their_own_length():
     x, labels = embeddings(6, dtype=torch.float64), torch.tensor([0, 0, 1, 1, 2, 2])
     y = 3.0 * embeddings(2, dtype=torch.float64, seed=9)
