@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 import statistics
 from dataclasses import replace
 from itertools import chain
@@ -10,13 +9,12 @@ from itertools import chain
 import pytest
 
 from analysis.page.html_page import render_page
-from analysis.page.table_files import csv_files, latex_files, page_record
+from analysis.page.table_files import csv_files
 from analysis.report.cross_validation import cross_validation
 from analysis.report.report import study_report
 from analysis.study_results.study_results import read_results
 from tests.analysis.page_text import page_of, rows_of, section_of, text_of
 from tests.analysis.synthetic_folds import FOLDS, TRUTH, default_rows, fold_rows, write_folds
-from tests.browser import LAPTOP, PHONE, Visit
 
 CELLS, EVERY_FOLD = "cross-validation-cells", "cross-validation-folds"
 SEVERAL = replace(TRUTH, scripts=("greek", "latin"), seeds=2)
@@ -104,34 +102,6 @@ def lines_of(latex, start):
     return [line for line in lines if line.startswith(start)]
 
 
-def test_the_latex_has_both_tables_in_two_digits(report):
-    files = latex_files(report)
-    (folds,) = truth_of("proxy_anchor").values()
-    val, test = zip(*folds, strict=True)
-    (line,) = lines_of(files[f"{CELLS}.tex"], "proxy")
-    for values in (test, val):
-        assert f"{statistics.mean(values):.2f}" in line
-        assert f"{statistics.stdev(values):.2f}" in line
-    lines = lines_of(files[f"{EVERY_FOLD}.tex"], "proxy")
-    assert len(lines) == FOLDS
-    for line, (best, tested) in zip(lines, folds, strict=True):
-        assert f"{best:.2f}" in line
-        assert f"{tested:.2f}" in line
-    assert rf"\input{{{CELLS}}}" in files["index.tex"]
-
-
-def test_the_json_has_the_tables_and_the_section(report):
-    record = json.loads(json.dumps(page_record(report, None)))
-    section = next(one for one in record["sections"] if one["name"] == "cross-validation")
-    assert section["tables"] == [CELLS, EVERY_FOLD, "cross-validation-pairs"]
-    tables = {table["name"]: table for table in record["tables"]}
-    assert len(tables[EVERY_FOLD]["rows"]) == FOLDS * 4
-    (folds,) = truth_of("contrastive").values()
-    column = tables[CELLS]["csv_columns"].index("Test Mean")
-    mean = statistics.mean(test for _, test in folds)
-    assert tables[CELLS]["rows"][0][column] == pytest.approx(mean)
-
-
 def test_the_page_shows_what_the_files_hold(page):
     (folds,) = truth_of("proxy_anchor").values()
     val, test = zip(*folds, strict=True)
@@ -198,40 +168,3 @@ def test_by_nmi_the_chapter_has_no_validation_scores_but_epochs_and_folds(tmp_pa
             stored["epoch_selected"],
         )
     assert "NMI of each fold (small dots), on the test classes" in text_of(render_page(page))
-
-
-@pytest.mark.browser
-@pytest.mark.parametrize("size", [LAPTOP, PHONE])
-def test_a_browser_shows_folds_and_test_scores_and_gives_them_as_a_file(
-    chromium, page, tmp_path, size
-):
-    file = tmp_path / "folds.html"
-    file.write_text(page, encoding="utf-8")
-    visit = Visit(chromium, file.as_uri(), size, accept_downloads=True)
-    section = visit.page.locator("section#cross-validation")
-    visit.open_all()
-    assert section.locator(".plot > svg").count() == 2
-    (folds,) = truth_of("proxy_anchor").values()
-    mean = statistics.mean(test for _, test in folds)
-    last = section.locator(f"#{CELLS} tbody tr:last-child")
-    assert last.is_visible()
-    assert f"{mean:.2f}" in last.inner_text()
-
-    every_fold = section.locator(f"#{EVERY_FOLD} tbody tr")
-    assert every_fold.count() == FOLDS * 4
-    val, test = folds[-1]
-    assert every_fold.last.is_visible()
-    assert every_fold.last.inner_text().split() == [
-        *("proxy_anchor", "tuned", "3"),
-        *(f"{val:.2f}", "4", f"{test:.2f}"),
-    ]
-    section.locator(f".tools:has(+ .scroll > #{EVERY_FOLD})").get_by_role(
-        "button", name="Save"
-    ).click()
-    with visit.page.expect_download() as waiting:
-        visit.page.get_by_role("button", name="Download CSV").click()
-    lines = waiting.value.path().read_text(encoding="utf-8").splitlines()
-    assert lines[0] == "Loss,Config,Fold,Best validation,Epoch,Test"
-    assert len(lines) == 1 + FOLDS * 4
-    assert visit.complaints == []
-    assert visit.run("document.documentElement.scrollWidth") <= size["width"]

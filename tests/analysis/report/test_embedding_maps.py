@@ -96,28 +96,6 @@ def test_maps_are_scaled_alike_in_both_directions(map_figure):
         assert all(0 <= value <= 1 for axis in "xy" for value in points[axis])
 
 
-def test_above_a_map_is_the_share_of_the_variance_that_it_has(map_figure):
-    labels = {plot.label for plot in map_figure.plots}
-    points, _ = clusters(10, 6, apart=APART["contrastive"], seed=0)
-    shown = np.concatenate([np.arange(6 * it, 6 * it + 6) for it in (0, 1, 3, 4, 5, 6, 8, 9)])
-    unit = points[shown].astype(np.float32).astype(np.float64)
-    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
-    share = 100 * PCA(2).fit(unit).explained_variance_ratio_.sum()
-
-    assert f"contrastive, {share:.0f} % of the variance" in labels
-    rows = {row[0].text: [cell.order for cell in row[1:]] for row in map_figure.table.rows}
-    assert {loss: row[0] for loss, row in rows.items()} == dict.fromkeys(APART, 10.0)
-    assert rows["contrastive"][1] == pytest.approx(share)
-
-
-def test_the_legend_names_the_classes_shown(map_figure):
-    names = [series.name for series in map_figure.legend]
-
-    assert names == [f"class {number}" for number in (0, 1, 3, 4, 5, 6, 8, 9)]
-    assert "48 test images of 8 classes" in map_figure.caption
-    assert map_figure.caption.startswith(f"{MIDDLE}: ")
-
-
 def test_the_middle_block_is_shown_or_else_one_that_has_embeddings(bare, tmp_path):
     easiest = "glyphs-symbols/conv_small/16"
     every = copy_with_embeddings(bare, tmp_path / "every", blocks=(MIDDLE, easiest))

@@ -1,9 +1,5 @@
 """What a report says of the fairness of its comparisons."""
 
-import json
-import re
-from dataclasses import replace
-
 import pytest
 
 from analysis.report.fairness import fairness
@@ -141,63 +137,6 @@ def test_finals_with_another_torch_are_shown_and_said_first(tmp_path):
     )
 
 
-def test_a_loss_that_lost_a_seed_is_shown(tmp_path):
-    def change(row):
-        is_lost = row["stage"] == "final" and row["is_winner"] and row["seed"] == 1001
-        if row["loss"] != "proxy_anchor" or not is_lost:
-            return {}
-        return {"state": "FAILED", "cause": "out of memory", "test_scores": []}
-
-    html = changed_page(tmp_path / "s", change)
-    assert rows_of(html, "fairness-recorded") == [
-        [
-            "seeds",
-            "finals of winners",
-            "1000 for proxy_anchor; 1000, 1001 for contrastive and multi_similarity",
-            "glyphs-greek/conv_small/16 and glyphs-latin/conv_small/16",
-        ]
-    ]
-    tested = {row[0]: row[-1] for row in rows_of(html, "fairness-budgets")}
-    assert tested == {
-        "contrastive": "4 of 4",
-        "multi_similarity": "4 of 4",
-        "proxy_anchor": "2 of 4",
-    }
-
-
-def test_settings_of_training_that_the_rows_hold_are_compared(tmp_path):
-    def change(row):
-        size = 64 if row["loss"] == "proxy_anchor" else 32
-        return {"settings": json.dumps({"training": {"batch_size": size, "epochs": 6}})}
-
-    (first, *_) = rows_of(changed_page(tmp_path / "s", change), "fairness-recorded")
-    assert first == [
-        "training beside the config",
-        "searches",
-        "batch_size 32 for contrastive and multi_similarity; batch_size 64 for proxy_anchor",
-        "glyphs-greek/conv_small/16 and glyphs-latin/conv_small/16",
-    ]
-
-
-def test_a_search_that_ran_short_is_counted(tmp_path):
-    folder = write_store(tmp_path / "s", SMALL, stages=("final", "baseline"))
-    for row in rows(SMALL):
-        is_missing = (row["loss"], row["block"], row["index"]) == ("contrastive", GREEK, 1)
-        if row["stage"] == "search" and not is_missing:
-            commit_trial(StudyPaths(folder), read_schema(StudyPaths(folder)), row)
-    first, second, _ = rows_of(told_page(folder), "fairness-budgets")
-    assert first[:2] == ["contrastive", "3 to 4 1 search has fewer"]
-    assert second[:2] == ["multi_similarity", "4"]
-
-
-def test_the_epochs_that_a_search_trained_are_reported(synthetic_page):
-    trained = [row["epochs_run"] for row in rows(Truth()) if row["stage"] == "search"]
-    mean = sum(trained) / (8 * 3)
-    assert {float(row[2]) for row in rows_of(synthetic_page, "fairness-budgets")} == {
-        round(mean, 1)
-    }
-
-
 def test_a_folder_from_before_this_was_recorded_is_assessed_by_its_trials(tmp_path):
     folder = with_told(tmp_path / "s", lambda values: values.pop("fairness"))
     html = told_page(folder)
@@ -213,15 +152,3 @@ def test_what_was_written_down_and_damaged_is_an_error(tmp_path):
     folder = with_told(tmp_path / "s", lambda values: values["fairness"].pop("equal"))
     with pytest.raises(CorruptFileError, match=r"provenance\.json is damaged at fairness"):
         told_page(folder)
-
-
-def test_one_loss_has_nothing_to_be_compared_with(tmp_path):
-    alone = replace(SMALL, strengths={"contrastive": 0.0}, tuning_gains={"contrastive": 0.1})
-    page = told_page(write_store(tmp_path / "s", alone))
-    text = text_of(section_of(page, "fairness"))
-    assert "With one loss there is nothing to compare." in text
-    assert "By the stored trials" not in text
-
-
-def test_the_page_links_from_the_leaderboard_to_the_section(synthetic_page):
-    assert len(re.findall(r'See <a href="#fairness">', synthetic_page)) == 1

@@ -115,10 +115,6 @@ def test_with_many_losses_importance_has_one_plot_a_loss(tuned, looks):
     assert [plot.label for plot in figure.plots] == sorted(names)
 
 
-def test_the_same_store_gives_the_same_bytes(tuned_store, hyperparameter_section):
-    assert section_alone(tuned_store) == hyperparameter_section
-
-
 def test_searches_that_are_too_short_say_what_they_lack(tuned_store):
     reader = Reader(tuned_store)
     hyperparameters = tuned_hyperparameters(
@@ -133,20 +129,6 @@ def test_searches_that_are_too_short_say_what_they_lack(tuned_store):
     assert loss_sentences(hyperparameters) == [
         "contrastive and proxy_anchor: no importance, because each needs 15 complete configs;"
         " has 6."
-    ]
-
-
-def test_searches_that_are_too_short_by_unlike_lengths_say_so_once(tuned_store):
-    reader = Reader(tuned_store)
-    trials = reader.trials().filter(pl.col("loss") == "contrastive")
-    block = trials.select("block").collect()["block"].min()
-    kept = pl.col("index") < pl.when(pl.col("block") == block).then(6).otherwise(11)
-    hyperparameters = tuned_hyperparameters(
-        trials.filter(kept).collect(), reader, study=reader.study(), score=RECALL_1
-    )
-    assert loss_sentences(hyperparameters) == [
-        "contrastive: no importance, because it needs 15 complete configs in a search; its"
-        " searches have 6 to 11."
     ]
 
 

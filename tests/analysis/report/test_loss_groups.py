@@ -7,7 +7,6 @@ from analysis.page.table_files import csv_files, tables_of
 from analysis.report.report import study_report, table_report
 from analysis.study_results.study_results import read_results
 from analysis.tournament.table_tournament import rank_table
-from analysis.wording import MISSING
 from podium.errors import PodiumError
 from tests.analysis import thesis_cub200
 from tests.analysis.page_text import text_of
@@ -61,14 +60,6 @@ def test_declared_groups_come_before_kinds_and_asked_ones_before_both(tmp_path):
     assert "In no group: proxy_anchor." in text_of(render_page(study_report(read_results(folder))))
     with pytest.raises(PodiumError, match="the group x must hold competitors among"):
         read_results(folder, groups={"x": ("margin",), "y": ("contrastive",)})
-
-
-def test_one_block_has_means_and_says_why_it_has_no_interval(tmp_path):
-    truth = Truth(scripts=("greek",), embedding_dims=(16,), search_trials=4)
-    page = study_report(read_results(store_with(tmp_path / "s", kinds=KINDS, truth=truth)))
-    assert "An interval needs 3 blocks, and there is 1." in text_of(render_page(page))
-    row = table_named(page, "loss-groups-table").rows[0]
-    assert [row[column].text for column in (3, 5)] == [MISSING, MISSING]
 
 
 def test_a_published_table_compares_groups_when_asked(tmp_path):

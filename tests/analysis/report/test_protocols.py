@@ -2,15 +2,11 @@
 
 import json
 import re
-import shutil
 
 import pytest
 
 from analysis.report.report import study_page
 from analysis.study_results.study_results import read_results
-from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.trial_files.gather_trials import gather_all
-from podium.errors import PodiumError
 from tests.analysis.page_text import answer, page_of, rows_of, section_of, text_of
 from tests.analysis.protocol_store import write_protocol_store
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
@@ -61,16 +57,6 @@ def test_the_tables_of_finals_and_picks_hold_the_true_numbers(protocol_page, slo
         assert found == pytest.approx([100 * value for value in expected], abs=0.0051)
 
 
-def test_shares_of_configs_and_of_searches_are_whole_percent(protocol_page):
-    rows = rows_of(protocol_page, "protocol-agreement")
-    shares = [row[3] for row in rows] + [
-        row[3] for row in rows_of(protocol_page, "protocol-picks-table")
-    ]
-    assert all(
-        re.match(r"([<>] )?\d+ %", share.replace("\N{NO-BREAK SPACE}", " ")) for share in shares
-    )
-
-
 def test_tables_sort_protocols_in_the_order_of_the_study(tmp_path_factory):
     shuffled = ProtocolTruth(
         judges={
@@ -93,12 +79,6 @@ def test_tables_sort_protocols_in_the_order_of_the_study(tmp_path_factory):
     assert order == [("0", "sealed"), ("1", "kfold"), ("2", "fixed")]
 
 
-def test_the_ladder_has_a_row_for_each_protocol_and_loss(protocol_page):
-    rows = rows_of(protocol_page, "ladder-table")
-    assert len(rows) == 3 * 3
-    assert [row[1] for row in rows[:3]] == ["contrastive", "triplet", "all losses"]
-
-
 def plots_of(page):
     """Name -> values of every plot of the page."""
     found = re.findall(
@@ -116,13 +96,6 @@ def test_what_leaks_is_marked_in_every_table_and_figure(protocol_page):
     named = json.dumps(plots_of(protocol_page)["protocol-front-plot"])
     assert named.count("test_tuned") > 1
     assert named.count("test_tuned") == named.count("test_tuned (leaks)")
-
-
-def test_figures_have_names_and_ids_of_their_own(protocol_page):
-    figures = plots_of(section_of(protocol_page, "protocols"))
-    assert len(figures) == 1 + 1 + 1  # picks, front, ladder
-    ids = re.findall(r'\sid="([^"]+)"', protocol_page)
-    assert len(ids) == len(set(ids))
 
 
 def test_losses_are_compared_within_the_first_protocol_that_does_not_leak(
@@ -153,23 +126,11 @@ def test_a_leaking_protocol_that_is_asked_for_is_warned_of(protocol_store):
     assert "chosen by the test classes that these scores are of" in seen
 
 
-def test_an_unknown_protocol_is_reported_with_those_there_are(protocol_store):
-    with pytest.raises(PodiumError, match="one of fixed, kfold, test_tuned; got 'x'"):
-        read_results(protocol_store, "x")
-
-
 def test_every_reading_of_test_classes_is_on_the_page(protocol_page, slow_study):
     total = sum(row["test_readings"] for row in slow_study.trials.values())
     assert f"Test classes were scored {total} times" in text_of(protocol_page)
     assert sum(int(row[2]) for row in rows_of(protocol_page, "test-readings")) == total
     assert f"test classes scored {total} times (final" in text_of(protocol_page)
-
-
-def test_a_gathered_store_gives_the_same_page(protocol_store, protocol_page, tmp_path):
-    again = tmp_path / "crossed"
-    shutil.copytree(protocol_store, again)
-    gather_all(StudyPaths(again))
-    assert study_page(again) == protocol_page
 
 
 def test_a_single_protocol_shows_its_ladder_and_no_more(tmp_path):
@@ -178,8 +139,3 @@ def test_a_single_protocol_shows_its_ladder_and_no_more(tmp_path):
     assert 'id="protocol-picks"' not in page
     assert "they chose no epoch" not in section_of(page, "protocols")
     assert len(rows_of(page, "test-readings")) == 1
-
-
-def test_a_study_without_anything_to_say_has_no_such_section(synthetic_page):
-    assert 'id="protocols"' not in synthetic_page
-    assert "test classes scored" in text_of(synthetic_page)

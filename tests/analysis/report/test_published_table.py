@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from analysis.typed_tables.score_table import read_table
-from podium.errors import PodiumError
 from tests.analysis.page_text import rows_of, table_page, text_of
 
 CUB200 = Path(__file__).parents[2] / "data" / "thesis_recall_cub200.csv"
@@ -35,36 +34,6 @@ def test_it_opens_with_the_winner(thesis_text):
     assert "2.2 points of recall above the next, SoftTriple" in thesis_text
 
 
-def test_it_says_how_sure(thesis_text):
-    assert "Friedman χ²(9) = 22.200, p < 0.001" in thesis_text
-    assert "with 3 groups no pair can differ significantly" in thesis_text
-    assert (
-        "CD = 7.82 is Nemenyi's critical difference at 5 % for 3 groups of blocks with one data"
-        " set and backbone." in thesis_text
-    )
-
-
-def test_had_its_blocks_nothing_in_common_it_would_be_as_published(independent_thesis_page):
-    seen = text_of(independent_thesis_page)
-    assert "ProxyAnchor is first of 10 over 12 blocks: average rank 1.00, best in all" in seen
-    assert "Friedman χ²(9) = 81.455, p < 0.001" in seen
-    assert "26 of 45 pairs differ" in seen
-    assert "Rank 1 of ProxyAnchor is supported" in seen
-    assert (
-        "rank 3 goes to Contrastive (5 times), MultiSimilarity (5 times) and "
-        "LiftedStructure (2 times)" in seen
-    )
-
-
-def test_it_does_not_award_a_bronze_medal_that_is_noise(thesis_text):
-    assert "Rank 3 of MultiSimilarity is shared with Contrastive" in thesis_text
-    assert (
-        "Leaving out one group at a time: ProxyAnchor stays first; SoftTriple stays second;"
-        " rank 3 goes to Contrastive (once), LiftedStructure (once) and MultiSimilarity"
-        " (once)." in thesis_text
-    )
-
-
 def test_in_place_of_an_interval_it_says_that_three_groups_are_too_few(thesis_text):
     assert "No interval: it takes 5 groups, and with 3 the probabilities only show" in thesis_text
     for row in rows_of(page_of_published(), "leaderboard"):
@@ -78,14 +47,6 @@ def test_totals_are_those_of_the_thesis(thesis_text):
     assert [int(total) for total in re.findall(r" \d+\.\d+ – (\d+) ", board)] == totals
 
 
-def test_the_same_table_in_another_row_order_gives_the_same_bytes(tmp_path):
-    head, *rows = CUB200.read_text().splitlines()
-    shuffled = tmp_path / "shuffled.csv"
-    shuffled.write_text("\n".join([head, *reversed(rows)]) + "\n")
-
-    assert page_of_published(shuffled) == page_of_published()
-
-
 def test_two_competitors_and_a_hostile_name_make_a_page(tmp_path):
     path = tmp_path / "two.csv"
     lines = [f"{b},{c},{s}" for b in "xyz" for c, s in (("<b>bold</b>", 2), ("plain", 1))]
@@ -95,42 +56,6 @@ def test_two_competitors_and_a_hostile_name_make_a_page(tmp_path):
     assert "<b>" not in html
     assert "A critical difference needs at least three competitors" in html
     assert "no pair can differ significantly, however large its gap" in text_of(html)
-
-
-def test_one_block_is_called_descriptive(tmp_path):
-    path = tmp_path / "one.csv"
-    path.write_text("block,loss,recall\nx,a,1\nx,b,2\nx,c,3\n")
-    seen = text_of(page_of_published(path, by=("block",), where=()))
-
-    assert "One block shows an order but supports no test." in seen
-    assert "is shared" not in seen
-    assert "P(first)" not in seen
-    assert "Resampling" not in seen
-
-
-def test_tied_winners_share_the_first_place(tmp_path):
-    path = tmp_path / "tied.csv"
-    path.write_text("block,loss,recall\nx,a,2\nx,b,1\ny,a,1\ny,b,2\n")
-
-    assert "a and b share rank 1 of 2 over 2 blocks" in text_of(
-        page_of_published(path, by=("block",), where=())
-    )
-
-
-def test_a_missing_score_is_named_and_its_block_left_out(tmp_path):
-    path = tmp_path / "hole.csv"
-    path.write_text("block,loss,recall\nx,a,2\nx,b,1\ny,a,1\ny,b,\nz,a,3\nz,b,2\n")
-    seen = text_of(page_of_published(path, by=("block",), where=()))
-
-    assert "Left out of the ranking for missing scores: 1 block (y lacks b)" in seen
-
-
-def test_one_competitor_is_refused(tmp_path):
-    path = tmp_path / "single.csv"
-    path.write_text("block,loss,recall\nx,a,2\n")
-
-    with pytest.raises(PodiumError, match="at least two competitors"):
-        page_of_published(path, by=("block",), where=())
 
 
 def test_the_table_is_printed_as_in_the_thesis_with_its_figures_and_every_k():

@@ -1,18 +1,15 @@
 """What a page says of ranks: shared ranks, their intervals."""
 
 import re
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
-import pytest
 
 from analysis.report.rank_intervals import bootstrap_note
 from analysis.study_results.study_results import read_results
 from analysis.tournament.medals import shared_places
 from analysis.tournament.rank_stability import rank_stability
-from analysis.tournament.verdict_text import verdict_sentences
 from analysis.typed_tables.score_table import ScoreTable
 from analysis.wording import MOST_NAMED
 from tests.analysis import thesis_cub200
@@ -22,19 +19,6 @@ from tests.analysis.synthetic_trials import Truth
 
 SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16, 32), search_trials=3, seeds=2)
 FAILED = ("glyphs-greek/conv_small/16", "contrastive")
-
-
-@pytest.fixture(scope="module")
-def single_seed_results(tmp_path_factory):
-    """Blocks that differ by data set alone, and a single seed."""
-    truth = replace(SMALL, embedding_dims=(16,), seeds=1)
-    return read_results(write_store(tmp_path_factory.mktemp("store") / "s", truth))
-
-
-@pytest.fixture(scope="module")
-def results_with_failed_finals(tmp_path_factory):
-    truth = replace(SMALL, failed_finals=(FAILED,))
-    return read_results(write_store(tmp_path_factory.mktemp("store") / "s", truth))
 
 
 def test_shared_ranks_are_ranges_down_the_whole_leaderboard(independent_thesis_page):
@@ -85,30 +69,6 @@ def test_a_note_without_any_of_the_first_three_names_none():
     assert "A rank is shared unless its holder differs" in text_of(page)
 
 
-def test_groups_of_the_diagram_stand_in_its_table(independent_thesis_page):
-    rows = rows_of(independent_thesis_page, "groups")
-    tournament = thesis_cub200.independent()
-    counts = Counter(row[0] for row in rows)
-    assert counts == {
-        "Wilcoxon–Holm": len(tournament.groups),
-        "Nemenyi": len(tournament.nemenyi_groups),
-    }
-    assert int(rows[0][2]) == len(tournament.groups[0])
-    assert tournament.groups[0][0] in rows[0][1]
-
-
-def test_runs_are_drawn_within_the_blocks_of_a_study(results_with_failed_finals):
-    assert results_with_failed_finals.stability.bootstrap.draws_runs
-    assert results_with_failed_finals.stability.resampled == (
-        "2 groups of blocks with one data set and backbone and the runs within them"
-    )
-
-
-def test_single_seeds_of_single_folds_leave_nothing_to_draw_within_blocks(single_seed_results):
-    assert not single_seed_results.stability.bootstrap.draws_runs
-    assert single_seed_results.stability.resampled == "2 blocks"
-
-
 def test_a_study_of_one_block_is_resampled_by_its_seeds(tmp_path):
     truth = replace(SMALL, scripts=("latin",), embedding_dims=(16,))
     results = read_results(write_store(tmp_path / "s", truth))
@@ -119,13 +79,6 @@ def test_a_study_of_one_block_is_resampled_by_its_seeds(tmp_path):
     assert {c.low for c in results.stability.bootstrap.competitors} == {None}
 
 
-def test_three_seeds_of_one_block_have_an_interval_that_holds_the_average_rank(tmp_path):
-    truth = replace(SMALL, scripts=("latin",), embedding_dims=(16,), seeds=3)
-    stability = read_results(write_store(tmp_path / "s", truth)).stability
-    assert "Intervals: percentiles of these." in bootstrap_note(stability)
-    assert all(c.low <= c.average_rank <= c.high for c in stability.bootstrap.competitors)
-
-
 def test_of_a_rank_shared_with_many_only_some_are_named():
     names = [f"loss{c:02}" for c in range(12)]
     scores = np.random.default_rng(0).normal(size=(3, 12))
@@ -134,14 +87,3 @@ def test_of_a_rank_shared_with_many_only_some_are_named():
     for rank in note.split(";"):
         assert rank.endswith(" others")
         assert rank.count("loss") == 1 + MOST_NAMED
-
-
-def test_blocks_of_one_group_are_no_more_than_their_runs(tmp_path):
-    truth = Truth(scripts=("greek",), embedding_dims=(16, 32), search_trials=4, seeds=2)
-    results = read_results(write_store(tmp_path / "s", truth))
-    note = bootstrap_note(results.stability)
-
-    assert "resamples of the runs of the same blocks. No interval" in note
-    assert "not other blocks" in note
-    (sentence, *_) = verdict_sentences(results.tournament, results.stability)
-    assert sentence.startswith("The 2 blocks are 1 group of blocks with one data set and backbone")

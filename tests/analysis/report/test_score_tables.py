@@ -4,12 +4,9 @@ import polars as pl
 import pytest
 
 from analysis.figures.series import series_of
-from analysis.page.html_page import Page, Section, SideBySide, render_page
-from analysis.page.latex_tables import latex_table
-from analysis.report.score_tables import Scale, arrange, block_tables, k_tables, widest
+from analysis.report.score_tables import Scale, block_tables, k_tables, widest
 from analysis.scores.score_grid import ScoreGrid, table_grid
 from tests.analysis import thesis_cub200
-from tests.analysis.page_text import rows_of
 from tests.analysis.thesis_cub200 import RECALLS
 
 OTHER_NETWORK = {"loss": "a", "place": "y", "backbone": "other", "dim": 32.0}
@@ -89,23 +86,6 @@ def test_proxy_anchor_is_the_only_best_of_every_column_of_the_thesis(thesis_scor
     assert all(cell.is_best for cell in winner[1:])
 
 
-def test_the_heads_of_the_page_span_their_columns(thesis_score_table):
-    section = Section(name="s", title="S", label="S", parts=(thesis_score_table,))
-    html = render_page(Page(title="t", subtitle="s", sections=(section,)))
-
-    assert html.count('<th scope="colgroup" colspan="4">') == 3
-    assert html.count('<colgroup span="4">') == 3
-    assert rows_of(html, "recall-0")[0][:3] == ["ArcFace", "55.77", "59.94"]
-
-
-def test_the_thesis_table_becomes_latex_with_the_same_groups(thesis_score_table):
-    latex = latex_table(thesis_score_table)
-
-    assert r"\multicolumn{4}{c}{BNInception} & \multicolumn{4}{c}{GoogLeNet}" in latex
-    assert r"\cmidrule(lr){2-5} \cmidrule(lr){6-9} \cmidrule(lr){10-13}" in latex
-    assert latex.count(r"\textbf{") == 12
-
-
 def test_all_losses_that_tie_for_the_best_are_bold():
     (table,) = tables(grid({"loss": "a"}, {"loss": "b"}, {"loss": "c", "score": 49.0}))
 
@@ -140,12 +120,6 @@ def test_missing_and_failed_cells_are_distinguished_and_counted():
     assert table.rows[1][1].order is None
 
 
-def test_a_column_without_any_score_has_no_best():
-    (table,) = tables(grid({"loss": "a", "score": None}, {"loss": "b", "score": None}))
-
-    assert not any(cell.is_best for row in table.rows for cell in row)
-
-
 def test_spreads_and_partial_failures_stand_below_the_score():
     (table,) = tables(
         grid(
@@ -157,18 +131,6 @@ def test_spreads_and_partial_failures_stand_below_the_score():
     assert table.caption.endswith(
         "Mean of 2 to 3 seeds, below it their sample standard deviation."
     )
-
-
-def test_one_seed_is_no_mean():
-    (table,) = tables(grid({"loss": "a"}))
-
-    assert table.caption == "Recall in %, 1 score; the best of each column is bold. 1 seed each."
-
-
-def test_the_order_keeps_full_precision():
-    (table,) = tables(grid({"loss": "a", "score": 50.123456}))
-
-    assert table.rows[0][1].order == 50.123456
 
 
 def test_each_data_set_has_a_table_with_its_own_best():
@@ -226,14 +188,3 @@ def test_every_k_is_shown_under_its_dimension_in_the_order_of_the_study():
     assert [column.label for column in table.columns[1:]] == ["R@2", "R@1", "R@2", "R@1"]
     assert texts(table) == {"a": ["84.00", "74.00", "148.00", "138.00"]}
     assert table.caption.startswith("x, net: ")
-
-
-def test_narrow_tables_are_shown_side_by_side_and_wide_ones_and_single_ones_are_not():
-    narrow = tables(grid({"loss": "a"}, OTHER_NETWORK))
-    wide = tables(
-        grid(*({"loss": "a", "place": place, "dim": 1.0 + n} for place in "xy" for n in range(7)))
-    )
-
-    assert arrange(narrow) == (SideBySide(parts=narrow),)
-    assert arrange(narrow[:1]) == narrow[:1]
-    assert arrange(wide) == wide

@@ -14,7 +14,6 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
 from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
 from orchestrator.results.trial_files.commit_trials import commit_trial
-from podium.errors import CorruptFileError
 from tests.analysis.page_text import answer, page_of, rows_of, section_of, text_of
 from tests.analysis.synthetic_study import num_rows, rows, write_store
 from tests.analysis.synthetic_trials import Truth
@@ -74,16 +73,6 @@ def test_what_tuning_bought_is_the_true_gain_within_its_interval(synthetic_page)
         value, low, high = (float(x) for x in re.findall(r"\d+\.\d+", gain))
         assert low <= value <= high
         assert value == pytest.approx(100 * Truth().tuning_gains[loss], abs=0.4)
-
-
-def test_glyphs_are_called_a_data_set_for_trying(seen):
-    assert "glyphs is a data set for trying podium, not for papers." in seen
-
-
-def test_another_data_set_is_not(tmp_path):
-    assert "not for papers" not in page_of(
-        read_results(small_store(tmp_path / "s", dataset="cub")), answer
-    )
 
 
 def test_a_data_set_of_which_images_may_be_missing_is_not_that_of_the_literature(
@@ -170,16 +159,6 @@ def test_provenance_tells_what_was_searched_in_words_and_by_block_where_that_dif
         assert words in found
 
 
-def test_every_section_has_its_figures(synthetic_page):
-    for name in (
-        *("tuning-gains", "paired-differences"),
-        *("learning-curves", "validation-test", "search-history"),
-    ):
-        figure = synthetic_page[synthetic_page.index(f'<figure id="{name}"') :]
-        figure = figure[: figure.index("</figure>")]
-        assert 'class="plot"' in figure or "<svg" in figure
-
-
 def test_ids_are_unique_over_all_figures_and_tables(synthetic_page):
     ids = re.findall(r'\bid="([^"]+)"', synthetic_page)
 
@@ -208,15 +187,6 @@ def test_a_block_whose_winner_failed_is_left_out_and_said(tmp_path):
     assert "2 final trials among them" in seen
 
 
-def test_a_study_with_one_seed_has_no_spread(tmp_path):
-    html = study_page(small_store(tmp_path / "s", seeds=1))
-
-    assert "±" not in text_of(html)
-    assert "Recall@1 in %, 8 scores; the best of each column is bold. 1 seed each." in text_of(
-        html
-    )
-
-
 def test_a_study_that_tried_defaults_only_claims_nothing_of_tuning(tmp_path):
     folder = tmp_path / "s"
     truth = replace(SMALL, search_trials=1)
@@ -239,14 +209,6 @@ def test_a_study_that_has_only_searched_says_so(tmp_path):
     assert "There is no ranking" in seen
     assert "No final trial has been tested yet." in seen
     assert "No winner has been retrained yet." in seen
-
-
-def test_a_study_in_which_every_search_is_open_says_how_far_it_is(tmp_path):
-    folder = write_store(tmp_path / "s", SMALL, blocks=("glyphs-greek/conv_small/16",))
-    seen = text_of(page_of(read_results(folder), answer))
-
-    assert "1 of 2 planned blocks has a tested winner so far." in seen
-    assert "One block shows an order but supports no test." in seen
 
 
 def test_folds_are_averaged_and_never_counted_as_blocks(tmp_path):
@@ -282,12 +244,3 @@ def in_fold(row, fold):
         "split_protocol": "kfold",
         "protocol_hash": f"kfold-{row['dataset']}",
     }
-
-
-def test_a_truncated_file_is_an_error_that_names_it(tmp_path):
-    folder = write_store(tmp_path / "s", SMALL)
-    victim = sorted(folder.rglob("*.parquet"))[0]
-    victim.write_bytes(victim.read_bytes()[:100])
-
-    with pytest.raises(CorruptFileError, match=re.escape(victim.name)):
-        study_page(folder)

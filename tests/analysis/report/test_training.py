@@ -63,20 +63,6 @@ def test_a_curve_is_the_mean_of_seeds_with_their_range(results):
     assert found.selector == ""
 
 
-def test_long_trainings_are_thinned_to_their_ends(results):
-    rows = [
-        row
-        for number in range(1_000)
-        for row in curve(*((0, 0, epoch, 50.0 + epoch) for epoch in (1, 2, 3)), block=str(number))
-    ]
-    rows += curve(*((0, 0, epoch, float(epoch)) for epoch in range(1, 301)), block="long")
-    found = drawn(learning_curves, with_views(results, curves=pl.DataFrame(rows)))
-    (line,) = next(plot for plot in found.plots if plot.label == "long").values["lines"]
-
-    assert len(line["y"]) == 7
-    assert (line["y"][0], line["y"][-1]) == (1.0, 300.0)
-
-
 def test_every_trial_is_a_dot_and_the_line_is_the_best_complete_one_so_far(results):
     found = drawn(search_history, results)
     trials = results.search_trials.sort("index")

@@ -25,19 +25,6 @@ def test_the_scatter_over_seeds_is_the_one_that_was_planted(uncertainty_page):
     assert (levels, note) == ("48", "")
 
 
-def test_levels_of_blocks_scatter_as_planted(uncertainty_page):
-    _, spread, levels, _ = row_of(uncertainty_page, "final-components-table", "Block")
-
-    # Eight blocks, three points apart.
-    assert float(spread) == pytest.approx(7.35, abs=0.15)
-    assert levels == "8"
-
-
-def test_what_one_of_cannot_tell_is_named(uncertainty_page):
-    row = row_of(uncertainty_page, "final-components-table", "Repeat of the search")
-    assert row[1:] == ["–", "–", "cannot be distinguished from loss within block"]
-
-
 def test_one_block_one_seed_and_failed_finals_leave_nothing_to_say_of_finals(tmp_path):
     truth = Truth(
         scripts=("latin",),

@@ -125,17 +125,6 @@ def test_several_averaged_columns_without_seeds_have_no_spread(tmp_path):
     assert grid.rows["num_runs"].to_list() == [0, 0]
 
 
-def test_the_order_of_rows_in_the_file_does_not_matter(tmp_path):
-    head, *lines = RECALLS.read_text().splitlines()
-    shuffled = tmp_path / "shuffled.csv"
-    shuffled.write_text("\n".join([head, *reversed(lines), ""]))
-    options = {"by": BY, "competitor": "loss", "score": "recall", "where": ["k=1"]}
-
-    assert table_grid(read_table(shuffled, **options)).rows.equals(
-        table_grid(read_table(RECALLS, **options)).rows
-    )
-
-
 def test_every_k_of_the_thesis_table_is_there_whichever_was_selected():
     table = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=2"])
     published = pl.read_csv(RECALLS)

@@ -199,12 +199,3 @@ def test_equal_recalls_are_possible_and_other_scores_may_fall():
 
 def test_a_study_that_expects_nothing_has_no_such_chapter(reproduced_results):
     assert reproduction(reproduced_results, series_of(reproduced_results.losses)) is None
-
-
-def test_hundreds_of_values_are_folded(tmp_path):
-    values = tuple(
-        expected_value(50.0, k=k, protocol=p) for k in (1, 2, 4, 8) for p in ("", "fixed")
-    )
-    many = Expected(source="s", values=values * 4)
-    folder = expecting(write_store(tmp_path / "synthetic", TRUTH), many)
-    assert "All 32 values" in text_of(page_of(read_results(folder), reproduction))

@@ -144,28 +144,10 @@ def test_without_resamples_only_the_test_speaks():
     assert (third.p_place, third.num_left_out) == (None, 0)
 
 
-def test_equal_totals_share_their_medal():
-    tournament = tournament_of([[2, 1, 0], [1, 2, 0]])
-    found = medals_of(tournament)
-
-    assert [(m.place, m.competitor) for m in found] == [(1, "a"), (1, "b")]  # none is behind c
-    assert found[0].shared_with == ("b", "c")
-    assert found[1].shared_with == ("a", "c")
-
-
 def test_the_sole_first_of_a_shared_place_names_the_others():
     tournament = tournament_of([[3, 2, 1]] * 4)
 
     assert shared_first(tournament, rank_stability(tournament)) == "b and c"
-
-
-def test_a_single_block_is_descriptive():
-    tournament = tournament_of([[1, 3, 2]])
-
-    assert [m.shared_with for m in medals(tournament, None)] == [("c", "a"), ("a",)]
-    assert list(medal_sentences(tournament, None)) == []
-    assert shared_places(tournament, None) == {}
-    assert shared_first(tournament, None) == ""
 
 
 def test_places_of_equal_competitors_are_hardly_ever_supported():

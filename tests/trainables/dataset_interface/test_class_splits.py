@@ -1,5 +1,4 @@
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from trainables.dataset_interface.class_splits import (
@@ -8,7 +7,6 @@ from trainables.dataset_interface.class_splits import (
     fitting_val_fraction,
     make_split,
     protocol_hash,
-    seeded_order,
     validation_counts,
 )
 from trainables.errors import TrialInputError
@@ -29,38 +27,6 @@ class_names = st.lists(st.text(max_size=6), min_size=8, max_size=40, unique=True
 seeds = st.integers(0, 2**31 - 1)
 
 
-@given(class_names, st.integers(2, 4), seeds)
-def test_kfold_validates_each_class_once_in_folds_of_nearly_equal_size(names, folds, seed):
-    splits = [make_split(names, kfold(folds, seed), fold) for fold in range(folds)]
-    validated = [name for split in splits for name in split.val]
-    assert sorted(validated) == sorted(names)
-    sizes = [len(split.val) for split in splits]
-    assert max(sizes) - min(sizes) <= 1
-    assert len({split.hash for split in splits}) == folds
-
-
-@given(class_names, seeds)
-def test_a_class_added_or_removed_leaves_the_order_of_the_others(names, seed):
-    order = seeded_order(names, str(seed))
-    removed = names[0]
-    assert seeded_order(names[1:], str(seed)) == [name for name in order if name != removed]
-
-
-def test_ten_folds_of_98_classes_are_eight_of_ten_and_two_of_nine():
-    assert sorted(validation_counts(98, kfold(10))) == [9] * 2 + [10] * 8
-
-
-def test_the_seed_decides_which_classes_are_validated():
-    splits = {make_split(NAMES, fixed(seed=seed), 0).val for seed in range(10)}
-    assert len(splits) == 10
-
-
-def test_equal_splits_have_equal_hashes_however_they_came_about():
-    by_fraction = make_split(NAMES, fixed(0.5, seed=3), 0)
-    assert make_split(NAMES, fixed(0.51, seed=3), 0).hash == by_fraction.hash
-    assert make_split(NAMES, fixed(0.5, seed=4), 0).hash != by_fraction.hash
-
-
 def test_hashes_and_splits_stay_what_they_are():
     split = make_split([f"class {number}" for number in range(6)], fixed(0.34, seed=1), 0)
     assert split == Split(
@@ -69,21 +35,6 @@ def test_hashes_and_splits_stay_what_they_are():
         hash="0f47859f0d2e8e0f",
     )
     assert protocol_hash(["b", "a"], kfold(2, seed=1)) == "b658a209722360aa"
-
-
-def test_the_protocol_hash_is_that_of_kind_parameter_seed_and_classes():
-    reference = protocol_hash(NAMES, fixed())
-    assert protocol_hash(NAMES[::-1], fixed()) == reference
-    unused = ProtocolSettings(kind="fixed", val_fraction=0.25, folds=7, split_seed=0)
-    assert protocol_hash(NAMES, unused) == reference
-    others = [
-        protocol_hash(NAMES[1:], fixed()),
-        protocol_hash(NAMES, fixed(0.3)),
-        protocol_hash(NAMES, fixed(seed=1)),
-        protocol_hash(NAMES, kfold()),
-        protocol_hash(NAMES, kfold(5)),
-    ]
-    assert len({reference, *others}) == 6
 
 
 @pytest.mark.parametrize("fraction", [None, 0.0, 1.0, -0.1, float("nan")])

@@ -188,11 +188,12 @@ def test_a_smaller_validation_part_lies_within_the_larger_one(names, of_val, see
     assert all(small <= large for small, large in itertools.pairwise(sides))
 
 
-@given(class_names, fractions, seeds)
-def test_a_class_that_is_added_moves_at_most_one_other_of_a_fixed_split(names, fraction, seed):
-    settings = protocol("fixed", seed, val_fraction=fraction)
-    before = set(make_split(names[1:], settings, 0).val)
-    after = set(make_split(names, settings, 0).val) - {names[0]}
+@given(class_names, fractions, seeds, st.sampled_from([("fixed", ""), ("random_splits", "a")]))
+def test_a_class_that_is_added_moves_at_most_one_other(names, fraction, seed, drawn):
+    kind, draw = drawn
+    settings = protocol(kind, seed, val_fraction=fraction)
+    before = set(make_split(names[1:], settings, 0, draw).val)
+    after = set(make_split(names, settings, 0, draw).val) - {names[0]}
     assert before <= after or after <= before
     assert len(before ^ after) <= 1
 

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from tests.trainables.metrics.ranking_oracle import TIE, clustered, cosine, in_one
 from trainables.metrics import _faiss
 from trainables.metrics import precision_at_r as module
-from trainables.metrics.first_positive_rank import first_positive_ranks
 from trainables.metrics.precision_at_r import precision_at_r, precision_at_r_scores
 
 COORDINATES = st.sampled_from([-2.0, -1.0, 0.0, 1.0, 2.0])
@@ -180,15 +179,6 @@ def test_pytorch_metric_learning_finds_the_same(chunks):
     assert 0.1 < ours["map_at_r"] < ours["r_precision"] < 0.9
 
 
-def test_a_class_of_pairs_has_the_recall_at_1(chunks):
-    embeddings, _ = clustered(60, 6, 8, noise=1.0)
-    labels = torch.arange(60) // 2
-    found = precision_at_r(embeddings, labels)
-    hits = (first_positive_ranks(embeddings, labels).ranks_Q == 1).double()
-    assert torch.equal(found.r_precision_Q, hits)
-    assert torch.equal(found.average_precision_Q, hits)
-
-
 def test_singletons_are_left_out_and_counted(chunks):
     embeddings, _ = clustered(7, 3, 4, noise=1.0)
     found = precision_at_r(embeddings, torch.tensor([5, 3, 5, 1, 8, 8, 2]))
@@ -201,33 +191,6 @@ def test_singletons_alone_are_an_error(chunks):
     found = precision_at_r(torch.eye(3), torch.arange(3))
     with pytest.raises(ValueError, match="role 'test' has none among 3 queries"):
         precision_at_r_scores(found, role="test")
-
-
-def test_a_fully_collapsed_embedding_scores_0(chunks):
-    embeddings = torch.randn(1, 8, generator=torch.Generator().manual_seed(0)).expand(30, 8)
-    found = precision_at_r(embeddings, torch.arange(30) % 3)
-    assert pairs(found) == [(0.0, 0.0)] * 30
-
-
-def test_one_class_alone_scores_1(chunks):
-    embeddings, _ = clustered(9, 3, 4, noise=1.0)
-    found = precision_at_r(embeddings, torch.zeros(9, dtype=torch.int64))
-    assert pairs(found) == [(1.0, 1.0)] * 9
-
-
-def test_duplicates_across_classes_count_against_the_query(chunks):
-    embeddings = torch.tensor([[1.0, 0.0], [1.0, 0.0], [3.0, 0.0], [0.0, 1.0], [0.0, 2.0]])
-    found = precision_at_r(embeddings, torch.tensor([0, 0, 1, 1, 1]))
-    # Rows 0 and 1 find their twin behind row 2; rows 3 and 4 find each other, and then all others.
-    assert pairs(found) == [(0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.5, 0.5), (0.5, 0.5)]
-
-
-def test_the_order_of_the_rows_does_not_matter():
-    embeddings, labels = clustered(200, 20, 8, noise=1.0)
-    order = torch.randperm(200, generator=torch.Generator().manual_seed(1))
-    straight = precision_at_r(embeddings, labels)
-    shuffled = precision_at_r(embeddings[order], labels[order])
-    assert torch.equal(shuffled.average_precision_Q, straight.average_precision_Q[order])
 
 
 def test_autocast_changes_nothing():

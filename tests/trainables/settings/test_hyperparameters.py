@@ -124,6 +124,13 @@ def test_a_hyperparameter_that_frozen_features_ignore_is_refused():
             {"loss": "untrained", "hyperparameters": {"epochs": 0, "margin": 0.1}},
             "unknown hyperparameter of untrained 'margin'",
         ),
+        ({"test_scores": "everything"}, "must be one of all, metrics, recall; got 'everything'"),
+        ({"stop_epoch": 0}, r"stop_epoch must be in 1\.\.2, .* planned; got 0$"),
+        ({"stop_epoch": 3}, r"stop_epoch must be in 1\.\.2, .* planned; got 3$"),
+        (
+            {"loss": "untrained", "epochs": 0, "stop_epoch": 1},
+            "stop_epoch must be null where nothing is trained",
+        ),
     ],
 )
 def test_settings_no_trial_can_use_are_refused_before_anything_is_trained(

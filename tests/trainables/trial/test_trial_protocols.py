@@ -170,21 +170,6 @@ def test_a_hyperparameter_says_how_many_epochs_are_planned(cache_folder):
         next(run_trial(replace(settings, hyperparameters={"epochs": 2})))
 
 
-@pytest.mark.parametrize("stop_epoch", [0, -1, 3])
-def test_an_epoch_that_is_not_planned_is_no_stop(cache_folder, stop_epoch):
-    settings = tiny_trial(cache_folder, epochs=2, stop_epoch=stop_epoch)
-    with pytest.raises(
-        TrialInputError, match=rf"stop_epoch must be in 1\.\.2, .* planned; got {stop_epoch}$"
-    ):
-        next(run_trial(settings))
-
-
-def test_what_is_not_trained_does_not_stop(cache_folder):
-    settings = tiny_trial(cache_folder, epochs=0, loss="untrained", stop_epoch=1)
-    with pytest.raises(TrialInputError, match="stop_epoch must be null where nothing is trained"):
-        next(run_trial(settings))
-
-
 @pytest.mark.parametrize("change", [lambda it: it, masks])
 def test_a_test_in_part_has_the_numbers_of_the_whole_one(cache_folder, change):
     settings = change(tiny_trial(cache_folder))
@@ -205,14 +190,6 @@ def test_a_test_after_each_fold_changes_nothing_of_the_folds_to_come(cache_folde
     assert [report for report in reports if isinstance(report, EpochReport)] == untested
 
 
-def test_unknown_test_scores_are_refused(cache_folder):
-    settings = tiny_trial(cache_folder, test_scores="everything")
-    with pytest.raises(
-        TrialInputError, match="test_scores must be one of all, metrics, recall; got 'everything'"
-    ):
-        next(run_trial(settings))
-
-
 def test_a_name_is_no_part_of_a_checkpoint_and_a_stop_is(cache_folder):
     settings = tiny_trial(cache_folder, protocol=REFIT)
     saved = []
@@ -230,12 +207,6 @@ def test_protocols_of_one_split_do_not_share_checkpoints(cache_folder):
         for protocol in (TEST_TUNED, REFIT, settings.protocol)
     }
     assert len(identities) == 3
-
-
-@pytest.mark.parametrize("protocol", [TEST_TUNED, replace(REFIT, name="all classes")])
-def test_settings_survive_transport(cache_folder, protocol):
-    settings = tiny_trial(cache_folder, protocol=protocol, stop_epoch=1, test_scores="recall")
-    assert TrialSettings.from_dict(settings.to_dict()) == settings
 
 
 def test_settings_that_were_stored_before_still_read(cache_folder):
