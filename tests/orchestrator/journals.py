@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterable
 
 from orchestrator.results.records import journal
-from orchestrator.results.records.attempts import Attempt
-from orchestrator.results.records.journal import Journal, Record, read_attempts
+from orchestrator.results.records.journal import Journal, Record
 from orchestrator.results.records.store_paths import StudyPaths
 
 
@@ -23,8 +22,3 @@ def rewrite(paths: StudyPaths, search: str, changed: Callable[[Record], Record])
     records = [changed(line.record()) for line in lines]
     journal.remove_journal(paths, search)
     write_records(paths, records)
-
-
-def read_attempt(paths: StudyPaths, trial_id: str, number: int) -> Attempt | None:
-    found = (it for it in read_attempts(paths) if (it.trial_id, it.number) == (trial_id, number))
-    return next(found, None)

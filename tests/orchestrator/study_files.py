@@ -69,6 +69,11 @@ def problems_of(folder: Path, text: str, *overrides: str) -> list[str]:
     return [re.sub(re.escape(str(folder)) + "/", "", line) for line in caught.value.problems]
 
 
+def cases(table: str) -> list[tuple[str, ...]]:
+    """The lines of a table, ``what is written -> what is said``, for `parametrize`."""
+    return [tuple(line.strip().split(" -> ")) for line in table.strip().splitlines()]
+
+
 def assert_matches(lines, patterns):
     """Each line is its pattern, in which only ``.*`` and ``\\d+`` are special."""
     assert len(lines) == len(patterns), lines

@@ -1,17 +1,11 @@
 import json
 import os
-from dataclasses import replace
 from urllib.parse import quote
 
-import polars as pl
 import pytest
 
-from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.redaction import redacted
 from orchestrator.trials.provenance import provenance
-from tests.orchestrator.simulated import simulated_trial
-from tests.orchestrator.small_study import rows, run_here, with_search
-from tests.podium.calling import podium
 
 SECRETS = {
     "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG",
@@ -116,41 +110,3 @@ def test_provenance_holds_no_secret(monkeypatch):
     kept = json.dumps(provenance())
     assert "podium run x.yaml --set ***" in kept
     assert [value for value in SECRETS.values() if value in kept] == []
-
-
-class _Leaks:
-    """Prints a secret in every trial, and tells one in the error of the fourth."""
-
-    def __init__(self):
-        self._num_trials = 0
-
-    def __call__(self, settings, *, resume, save, keep):
-        self._num_trials += 1
-        print(f"logged in with {SECRETS['WANDB_API_KEY']}")
-        if self._num_trials == 4:
-            raise ValueError(f"refused: {SECRETS['AWS_SECRET_ACCESS_KEY']}")
-        yield from simulated_trial(settings, resume=resume, save=save)
-
-
-def test_a_trial_that_tells_a_secret_leaves_none_in_its_folder(tmp_path, monkeypatch):
-    for name, value in SECRETS.items():
-        monkeypatch.setenv(name, value)
-    study = replace(with_search(trials=3), embedding_dims=(8,))
-    run_here(study, tmp_path, InProcessExecutor(_Leaks()))
-    found = rows(tmp_path, study)
-    told = found.filter(pl.col("state") == "FAILED").row(0, named=True)
-    assert told["message"] == "refused: ***"
-    assert told["traceback"].endswith("refused: ***\n")
-    assert told["log"] == "logged in with ***\n"
-    files = [path for path in (tmp_path / study.name).rglob("*") if path.is_file()]
-    kept = found.write_ndjson() + "".join(path.read_bytes().decode("latin") for path in files)
-    assert [value for value in SECRETS.values() if value in kept] == []
-
-
-def test_a_refused_address_is_not_repeated(tmp_path):
-    (tmp_path / "x.yaml").write_text("study: x\nlosses: [contrastive]\n")
-    hidden = "storage=s3://AKIA0123:verysecret@bucket/x"
-    done = podium("run", "x.yaml", "--local", "--set", hidden, cwd=tmp_path)
-    assert done.returncode == 2
-    assert "s3" in done.stderr
-    assert "verysecret" not in done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""A study of two protocols through Ray: finals that both ask for, and a driver that is killed."""
+"""A study of two protocols through Ray, with finals that both ask for."""
 
 from collections import Counter
 from pathlib import Path
@@ -12,7 +12,6 @@ from orchestrator.executors.ray_tune import RayTuneExecutor
 from orchestrator.results.records.journal import read_attempts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.resource_demand import most_demand
-from tests.orchestrator.drive_small_study import drive, wait_for_commits
 from tests.orchestrator.planted import PlantedTrial, hashed
 from tests.orchestrator.shared_finals import SMALL
 from tests.orchestrator.small_study import rows, run_here, tables
@@ -45,15 +44,3 @@ def test_ray_gives_the_tables_of_one_process(tmp_path, tables_without_ray, monke
     paths = StudyPaths(tmp_path / "results" / SMALL.name)
     numbers = Counter(attempt.trial_id for attempt in read_attempts(paths))
     assert {numbers[it] for it in trained["trial_id"]} == {1}
-
-
-@pytest.mark.soak  # the attack matrix kills one among finals too; these are three runs
-def test_a_driver_killed_among_the_finals_ends_in_the_same_tables(tmp_path, tables_without_ray):
-    searched = tables_without_ray.filter(pl.col("stage") == "search").height
-    for commits in (searched + 2, searched + 6):
-        with drive(tmp_path, "crossed") as driver:
-            wait_for_commits(tmp_path, commits, driver)
-            driver.kill()
-    output, _ = drive(tmp_path, "crossed").communicate(timeout=120)
-    assert "finished" in output
-    assert_frame_equal(tables(tmp_path, SMALL), tables_without_ray)

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import psutil
 import pytest
-import ray
 from polars.testing import assert_frame_equal
 
 from orchestrator.executors.ray_tune import RayTuneExecutor
@@ -20,7 +19,6 @@ from orchestrator.results.records.journal import read_attempts
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.resource_demand import most_demand
 from orchestrator.study.study import ResourceSettings
-from podium.errors import PodiumError
 from tests.orchestrator.drive_small_study import SMALLER
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import run_here, tables
@@ -90,11 +88,3 @@ def test_trials_that_die_fall_silent_or_need_a_node_to_themselves_are_run_again(
         if attempt.cpus != 1.0
     }
     assert alone == ({float(psutil.cpu_count())} if psutil.cpu_count() > 1 else set())
-
-
-@pytest.mark.soak  # what is refused needs no Ray to be seen; this is that nothing of Ray is left
-def test_what_a_machine_cannot_give_is_reported_and_not_waited_for(tmp_path):
-    most = replace(most_demand(SMALLER), gpus=1000.0)
-    with pytest.raises(PodiumError, match=r"more GPUs than Ray finds .*: 1000 of \d+\."):
-        run_here(SMALLER, tmp_path, RayTuneExecutor(most, trial=simulated_trial))
-    assert not ray.is_initialized()

@@ -10,7 +10,6 @@ from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_metrics
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.results_tools.study_status import study_status
 from orchestrator.worker.worker import train
 from tests.orchestrator.small_study import InterruptedAfter, run_here, tables
 from tests.orchestrator.study_files import load
@@ -145,8 +144,3 @@ def test_a_trial_trained_again_has_the_same_scores(folder, trials, capsys):
     assert called.code == 0
     assert "val nDCG@3" in called.out
     assert "same: all 8 stored validation scores are equal" in called.out
-
-
-def test_status_counts_as_for_any_study(folder):
-    status = study_status(folder)
-    assert status.total["trials"] == status.total["planned"] == 6

@@ -172,19 +172,6 @@ def test_finals_share_their_folds_between_losses_and_competitors(trials):
     assert refits["split_hash"].n_unique() == refits["protocol_hash"].n_unique() == 1
 
 
-def test_finals_of_one_protocol_share_its_folds_whatever_protocol_searched(tmp_path):
-    kfold = ProtocolSettings(kind="kfold", val_fraction=None, folds=3, split_seed=5)
-    search = replace(CROSSED.search, trials=2)
-    study = replace(SHORT, search=search, final=FinalSettings(seeds=1, protocol=kfold))
-    finals = rows(run_planted(study, tmp_path), study).filter(pl.col("stage") == "final")
-    for (_, _, fold), group in finals.group_by("repeat", "seed_index", "fold"):
-        assert group.select("seed", "split_hash", "protocol_hash").n_unique() == 1
-        assert set(group["protocol"]) == {protocol.label for protocol in PROTOCOLS}
-        assert fold in range(3)
-    assert finals.select("repeat", "split_hash").n_unique() == 2 * 3
-    assert finals["split_hash"].n_unique() == 2 * 3  # fresh in the second repeat
-
-
 def test_fresh_splits_differ_between_repeats_and_not_between_losses(trials):
     searched = trials.filter(stage="search")
     of_repeat = searched.group_by("protocol", "repeat").agg(pl.col("split_hash").unique())
@@ -198,16 +185,6 @@ def test_fresh_splits_differ_between_repeats_and_not_between_losses(trials):
     drawn = searched.filter(protocol="random_splits")
     pairs = drawn.group_by("config_hash").agg(pl.col("split_hash").n_unique())
     assert (pairs["split_hash"] == 2).mean() > 0.8
-
-
-def test_the_same_splits_are_the_same_in_every_repeat(tmp_path):
-    study = replace(SHORT, losses=(StudyLoss("contrastive"),), protocols=PROTOCOLS[:2])
-    study = replace(study, search=replace(study.search, splits="same"))
-    trials = rows(run_planted(study, tmp_path), study).filter(stage="search")
-    assert trials.group_by("protocol").agg(pl.col("split_hash").n_unique())[
-        "split_hash"
-    ].to_list() == [1, 1]
-    assert trials["seed"].n_unique() == 2
 
 
 def tried(trials):

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 from random import Random
 
-import pytest
 from polars.testing import assert_frame_equal
 
 from orchestrator.results.records.journal import read_asks
@@ -15,7 +14,6 @@ from orchestrator.results.trial_files.gather_trials import gather_all
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.inventory import take_inventory
 from orchestrator.run import run_study as run_study_module
-from podium.errors import StoreError
 from tests.orchestrator.small_study import STUDY, run_here, tables
 
 
@@ -34,22 +32,6 @@ def test_a_run_gathers_each_search_that_is_over_and_all_rows_at_its_end(tmp_path
     assert superseded > loose > 0, "rows of finals are gathered at the end"
     after = take_inventory(StudyPaths(tmp_path / STUDY.name))
     assert (len(after.loose), after.superseded) == (0, [])
-
-
-def test_an_error_while_rows_are_gathered_ends_the_run_and_the_same_command_continues(
-    tmp_path, monkeypatch
-):
-    with monkeypatch.context() as patch:
-
-        def fail(*_, **__):
-            raise StoreError("the disk is on fire")
-
-        patch.setattr(run_study_module, "gather_search", fail)
-        with pytest.raises(StoreError, match="the disk is on fire"):
-            run_here(STUDY, tmp_path / "failed")
-    run_here(STUDY, tmp_path / "failed")
-    run_here(STUDY, tmp_path / "plain")
-    assert_frame_equal(tables(tmp_path / "failed"), tables(tmp_path / "plain"))
 
 
 def test_a_run_killed_while_it_gathers_is_continued_by_the_same_command(tmp_path):

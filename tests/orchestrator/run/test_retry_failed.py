@@ -26,7 +26,6 @@ from orchestrator.scheduling.worker_slots import WorkerSlots
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import BudgetSettings, FinalSettings, StudyLoss
 from orchestrator.verify.verify_store import verify_store
-from podium.errors import PodiumError
 from tests.orchestrator.broken_trials import (
     FRAIL,
     Broken,
@@ -75,13 +74,6 @@ def broken(tmp_path_factory):
 def copied(broken, tmp_path):
     shutil.copytree(broken, tmp_path, dirs_exist_ok=True)
     return tmp_path
-
-
-def test_without_the_wish_a_failed_trial_stays_failed(copied):
-    before = all_columns(copied)
-    end = run_fixed(copied, causes=None)
-    assert end.progress.failed == len(failed_ids(copied)) > 0
-    assert_frame_equal(all_columns(copied), before)
 
 
 @pytest.mark.parametrize("is_gathered", [True, False])
@@ -147,13 +139,6 @@ def test_only_failures_of_the_given_causes_are_retried(tmp_path):
     assert run_fixed(tmp_path, causes=["diverged"]).progress.failed == 0
 
 
-def test_an_unknown_cause_is_refused_with_the_known_ones(copied):
-    before = all_columns(copied)
-    with pytest.raises(PodiumError, match=r"diverged, collapsed, .* got 'oom'"):
-        run_fixed(copied, causes=["error", "oom"])
-    assert_frame_equal(all_columns(copied), before)
-
-
 def test_a_study_without_failures_says_that_there_is_nothing_to_retry(copied):
     said = []
     run_fixed(copied)
@@ -175,14 +160,6 @@ def test_what_fails_again_is_failed_again_and_may_be_retried_again(copied):
     assert retried.keys() == failed
     for failures in retried.values():
         assert [(it.number, it.attempts) for it in failures] == [(1, 1), (2, 2)]
-
-
-def test_baselines_are_retried_too(tmp_path):
-    run_broken(tmp_path, fails=lambda settings: settings.loss == "untrained")
-    failed = failed_ids(tmp_path)
-    run_fixed(tmp_path)
-    assert set(of_trials(rows(tmp_path, FRAIL), failed)["state"]) == {"COMPLETE"}
-    assert_sound(tmp_path)
 
 
 @pytest.mark.parametrize("order", ["deterministic", "asynchronous"])

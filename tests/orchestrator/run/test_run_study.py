@@ -8,7 +8,7 @@ from polars.testing import assert_frame_equal
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.journal import read_asks
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.study.study import FinalSettings, StudyLoss, StudyTraining
+from orchestrator.study.study import StudyLoss
 from podium.errors import PodiumError
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import (
@@ -21,7 +21,6 @@ from tests.orchestrator.small_study import (
 )
 from tests.soak import soak
 from trainables.errors import Diverged, TrialInputError
-from trainables.settings.trial_settings import ProtocolSettings
 
 SEARCHES = 4  # 2 dims x 2 losses
 
@@ -178,24 +177,6 @@ def test_another_loss_extends_a_study_and_plain_polars_still_reads_it(tmp_path):
     trials = pl.read_parquet(f"{tmp_path}/{STUDY.name}/**/*.parquet")
     assert trials["trial_id"].n_unique() == len(trials)
     assert set(trials["loss"]) == {"contrastive", "proxy_anchor", "untrained"}
-
-
-def test_a_changed_study_is_refused_with_the_difference(finished_storage):
-    changed = replace(STUDY, training=StudyTraining(overrides={"epochs": 5}))
-    with pytest.raises(PodiumError, match=r"training\.epochs.*4.*5"):
-        run_here(changed, finished_storage)
-
-
-def test_folds_of_the_final_stage_are_trials_of_their_own(tmp_path):
-    protocol = ProtocolSettings(kind="kfold", val_fraction=None, folds=3)
-    study = replace(
-        STUDY, losses=(StudyLoss("contrastive"),), final=FinalSettings(seeds=1, protocol=protocol)
-    )
-    run_here(study, tmp_path)
-    winners = rows(tmp_path).filter(pl.col("is_winner"))
-    assert (
-        winners.group_by("search").agg(pl.col("fold").sort())["fold"].to_list() == [[0, 1, 2]] * 2
-    )
 
 
 def diverging_trial(settings, *, resume, save, keep):

@@ -135,12 +135,6 @@ def test_copies_that_fall_due_in_the_last_suggestion_have_rows_before_the_run_is
     assert second["same_as"].null_count() == 0
 
 
-def test_a_grown_study_is_the_one_that_had_the_protocol_from_the_beginning(undisturbed, tmp_path):
-    run_planted(replace(CROSSED, protocols=PROTOCOLS[:2]), tmp_path)
-    run_planted(CROSSED, tmp_path)
-    assert_frame_equal(tables(tmp_path, CROSSED), tables(undisturbed, CROSSED))
-
-
 @pytest.mark.parametrize("step", [20, *soak(4, 43, 70)])
 def test_growing_may_be_interrupted_too(undisturbed, tmp_path, step):
     run_planted(replace(CROSSED, protocols=PROTOCOLS[:2]), tmp_path)

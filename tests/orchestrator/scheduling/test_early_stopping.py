@@ -1,5 +1,4 @@
 import itertools
-import math
 import random
 from typing import get_args
 
@@ -9,7 +8,6 @@ from hypothesis import strategies as st
 
 from orchestrator.scheduling.early_stopping import (
     EarlyStopper,
-    bracket_of,
     in_best_share,
     make_early_stopper,
     rung_steps,
@@ -20,7 +18,6 @@ KINDS = ("asha", "hyperband", "median", "folds")
 ASHA = EarlyStopping(kind="asha", grace_epochs=1, reduction_factor=3)
 FOLDS = EarlyStopping(kind="folds", reduction_factor=3)
 MEDIAN = EarlyStopping(kind="median", grace_epochs=2, min_trials=3)
-HYPERBAND = EarlyStopping(kind="hyperband", reduction_factor=3)
 
 rules = st.builds(
     EarlyStopping,
@@ -33,11 +30,6 @@ rules = st.builds(
 
 def race(factor=3, steps=(1,)):
     return EarlyStopper(steps, in_best_share(factor))
-
-
-def middle_race(min_trials, epochs=2):
-    stopping = EarlyStopping(kind="median", grace_epochs=1, min_trials=min_trials)
-    return make_early_stopper(stopping, epochs=epochs, folds=1)
 
 
 # Where rungs lie.
@@ -57,16 +49,6 @@ def test_rungs_of_several_folds_lie_in_the_first_and_after_finished_ones():
     assert rung_steps(ASHA, epochs=8, folds=10) == (1, 3, 8, 24, 72)
     assert rung_steps(FOLDS, epochs=8, folds=10) == (8, 24, 72)
     assert rung_steps(MEDIAN, epochs=4, folds=5) == (2, 3, 4, 8, 12, 16)
-
-
-@given(rules, st.integers(1, 30), st.integers(1, 12))
-def test_the_brackets_of_hyperband_leave_out_rungs_of_asha(stopping, epochs, folds):
-    hyperband, asha = (
-        EarlyStopping(kind=kind, grace_epochs=stopping.grace_epochs) for kind in KINDS[1::-1]
-    )
-    assert rung_steps(hyperband, epochs=epochs, folds=folds) == rung_steps(
-        asha, epochs=epochs, folds=folds
-    )
 
 
 def test_without_early_stopping_there_is_no_rung():
@@ -98,79 +80,10 @@ def test_a_rung_is_known_by_its_place():
 # Who goes on.
 
 
-def test_between_rungs_every_trial_continues():
-    raced = race(steps=(2,))
-    assert raced.continues(1, 1, 0.9)
-    assert raced.continues(2, 1, 0.0)
-
-
-def test_the_first_trial_at_a_rung_continues_and_a_worse_second_one_does_not():
-    raced = race()
-    assert raced.continues(1, 1, 0.5)
-    assert not raced.continues(2, 1, 0.4)
-    assert raced.continues(3, 1, 0.6)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_ties_continue(kind):
-    raced = make_early_stopper(EarlyStopping(kind=kind, min_trials=1), epochs=4, folds=3)
-    assert all(raced.continues(index, 4, 0.5) for index in range(20))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_published_default_is_never_stopped(kind):
-    raced = make_early_stopper(EarlyStopping(kind=kind), epochs=4, folds=3)
-    for index in range(1, 40):
-        raced.continues(index, 4, 0.9)
-    assert raced.continues(0, 4, 0.0)
-
-
 def test_asking_twice_gives_the_same_answer():
     raced = race()
     raced.continues(1, 1, 0.7)
     assert [raced.continues(2, 1, 0.6) for _ in range(3)] == [False, False, False]
-
-
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=30), st.integers(2, 4))
-def test_a_trial_continues_exactly_if_it_is_among_the_best_share_so_far(scores, factor):
-    raced = race(factor)
-    for index, score in enumerate(scores, start=1):
-        seen = scores[:index]
-        place = sorted(seen, reverse=True).index(score) + 1  # ties share the better place
-        assert raced.continues(index, 1, score) == (place <= math.ceil(index / factor))
-
-
-def test_nobody_is_below_a_median_of_too_few():
-    raced = middle_race(min_trials=3)
-    assert [raced.continues(index, 1, 0.9) for index in (1, 2)] == [True, True]
-    assert raced.continues(3, 1, 0.1)
-    assert not raced.continues(4, 1, 0.5)
-
-
-def test_the_median_is_that_of_the_others():
-    raced = middle_race(min_trials=2)
-    for index, score in enumerate((0.2, 0.4, 0.6, 0.8), start=1):
-        raced.continues(index, 1, score)
-    assert not raced.continues(5, 1, 0.49)
-    assert raced.continues(6, 1, 0.49)  # of 0.2, 0.4, 0.49, 0.6 and 0.8
-
-
-def test_trials_of_other_brackets_are_no_rivals():
-    raced = make_early_stopper(HYPERBAND, epochs=9, folds=1)
-    brackets = [bracket_of(index, num_rungs=2, reduction_factor=3) for index in range(6)]
-    assert brackets == [0, 1, 0, 2, 0, 1]
-    assert raced.continues(2, 3, 0.9)
-    assert raced.continues(1, 3, 0.5)
-    assert not raced.continues(4, 3, 0.5)
-    assert not raced.continues(5, 3, 0.4)
-    assert raced.continues(3, 3, 0.0)
-
-
-def test_a_bracket_starts_at_its_own_rung():
-    raced = make_early_stopper(HYPERBAND, epochs=9, folds=1)
-    for index in range(6):
-        raced.continues(index, 1, 0.9)
-    assert [raced.continues(index, 1, 0.1) for index in (4, 5)] == [False, True]
 
 
 @pytest.mark.parametrize("kind", KINDS)

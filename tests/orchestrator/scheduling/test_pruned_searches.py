@@ -1,6 +1,7 @@
 """Searches whose trials are stopped early by each of the kinds, with simulated training."""
 
 from dataclasses import replace
+from itertools import product
 
 import polars as pl
 import pytest
@@ -26,6 +27,8 @@ RULES = (
     EarlyStopping(kind="median", min_trials=3),
 )
 NONE = EarlyStopping(kind="none")
+RACES = [*product(RULES, (1, 3)), (EarlyStopping(kind="folds", reduction_factor=2), 3)]
+every_race = pytest.mark.parametrize(("rules", "folds"), RACES)
 
 
 def study_of(rules, folds, sampler="tpe", order="deterministic"):
@@ -75,8 +78,7 @@ def undisturbed(tmp_path_factory):
     return run
 
 
-@pytest.mark.parametrize("folds", [1, 3])
-@pytest.mark.parametrize("rules", RULES, ids=lambda rules: rules.kind)
+@every_race
 def test_a_raced_search_is_the_full_one_cut_where_the_rules_say(undisturbed, rules, folds):
     """A random sampler does not look at outcomes, so both try the same configs."""
     full = paths_of(undisturbed(NONE, folds, "random"))
@@ -96,8 +98,7 @@ def test_a_raced_search_is_the_full_one_cut_where_the_rules_say(undisturbed, rul
     assert 1 < ended.sum() < len(raced)
 
 
-@pytest.mark.parametrize("folds", [1, 3])
-@pytest.mark.parametrize("rules", RULES, ids=lambda rules: rules.kind)
+@every_race
 def test_a_stopped_trial_knows_its_rung(undisturbed, rules, folds):
     steps = rung_steps(rules, epochs=EPOCHS, folds=folds)
     for row in searched(undisturbed(rules, folds)).iter_rows(named=True):
@@ -105,15 +106,13 @@ def test_a_stopped_trial_knows_its_rung(undisturbed, rules, folds):
         assert row["rung"] == expected
 
 
-@pytest.mark.parametrize("folds", [1, 3])
-@pytest.mark.parametrize("rules", RULES, ids=lambda rules: rules.kind)
+@every_race
 def test_the_published_default_is_judged_to_the_end(undisturbed, rules, folds):
     default = searched(undisturbed(rules, folds)).filter("is_default")
     assert default.select("state", "epochs_run").rows() == [("COMPLETE", EPOCHS * folds)]
 
 
-@pytest.mark.parametrize("folds", [1, 3])
-@pytest.mark.parametrize("rules", RULES[1:], ids=lambda rules: rules.kind)
+@pytest.mark.parametrize(("rules", "folds"), RACES[2:])
 def test_a_search_interrupted_again_and_again_ends_in_the_same_tables(
     undisturbed, tmp_path, rules, folds
 ):

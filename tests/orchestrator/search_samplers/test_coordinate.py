@@ -44,18 +44,6 @@ def test_pruned_and_failed_trials_do_not_count():
     assert suggester.suggest(5) == VALUES
 
 
-def test_a_rebuilt_search_continues_as_the_old_one():
-    def objective(config):
-        return config["alpha"] / 100 - config["margin"]
-
-    configs = complete_trials(CoordinateSuggester(task_of(SPACE, VALUES)), objective, 6)
-    rebuilt = CoordinateSuggester(task_of(SPACE, VALUES))
-    for index, config in enumerate(configs[:5]):
-        rebuilt.set_suggestion(index, config)
-        rebuilt.tell(index, Outcome("COMPLETE", objective(config)))
-    assert rebuilt.suggest(5) == configs[5]
-
-
 def test_what_does_not_exist_at_the_unsearched_values_is_not_swept():
     space = Space({"centres": Choice((1, 5)), "tau": Real(0.0, 1.0, step=0.5)})
     conditions = {"tau": Condition("centres", above=1)}

@@ -2,13 +2,8 @@ import numpy as np
 from scipy.stats import qmc
 
 from orchestrator.search_samplers.quasi_monte_carlo import QmcSuggester
-from orchestrator.search_samplers.suggester import Outcome
 from search_spaces.parameters import Real, Space
 from tests.orchestrator.search_samplers.searching import (
-    CONDITIONS,
-    DEFAULT,
-    SPACE,
-    VALUES,
     task_of,
 )
 
@@ -32,14 +27,3 @@ def test_every_sixteenth_of_the_square_gets_one_of_sixteen_points():
     for columns, rows in ((16, 1), (1, 16), (4, 4), (2, 8), (8, 2)):
         cells = {(int(x * columns), int(y * rows)) for x, y in points}
         assert len(cells) == 16
-
-
-def test_outcomes_change_no_suggestion():
-    with_outcome, without_outcome = (
-        QmcSuggester(task_of(SPACE, VALUES, CONDITIONS, seed=3, first=[{}])) for _ in range(2)
-    )
-    with_outcome.set_suggestion(0, DEFAULT)
-    with_outcome.tell(0, Outcome("COMPLETE", 0.9))
-    assert [with_outcome.suggest(i) for i in (1, 2, 3)] == [
-        without_outcome.suggest(i) for i in (1, 2, 3)
-    ]

@@ -67,12 +67,6 @@ def test_what_is_no_study_is_refused(study, broken):
         study_from_resolved(values)
 
 
-def test_a_study_is_identical_to_itself(study):
-    change = compare(resolved_dict(study), resolved_dict(study))
-    assert change.is_identical
-    assert change.is_compatible
-
-
 def with_space(study, name, space):
     return replace(
         study,
@@ -215,35 +209,6 @@ def test_harmless_and_forbidden_changes_are_distinguished(study):
         "resources.stuck_minutes",
         "resources.trial_hours",
     ]
-
-
-def test_protocols_may_join_at_the_end_and_what_else_changes_is_reported_by_name(study):
-    fixed, folds = study.protocols[0], ProtocolSettings(kind="kfold", val_fraction=None, folds=3)
-    tuned = ProtocolSettings(kind="test_tuned", val_fraction=None)
-
-    def change(*protocols):
-        old = resolved_dict(replace(study, protocols=(fixed, folds)))
-        return compare(old, resolved_dict(replace(study, protocols=protocols)))
-
-    assert change(fixed, folds, tuned).is_compatible
-    assert change(fixed, tuned, folds).is_compatible
-    first = f'first protocol: "{fixed.label}" -> '
-    for protocols, message in (
-        ((folds, fixed), [f'{first}"kfold"']),
-        ((tuned, fixed, folds), [f'{first}"test_tuned"']),
-        (
-            (fixed, replace(folds, folds=4)),
-            [
-                'protocol kfold: {"folds": 3, "kind": "kfold", "split_seed": 0} -> '
-                '{"folds": 4, "kind": "kfold", "split_seed": 0}'
-            ],
-        ),
-        (
-            (fixed, replace(folds, name="three")),
-            ['protocol kfold: {"folds": 3, "kind": "kfold", "split_seed": 0} -> null'],
-        ),
-    ):
-        assert [str(item) for item in change(*protocols).forbidden] == message
 
 
 def test_the_files_of_a_data_set_may_be_moved_but_its_options_not_changed(study):

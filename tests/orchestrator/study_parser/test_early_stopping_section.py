@@ -1,68 +1,26 @@
 import pytest
 
 from orchestrator.study.study import EarlyStopping
-from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of
+from tests.orchestrator.study_files import MINIMAL, assert_matches, cases, load, problems_of
 
-WRONG = [
-    ("search: {early_stopping: ashe}", "search.early_stopping must be one of the choices; .*"),
-    ("search: {early_stopping: [asha]}", 'search.early_stopping must be a mapping; got ["asha"]'),
-    (
-        "search: {early_stopping: {reduction_factor: 1}}",
-        "search.early_stopping.reduction_factor must be a whole number of at least 2; got 1",
-    ),
-    (
-        "search: {early_stopping: {grace_epochs: 100}}",
-        "grace_epochs must be at most training.epochs, which is \\d+; got 100",
-    ),
-    (
-        "search: {early_stopping: folds}",
-        "search.early_stopping folds needs a protocol of several folds, such as kind kfold; "
-        'got "fixed"',
-    ),
-    (
-        "search: {early_stopping: {kind: folds, grace_epochs: 2}}",
-        "search.early_stopping.grace_epochs cannot be combined with kind folds, which takes "
-        "reduction_factor",
-    ),
-    (
-        "search: {early_stopping: {kind: median, reduction_factor: 2}}",
-        "search.early_stopping.reduction_factor cannot be combined with kind median, which takes "
-        "grace_epochs and min_trials",
-    ),
-    (
-        "search: {early_stopping: {min_trials: 4}}",
-        "search.early_stopping.min_trials cannot be combined with kind asha, which takes"
-        " grace_epochs and reduction_factor",
-    ),
-    (
-        "search: {early_stopping: {kind: hyperband, min_trials: 4}}",
-        "search.early_stopping.min_trials cannot be combined with kind hyperband, .*",
-    ),
-    (
-        "search: {early_stopping: {kind: none, grace_epochs: 2}}",
-        "search.early_stopping.grace_epochs cannot be combined with kind none, which takes no"
-        " number",
-    ),
-    (
-        "search: {early_stopping: {kind: median, min_trials: 0}}",
-        "search.early_stopping.min_trials must be a whole number of at least 1; got 0",
-    ),
-    (
-        "search: {early_stopping: {kind: hyperband, grace_epochs: 100}}",
-        "grace_epochs must be at most training.epochs, which is \\d+; got 100",
-    ),
-]
+WRONG = r"""
+ashe -> search.early_stopping must be one of the choices; .*
+[asha] -> search.early_stopping must be a mapping; got ["asha"]
+{grace_epochs: 100} -> grace_epochs must be at most training.epochs, which is \d+; got 100
+folds -> search.early_stopping folds needs a protocol of several folds, such as .*; got "fixed"
+{kind: folds, grace_epochs: 2} -> .*grace_epochs cannot be combined with kind folds, which takes .*
+{kind: median, reduction_factor: 2} -> .*reduction_factor cannot be combined with kind median, .*
+{min_trials: 4} -> .*min_trials cannot be combined with kind asha, which takes grace_epochs and .*
+{kind: hyperband, min_trials: 4} -> .*min_trials cannot be combined with kind hyperband, .*
+{kind: none, grace_epochs: 2} -> .*cannot be combined with kind none, which takes no number
+{kind: mediann, min_trials: 3} -> search.early_stopping.kind must be one of .*; got "mediann"; .*
+"""
 
 
-@pytest.mark.parametrize(("line", "problem"), WRONG, ids=[line for line, _ in WRONG])
-def test_what_is_wrong_is_said_with_its_line(tmp_path, line, problem):
-    assert_matches(problems_of(tmp_path, MINIMAL + line), [f"s.yaml:3: {problem}"])
-
-
-def test_of_an_unknown_kind_numbers_are_not_checked(tmp_path):
-    text = "search: {early_stopping: {kind: mediann, min_trials: 3}}"
-    rule = 'search.early_stopping.kind must be one of the choices; got "mediann"; did you mean .*'
-    assert_matches(problems_of(tmp_path, MINIMAL + text), [f"s.yaml:3: {rule}"])
+@pytest.mark.parametrize(("rules", "problem"), cases(WRONG))
+def test_what_is_wrong_is_said_with_its_line(tmp_path, rules, problem):
+    text = f"{MINIMAL}search: {{early_stopping: {rules}}}"
+    assert_matches(problems_of(tmp_path, text), [f"s.yaml:3: {problem}"])
 
 
 def test_early_stopping_may_be_a_word(tmp_path):

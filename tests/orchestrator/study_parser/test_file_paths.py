@@ -12,7 +12,6 @@ from podium.arguments.study_argument import results_folder
 from podium.errors import StudyError
 
 STUDY = "study: x\nlosses: [contrastive]\n"
-VALUES = "loss,value\ncontrastive,60.5\n"
 
 # Key -> the study with a path for it, and where the study holds the path.
 KEYS = {
@@ -77,12 +76,6 @@ def test_a_uri_is_what_it_is(places, key):
     text, found = KEYS[key]
     given = "s3://bucket/folder?region=eu"
     assert found(load(places[0], text.replace("PATH", f"'{given}'"))) == given
-
-
-def test_a_table_of_published_values_lies_beside_the_study_file(places):
-    (places[0] / "table.csv").write_text(VALUES)
-    expected = load(places[0], "expect: {source: a, file: table.csv}").expect
-    assert [value.value for value in expected.values] == [60.5]
 
 
 def test_a_path_of_the_command_line_begins_at_the_current_folder(places):

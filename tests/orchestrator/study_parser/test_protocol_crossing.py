@@ -10,12 +10,57 @@ from tests.orchestrator.study_files import (
     FOUR_PROTOCOLS,
     MINIMAL,
     assert_matches,
+    cases,
     load,
     problems_of,
 )
 from trainables.settings.trial_settings import ProtocolSettings
 
 FIXED = ProtocolSettings(kind="fixed", val_fraction=0.1)
+REFUSED = """
+protocol: [] -> protocol must be a list with at least one item; got []
+protocol: [fixed] -> protocol[0] must be a mapping; got "fixed"
+protocol: 3 -> protocol must be a mapping such as {kind: kfold}, or a list of these; got 3
+protocol: [{folds: 3}] -> protocol[0].folds cannot be combined with kind fixed, which takes val_.*
+protocol: [{nam: x}] -> unknown key in protocol[0]; got "nam"; did you mean name? .*
+protocol: [{kind: kfold, folds: 9999}] -> glyphs: a split needs at least 2 classes .*; folds .*
+protocol: {val_fraction: 0.001} -> glyphs: a split needs at least 2 classes .* leaves 0 and .*
+protocol: {val_fraction: 0.999} -> glyphs: a split needs at least 2 classes .* and 2 to train; .*
+protocol: [{kind: kfold, folds: 3}, {}, {kind: kfold}] -> .* need different .*protocol[2] its .*
+protocol: [{name: a}, {name: A, val_fraction: 0.3}] -> .* need different .*protocol[1] its own; .*
+protocol: [{name: kfold}] -> the name of a protocol of kind fixed must not be another kind; .*
+protocol: [{name: a}, {name: b, val_fraction: 0.1}] -> protocol[1] is .* already: it splits .*
+protocol: [{name: a}, {name: b, val_fraction: 0.1001}] -> protocols a and b hold out the same .*
+protocol: {kind: random_splits, folds: 3} -> protocol.folds cannot be combined with kind random_.*
+protocol: {kind: random_splits, val_fraction: 0.001} -> glyphs: a split needs .* leaves 0 and .*
+protocol: {repeats: 3} -> protocol.repeats cannot be combined with kind fixed, which takes val_.*
+protocol: {kind: published} -> protocol.classes_file must be given: kind published validates .*
+protocol: {kind: published, classes_file: 3} -> protocol.classes_file must be text; got 3
+protocol: {classes_file: a.txt} -> protocol.classes_file cannot be combined with kind fixed, .*
+protocol: {kind: published, classes_file: /no.txt} -> .*cannot be read: No such file .*; got .*
+protocol: {val_classes: [a]} -> unknown key in protocol; got "val_classes"; .*
+protocol: [{kind: refit}] -> protocol[0].kind must be .*; choices: fixed, kfold, published, .*
+protocol: {kind: test_tuned, val_fraction: 0.1} -> protocol.val_fraction cannot be combined with .*
+protocol: {kind: test_tuned, split_seed: 1} -> .* with kind test_tuned, which takes nothing
+protocol: [{name: ''}] -> protocol[0].name must be text; got ""
+protocol: [{name: 80}] -> protocol[0].name must be text; got 80
+protocol: {name: a/b} -> the name of a protocol names folders: letters, digits, .*; got "a/b"
+protocol: {name: 'a b'} -> the name of a protocol names folders: .*
+protocol: {name: ..} -> the name of a protocol names folders: .*
+protocol: {name: -a} -> the name of a protocol names folders: .*
+protocol: {name: été} -> the name of a protocol names folders: .*
+protocol: {name: '*'} -> the name of a protocol names folders: .*
+final: {protocol: {kind: test_tuned}} -> final.protocol.kind must be one of .*; got .*
+final: {protocol: {kind: refit}} -> final.protocol.kind must be one of .*; got "refit"; .*
+final: {protocol: {kind: kfold, repeats: 2}} -> final.protocol.repeats cannot be combined with .*
+final: {protocol: {kind: repeated_kfold, folds: 10000}} -> glyphs: a split .* folds 10000 of .*
+final: {protocol: [{kind: kfold}]} -> final.protocol must be a mapping; got .*
+final: {protocol: {name: x, kind: kfold}} -> unknown key in final.protocol; got "name"; .*
+final: {protocol: {kind: kfold}, train_on: [all]} -> final.protocol is used for .* part only, .*
+final: {train_on: []} -> final.train_on must be a list with at least one item; got []; choices: .*
+search: {splits: fresh} -> search.splits fresh gives each repeat splits .*repeats is 1 .*; got .*
+search: {shared_configs: true, sampler: tpe} -> search.shared_configs needs a sampler that .*"tpe"
+"""
 
 
 def test_each_protocol_of_a_list_has_searches_of_its_own(tmp_path):
@@ -53,121 +98,7 @@ def test_a_crossed_study_comes_back_from_its_snapshot(tmp_path):
     assert study_from_resolved(json.loads(json.dumps(resolved_dict(study)))) == study
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("protocol: []", "protocol must be a list with at least one item; got []"),
-        ("protocol: [fixed]", 'protocol[0] must be a mapping; got "fixed"'),
-        (
-            "protocol: 3",
-            "protocol must be a mapping such as {kind: kfold}, or a list of these; got 3",
-        ),
-        (
-            "protocol: [{folds: 3}]",
-            "protocol[0].folds cannot be combined with kind fixed, which .*",
-        ),
-        ("protocol: [{val_fraction: 2}]", "protocol[0].val_fraction must be a number .*; got 2"),
-        ("protocol: [{nam: x}]", 'unknown key in protocol[0]; got "nam"; did you mean name? .*'),
-        ("protocol: [{kind: kfold, folds: 9999}]", "glyphs: a split needs at least 2 classes .*"),
-        (
-            "protocol: [{kind: kfold, folds: 3}, {kind: fixed}, {kind: kfold, folds: 5}]",
-            'the protocols of a study need different names: give protocol[2] its own; got "kfold"',
-        ),
-        (
-            "protocol: [{name: a}, {name: a, val_fraction: 0.3}]",
-            'the protocols of a study need different names: give protocol[1] its own; got "a"',
-        ),
-        (
-            "protocol: [{name: a}, {name: A, val_fraction: 0.3}]",
-            'the protocols of a study need different names: give protocol[1] its own; got "A"',
-        ),
-        (
-            "protocol: [{name: kfold}, {kind: kfold, folds: 3}]",
-            'the name of a protocol of kind fixed must not be another kind; got "kfold"',
-        ),
-        (
-            "protocol: [{name: a}, {name: b, val_fraction: 0.1}]",
-            "protocol[1] is in the list already: it splits the classes as a does",
-        ),
-        (
-            "protocol: [{name: a, val_fraction: 0.1}, {name: b, val_fraction: 0.1001}]",
-            "protocols a and b hold out the same classes of glyphs",
-        ),
-        (
-            "protocol: [{kind: random_splits, name: a}, {kind: random_splits, name: b, "
-            "val_fraction: 0.1001}]",
-            "protocols a and b hold out the same classes of glyphs",
-        ),
-        (
-            "protocol: [{kind: refit}, {kind: fixed}]",
-            'protocol[0].kind must be one of the choices; got "refit"; choices: fixed, kfold, '
-            "published, random_splits, repeated_kfold, test_tuned",
-        ),
-        (
-            "protocol: {kind: test_tuned, val_fraction: 0.1}",
-            "protocol.val_fraction cannot be combined with kind test_tuned, which takes nothing",
-        ),
-        (
-            "protocol: {kind: test_tuned, split_seed: 1}",
-            "protocol.split_seed cannot be combined with kind test_tuned, which takes nothing",
-        ),
-        *(
-            (
-                f"protocol: [{{name: {name}, kind: kfold}}]",
-                "the name of a protocol names folders: letters, digits, .*; got .*",
-            )
-            for name in ("a/b", "..", "'a b'", "-a", "été", "a:b", "'*'", "x" * 101)
-        ),
-        ("protocol: [{name: ''}]", 'protocol[0].name must be text; got ""'),
-        ("protocol: [{name: 80}]", "protocol[0].name must be text; got 80"),
-        (
-            "final: {protocol: {kind: test_tuned}}",
-            'final.protocol.kind must be one of the choices; got "test_tuned"; .*',
-        ),
-        (
-            "final: {protocol: {kind: refit}}",
-            'final.protocol.kind must be one of the choices; got "refit"; .*',
-        ),
-        ("final: {protocol: [{kind: kfold}]}", "final.protocol must be a mapping; got .*"),
-        (
-            "final: {protocol: {name: x, kind: kfold}}",
-            'unknown key in final.protocol; got "name"; .*',
-        ),
-        (
-            "final: {protocol: {kind: kfold}, train_on: [all]}",
-            "final.protocol is used for final.train_on part only, which is not in final.train_on; "
-            'got "kfold"',
-        ),
-        (
-            "final: {train_on: []}",
-            "final.train_on must be a list with at least one item; got []; choices: all, part",
-        ),
-        ("final: {train_on: all}", "final.train_on must be a list .*; .*"),
-        ("final: {train_on: [most]}", 'final.train_on[0] must be one of part, all; got "most"'),
-        ("final: {train_on: [all, all]}", 'final.train_on[1] is in the list already; got "all"'),
-        ("final: {seeds: 0}", "final.seeds must be a whole number of at least 1; got 0"),
-        ("quarantine: yes", "quarantine must be one of the choices; got true; choices: none, .*"),
-        ("quarantine: all", 'quarantine must be one of the choices; got "all"; .*'),
-        (
-            "search: {splits: new, repeats: 2}",
-            'search.splits must be one of the choices; got "new"; choices: fresh, same',
-        ),
-        (
-            "search: {splits: fresh}",
-            "search.splits fresh gives each repeat splits of its own, and search.repeats is 1 "
-            '(it may become fresh when there are more); got "fresh"',
-        ),
-        (
-            "search: {shared_configs: maybe}",
-            'search.shared_configs must be true or false; got "maybe"',
-        ),
-        (
-            "search: {shared_configs: true, sampler: tpe}",
-            "search.shared_configs needs a sampler that does not learn from outcomes, .*: grid, "
-            'qmc, random; got "tpe"',
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "problem"), cases(REFUSED))
 def test_what_cannot_be_meant_is_said_with_its_line(tmp_path, text, problem):
     assert_matches(problems_of(tmp_path, MINIMAL + text), [f"s.yaml:3: {problem}"])
 

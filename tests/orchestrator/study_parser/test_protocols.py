@@ -9,13 +9,10 @@ import pytest
 
 from analysis.report.report import study_page
 from analysis.scores.final_scores import refuse_mixed
-from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.planning.study_plan import plan
-from orchestrator.results.trial_files.reader import Reader
 from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
 from orchestrator.study.study import FinalSettings, StudyLoss
 from orchestrator.study.study_changes import compare
-from orchestrator.worker.worker import train
 from tests.orchestrator.small_study import STUDY, rows, run_here, with_search
 from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of
 from trainables.dataset_interface.class_splits import make_split
@@ -36,61 +33,6 @@ search: {trials: 3, order: deterministic, early_stopping: none}
 final: {seeds: 2}
 training: {epochs: 1}
 """
-
-
-@pytest.mark.parametrize(
-    ("line", "problem"),
-    [
-        (
-            "protocol: {kind: random_splits, folds: 3}",
-            "protocol.folds cannot be combined with kind random_splits, which takes val_fraction",
-        ),
-        (
-            "protocol: {kind: random_splits, val_fraction: 0.001}",
-            "glyphs: a split needs at least 2 classes to validate .* leaves 0 and .*",
-        ),
-        (
-            "protocol: {repeats: 3}",
-            "protocol.repeats cannot be combined with kind fixed, which takes val_fraction",
-        ),
-        (
-            "final: {protocol: {kind: kfold, repeats: 2}}",
-            "final.protocol.repeats cannot be combined with kind kfold, which takes folds",
-        ),
-        (
-            "final: {protocol: {kind: repeated_kfold, val_fraction: 0.2}}",
-            "final.protocol.val_fraction cannot be combined with kind repeated_kfold, which"
-            " takes folds and repeats",
-        ),
-        (
-            "final: {protocol: {kind: repeated_kfold, repeats: 1}}",
-            "final.protocol.repeats must be a whole number of at least 2; got 1",
-        ),
-        (
-            "final: {protocol: {kind: repeated_kfold, folds: 10000}}",
-            "glyphs: a split needs at least 2 classes .* folds 10000 of .*",
-        ),
-        (
-            "protocol: {kind: published}",
-            "protocol.classes_file must be given: kind published validates its classes",
-        ),
-        (
-            "protocol: {kind: published, classes_file: 3}",
-            "protocol.classes_file must be text; got 3",
-        ),
-        (
-            "protocol: {classes_file: a.txt}",
-            "protocol.classes_file cannot be combined with kind fixed, which takes val_fraction",
-        ),
-        (
-            "protocol: {kind: published, classes_file: /nowhere.txt}",
-            'protocol.classes_file cannot be read: No such file or directory; got "/nowhere.txt"',
-        ),
-        ("protocol: {val_classes: [a]}", 'unknown key in protocol; got "val_classes"; .*'),
-    ],
-)
-def test_what_does_not_go_together_is_said_with_its_line(tmp_path, line, problem):
-    assert_matches(problems_of(tmp_path, MINIMAL + line), [f"s.yaml:3: {problem}"])
 
 
 def greek():
@@ -222,19 +164,6 @@ def test_the_report_names_some_of_many_splits_and_counts_the_others(random_stora
     assert len(hashes) > 12
     page = study_page(random_storage / STUDY.name)
     assert f"{', '.join(hashes[:12])} and {len(hashes) - 12} more" in page
-
-
-def test_a_study_of_random_splits_ends_in_a_report(tmp_path):
-    few = "datasets=[{name: glyphs, classes: 24, instances_per_class: 4}]"
-    study = load(tmp_path, TINY, few, "training.batch_size=16")
-    run_here(study, tmp_path, InProcessExecutor(train))
-    trials = Reader(tmp_path / "tiny").trials().collect()
-    assert set(trials["state"]) == {"COMPLETE"}
-    assert set(trials["stage"]) == {"search", "final", "baseline"}
-    page = study_page(tmp_path / "tiny")
-    assert "random_splits" in page
-    assert "proxy_anchor" in page
-    assert plan(study).fairness.equal["validation"].startswith("a fresh split for each config")
 
 
 def test_repeated_folds_of_the_final_stage_are_trials_of_their_own(tmp_path):

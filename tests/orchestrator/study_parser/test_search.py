@@ -7,9 +7,38 @@ from orchestrator.search_samplers.sampler_names import SAMPLERS
 from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
 from orchestrator.study.study import WarmStart
 from orchestrator.study.study_changes import compare
-from tests.orchestrator.study_files import assert_matches, load, problems_of
+from tests.orchestrator.study_files import assert_matches, cases, load, problems_of
 
 HEAD = "study: x\nlosses: [contrastive]\n"
+REFUSED = """
+{objectives: [recall, seconds]} -> nsga-ii searches for two objectives .*tpe; got ["recall", .*
+{sampler: nsga-ii, objectives: [recall]} -> nsga-ii searches for two objectives .*nsga-ii; .*
+{sampler: nsga-ii, objectives: [seconds, recall]} -> the first of .* must be recall; got .*
+{objectives: [ndcg]} -> search.objectives[0] must be one of recall, seconds; got "ndcg"
+{sampler: nsga-ii, early_stopping: asha} -> search.early_stopping must be none if seconds are .*
+{sampler: nsga-ii, order: deterministic} -> search.order must be asynchronous if seconds are .*
+{sampler: cma-es, shared_configs: true, repeats: 2} -> search.shared_configs needs .*; got "cma-es"
+{sampler: grid, trials: 4} -> search.sampler grid needs lists .* contrastive has a range without
+{trials: 3, warm_start: {from: earlier}} -> search.trials must be at least 4 for contrastive: .*
+{population: on} -> search.population must be .*
+{population: 0} -> search.population must be .*
+{population: many} -> search.population must be .*
+{population: 2.5} -> search.population must be .*
+{warm_start: {top: 3}} -> search.warm_start.from must be given
+{warm_start: {from: 3}} -> search.warm_start.from must be text; got 3
+{warm_start: a} -> search.warm_start must be a mapping; got "a"
+{trials: 1, warm_start: a} -> search.warm_start must be a mapping; got "a"
+"""
+NOT_TO_TRY = """
+{} -> losses[0].try_first must be a list .*; got {}
+[3] -> losses[0].try_first[0] must be a mapping; got 3
+[{}] -> losses[0].try_first[0] must have at least one hyperparameter
+[{alfa: 3}] -> unknown key in losses[0].try_first[0]; got "alfa"; did you mean alpha? .*
+[{alpha: -3}] -> losses[0].try_first[0].alpha must be in .*; got -3
+[{weight_decay: 0.1}] -> .*weight_decay is not searched: give it under values; choices: alpha, .*
+[{alpha: 32}] -> losses[0].try_first[0] is the same config as the default
+[{alpha: 16}, {alpha: 16, margin: 0.1}] -> losses[0].try_first[1] is the same config as .*[0]
+"""
 GIVEN = """study: x
 losses:
   - loss: proxy_anchor
@@ -83,64 +112,7 @@ def test_nsga_ii_wants_seconds_too_and_stops_no_trial_early(tmp_path):
     assert load(tmp_path, HEAD).search.early_stopping.kind == "asha"
 
 
-@pytest.mark.parametrize(
-    ("search", "message"),
-    [
-        (
-            "{objectives: [recall, seconds]}",
-            "nsga-ii searches for two objectives and every other sampler for one: search.sampler "
-            'is tpe; got ["recall", "seconds"]',
-        ),
-        (
-            "{sampler: nsga-ii, objectives: [recall]}",
-            "nsga-ii searches for two objectives and every other sampler for one: .*nsga-ii; .*",
-        ),
-        (
-            "{sampler: nsga-ii, objectives: [seconds, recall]}",
-            "the first of search.objectives selects the winner and must be recall; got .*",
-        ),
-        (
-            "{objectives: [ndcg]}",
-            'search.objectives[0] must be one of recall, seconds; got "ndcg"',
-        ),
-        (
-            "{sampler: nsga-ii, early_stopping: asha}",
-            "search.early_stopping must be none if seconds are an objective: those of a trial "
-            'that was stopped early cannot be compared; got "asha"',
-        ),
-        (
-            "{sampler: nsga-ii, order: deterministic}",
-            "search.order must be asynchronous if seconds are an objective: .*",
-        ),
-        (
-            "{sampler: cma-es, shared_configs: true, repeats: 2}",
-            "search.shared_configs needs a sampler that does not learn from outcomes, or searches "
-            'would get different configs: grid, qmc, random; got "cma-es"',
-        ),
-        (
-            "{sampler: grid, trials: 4}",
-            "search.sampler grid needs lists of values or ranges with steps, and what is searched "
-            "of contrastive has a range without",
-        ),
-        (
-            "{trials: 3, warm_start: {from: earlier}}",
-            "search.trials must be at least 4 for contrastive: its default and the configs of "
-            "try_first and warm_start come first; got 3",
-        ),
-        ("{population: on}", "search.population must be .*"),
-        ("{population: 0}", "search.population must be .*"),
-        ("{population: many}", "search.population must be .*"),
-        ("{population: 2.5}", "search.population must be .*"),
-        ("{warm_start: {top: 3}}", "search.warm_start.from must be given"),
-        ("{warm_start: {from: 3}}", "search.warm_start.from must be text; got 3"),
-        (
-            "{warm_start: {from: a, top: 0}}",
-            "search.warm_start.top must be a whole number of at least 1; got 0",
-        ),
-        ("{warm_start: a}", 'search.warm_start must be a mapping; got "a"'),
-        ("{trials: 1, warm_start: a}", 'search.warm_start must be a mapping; got "a"'),
-    ],
-)
+@pytest.mark.parametrize(("search", "message"), cases(REFUSED))
 def test_what_does_not_go_together_is_refused(tmp_path, search, message):
     assert_matches(problems_of(tmp_path, f"{HEAD}search: {search}\n"), [f"s.yaml:3: {message}"])
 
@@ -178,47 +150,9 @@ def test_configs_to_try_first_are_read_in_the_types_of_their_hyperparameters(tmp
     assert isinstance(first["alpha"], float)
 
 
-@pytest.mark.parametrize(
-    ("entry", "message"),
-    [
-        ("{loss: proxy_anchor, try_first: {}}", "losses[0].try_first must be a list .*; got {}"),
-        (
-            "{loss: proxy_anchor, try_first: [3]}",
-            "losses[0].try_first[0] must be a mapping; got 3",
-        ),
-        (
-            "{loss: proxy_anchor, try_first: [{}]}",
-            "losses[0].try_first[0] must have at least one hyperparameter",
-        ),
-        (
-            "{loss: proxy_anchor, try_first: [{alfa: 3}]}",
-            'unknown key in losses[0].try_first[0]; got "alfa"; did you mean alpha? .*',
-        ),
-        (
-            "{loss: proxy_anchor, try_first: [{alpha: -3}]}",
-            "losses[0].try_first[0].alpha must be in .*; got -3",
-        ),
-        (
-            "{loss: proxy_anchor, try_first: [{weight_decay: 0.1}]}",
-            "losses[0].try_first[0].weight_decay is not searched: give it under values; "
-            "choices: alpha, learning_rate, margin",
-        ),
-        (
-            "{loss: proxy_anchor, try_first: [{alpha: 32}]}",
-            "losses[0].try_first[0] is the same config as the default",
-        ),
-        (
-            "{loss: proxy_anchor, try_first: [{alpha: 16}, {alpha: 16, margin: 0.1}]}",
-            "losses[0].try_first[1] is the same config as losses[0].try_first[0]",
-        ),
-        (
-            "{loss: soft_triple, try_first: [{centres: 1, tau: 0.5}]}",
-            "losses[0].try_first[0].tau exists only while centres > 1",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("entry", "message"), cases(NOT_TO_TRY))
 def test_configs_that_cannot_be_tried_are_refused_with_their_place(tmp_path, entry, message):
-    text = f"study: x\nlosses:\n  - {entry}\n"
+    text = f"study: x\nlosses:\n  - {{loss: proxy_anchor, try_first: {entry}}}\n"
     assert_matches(problems_of(tmp_path, text), [f"s.yaml:3: {message}"])
 
 

@@ -3,199 +3,126 @@
 import pytest
 
 from podium.errors import StudyError
-from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of
+from tests.orchestrator.study_files import MINIMAL, assert_matches, cases, load, problems_of
 from trainables.registry import names
 
 LOSSES = ", ".join(names("losses"))
 HEAD = "study: x\nlosses: "  # line 2
 
 # What follows the two lines of MINIMAL, and what is said of line 3.
-ONE_LINE = [
-    ("serch: {}", 'unknown key; got "serch"; did you mean search? choices: backbones, .*'),
-    ("search: {trails: 3}", 'unknown key in search; got "trails"; did you mean trials? .*'),
-    ("search: 3", "search must be a mapping; got 3"),
-    ("search:", "search must be a mapping; got null"),
-    ("search: {trials: 2, trials: 3}", "search.trials is given twice"),
-    ("search: {trials: many}", 'search.trials must be a whole number of at least 1; got "many"'),
-    ("search: {trials: 2.5}", "search.trials must be a whole number of at least 1; got 2.5"),
-    ("search: {trials: true}", "search.trials must be a whole number of at least 1; got true"),
-    ("search: {trials: 0}", "search.trials must be a whole number of at least 1; got 0"),
-    (
-        "search: {sampler: tpee}",
-        'search.sampler must be one of the choices; got "tpee"; did you mean tpe? '
-        "choices: cma-es, coordinate, gp, grid, nsga-ii, qmc, random, tpe",
-    ),
-    (
-        "search: {space: joynt}",
-        'search.space must be a space of contrastive; got "joynt"; '
-        "did you mean joint? choices: joint.*",
-    ),
-    (
-        "search: {space: psomas2020}",
-        'search.space must be a space of contrastive; got "psomas2020"; choices: joint.*',
-    ),
-    (
-        "search: {tune: [lr]}",
-        'unknown parameter to tune; got "lr"; did you mean learning_rate? choices: .*',
-    ),
-    (
-        "search: {tune: learning_rate}",
-        "search.tune must be a list .*, such as [learning_rate]; .*",
-    ),
-    ("search: {order: random}", "search.order must be one of the choices; .*"),
-    ("search: {lag: 0}", "search.lag must be a whole number of at least 1; got 0"),
-    ("search: {max_concurrent: 0}", "search.max_concurrent must be a whole number .*; got 0"),
-    ("search: {repeats: -1}", "search.repeats must be a whole number of at least 1; got -1"),
-    (
-        "protocol: {kind: kfold, folds: 10000}",
-        "glyphs: a split needs at least 2 classes to validate and 2 to train; folds 10000 of .*",
-    ),
-    ("protocol: {kind: loo}", "protocol.kind must be one of the choices; .*"),
-    ("protocol: {val_fraction: 0}", "protocol.val_fraction must be a number > 0 and < 1; got 0"),
-    ("protocol: {val_fraction: 1.0}", "protocol.val_fraction must be .*; got 1.0"),
-    ("protocol: {val_fraction: .nan}", "protocol.val_fraction must be .*; got NaN"),
-    (
-        "protocol: {val_fraction: 0.001}",
-        "glyphs: a split needs at least 2 classes to validate .* leaves 0 and .*",
-    ),
-    (
-        "protocol: {val_fraction: 0.999}",
-        "glyphs: a split needs at least 2 classes to validate and 2 to train; .*",
-    ),
-    ("protocol: {folds: 3}", "protocol.folds cannot be combined with kind fixed, which takes .*"),
-    ("protocol: {split_seed: -1}", "protocol.split_seed must be a whole number .*; got -1"),
-    ("final: {seeds: 0}", "final.seeds must be a whole number of at least 1; got 0"),
-    ("final: {protocol: {kind: kfold, folds: 1}}", "final.protocol.folds must be .*; got 1"),
-    (
-        "final: {protocol: {kind: kfold, folds: 10000}}",
-        "glyphs: a split needs at least 2 classes to validate and 2 to train; folds 10000 of .*",
-    ),
-    (
-        "final: {protocol: {kind: kfold, folds: 5, val_fraction: 0.1}}",
-        "final.protocol.val_fraction cannot be combined with kind kfold, which takes folds",
-    ),
-    ("datasets: []", "datasets must be a list with at least one item; got []"),
-    ("datasets: glyphs", 'datasets must be a list .*, such as [glyphs]; got "glyphs"'),
-    ("epochs_num: 3", 'unknown key: it is training.epochs; got "epochs_num"'),
-    ("learning_rate: 0.1", 'unknown key: it is training.learning_rate; got "learning_rate"'),
-    ("optimizer: adam", 'unknown key: it is training.optimiser; got "optimizer"'),
-    ("trials: 3", 'unknown key: it is search.trials; got "trials"'),
-    ("seeds: 3", 'unknown key: it is final.seeds; got "seeds"'),
-    ("folds: 3", 'unknown key: it is protocol.folds; got "folds"'),
-    ("sampler: tpe", 'unknown key: it is training.sampler or search.sampler; got "sampler"'),
-    ("training: {trials: 3}", 'unknown key in training: it is search.trials; got "trials"'),
-    ("search: {seed: 1}", "unknown key in search: it is a key at the top of the study; .*"),
-    ("training: {epochs: [5, 10]}", "training.epochs must be a whole number .*; got [5, 10]"),
-    ('training: {epochs: "5"}', 'training.epochs must be a whole number .*; got "5"'),
-    ("datasets: [glyps]", "unknown data set 'glyps' (did you mean 'glyphs'.*; known: .*"),
-    ("datasets: [3]", "datasets[0] must be a name, or a mapping with a name; got 3"),
-    ("datasets: [{script: latin}]", "datasets[0] must be a name, or a mapping with a name; .*"),
-    ("datasets: [{name: glyphs, script: [latin]}]", "datasets[0].script must be one value; .*"),
-    ("datasets: [{name: glyphs, script: klingon}]", "data set glyphs: script must be one of .*"),
-    ("datasets: [{name: glyphs, skript: latin}]", "data set glyphs: unknown option 'skript'.*"),
-    (
-        "datasets: [{name: glyphs, seed: 1}, {name: glyphs, seed: 2}]",
-        'the data sets of a study must differ: give one of them another label; got "glyphs"',
-    ),
-    (
-        "datasets: [{name: glyphs, label: ../up}]",
-        'the label of a data set names folders: letters, digits, .*; got "../up"',
-    ),
-    ("backbones: [resnet]", "unknown backbone 'resnet' .*; known: .*conv_small.*"),
-    ("backbones: [conv_small, conv_small]", "backbones[1] is in the list already: .*"),
-    ("embedding_dims: [1]", "embedding_dims[0] must be a whole number of at least 2; got 1"),
-    ("embedding_dims: [8, 8]", "embedding_dims[1] is in the list already; got 8"),
-    ("embedding_dims: {}", "embedding_dims must be a list with at least one item; got {}"),
-    ("training: {recipe: fsat}", 'training.recipe must be .*; got "fsat"; did you mean fast? .*'),
-    ("training: {epochs: 0}", "training.epochs must be a whole number of at least 1; got 0"),
-    ("training: {learning_rate: 0}", "training.learning_rate must be in (0, 1], but got 0.0"),
-    ("training: {learning_rate: .inf}", "training.learning_rate must be a number; got Infinity"),
-    ("training: {weight_decay: -1}", "training.weight_decay must be in [0, 1], but got -1.0"),
-    ("training: {sampler: balance}", 'unknown sampler; got "balance"; did you mean balanced? .*'),
-    (
-        "training: {sampler: random}",
-        "training.sampler must be balanced or hard_neighbours: contrastive compares images of a "
-        'class, and .*; got "random"',
-    ),
-    ("training: {samples_per_class: 1}", "training.samples_per_class must be at least 2: .*"),
-    (
-        "training: {batch_size: 30, samples_per_class: 4}",
-        "training.batch_size must be a multiple of samples_per_class (4) that holds at least "
-        "2 classes; got 30",
-    ),
-    ("training: {batch_size: 4, samples_per_class: 4}", "training.batch_size must be .*; got 4"),
-    ("metrics: {k: [0]}", "metrics.k[0] must be a whole number of at least 1; got 0"),
-    ("metrics: {k: [1, 1]}", "metrics.k[1] is in the list already; got 1"),
-    ("metrics: {k: []}", "metrics.k must be a list with at least one item; got []"),
-    ("metrics: {ks: [1]}", 'unknown key in metrics; got "ks"; .*choices: k, verification'),
-    ("resources: {cpus_per_trial: 0}", "resources.cpus_per_trial must be a number > 0; got 0"),
-    ("resources: {gpus_per_trial: -1}", "resources.gpus_per_trial must be a number >= 0; got -1"),
-    (
-        "resources: {gpus_per_trial: 1.5}",
-        "resources.gpus_per_trial above 1 must be a whole number; got 1.5",
-    ),
-    (
-        "resources: {backbones: {conv_small: {gpus_per_trial: 2.5}}}",
-        "resources.backbones.conv_small.gpus_per_trial above 1 must be a whole number; got 2.5",
-    ),
-    ("resources: {trial_hours: 0}", "resources.trial_hours must be a number > 0; got 0"),
-    ("resources: {stuck_minutes: x}", 'resources.stuck_minutes must be a number > 0; got "x"'),
-    (
-        "resources: {backbones: {conv_smal: {cpus_per_trial: 2}}}",
-        'unknown key in resources.backbones; got "conv_smal"; did you mean conv_small? .*',
-    ),
-    (
-        "resources: {backbones: {conv_small: {gpus: 1}}}",
-        'unknown key in resources.backbones.conv_small; got "gpus"; .*',
-    ),
-    (
-        "resources: {backbones: {conv_small: {cpus_per_trial: 0}}}",
-        "resources.backbones.conv_small.cpus_per_trial must be a number > 0; got 0",
-    ),
-    ("seed: one", 'seed must be a whole number of at least 0; got "one"'),
-    ("storage: ''", 'storage must be text; got ""'),
-    ("storage: 3", "storage must be text; got 3"),
-]
+ONE_LINE = """
+serch: {} -> unknown key; got "serch"; did you mean search? choices: backbones, .*
+search: {trails: 3} -> unknown key in search; got "trails"; did you mean trials? .*
+search: -> search must be a mapping; got null
+search: {trials: 2, trials: 3} -> search.trials is given twice
+search: {trials: many} -> search.trials must be a whole number of at least 1; got "many"
+search: {trials: 2.5} -> search.trials must be a whole number of at least 1; got 2.5
+search: {trials: true} -> search.trials must be a whole number of at least 1; got true
+search: {sampler: tpee} -> search.sampler must be one of .*; got "tpee"; did you mean tpe? .*
+search: {space: joynt} -> search.space must be a space of contrastive; got "joynt"; did you .*
+search: {tune: [lr]} -> unknown parameter to tune; got "lr"; did you mean learning_rate? .*
+search: {tune: learning_rate} -> search.tune must be a list .*, such as [learning_rate]; .*
+search: {order: random} -> search.order must be one of the choices; .*
+search: {splits: new, repeats: 2} -> search.splits must be one of .*; got "new"; choices: .*
+search: {shared_configs: maybe} -> search.shared_configs must be true or false; got "maybe"
+protocol: {kind: loo} -> protocol.kind must be one of the choices; .*
+protocol: {val_fraction: .nan} -> protocol.val_fraction must be .*; got NaN
+final: {train_on: all} -> final.train_on must be a list .*; .*
+final: {train_on: [most]} -> final.train_on[0] must be one of part, all; got "most"
+final: {train_on: [all, all]} -> final.train_on[1] is in the list already; got "all"
+quarantine: yes -> quarantine must be one of the choices; got true; choices: none, .*
+datasets: [] -> datasets must be a list with at least one item; got []
+datasets: glyphs -> datasets must be a list .*, such as [glyphs]; got "glyphs"
+epochs_num: 3 -> unknown key: it is training.epochs; got "epochs_num"
+optimizer: adam -> unknown key: it is training.optimiser; got "optimizer"
+seeds: 3 -> unknown key: it is final.seeds; got "seeds"
+sampler: tpe -> unknown key: it is training.sampler or search.sampler; got "sampler"
+training: {trials: 3} -> unknown key in training: it is search.trials; got "trials"
+search: {seed: 1} -> unknown key in search: it is a key at the top of the study; .*
+training: {epochs: [5, 10]} -> training.epochs must be a whole number .*; got [5, 10]
+training: {epochs: "5"} -> training.epochs must be a whole number .*; got "5"
+datasets: [glyps] -> unknown data set 'glyps' (did you mean 'glyphs'.*; known: .*
+datasets: [3] -> datasets[0] must be a name, or a mapping with a name; got 3
+datasets: [{script: latin}] -> datasets[0] must be a name, or a mapping with a name; .*
+datasets: [{name: glyphs, script: [latin]}] -> datasets[0].script must be one value; .*
+datasets: [{name: glyphs, script: klingon}] -> data set glyphs: script must be one of .*
+datasets: [{name: glyphs, skript: latin}] -> data set glyphs: unknown option 'skript'.*
+datasets: [{name: glyphs, seed: 1}, {name: glyphs}] -> the data sets of a study must differ: .*
+datasets: [{name: glyphs, label: ../up}] -> the label of a data set names folders: .*; got "../up"
+backbones: [resnet] -> unknown backbone 'resnet' .*; known: .*conv_small.*
+backbones: [conv_small, conv_small] -> backbones[1] is in the list already: .*
+embedding_dims: [8, 8] -> embedding_dims[1] is in the list already; got 8
+training: {recipe: fsat} -> training.recipe must be .*; got "fsat"; did you mean fast? .*
+training: {learning_rate: .inf} -> training.learning_rate must be a number; got Infinity
+training: {weight_decay: -1} -> training.weight_decay must be in [0, 1], but got -1.0
+training: {sampler: random} -> training.sampler must be balanced or hard_neighbours: .*; got .*
+training: {samples_per_class: 1} -> training.samples_per_class must be at least 2: .*
+training: {batch_size: 30, samples_per_class: 4} -> training.batch_size must be a multiple .*; .*
+training: {batch_size: 4, samples_per_class: 4} -> training.batch_size must be .*; got 4
+metrics: {k: [1, 1]} -> metrics.k[1] is in the list already; got 1
+metrics: {ks: [1]} -> unknown key in metrics; got "ks"; .*choices: k, verification
+resources: {backbones: {conv_smal: {}}} -> unknown key in resources.backbones; got "conv_smal"; .*
+resources: {backbones: {conv_small: {gpus: 1}}} -> unknown key in .*.conv_small; got "gpus"; .*
+seed: one -> seed must be a whole number of at least 0; got "one"
+storage: 3 -> storage must be text; got 3
+"""
 
 
-@pytest.mark.parametrize(("line", "problem"), ONE_LINE, ids=[line for line, _ in ONE_LINE])
+@pytest.mark.parametrize(("line", "problem"), cases(ONE_LINE))
 def test_what_is_wrong_is_said_with_its_line(tmp_path, line, problem):
     assert_matches(problems_of(tmp_path, MINIMAL + line), [f"s.yaml:3: {problem}"])
 
 
-LOSS_LISTS = [
-    (
-        "[contrastve]",
-        f"unknown loss 'contrastve' (did you mean 'contrastive'.*; known: {LOSSES}",
-    ),
-    ("[3]", "losses[0] must be a name, or a mapping with a loss and a space or values; got 3"),
-    (
-        "[{space: {}}]",
-        "losses[0] must have a loss or a sum, such as {loss: triplet, values: {margin: 0.2}}; "
-        "choices: loss, space, sum, try_first, values",
-    ),
-    ("[{loss: a, sum: {b: 1}}]", "losses[0] must have a loss or a sum, such as .*; choices: .*"),
-    ("[{sum: [contrastive]}]", "losses[0].sum must be a mapping; got .*"),
-    ("[{sum: {nca: -1, csml: 1}}]", "losses[0].sum.nca must be in [0, 1e+06]; got -1"),
-    ("[contrastive+]", "a loss is a name, a class in a file .*; got '' in 'contrastive+'"),
-    ("[contrastive+contrastive]", "the terms of a loss must differ in name, but 'contrastive' .*"),
-    ("[memory:proxy_anchor]", "proxy_anchor compares within a batch only and cannot use a memory"),
-    ("[no_such_module:Loss]", "loss no_such_module:Loss: cannot import no_such_module: .*"),
-    ("[torch.nn:NoLoss]", "unknown loss of torch.nn 'NoLoss' .*"),
-    ("[pathlib:Path]", "loss pathlib:Path must be a subclass of torch.nn.Module"),
-    ("[{loss: contrastive, values: {margin: 2}}]", "losses[0].values.margin must be .*; got 2"),
-    ("[{loss: contrastive, values: {m: 2}}]", 'unknown key in losses[0].values; got "m"; .*'),
-    ("[{loss: contrastive, spaces: {}}]", 'unknown key in losses[0]; got "spaces"; .*'),
-    ("[{loss: 3}]", "losses[0].loss must be text; got 3"),
-    ("contrastive", 'losses must be a list .*, such as [contrastive]; got "contrastive"'),
-    ("triplet, margin", "losses must be a list .*, such as [triplet, margin]; got .*"),
-    ("[Contrastive]", "a loss is a name, .*; got 'Contrastive' .* (did you mean 'contrastive'?)"),
-    ("[]", "losses must be a list with at least one item; got []"),
-    ("[contrastive, contrastive]", 'losses[1] is in the list already; got "contrastive"'),
-]
+# Each the first number beyond what is legal.
+JUST_BEYOND = """
+search.trials=0 search.lag=0 search.max_concurrent=0 search.repeats=0 final.seeds=0
+search.early_stopping.grace_epochs=0 search.early_stopping.reduction_factor=1
+search.early_stopping={kind:_median,_min_trials:_0} search.warm_start={from:_a,_top:_0}
+protocol.val_fraction=0 protocol.val_fraction=1.0 protocol.split_seed=-1
+protocol={kind:_kfold,_folds:_1} final.protocol={kind:_kfold,_folds:_1}
+final.protocol={kind:_repeated_kfold,_repeats:_1} embedding_dims=[1] metrics.k=[0] seed=-1
+training.epochs=0 training.learning_rate=0 tournament.alpha=0 tournament.alpha=0.5
+tournament.rope_points=-1 resources.cpus_per_trial=0 resources.gpus_per_trial=-1
+resources.gpus_per_trial=1.5 resources.trial_hours=0 resources.stuck_minutes=0
+resources.backbones={conv_small:_{cpus_per_trial:_0}}
+resources.backbones={conv_small:_{gpus_per_trial:_2.5}}
+"""
 
 
-@pytest.mark.parametrize(("losses", "problem"), LOSS_LISTS)
+@pytest.mark.parametrize("override", JUST_BEYOND.split())
+def test_a_number_just_beyond_its_range_is_refused(tmp_path, override):
+    override = override.replace(":_", ": ").replace(",_", ", ")
+    (problem,) = problems_of(tmp_path, MINIMAL, override)
+    assert problem.startswith(f"--set {override.partition('=')[0]}: ")
+    assert "must be" in problem
+
+
+LOSS_LISTS = f"""
+[contrastve] -> unknown loss 'contrastve' (did you mean 'contrastive'.*; known: {LOSSES}
+[3] -> losses[0] must be a name, or a mapping with a loss and a space or values; got 3
+[{{space: {{}}}}] -> losses[0] must have a loss or a sum, such as .*; choices: loss, space, sum, .*
+[{{loss: a, sum: {{b: 1}}}}] -> losses[0] must have a loss or a sum, such as .*; choices: .*
+[{{sum: [contrastive]}}] -> losses[0].sum must be a mapping; got .*
+[{{sum: {{nca: -1, csml: 1}}}}] -> losses[0].sum.nca must be in [0, 1e+06]; got -1
+[contrastive+] -> a loss is a name, a class in a file .*; got '' in 'contrastive+'
+[contrastive+contrastive] -> the terms of a loss must differ in name, but 'contrastive' .*
+[memory:proxy_anchor] -> proxy_anchor compares within a batch only and cannot use a memory
+[no_such_module:Loss] -> loss no_such_module:Loss: cannot import no_such_module: .*
+[torch.nn:NoLoss] -> unknown loss of torch.nn 'NoLoss' .*
+[pathlib:Path] -> loss pathlib:Path must be a subclass of torch.nn.Module
+[{{loss: contrastive, values: {{margin: 2}}}}] -> losses[0].values.margin must be .*; got 2
+[{{loss: contrastive, values: {{m: 2}}}}] -> unknown key in losses[0].values; got "m"; .*
+[{{loss: contrastive, spaces: {{}}}}] -> unknown key in losses[0]; got "spaces"; .*
+[{{loss: 3}}] -> losses[0].loss must be text; got 3
+contrastive -> losses must be a list .*, such as [contrastive]; got "contrastive"
+triplet, margin -> losses must be a list .*, such as [triplet, margin]; got .*
+[Contrastive] -> a loss is a name, .*; got 'Contrastive' .* (did you mean 'contrastive'?)
+[] -> losses must be a list with at least one item; got []
+[contrastive, contrastive] -> losses[1] is in the list already; got "contrastive"
+"""
+
+
+@pytest.mark.parametrize(("losses", "problem"), cases(LOSS_LISTS))
 def test_losses_must_be_known_and_different(tmp_path, losses, problem):
     assert_matches(problems_of(tmp_path, HEAD + losses), [f"s.yaml:2: {problem}"])
 

@@ -8,15 +8,22 @@ from orchestrator.results.records.study_snapshot import read_provenance
 from orchestrator.results.records.tournament_rules import TournamentRules, rules_of
 from orchestrator.run.snapshot_study import check_startable, write_snapshot
 from podium.errors import PodiumError
-from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of
+from tests.orchestrator.study_files import assert_matches, cases, load, problems_of
 
+REFUSED = """
+{test: tukey} -> tournament.test must be one of .*; choices: nemenyi, permutation_holm, .*
+{question: all} -> tournament.question must be one of .*; choices: other_blocks, these_blocks
+{level: 0.1} -> unknown key in tournament; got "level"; choices: alpha.*
+{score: recall@3} -> tournament.score must be a score of the study's test classes; got .*
+{score: 1} -> tournament.score must be text; got 1
+{groups: nmi} -> tournament.groups must be a mapping; got .*nmi.*
+{groups: {a: [contrastive]}} -> tournament.groups compares at least 2 groups of losses
+{groups: {a: [contrastive], b: []}} -> tournament.groups.b must be a list.*
+{groups: {a: [contrastive], b: [margin]}} -> .*b must hold losses of the study; got "margin"; .*
+{groups: {a: [triplet], b: [triplet]}} -> triplet is in the group a already; got "triplet"
+nemenyi -> tournament must be a mapping; got .*nemenyi.*
+"""
 THREE = "study: x\nlosses: [contrastive, triplet, proxy_anchor]\n"
-
-
-def test_wilcoxon_with_holm_is_the_test_unless_another_is_declared(tmp_path):
-    assert load(tmp_path, MINIMAL).tournament == TournamentRules(
-        question="other_blocks", test="wilcoxon_holm", alpha=0.05, rope_points=None
-    )
 
 
 def test_a_study_declares_its_question_test_level_and_region(tmp_path):
@@ -40,49 +47,11 @@ def test_any_k_of_the_study_can_be_ranked_by(tmp_path):
     assert load(tmp_path, text).tournament.score == "recall@4"
 
 
-@pytest.mark.parametrize(
-    ("given", "problem"),
-    [
-        (
-            "{test: tukey}",
-            's.yaml:3: tournament.test must be one of the choices; got "tukey"; choices: '
-            "nemenyi, permutation_holm, wilcoxon_holm",
-        ),
-        (
-            "{question: all}",
-            's.yaml:3: tournament.question must be one of the choices; got "all"; choices: '
-            "other_blocks, these_blocks",
-        ),
-        ("{alpha: 0.5}", "s.yaml:3: tournament.alpha must be a number > 0 and < 0.5; got 0.5"),
-        ("{alpha: 0}", "s.yaml:3: tournament.alpha must be a number > 0 and < 0.5; got 0"),
-        ("{rope_points: -1}", "s.yaml:3: tournament.rope_points must be a number >= 0; got -1"),
-        ("{level: 0.1}", 's.yaml:3: unknown key in tournament; got "level"; choices: alpha.*'),
-        (
-            "{score: recall@3}",
-            "s.yaml:3: tournament.score must be a score of the study's test classes; got "
-            '"recall@3"; did you mean .* choices: f1, map_at_r, nmi, r_precision, recall@1, .*',
-        ),
-        ("{score: 1}", "s.yaml:3: tournament.score must be text; got 1"),
-        ("{groups: nmi}", "s.yaml:3: tournament.groups must be a mapping; got .*nmi.*"),
-        (
-            "{groups: {a: [contrastive]}}",
-            "s.yaml:3: tournament.groups compares at least 2 groups of losses",
-        ),
-        ("{groups: {a: [contrastive], b: []}}", "s.yaml:3: tournament.groups.b must be a list.*"),
-        (
-            "{groups: {a: [contrastive], b: [margin]}}",
-            "s.yaml:3: tournament.groups.b must hold losses of the study; got "
-            '"margin"; choices: contrastive, proxy_anchor, triplet',
-        ),
-        (
-            "{groups: {a: [contrastive], b: [triplet, contrastive]}}",
-            's.yaml:3: contrastive is in the group a already; got "contrastive"',
-        ),
-        ("nemenyi", "s.yaml:3: tournament must be a mapping; got .*nemenyi.*"),
-    ],
-)
+@pytest.mark.parametrize(("given", "problem"), cases(REFUSED))
 def test_what_cannot_be_declared_is_said_with_its_line(tmp_path, given, problem):
-    assert_matches(problems_of(tmp_path, f"{THREE}tournament: {given}\n"), [problem])
+    assert_matches(
+        problems_of(tmp_path, f"{THREE}tournament: {given}\n"), [f"s.yaml:3: {problem}"]
+    )
 
 
 def test_nemenyi_needs_three_losses(tmp_path):

@@ -5,46 +5,34 @@ import pytest
 from orchestrator.study.blocks import blocks
 from orchestrator.study.configs import default_config, space_of
 from search_spaces.parameters import Choice
-from tests.orchestrator.study_files import assert_matches, load, problems_of
+from tests.orchestrator.study_files import assert_matches, cases, load, problems_of
 
 HEAD = "study: x\nlosses: "  # line 2
-FIXED_BETA = "changes nothing: margin trains parameters of its own only if learn_beta is True"
-UNUSED = [
-    (
-        "{loss: margin, values: {learn_beta: false, proxy_learning_rate: 0.1}}",
-        f"values.proxy_learning_rate {FIXED_BETA}",
-    ),
-    (
-        "{loss: margin, values: {learn_beta: false}, space: {proxy_learning_rate: [0.1, 0.2]}}",
-        f"space.proxy_learning_rate {FIXED_BETA}",
-    ),
-    (
-        "{loss: margin+nca, values: {margin.learn_beta: false, proxy_weight_decay: 0.1}}",
-        "values.proxy_weight_decay changes nothing: margin+nca trains parameters of its own only "
-        "if margin.learn_beta is True",
-    ),
-    (
-        "{loss: contrastive, values: {proxy_learning_rate: 0.1}}",
-        "values.proxy_learning_rate changes nothing: contrastive has no proxies",
-    ),
-    (
-        "{loss: contrastive, space: {proxy_learning_rate: [0.1, 0.2]}}",
-        "space.proxy_learning_rate changes nothing: contrastive has no proxies",
-    ),
-    (
-        "{loss: soft_triple, values: {centres: 1}, space: {tau: [0.1, 0.2]}}",
-        "space.tau changes nothing: it exists only if centres > 1",
-    ),
-    (
-        "{loss: soft_triple, values: {centres: 1, tau: 0.3}, space: {margin: [0.1, 0.2]}}",
-        "values.tau changes nothing: it exists only if centres > 1",
-    ),
-    (
-        "{loss: soft_triple+nca, values: {soft_triple.centres: 1, soft_triple.tau: 0.3}, "
-        "space: {nca.weight: [0.1, 0.2]}}",
-        "values.soft_triple.tau changes nothing: it exists only if soft_triple.centres > 1",
-    ),
-]
+FIXED_BETA = ".*.proxy_learning_rate changes nothing: margin trains .* only if learn_beta is True"
+NO_PROXIES = "changes nothing: contrastive has no proxies"
+NO_CENTRES = "changes nothing: it exists only if centres > 1"
+UNUSED = f"""
+margin, values: {{learn_beta: false, proxy_learning_rate: 0.1}} -> {FIXED_BETA}
+margin, values: {{learn_beta: false}}, space: {{proxy_learning_rate: [0.1]}} -> {FIXED_BETA}
+margin+nca, values: {{margin.learn_beta: false, proxy_weight_decay: 0.1}} -> .*beta is True
+contrastive, values: {{proxy_learning_rate: 0.1}} -> values.proxy_learning_rate {NO_PROXIES}
+contrastive, space: {{proxy_learning_rate: [0.1, 0.2]}} -> space.proxy_learning_rate {NO_PROXIES}
+soft_triple, values: {{centres: 1}}, space: {{tau: [0.1, 0.2]}} -> space.tau {NO_CENTRES}
+soft_triple, values: {{centres: 1, tau: 0.3}}, space: {{margin: [0.1]}} -> values.tau {NO_CENTRES}
+"""
+SUMS = """
+{sum: {nca: 2}} -> losses[0].sum must have at least two losses; got ["nca"]
+{sum: {nca: 1, softmax: 1e7}} -> losses[0].sum.softmax must be in [0, 1e+06]; got .*
+{sum: {softmax>nca: 1, softmax: 0.1}} -> a key of losses[0].sum must be one loss; .*
+{sum: {nca+csml: 1, softmax: 0.1}} -> a key of losses[0].sum must be one loss; .*; got "nca+csml"
+{sum: {nca: 1, '': 0.1}} -> a loss is a name, .*; got '' in ''
+{sum: {nca: 2, softmax: 1}, values: {nca.weight: 3}} -> .*nca.weight is given under sum already; .*
+"""
+NEVER_TRAINED = """
+memory:contrastive -> 1 -> memory_start_epoch must be at most 1, .*; got 2
+softmax>contrastive -> 1 -> pretraining_epochs must be at most 0, .*; got 1
+{loss: softmax>nca, values: {pretraining_epochs: 9}} -> 9 -> pretraining_epochs .* 8, .*
+"""
 USED = [
     "{loss: margin, values: {proxy_learning_rate: 0.1}}",
     "{loss: margin, values: {learn_beta: false, proxy_learning_rate: 0.1}, "
@@ -59,9 +47,9 @@ USED = [
 ]
 
 
-@pytest.mark.parametrize(("loss", "problem"), UNUSED)
+@pytest.mark.parametrize(("loss", "problem"), cases(UNUSED))
 def test_what_would_change_nothing_is_refused(tmp_path, loss, problem):
-    problems = problems_of(tmp_path, f"{HEAD}[{loss}]")
+    problems = problems_of(tmp_path, f"{HEAD}[{{loss: {loss}}}]")
     assert_matches(problems, [f"s.yaml:2: losses[0].{problem}"])
 
 
@@ -105,44 +93,13 @@ def test_what_some_trial_uses_is_accepted(tmp_path, loss):
     assert load(tmp_path, f"{HEAD}[{loss}]").losses[0].values
 
 
-@pytest.mark.parametrize(
-    ("loss", "epochs", "problem"),
-    [
-        ("memory:contrastive", 1, "memory_start_epoch must be at most 1, .*; got 2"),
-        ("softmax>contrastive", 1, "pretraining_epochs must be at most 0, .*; got 1"),
-        (
-            "{loss: softmax>contrastive, values: {pretraining_epochs: 9}}",
-            9,
-            "pretraining_epochs must be at most 8, since training.epochs is 9: "
-            "what comes after it would never train; got 9",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("loss", "epochs", "problem"), cases(NEVER_TRAINED))
 def test_a_part_of_a_loss_that_would_never_train_is_refused(tmp_path, loss, epochs, problem):
     text = f"{HEAD}[{loss}]\ntraining: {{epochs: {epochs}}}"
     assert_matches(problems_of(tmp_path, text), [f"s.yaml:2: {problem}"])
 
 
-@pytest.mark.parametrize(
-    ("loss", "problem"),
-    [
-        ("{sum: {nca: 2}}", 'losses[0].sum must have at least two losses; got ["nca"]'),
-        ("{sum: {nca: 1, softmax: 1e7}}", "losses[0].sum.softmax must be in [0, 1e+06]; got .*"),
-        (
-            "{sum: {softmax>nca: 1, softmax: 0.1}}",
-            'a key of losses[0].sum must be one loss; .*; got "softmax>nca"',
-        ),
-        (
-            "{sum: {nca+csml: 1, softmax: 0.1}}",
-            'a key of losses[0].sum must be one loss; .*; got "nca+csml"',
-        ),
-        ("{sum: {nca: 1, '': 0.1}}", "a loss is a name, .*; got '' in ''"),
-        (
-            "{sum: {nca: 2, softmax: 1}, values: {nca.weight: 3}}",
-            "losses[0].values.nca.weight is given under sum already; got 2.0",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("loss", "problem"), cases(SUMS))
 def test_the_weights_of_a_sum_are_given_once_each_to_one_loss(tmp_path, loss, problem):
     assert_matches(problems_of(tmp_path, f"{HEAD}[{loss}]"), [f"s.yaml:2: {problem}"])
 

@@ -3,9 +3,20 @@
 import pytest
 
 from orchestrator.study.blocks import blocks, searches
-from tests.orchestrator.study_files import assert_matches, load, problems_of
+from tests.orchestrator.study_files import assert_matches, cases, load, problems_of
 from trainables.settings.trial_settings import BackboneSettings
 
+REFUSED = """
+[resnet50, {name: resnet50, weights: random}] -> backbones[1] is in the list already: results .*
+[{weights: random}] -> backbones[0] must be a name, or a mapping with a name .*
+[{name: resnet50, wieghts: random}] -> unknown key in backbones[0]; got "wieghts".*
+[{name: resnet50, weights: IMAGENET1K_V9}] -> unknown weights 'IMAGENET1K_V9' of resnet50.*
+[{name: conv_small, weights: imagenet}] -> conv_small has no imagenet weights .*
+[bn_inception] -> bn_inception has no imagenet weights to download; .*
+[{name: resnet50, weights: 3}] -> backbones[0].weights must be text; got 3
+[resnet51] -> unknown backbone 'resnet51' (did you mean 'resnet50'.*
+['a b:c'] -> a backbone is a name, an import path .*
+"""
 CUB = "study: x\nlosses: [proxy_anchor]\ndatasets: [cub200]\n"
 GLYPHS = "study: x\nlosses: [proxy_anchor]\n"
 
@@ -34,26 +45,7 @@ def test_a_backbone_starts_from_what_is_published_unless_the_study_says_otherwis
     assert load(tmp_path, f"{CUB}backbones: [{backbone}]").backbones == (settings,)
 
 
-@pytest.mark.parametrize(
-    ("backbones", "problem"),
-    [
-        (
-            "[resnet50, {name: resnet50, weights: random}]",
-            "backbones[1] is in the list already: results distinguish backbones by name, .*",
-        ),
-        ("[{weights: random}]", "backbones[0] must be a name, or a mapping with a name .*"),
-        ("[{name: resnet50, wieghts: random}]", 'unknown key in backbones[0]; got "wieghts".*'),
-        (
-            "[{name: resnet50, weights: IMAGENET1K_V9}]",
-            "unknown weights 'IMAGENET1K_V9' of resnet50.*",
-        ),
-        ("[{name: conv_small, weights: imagenet}]", "conv_small has no imagenet weights .*"),
-        ("[bn_inception]", "bn_inception has no imagenet weights to download; .*"),
-        ("[{name: resnet50, weights: 3}]", "backbones[0].weights must be text; got 3"),
-        ("[resnet51]", "unknown backbone 'resnet51' (did you mean 'resnet50'.*"),
-        ("['a b:c']", "a backbone is a name, an import path .*"),
-    ],
-)
+@pytest.mark.parametrize(("backbones", "problem"), cases(REFUSED))
 def test_backbones_are_known_different_and_have_weights(tmp_path, backbones, problem):
     assert_matches(problems_of(tmp_path, f"{CUB}backbones: {backbones}"), [f"s.yaml:4: {problem}"])
 

@@ -100,13 +100,6 @@ def test_what_is_switched_off_is_not_left(undisturbed, tmp_path, kind):
     assert_frame_equal(tables(tmp_path, less), tables(storage, study))
 
 
-def test_nothing_is_left_if_all_is_switched_off(tmp_path):
-    study = replace(study_of(tmp_path), keep=KeepSettings(models=False, embeddings=False))
-    run_here(study, tmp_path, InProcessExecutor())
-    assert left(tmp_path, study) == {}
-    assert not (tmp_path / study.name / "models").exists()
-
-
 def test_an_interrupted_study_leaves_the_same_bytes(undisturbed, tmp_path):
     storage, study = undisturbed
     for _ in range(100):

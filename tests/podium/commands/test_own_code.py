@@ -104,32 +104,6 @@ def test_a_study_does_not_continue_with_code_that_was_edited(folder, name):
     assert verify_store(results).problems == []
 
 
-def test_a_study_continues_with_code_that_was_put_back(folder):
-    as_it_was = (folder / "own_helper.py").read_bytes()
-    edit(folder, "own_helper.py")
-    (folder / "own_helper.py").write_bytes(as_it_was)
-    again = run(folder, *MORE)
-    assert again.returncode == 0, again.stderr
-    assert "Continuing: " in again.stderr
-    assert verify_store(folder / "podium-results" / "own").problems == []
-
-
-def test_the_code_is_kept_and_told_and_part_of_the_ids(started):
-    results = started / "podium-results" / "own"
-    code = json.loads((results / "provenance.json").read_text())["code"]
-    assert set(code) == {"own_loss:Mine", "own_net:Net"}
-    assert code["own_loss:Mine"]["files"] == ["own_helper.py", "own_loss.py"]
-    for told in code.values():
-        for name in told["files"]:
-            copy = results / "code" / told["fingerprint"] / name
-            assert copy.read_bytes() == (started / name).read_bytes()
-    rows = pl.read_parquet(results / "**/*.parquet").select("loss", "stage", "settings")
-    for loss, stage, settings in rows.iter_rows():
-        names = {"own_net:Net"} | ({"own_loss:Mine"} if "own_loss" in loss else set())
-        found = json.loads(settings)["code"]
-        assert found == {path: code[path]["fingerprint"] for path in names}, stage
-
-
 def test_a_plan_says_that_the_run_would_be_refused(folder):
     assert "would be refused" not in podium("plan", "own.yaml", cwd=folder).stdout
     edit(folder, "own_helper.py")
@@ -152,32 +126,3 @@ def test_a_rerun_says_that_the_code_is_another_and_trains_the_present_one(folder
     assert "other code than the stored trial was trained by: own_net:Net: the code" in other.stdout
     assert other.returncode == 1, other.stderr
     assert "and other code" in other.stdout
-
-
-def test_another_loss_in_a_module_of_its_own_joins_the_study(folder):
-    (folder / "own_second.py").write_text(LOSS.replace("self.margin *", "-self.margin *"))
-    study = (folder / "own.yaml").read_text()
-    more = '  - {loss: "own_second:Mine", space: {margin: [0.1, 0.2, 0.9]}}\nprotocol'
-    (folder / "own.yaml").write_text(study.replace("protocol", more, 1))
-    grown = run(folder)
-    assert grown.returncode == 0, grown.stderr
-    results = folder / "podium-results" / "own"
-    assert len(list((results / "code").iterdir())) == 3
-    assert verify_store(results).problems == []
-
-
-def test_code_may_be_corrected_as_long_as_no_trial_of_it_is_over(tmp_path):
-    for name, text in (("own_helper.py", "SCALE = 1.0"), ("own_net.py", NETWORK)):
-        (tmp_path / name).write_text(text)
-    (tmp_path / "own_loss.py").write_text(LOSS.replace("embeddings.square()", "no_such_name"))
-    (tmp_path / "own.yaml").write_text(STUDY.replace("  - contrastive\n", ""))
-    failed = run(tmp_path)
-    assert failed.returncode == 2
-    assert "no_such_name" in failed.stderr
-    (tmp_path / "own_loss.py").write_text(LOSS)
-    done = run(tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "code of own_loss:Mine changed before any of its trials ended" in (
-        done.stderr + done.stdout
-    )
-    assert verify_store(tmp_path / "podium-results" / "own").problems == []

@@ -120,21 +120,6 @@ def test_plain_polars_reads_the_store(finished_run):
     assert trials.schema["hp.margin"] == pl.Float64
 
 
-def test_status_counts_what_was_planned_and_done(finished_run):
-    folder, _ = finished_run
-    status = json.loads(podium("status", "tiny.yaml", "--json", cwd=folder).stdout)
-    assert [(row["trials"], row["planned"]) for row in status["searches"]] == [(3, 3), (3, 3)]
-    assert status["total"]["failed"] == 0
-    assert status["total"]["baselines"] == 2
-
-
-def test_trials_lists_every_trial(finished_run):
-    folder, _ = finished_run
-    listed = json.loads(podium("trials", "tiny.yaml", "--json", cwd=folder).stdout)
-    assert {row["state"] for row in listed} == {"COMPLETE"}
-    assert podium("trials", "tiny.yaml", "--failed", cwd=folder).stdout == "No trial failed.\n"
-
-
 def test_a_trial_run_again_comes_out_the_same(finished_run):
     folder, _ = finished_run
     listed = json.loads(podium("trials", "tiny.yaml", "--json", cwd=folder).stdout)
@@ -158,16 +143,6 @@ def test_an_unknown_trial_is_reported_with_the_folders_searched(finished_run):
     again = podium("trial", "rerun", "0123456789abcdef", cwd=folder)
     assert again.returncode == 2
     assert "no trial '0123456789abcdef'; looked in: podium-results/tiny" in again.stderr
-
-
-def test_running_a_finished_study_again_is_quick_and_harmless(finished_run):
-    folder, _ = finished_run
-    before = pl.read_parquet(f"{folder}/podium-results/tiny/**/*.parquet")
-    again = podium("run", "tiny.yaml", "--local", "--no-report", cwd=folder)
-    assert again.returncode == 0
-    assert "already done" in again.stderr
-    after = pl.read_parquet(f"{folder}/podium-results/tiny/**/*.parquet")
-    assert after.equals(before)
 
 
 def test_a_study_changed_in_its_numbers_is_refused(finished_run):
