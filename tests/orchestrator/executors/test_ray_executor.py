@@ -20,6 +20,7 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.resource_demand import most_demand
 from orchestrator.study.study import ResourceSettings
 from tests.orchestrator.drive_small_study import SMALLER
+from tests.orchestrator.ray_cluster import ROOT
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import run_here, tables
 
@@ -69,22 +70,25 @@ class _Troubled:
 
 
 def test_trials_that_die_fall_silent_or_need_a_node_to_themselves_are_run_again(
-    tmp_path, tables_without_ray
+    tmp_path, tables_without_ray, monkeypatch
 ):
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))  # where workers find the simulated training
+    monkeypatch.chdir(tmp_path)
+    relative = Path("results")  # workers run in another folder, and must not take it for theirs
     executor = RayTuneExecutor(most_demand(SMALLER), trial=_Troubled(tmp_path))
     study = replace(SMALLER, resources=ResourceSettings(stuck_minutes=0.1))
-    end = run_here(study, tmp_path, executor)
+    end = run_here(study, relative, executor)
     assert end.progress.failed == 0
-    assert_frame_equal(tables(tmp_path, SMALLER), tables_without_ray)
+    assert_frame_equal(tables(relative, SMALLER), tables_without_ray)
     lost = {
         (attempt.cause, attempt.reports)
-        for attempt in read_attempts(StudyPaths(tmp_path / SMALLER.name))
+        for attempt in read_attempts(StudyPaths(relative / SMALLER.name))
         if attempt.cause not in ("complete", "stopped")
     }
     assert lost == {("lost_worker", 1), ("out_of_host_memory", 1), ("stuck", 1)}
     alone = {
         attempt.cpus
-        for attempt in read_attempts(StudyPaths(tmp_path / SMALLER.name))
+        for attempt in read_attempts(StudyPaths(relative / SMALLER.name))
         if attempt.cpus != 1.0
     }
     assert alone == ({float(psutil.cpu_count())} if psutil.cpu_count() > 1 else set())

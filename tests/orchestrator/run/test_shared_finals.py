@@ -9,17 +9,15 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
 from orchestrator.results.trial_files import commit_trials
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results_tools.study_status import study_status
-from orchestrator.scheduling.executor_interface import NoJob
 from orchestrator.study.resource_demand import Capacity
 from orchestrator.study.study import BudgetSettings
-from orchestrator.worker.worker import TrialWorker
 from tests.orchestrator.planted import PlantedTrial, hashed
+from tests.orchestrator.scripted import ScriptedExecutor
 from tests.orchestrator.shared_finals import (
     CROSSED,
     FOLDS,
@@ -150,35 +148,15 @@ def test_a_study_interrupted_after_any_step_of_its_finals_ends_in_the_same_table
         assert_frame_equal(tables(storage, SMALL), tables(small, SMALL))
 
 
-class OutOfOrder(InProcessExecutor):
-    """Several trials at a time, of which now one and now another takes its next step."""
-
-    def __init__(self, seed):
-        super().__init__()
-        self._random = random.Random(seed)
-
-    def capacity(self):
-        return Capacity(cpus=3.0, gpus=0.0)
-
-    def run(self, scheduler):
-        running = {}
-        while True:
-            while len(running) < 3:
-                job = scheduler.next_job(self.capacity())
-                if isinstance(job, NoJob):
-                    break
-                running[job.trial_id] = TrialWorker(PlantedTrial(hashed))
-                running[job.trial_id].start(job)
-            if not running:
-                return
-            trial_id = self._random.choice(list(running))
-            if not scheduler.receive(trial_id, running[trial_id].step()):
-                running.pop(trial_id).stop()
-
-
 @pytest.mark.parametrize("seed", [0, 1, *soak(2, 3)])
 def test_who_trains_a_shared_final_does_not_depend_on_who_was_faster(small, tmp_path, seed):
-    assert not run_here(SMALL, tmp_path, OutOfOrder(seed)).interrupted
+    dice = random.Random(seed)
+    executor = ScriptedExecutor(
+        capacity=Capacity(cpus=3.0, gpus=0.0),
+        trial=PlantedTrial(hashed),
+        begins=lambda job: dice.random() < 0.3,
+    )
+    assert not run_here(SMALL, tmp_path, executor).interrupted
     assert_frame_equal(tables(tmp_path, SMALL), tables(small, SMALL))
 
 

@@ -6,15 +6,14 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
 from orchestrator.results.trial_files import commit_trials as copying
-from orchestrator.scheduling.executor_interface import Loss
 from orchestrator.study.study import FinalSettings, StudyLoss
 from podium.errors import CorruptFileError
 from search_spaces.parameters import Choice, Space
 from tests.orchestrator.planted import PlantedTrial, hashed
+from tests.orchestrator.scripted import ALWAYS, ScriptedExecutor, lost_at
 from tests.orchestrator.shared_finals import (
     CROSSED,
     FOLDS,
@@ -64,26 +63,14 @@ def test_the_copies_of_what_failed_have_failed_for_the_same_cause(tmp_path):
     assert_frame_equal(tables(tmp_path, study), before)
 
 
-class LosesFinals(InProcessExecutor):
-    """Every worker dies under a final of the published default."""
-
-    def run(self, scheduler):
-        receive = scheduler.receive
-
-        def losing(trial_id, messages):
-            settings = scheduler._running.get(trial_id).spec
-            if settings.stage == "final" and settings.is_default:
-                scheduler.trial_lost(trial_id, Loss(cause="lost_node", message="the node is gone"))
-                return False
-            return receive(trial_id, messages)
-
-        scheduler.receive = losing
-        super().run(scheduler)
-
-
 def test_the_copies_of_what_was_lost_are_lost_too(tmp_path):
     study = replace(SMALL, final=FinalSettings(seeds=1, protocol=KFOLD))
-    end = run_here(study, tmp_path, LosesFinals(PlantedTrial(hashed)))
+
+    def is_default_final(job):
+        return job.settings.evaluate_test and job.settings.hyperparameters.get("margin") == 0.5
+
+    fate = lost_at("lost_node", 0, attempts=ALWAYS, which=is_default_final)
+    end = run_here(study, tmp_path, ScriptedExecutor(fate, trial=PlantedTrial(hashed)))
     assert not end.interrupted
     lost = finals_of(tmp_path, study).filter(pl.col("cause") == "lost")
     assert set(lost["protocol"]) == {"ours", "random_splits"}

@@ -163,14 +163,6 @@ def test_pruned_and_failed_trials_are_no_results(tmp_path):
     assert found == {f"{EIGHT} contrastive": best_of(folder)}
 
 
-def test_losses_without_earlier_results_are_named(earlier):
-    found, said = looked_up(
-        warm(earlier, losses=(StudyLoss("contrastive"), StudyLoss("multi_similarity")))
-    )
-    assert "nothing was found for multi_similarity" in said
-    assert found[f"{EIGHT} multi_similarity"] == ()
-
-
 def test_what_the_study_file_gives_is_not_given_again(earlier):
     best = best_of(earlier, embedding_dim=8)
     found, _ = looked_up(warm(earlier, losses=(StudyLoss("contrastive", try_first=(best[0],)),)))

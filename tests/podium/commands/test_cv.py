@@ -101,14 +101,6 @@ def test_json_and_csv_say_by_how_much_best_epochs_flatter(podium_cv, store_of_fo
         assert cell["no_epoch_optimism"] is None
 
 
-def test_the_text_says_by_how_many_points_and_what_that_mixes(podium_cv, store_of_folds):
-    printed = " ".join(podium_cv(store_of_folds).split())
-    assert "sd val tau opt" in printed or "sd val opt tau" in printed
-    assert f"{100 * optimism_of('contrastive'):.2f}".rstrip("0") in printed
-    assert "opt: by how much, in points" in printed
-    assert "what a fold loses at the epoch of the others" in printed
-
-
 def test_with_one_epoch_no_optimism_is_shown_and_the_reason_is(podium_cv, tmp_path):
     last = (
         {**row, "scores": [score for score in row["scores"] if score["epoch"] == EPOCHS]}
@@ -128,11 +120,6 @@ def test_pairs_say_how_probably_one_is_better_and_by_which_region(podium_cv, sto
     assert "correlate by 1/" in record["notes"][1]
     assert "its own best epoch" in record["notes"][2]
     assert "the standard deviation over folds" in record["notes"][-1]
-
-
-def test_csv_has_one_row_a_cell(podium_cv, store_of_folds):
-    rows = list(csv.DictReader(io.StringIO(podium_cv(store_of_folds, "--csv"))))
-    assert [row["loss"] for row in rows] == sorted(TRUTH.strengths)
 
 
 def test_another_k_can_be_asked_for(podium_cv, store_of_folds):

@@ -156,16 +156,6 @@ def test_tables_are_those_of_the_reader(capsys, small_study_folder, tmp_path, ki
             assert pl.read_csv(path, infer_schema_length=None).height == len(expected)
 
 
-@pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_the_same_store_gives_the_same_tables(capsys, small_study_folder, tmp_path, kind):
-    for name in ("a", "b"):
-        call(
-            capsys, "export", "tables", small_study_folder, *AS[kind], "--output", tmp_path / name
-        )
-    for file in (tmp_path / "a").iterdir():
-        assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
-
-
 @pytest.mark.parametrize(
     ("arguments", "printed"),
     [

@@ -3,8 +3,6 @@
 import csv
 import io
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -45,21 +43,6 @@ def test_the_report_does_not_change_the_next_report(synthetic_folder, page, caps
     assert capsys.readouterr().out.strip() == str(page)
 
     assert page.read_bytes() == first
-
-
-def test_the_page_goes_to_the_given_file(synthetic_folder, tmp_path):
-    page = tmp_path / "new" / "page.html"
-
-    assert exit_code("report", synthetic_folder, "--output", page) == 0
-    assert page.read_text().startswith("<!doctype html>")
-
-
-def test_a_table_is_ranked(tmp_path):
-    page = tmp_path / "thesis.html"
-    where = ("--by", "dataset,backbone,embedding_dim", "--where", "k=1")
-
-    assert exit_code("report", CUB200, *where, "--output", page) == 0
-    assert "ProxyAnchor has the best average rank of 10 over 12 blocks" in page.read_text()
 
 
 def test_of_several_k_the_least_is_reported_and_said(capsys, tmp_path):
@@ -103,15 +86,6 @@ def test_json_alone_is_on_the_standard_output_and_holds_the_tournament(tmp_path,
     assert len(board["rows"]) == 10
     assert page.exists()
     assert place > 0
-
-
-def test_csv_has_all_digits(tmp_path):
-    options = ("--output", tmp_path / "page.html", "--csv", tmp_path / "csv")
-    assert exit_code("report", CUB200, *TABLE, *options) == 0
-    rows = list(csv.DictReader(io.StringIO((tmp_path / "csv" / "leaderboard.csv").read_text())))
-
-    (second,) = (row for row in rows if row["Competitor"] == "SoftTriple")
-    assert float(second["Average rank"]) == pytest.approx(38 / 12, rel=1e-12)
 
 
 def test_several_studies_are_laid_side_by_side(synthetic_folder, tmp_path, capsys):
@@ -170,20 +144,6 @@ def test_an_output_that_cannot_be_written_is_a_store_error(synthetic_folder, tmp
 
     assert exit_code("report", synthetic_folder, "--output", tmp_path / "file" / "page.html") == 4
     assert "cannot write" in capsys.readouterr().err
-
-
-def test_a_report_loads_neither_torch_nor_ray_nor_pyplot(synthetic_folder):
-    script = (
-        "import sys\n"
-        "from podium.cli import main\n"
-        f"try: main(['report', {str(synthetic_folder)!r}])\n"
-        "except SystemExit as end: assert not end.code, end.code\n"
-        "heavy = {'torch', 'ray', 'optuna', 'matplotlib.pyplot', 'scipy.stats'}\n"
-        "assert not heavy & set(sys.modules), heavy & set(sys.modules)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-
-    assert done.returncode == 0, done.stderr
 
 
 def test_nmi_and_groups_go_through_page_csv_latex_and_json(tmp_path):

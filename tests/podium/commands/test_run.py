@@ -10,7 +10,8 @@ import time
 import polars as pl
 import pytest
 
-from tests.podium.calling import podium
+from tests.orchestrator.study_files import cases
+from tests.podium.calling import call, podium
 from tests.podium.warm_process import Started
 
 STUDY = """
@@ -220,51 +221,28 @@ def test_train_prints_a_line_an_epoch(tmp_path):
     assert done.stdout.count("test R@1") == 1
 
 
-@pytest.mark.parametrize(
-    ("options", "problem"),
-    [
-        (
-            ["--loss", "memory:contrastive", "--set", "epochs=1"],
-            "memory_start_epoch must be at most 1, since training.epochs is 1",
-        ),
-        (["--loss", "triplet", "--recipe", "thesiss"], "unknown recipe 'thesiss'"),
-        (
-            ["--loss", "triplet", "--backbone", "resnet18", "--weights", "w.pth"],
-            "weights of resnet18: there is no file w.pth",
-        ),
-        (["--loss", "triplet", "--dataset", "cub200"], "cub200: root must be given"),
-        (
-            ["--loss", "triplet", "--dataset", "cub200", "--set", "dataset.root=birds"],
-            "cub200: there is no folder birds",
-        ),
-        (["--loss", "triplet", "--image-size", "64"], "image_size must be null for glyphs"),
-        (["--loss", "contrastiv"], "unknown loss 'contrastiv' (did you mean 'contrastive'"),
-        (
-            ["--loss", "contrastive", "--set", "proxy_learning_rate=0.1"],
-            "--set proxy_learning_rate changes nothing",
-        ),
-        (
-            ["--loss", "margin", "--set", "learn_beta=false", "--set", "proxy_learning_rate=0.1"],
-            "--set proxy_learning_rate changes nothing: margin trains parameters of its own only",
-        ),
-        (
-            ["--loss", "soft_triple", "--set", "centres=1", "--set", "tau=0.3"],
-            "--set tau changes nothing: it exists only if cent",
-        ),
-        (
-            ["--loss", "contrastive", "--set", "step_factor=0.3"],
-            "--set step_factor changes nothing: step_epochs is 0",
-        ),
-        (
-            ["--loss", "contrastive", "--set", "pooling=max"],
-            "--set pooling changes nothing: conv_small has no map",
-        ),
-    ],
-)
-def test_train_tells_what_is_wrong_before_it_trains(tmp_path, options, problem):
-    done = podium("trial", "train", *options, cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"podium: {problem}")
+NOT_TRAINED = """
+memory:nca --set epochs=1 -> memory_start_epoch must be at most 1, since training.epochs is 1
+triplet --recipe thesiss -> unknown recipe 'thesiss'
+triplet --backbone resnet18 --weights w.pth -> weights of resnet18: there is no file w.pth
+triplet --dataset cub200 -> cub200: root must be given
+triplet --dataset cub200 --set dataset.root=birds -> cub200: there is no folder birds
+triplet --image-size 64 -> image_size must be null for glyphs
+contrastiv -> unknown loss 'contrastiv' (did you mean 'contrastive'
+contrastive --set proxy_learning_rate=0.1 -> --set proxy_learning_rate changes nothing
+soft_triple --set centres=1 --set tau=0.3 -> --set tau changes nothing: it exists only if cent
+contrastive --set step_factor=0.3 -> --set step_factor changes nothing: step_epochs is 0
+"""
+
+
+@pytest.mark.parametrize(("options", "problem"), cases(NOT_TRAINED))
+def test_train_tells_what_is_wrong_before_it_trains(
+    capsys, tmp_path, monkeypatch, options, problem
+):
+    monkeypatch.chdir(tmp_path)
+    refused = call(capsys, "trial", "train", "--loss", *options.split())
+    assert refused.code == 2
+    assert refused.err.startswith(f"podium: {problem}")
 
 
 def test_quiet_prints_the_result_alone(tmp_path):

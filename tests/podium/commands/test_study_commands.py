@@ -1,5 +1,3 @@
-import csv
-import io
 import json
 from pathlib import Path
 
@@ -133,16 +131,6 @@ def test_a_plan_as_json_holds_all_counts(capsys, tmp_path):
     assert set(record["hours_sources"]) <= {"machine", "shipped"}
 
 
-def test_a_plan_as_csv_has_a_line_a_search(capsys, study_file):
-    rows = list(csv.DictReader(io.StringIO(call(capsys, "plan", study_file, "--csv").out)))
-    assert [row["loss"] for row in rows] == ["contrastive"]
-
-
-def test_a_plan_follows_overrides(capsys, study_file):
-    out = call(capsys, "plan", study_file, "--set", "search.trials=5", "--json").out
-    assert json.loads(out)["stages"]["search"]["trials"] == 5
-
-
 def test_a_plan_says_what_batches_by_embeddings_cost(capsys, study_file):
     note = "The sampler hard_neighbours embeds all training images before each epoch"
     other = ("--full", "--set", "training.sampler=hard_neighbours")
@@ -216,13 +204,6 @@ def test_losses_are_listed_with_their_defaults(capsys):
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_single_losses_are_listed_however_they_are_put_together(capsys):
-    out = call(capsys, "losses", "memory:contrastive+proxy_anchor").out
-    assert out.startswith("memory:contrastive+proxy_anchor  sum; needs balanced, normalised, prox")
-    assert "contrastive.memory_size=1024 images" in out
-    assert "proxy_anchor.weight=1" in out
-
-
 def test_losses_as_json_say_what_is_legal(capsys):
     record = {loss["loss"]: loss for loss in json.loads(call(capsys, "losses", "--json").out)}
     assert record["contrastive"]["parameters"]["margin"]["legal"] == "in [-1, 1]"
@@ -239,20 +220,3 @@ def test_spaces_show_what_is_tried(capsys):
     assert "4..100 log" in out
     assert "proxy_learning_rate" in out
     assert "proxy_learning_rate" not in call(capsys, "losses", "contrastive").out
-
-
-def test_a_loss_without_hyperparameters_says_so(capsys):
-    out = call(capsys, "losses", "softmax").out
-    assert "\nsoftmax, space joint: no hyperparameter of its own\n\nsoftmax, " in out
-
-
-def test_spaces_as_json_have_a_row_a_parameter(capsys):
-    (record,) = json.loads(call(capsys, "losses", "contrastive", "--json").out)
-    assert record["spaces"]["joint"][0]["parameter"] == "margin"
-    assert set(record["spaces"]) == {"joint", "training"}
-
-
-def test_an_unknown_loss_shows_the_nearest(capsys):
-    refused = call(capsys, "losses", "contrastiv")
-    assert refused.code == 2
-    assert refused.err.startswith("podium: unknown loss 'contrastiv' (did you mean 'contrastive'")

@@ -1,6 +1,4 @@
 import json
-import subprocess
-import sys
 from functools import partial
 
 import numpy as np
@@ -89,12 +87,6 @@ def test_csv_holds_the_table(podium_tournament):
     assert len(lines) == 11
 
 
-def test_another_level_moves_the_critical_difference(podium_tournament):
-    out = podium_tournament(TABLE, "--where", "k=1", "--alpha", "0.01", "--json")
-    assert json.loads(out)["critical_difference"] > 8.8
-    assert json.loads(out)["alpha"] == 0.01
-
-
 def test_a_table_may_be_decided_by_another_test(podium_tournament, independent_blocks):
     record = json.loads(podium_tournament(*independent_blocks, "--test", "nemenyi", "--json"))
     assert record["test"] == "nemenyi"
@@ -149,13 +141,6 @@ def test_blocks_with_holes_are_tested_in_addition_to_the_ranking(podium_tourname
     assert "Over all 6 blocks, 1 of which lacks scores, x comes first, before y and z" in printed
 
 
-def test_bad_input_ends_with_one_clear_line(podium_tournament):
-    printed = podium_tournament(TABLE, "--by", "dataset,backbone", code=2)
-    assert printed.startswith("podium: a competitor must have one score in a block")
-    assert "embedding_dim (64, 128, 512, 1024)" in printed
-    assert "Traceback" not in printed
-
-
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -205,17 +190,6 @@ def test_seeds_of_one_block_are_shown_for_description_only(podium_tournament, tm
     assert "Each seed ranked on its own, for description only" in podium_tournament(*options)
 
 
-def test_ranking_a_table_loads_neither_torch_nor_ray():
-    code = (
-        "import sys\nfrom podium.cli import main\n"
-        f"try: main(['tournament', {TABLE!r}, '--where', 'k=1', '--csv'])\n"
-        "except SystemExit: pass\n"
-        "print([m for m in ('torch', 'ray', 'optuna', 'scipy.stats') if m in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
-
-
 @pytest.fixture(scope="module")
 def stored_study(tmp_path_factory):
     truth = Truth(embedding_dims=(16,), search_trials=3, seeds=2, has_without_k=True)
@@ -238,14 +212,6 @@ def test_the_winners_of_a_study_are_ranked(podium_tournament, stored_study):
 def test_the_published_defaults_of_a_study_can_be_ranked(podium_tournament, stored_study):
     record = json.loads(podium_tournament(stored_study, "--where", "finalist=default", "--json"))
     assert record["pairs"][0]["mean_difference"] == pytest.approx(0.03, abs=0.01)
-
-
-def test_one_block_of_a_study_shows_its_seeds(podium_tournament, stored_study):
-    record = json.loads(
-        podium_tournament(stored_study, "--where", "dataset=glyphs-latin", "--json")
-    )
-    assert record["friedman"] is None
-    assert [c["blocks"] for c in record["pseudo_blocks"]["competitors"]] == [2, 2, 2]
 
 
 def test_what_the_losses_of_a_study_do_not_share_is_reported_with_their_ranks(

@@ -190,16 +190,6 @@ def test_names_that_are_no_text_come_back_as_they_are(capsys, storage, here, tmp
         assert [row[0] for row in csv.reader(file)] == ["path", odd.name]
 
 
-def test_a_broken_image_is_an_error_and_nothing_is_written(capsys, storage, here, tmp_path):
-    photographs(tmp_path, 3)
-    (tmp_path / "1.png").write_bytes(b"no image")
-    output = ("--output", tmp_path / "e.npz")
-    called = call(capsys, "trial", "embed", trial_of(storage), tmp_path, *output, *here)
-    assert called.code == 2
-    assert "1.png cannot be decoded" in called.err
-    assert not (tmp_path / "e.npz").exists()
-
-
 def test_a_file_with_code_of_another_author_is_embedded_only_on_trust(
     capsys, storage, here, tmp_path, monkeypatch
 ):
@@ -219,11 +209,3 @@ def test_a_file_with_code_of_another_author_is_embedded_only_on_trust(
     assert called.code == 2
     assert "names its backbone by the import path from_elsewhere:Network" in called.err
     assert call(capsys, *arguments, "--trust-code").code == 0
-
-
-def test_an_output_of_no_known_kind_is_refused(capsys, storage, here, tmp_path):
-    called = call(
-        capsys, "trial", "embed", trial_of(storage), tmp_path, "--output", "e.txt", *here
-    )
-    assert called.code == 2
-    assert "--output must end in .npz or .csv; got e.txt" in called.err

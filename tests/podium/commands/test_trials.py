@@ -9,7 +9,7 @@ from functools import partial
 
 import pytest
 
-from orchestrator.results.records.metric_columns import flat_test_column, known_test_columns
+from orchestrator.results.records.metric_columns import flat_test_column
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.trial_schema import trial_schema
 from orchestrator.results.trial_files.commit_trials import commit_trial
@@ -78,13 +78,6 @@ def test_json_and_csv_have_fold_and_every_test_score_by_the_names_of_the_trial_t
     assert of_csv[0].keys() == last.keys()
 
 
-def test_searches_have_no_test_scores(trials):
-    searched = [row for row in json.loads(trials("--json")) if row["stage"] == "search"]
-    assert searched
-    for row in searched:
-        assert {row[name] for name in known_test_columns(row)} == {None}
-
-
 def test_the_text_has_names_then_hyperparameters_then_scores(short):
     header, *lines = short("--stage", "final", width=80).splitlines()
     assert header.split() == [
@@ -96,14 +89,6 @@ def test_the_text_has_names_then_hyperparameters_then_scores(short):
         assert margin == f"{row['hp.margin']:.4g}"
         assert test == f"{row['test_scores'][0]['value']:.4g}"
         assert objective == f"{row['objective']:.4g}"
-
-
-def test_the_text_leaves_out_what_all_rows_share(short):
-    header, *lines = short("--loss", "contrastive", "--fold", "2").splitlines()
-    assert "loss" not in header
-    assert "fold" not in header
-    assert "state" not in header
-    assert [line.startswith("No room for") for line in lines[:2]] == [False, True]
 
 
 @pytest.mark.parametrize("width", [40, 80, 120, 250])
@@ -136,12 +121,6 @@ def test_numbers_are_sorted_from_the_largest_and_what_is_missing_comes_last(tria
     assert values == known + [None] * (len(values) - len(known))
     of_csv = [row[name] for row in rows_of(trials("--sort", column, "--csv"))]
     assert of_csv == ["" if value is None else str(value) for value in values]
-
-
-def test_text_is_sorted_from_a_to_z(trials):
-    losses = [row["loss"] for row in json.loads(trials("--sort", "loss", "--json"))]
-    assert losses == sorted(losses)
-    assert len(set(losses)) == 3
 
 
 def test_the_first_trials_are_those_of_all_that_fit_the_options(trials, short):
