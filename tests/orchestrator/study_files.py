@@ -78,5 +78,9 @@ def assert_matches(lines, patterns):
     """Each line is its pattern, in which only ``.*`` and ``\\d+`` are special."""
     assert len(lines) == len(patterns), lines
     for line, pattern in zip(lines, patterns, strict=True):
-        literal = re.escape(pattern).replace(r"\.\*", ".*").replace(r"\\d\+", r"\d+")
-        assert re.fullmatch(literal, line), f"{line!r} is not {pattern!r}"
+        assert matches(line, pattern), f"{line!r} is not {pattern!r}"
+
+
+def matches(line, pattern):
+    literal = re.escape(pattern).replace(r"\.\*", ".*").replace(r"\\d\+", r"\d+")
+    return re.fullmatch(literal, line) is not None

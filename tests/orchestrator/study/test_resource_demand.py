@@ -35,16 +35,10 @@ def block_of(backbone):
 
 
 def test_a_backbone_has_its_own_share_and_the_rest_is_as_for_all():
-    assert demand_of(TWO_BACKBONES, block_of("conv_small")) == Demand(cpus=2.0, gpus=0.25)
-    assert demand_of(TWO_BACKBONES, block_of("mobilenet_v3_small")) == Demand(cpus=2.0, gpus=0.75)
-
-
-def test_the_least_demand_is_that_of_the_smallest_backbone():
-    assert least_demand(TWO_BACKBONES) == Demand(cpus=2.0, gpus=0.25)
-
-
-def test_the_most_demand_is_that_of_the_largest_backbone():
-    assert most_demand(TWO_BACKBONES) == Demand(cpus=2.0, gpus=0.75)
+    small, large = Demand(cpus=2.0, gpus=0.25), Demand(cpus=2.0, gpus=0.75)
+    assert demand_of(TWO_BACKBONES, block_of("conv_small")) == least_demand(TWO_BACKBONES) == small
+    assert demand_of(TWO_BACKBONES, block_of("mobilenet_v3_small")) == large
+    assert most_demand(TWO_BACKBONES) == large
 
 
 def test_a_backbone_may_request_nothing_of_a_kind():

@@ -45,17 +45,6 @@ def trainings(study):
     return {block.label: training_of(study, block) for block in blocks(study)}
 
 
-def test_the_recipe_depends_on_data_set_and_backbone(tmp_path):
-    """Table 3 of the thesis."""
-    found = trainings(load(tmp_path, CUB))
-    assert {label: (t.batch_size, t.step_epochs, t.epochs) for label, t in found.items()} == {
-        "cub200/resnet50/32/224px": (100, 5, 100),
-        "cub200/googlenet/32/224px": (180, 10, 100),
-        "cars196/resnet50/32/224px": (100, 10, 100),
-        "cars196/googlenet/32/224px": (180, 20, 100),
-    }
-
-
 def test_what_the_study_says_holds_in_every_block(tmp_path):
     study = load(tmp_path, CUB + "training: {batch_size: 60, epochs: 7, l2: true}")
     found = trainings(study).values()

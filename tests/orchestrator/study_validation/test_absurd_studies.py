@@ -15,7 +15,7 @@ from orchestrator.study_parser.study_size import check_size
 from orchestrator.study_parser.yaml_tree import Node, SourcePosition
 from orchestrator.study_validation.load_study import load_study
 from podium.errors import StudyError
-from tests.orchestrator.study_files import MINIMAL, load, problems_of
+from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of
 
 # Every key that takes numbers -> overrides that it needs. Largest values are in the cases below.
 NUMBERS = {
@@ -162,62 +162,39 @@ def test_a_list_or_a_text_is_read_or_refused(tmp_path, key, value):
     assert len(message or "") < 25_000  # ten problems of 2,000 characters
 
 
-# What is wrong -> text after the minimal study, and what the message says.
-FILES = {
-    "300,000 losses": (
+NOT_YAML = "this is not the YAML of a study; "
+LONG = f"{NOT_YAML}a key or value must have at most 4096 characters"
+DIMENSIONS = list(range(2, 1_002))
+STEPS = "losses: [{loss: contrastive, space: {margin: {low: 0, high: 1, step: 1e-12}}}]"
+TWO_PROTOCOLS = "protocol: [{val_fraction: 0.2}, {val_fraction: 0.3, name: b}]"
+# Text after the minimal study, and what the message says.
+FILES = [
+    (
         "datasets:\n" + "- glyphs\n" * 300_000,
-        "s.yaml: the study file cannot be read: it has more than 1000000 bytes",
+        ": .* cannot be read: it has more than 1000000 bytes",
     ),
-    "15,000 data sets": (
-        "datasets:\n" + "- glyphs\n" * 15_000,
-        's.yaml:3: datasets must have at most 100 items; got "15000 items"',
+    ("datasets:\n" + "- glyphs\n" * 15_000, ':3: datasets must have at most 100 .*"15000 items"'),
+    (f"embedding_dims: {list(range(2, 15_002))}", ":3: .* must have at most 1000 items; .*"),
+    (f"metrics: {{k: [{'1, ' * 30_000}1]}}", f":3: {NOT_YAML}.* at most 20000 keys and values"),
+    (f"seed: {'[' * 60}{']' * 60}", f":3: {NOT_YAML}values must be nested at most 50 deep"),
+    (f"? {'a' * 900_000}\n: 1", f":3: {LONG}"),
+    (f"protocol: {'a.' * 400_000}b", f":3: {LONG}"),
+    (
+        f"embedding_dims: {DIMENSIONS}\nsearch: {{repeats: 1000}}\n{TWO_PROTOCOLS}",
+        ":1: a study must have at most 1000000 searches, and this has 2000000 searches .*",
     ),
-    "15,000 dimensions": (
-        f"embedding_dims: {list(range(2, 15_002))}",
-        's.yaml:3: embedding_dims must have at most 1000 items; got "15000 items"',
+    (f"{STEPS}\nsearch: {{sampler: grid}}", ":3: .*step must make at most 100000 steps; .*"),
+    (
+        f"embedding_dims: {DIMENSIONS}\nsearch: {{repeats: 1000, trials: 100000}}",
+        ":1: a study must have at most 10000000000 trials, and this has up to 100018000000 .*",
     ),
-    "30,000 values": (
-        f"metrics: {{k: [{'1, ' * 30_000}1]}}",
-        "s.yaml:3: this is not the YAML of a study; it must have at most 20000 keys and values",
-    ),
-    "deep nesting": (
-        f"seed: {'[' * 60}{']' * 60}",
-        "s.yaml:3: this is not the YAML of a study; values must be nested at most 50 deep",
-    ),
-    "a long key": (
-        f"? {'a' * 900_000}\n: 1",
-        "s.yaml:3: this is not the YAML of a study; a key or value must have at most 4096 "
-        "characters",
-    ),
-    "a long loss": (
-        f"protocol: {'a.' * 400_000}b",
-        "s.yaml:3: this is not the YAML of a study; a key or value must have at most 4096 "
-        "characters",
-    ),
-    "two million searches": (
-        f"embedding_dims: {list(range(2, 1_002))}\nsearch: {{repeats: 1000}}\n"
-        "protocol: [{val_fraction: 0.2}, {val_fraction: 0.3, name: b}]",
-        "s.yaml:1: a study must have at most 1000000 searches, and this has 2000000 searches "
-        "(1000 embedding dimensions x 2 protocols x 1000 repeats)",
-    ),
-    "a step without end": (
-        "losses: [{loss: contrastive, space: {margin: {low: 0, high: 1, step: 1e-12}}}]\n"
-        "search: {sampler: grid}",
-        "s.yaml:3: losses[0].space.margin.step must make at most 100000 steps; got 1e-12",
-    ),
-    "too many trials": (
-        f"embedding_dims: {list(range(2, 1_002))}\nsearch: {{repeats: 1000, trials: 100000}}",
-        "s.yaml:1: a study must have at most 10000000000 trials, and this has up to "
-        "100018000000 in 1000000 searches: lower search.trials or final.seeds",
-    ),
-}
+]
 
 
-@pytest.mark.parametrize("wrong", FILES)
-def test_an_absurd_file_is_refused(tmp_path, wrong):
-    text, message = FILES[wrong]
+@pytest.mark.parametrize(("text", "message"), FILES, ids=range(len(FILES)))
+def test_an_absurd_file_is_refused(tmp_path, text, message):
     minimal = "study: x\n\n" if "losses:" in text else MINIMAL
-    assert problems_of(tmp_path, minimal + text) == [message]
+    assert_matches(problems_of(tmp_path, minimal + text), [f"s.yaml{message}"])
 
 
 def test_of_many_problems_the_first_ten_are_shown(tmp_path):

@@ -4,11 +4,9 @@ from orchestrator.study.blocks import blocks
 from orchestrator.study.configs import space_of, unsearched_values
 from orchestrator.study.study import (
     EarlyStopping,
-    FinalSettings,
     ResourceSettings,
     ResourceShare,
     SearchSettings,
-    StudyLoss,
     StudyTraining,
 )
 from orchestrator.study_parser.hyperparameters import read_space
@@ -20,21 +18,7 @@ from search_spaces.parameters import Choice, Int, Real, Space
 from search_spaces.training_parameters import TRAINING_SPACES
 from tests.orchestrator.study_files import FULL, MINIMAL, load, problems_of
 from trainables.settings.legal_ranges import Flag, OneOf, Parameter, Whole
-from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
-
-
-def test_two_lines_are_a_study(tmp_path):
-    study = load(tmp_path, MINIMAL)
-    assert study.name == "x"
-    assert study.losses == (StudyLoss("contrastive"),)
-    assert study.datasets == (DatasetSettings(name="glyphs"),)
-    assert study.search == SearchSettings()
-    assert study.final == FinalSettings()
-    assert study.protocols[0] == ProtocolSettings()
-    assert study.training == StudyTraining(recipe="fast")
-    assert study.backbones == (BackboneSettings(name="conv_small", weights="random"),)
-    assert study.image_sizes == ()
-    assert study.storage == "podium-results"
+from trainables.settings.trial_settings import ProtocolSettings
 
 
 def test_every_key_arrives_where_it_belongs(tmp_path):
@@ -106,17 +90,6 @@ def test_a_space_of_its_own_may_state_a_training_parameter_too(tmp_path):
     parameters = loss.own_parameters
     assert parameters["learning_rate"] == Real(1e-4, 0.1, unit="per step", source="study file")
     assert list(parameters) == ["learning_rate"]
-
-
-@pytest.mark.parametrize(
-    "stopping",
-    ["folds", "{kind: folds, reduction_factor: 3}", "asha", "hyperband", "median", "none"],
-)
-def test_configs_of_a_search_may_be_validated_on_several_folds(tmp_path, stopping):
-    text = f"protocol: {{kind: kfold, folds: 4}}\nsearch: {{early_stopping: {stopping}}}\n"
-    study = load(tmp_path, MINIMAL + text)
-    assert study.protocols[0] == ProtocolSettings(kind="kfold", val_fraction=None, folds=4)
-    assert study.search.early_stopping.kind in stopping
 
 
 def test_numbers_without_a_dot_before_the_exponent_are_numbers(tmp_path):

@@ -104,16 +104,6 @@ def raising(error):
     return fail
 
 
-def test_a_wrong_control_file_is_told_and_changes_nothing(folder):
-    followed = FollowedStudy(folder)
-    (folder / "control.yaml").write_text("max_concurrent: 3\n")
-    assert followed.view().changes == "max_concurrent 3"
-    (folder / "control.yaml").write_text("max_concurrent: 0\n")
-    assert "at least 1; got 0" in followed.view().changes
-    (folder / "control.yaml").unlink()
-    assert followed.view().changes == ""
-
-
 def test_withdrawn_trials_vanish_and_gathered_ones_stay(folder):
     followed = FollowedStudy(folder)
     before = followed.view()

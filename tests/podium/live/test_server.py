@@ -13,8 +13,8 @@ from orchestrator.results.records.store_paths import StudyPaths
 from podium.errors import PodiumError
 from podium.live.followed_study import FollowedStudy
 from podium.live.server import LiveServer
-from tests.orchestrator.small_study import STUDY, run_here
-from tests.podium.live.running_study import LOG, RUNNING, running
+from tests.orchestrator.small_study import STUDY
+from tests.podium.live.running_study import LOG, RUNNING
 
 
 class Client:
@@ -117,20 +117,6 @@ def test_logs_are_shown_without_secrets_and_nothing_else_is(client, folder, monk
         assert (answer.status, "sha256" in answer.text) == (404, False)
     (logs / "linked.log").symlink_to(folder / "store.json")
     assert client.get("/log/linked").status == 500
-
-
-def test_the_record_follows_the_study(client, folder, tmp_path):
-    before = client.record()
-    assert before["state"] == "stopped"
-    with running(folder):
-        now = client.record()
-        assert (now["state"], now["progress"]["running"]) == ("running", 1)
-        assert "1 running" in now["totals"]
-        assert "in 90 s" in now["totals"]
-    run_here(STUDY, tmp_path)
-    now = client.record()
-    assert now["state"] == "complete"
-    assert now["progress"]["trials_done"] > before["progress"]["trials_done"]
 
 
 def test_what_is_wrong_with_the_folder_is_said_and_the_server_goes_on(client, folder, tmp_path):
