@@ -6,22 +6,25 @@ import pytest
 
 from orchestrator.results.trial_files.reader import Reader
 from tests.podium.calling import call
+from tests.soak import soak
 
 STUDIES = Path(__file__).parents[2] / "studies"
 
 # As small as each of them still is what it is: every protocol, sampler and stage takes part.
 SMALL = ("training.epochs=1", "final.seeds=1", "metrics.k=[1]")
 SMALLER = {
-    "split-ratio-glyphs": ("search.repeats=2",),
     "cross-validation-glyphs": ("final.protocol.folds=2",),
-    "fixed-validation-glyphs": ("search.trials=19",),
     "protocols-glyphs": ("search.repeats=2", "search.trials=2", "losses=[contrastive]"),
     "gradml-grid-glyphs": ("search.repeats=2",),
+    "thesis-tables-glyphs": ("embedding_dims=[16]",),
+    "thesis-own-loss-glyphs": (),
+}
+LIKE_THESE = {
+    "split-ratio-glyphs": ("search.repeats=2",),
+    "fixed-validation-glyphs": ("search.trials=19",),
     "gradml-powers-glyphs": ("search.repeats=1", "search.splits=same"),
     "gradml-learning-rate-glyphs": ("search.trials=3",),
     "gradml-data-sets-glyphs": (),
-    "thesis-tables-glyphs": ("embedding_dims=[16]",),
-    "thesis-own-loss-glyphs": (),
 }
 ONE_DATASET = "datasets=[{name: glyphs, script: latin, classes: 80, instances_per_class: 4}]"
 
@@ -33,9 +36,9 @@ def test_every_shipped_study_can_be_planned(capsys, study):
     assert f"Study {study.stem}:" in planned.out
 
 
-@pytest.mark.parametrize("name", SMALLER)
+@pytest.mark.parametrize("name", [*SMALLER, *soak(*LIKE_THESE)])
 def test_a_study_on_letters_runs_to_a_report_and_to_an_answer(capsys, tmp_path, name):
-    settings = [f"--set={text}" for text in (ONE_DATASET, *SMALL, *SMALLER[name])]
+    settings = [f"--set={text}" for text in (ONE_DATASET, *SMALL, *(SMALLER | LIKE_THESE)[name])]
     study = STUDIES / f"{name}.yaml"
     ran = call(capsys, "run", study, "--local", "--storage", tmp_path, *settings)
     assert ran.code == 0, ran.err

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from tests.podium.calling import podium
+from tests.soak import soak
 from tests.trainables.dataset_readers.miniatures import make_tree
 from trainables.registry import load
 
@@ -19,7 +20,7 @@ NETWORKS = {
     "cub200": ["resnet18", "googlenet"],
     "cars196": ["resnet18"],
     "sop": ["bn_inception"],
-    "in_shop": ["resnet18"],
+    "in_shop": ["bn_inception"],
     "folder": ["resnet18"],
 }
 
@@ -52,7 +53,7 @@ def save_weights(name, path):
     torch.save(backbone.network.state_dict(), path)
 
 
-@pytest.fixture(scope="module", params=NETWORKS)
+@pytest.fixture(scope="module", params=["cub200", "in_shop", *soak("cars196", "sop", "folder")])
 def finished_study(request, tmp_path_factory):
     name = request.param
     folder = tmp_path_factory.mktemp(name)

@@ -4,6 +4,7 @@ import pytest
 
 from tests.orchestrator.run.test_feature_studies import photographs
 from tests.podium.calling import call
+from tests.soak import soak
 from tests.trainables.feature_folder import write_feature_folder
 
 STUDY = """
@@ -20,7 +21,7 @@ training: {{epochs: 1}}
 """
 
 
-@pytest.mark.parametrize("name", ["folder", "features"])
+@pytest.mark.parametrize("name", ["folder", *soak("features")])
 def test_readers_and_control_do_without_the_data(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

@@ -11,7 +11,7 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_metrics
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.worker.worker import train
-from tests.orchestrator.small_study import InterruptedAfter, run_here, tables
+from tests.orchestrator.small_study import run_here
 from tests.orchestrator.study_files import load
 from tests.podium.calling import call
 
@@ -94,12 +94,6 @@ def test_the_search_picks_the_config_with_the_best_ndcg(trials):
         best = rows.sort("objective", "index", descending=[True, False])["config_hash"][0]
         finals = trials.filter(pl.col("search") == search, "is_winner")
         assert set(finals["config_hash"]) == {best}
-
-
-def test_an_interrupted_study_continues_to_the_same_tables(study, folder, tmp_path):
-    while run_here(study, tmp_path, InterruptedAfter(9, train)).interrupted:
-        pass
-    assert_frame_equal(tables(tmp_path, study), tables(folder.parent, study))
 
 
 def test_ranks_are_by_ndcg_under_its_name(folder):

@@ -40,7 +40,7 @@ def test_a_run_killed_while_it_gathers_is_continued_by_the_same_command(tmp_path
     paths, random = StudyPaths(storage / STUDY.name), Random(7)
     killed = 0
     for attempt in range(40):
-        code = _run_until(storage, random.randrange(3, 20 + 10 * attempt))
+        code = _run_until(storage, random.randrange(3, 20 + 30 * attempt))
         if code == 0:
             break
         assert code == -signal.SIGKILL

@@ -130,15 +130,13 @@ def test_growing_may_be_interrupted_too(undisturbed, tmp_path, step):
     assert_frame_equal(tables(tmp_path, CROSSED), tables(undisturbed, CROSSED))
 
 
-@pytest.mark.parametrize("is_killed", [False, True])
-def test_more_trials_seeds_and_trainings_add_each_final_once(tmp_path, is_killed):
+def test_more_trials_seeds_and_trainings_add_each_final_once(tmp_path):
     few = replace(SMALL, final=replace(SMALL.final, train_on=("part",)))
     run_planted(few, tmp_path)
     before = tables(tmp_path, few)
     final = replace(SMALL.final, seeds=2)
     grown = replace(SMALL, final=final, search=replace(SMALL.search, trials=14))
-    if is_killed:
-        assert run_here(grown, tmp_path, InterruptedAfter(97, PlantedTrial(hashed))).interrupted
+    assert run_here(grown, tmp_path, InterruptedAfter(97, PlantedTrial(hashed))).interrupted
     run_planted(grown, tmp_path)
     after = tables(tmp_path, grown)
     assert_frame_equal(

@@ -28,6 +28,7 @@ from tests.object_store import KEY, SECRET, proxied
 from tests.orchestrator.run_small_study import TINY
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import InterruptedAfter, run_here, tables
+from tests.soak import soak
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +132,7 @@ KINDS = {
 OWN = Counter({"PUT log": 1, "PUT row": 1})
 
 
-@pytest.mark.parametrize("trial", [saving_when_due, simulated_trial])
+@pytest.mark.parametrize("trial", [saving_when_due, *soak(simulated_trial)])
 def test_a_trial_costs_few_requests(s3_service, trial):
     with proxied(s3_service) as (proxy, bucket):
         run_here(TINY, bucket, InProcessExecutor(trial))

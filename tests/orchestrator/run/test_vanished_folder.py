@@ -129,10 +129,9 @@ ON_RAY = [pytest.mark.ray, pytest.mark.filterwarnings("default")]
     [
         pytest.param([], delete, marks=ON_RAY),
         pytest.param([], rename, marks=[*ON_RAY, pytest.mark.soak]),
-        (["--local"], delete),
-        pytest.param(["--local"], rename, marks=pytest.mark.soak),
+        pytest.param(["--local"], delete, marks=pytest.mark.soak),
     ],
-    ids=["ray-delete", "ray-rename", "local-delete", "local-rename"],
+    ids=["ray-delete", "ray-rename", "local-delete"],
 )
 def test_a_command_whose_folder_vanishes_ends_with_one_message(tmp_path, where, vanish):
     file, folder = tmp_path / "x.yaml", tmp_path / "storage" / "x"

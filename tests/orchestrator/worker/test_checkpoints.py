@@ -10,6 +10,9 @@ from orchestrator.worker.worker import TrialWorker, train
 from tests.orchestrator.results.store_rows import new_store
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.worker.test_trial_worker import job_in, run
+from trainables.settings.trial_settings import DatasetSettings
+
+FEW = DatasetSettings(name="glyphs", options={"classes": 24, "instances_per_class": 4})
 
 
 @pytest.fixture
@@ -38,7 +41,7 @@ def test_a_state_is_due_once_the_start_or_the_last_one_is_long_enough_ago(paths,
 
 @pytest.mark.parametrize(("minutes", "is_saved"), [(0.0, True), (60.0, False)])
 def test_a_trial_saves_its_state_only_when_that_is_due(paths, minutes, is_saved):
-    job = replace(job_in(paths), checkpoint_minutes=minutes)
+    job = replace(job_in(paths, dataset=FEW), checkpoint_minutes=minutes)
     *_, ended = run(TrialWorker(train), job)
     assert ended.state == "COMPLETE"
     assert (checkpoint_files.load(paths, "t0") is not None) == is_saved
@@ -60,5 +63,7 @@ def test_a_first_attempt_looks_for_no_checkpoint_and_a_later_one_resumes_from_it
 
 
 def test_a_later_attempt_may_have_left_a_checkpoint_of_an_earlier_one(paths):
-    *_, ended = run(TrialWorker(train), replace(job_in(paths, attempt=2), checkpoint_minutes=60.0))
+    *_, ended = run(
+        TrialWorker(train), replace(job_in(paths, 2, dataset=FEW), checkpoint_minutes=60.0)
+    )
     assert ended.has_saved

@@ -14,11 +14,10 @@ from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
 from orchestrator.study.study import KeepSettings
 from orchestrator.study.study_changes import compare
 from orchestrator.study_validation.load_study import load_study
-from orchestrator.worker.worker import train
 from podium.errors import StoreError
 from podium.kept_files.embeddings_file import read_embeddings
 from podium.kept_files.tensor_file import decode_tensors
-from tests.orchestrator.small_study import InterruptedAfter, rows, run_here, tables
+from tests.orchestrator.small_study import rows, run_here, tables
 from trainables.saved_models.model_file import read_model
 
 STUDY = """
@@ -90,22 +89,15 @@ def test_what_was_left_says_which_trial_it_is_of(undisturbed):
     assert model.epoch == final["epoch_selected"]
 
 
-@pytest.mark.parametrize("kind", ["models", "embeddings"])
-def test_what_is_switched_off_is_not_left(undisturbed, tmp_path, kind):
+def test_what_is_switched_off_is_not_left(undisturbed, tmp_path):
     storage, study = undisturbed
-    less = replace(study, keep=replace(study.keep, **{kind: False}))
+    less = replace(study, keep=KeepSettings(models=False))
     run_here(less, tmp_path, InProcessExecutor())
-    kept = {name: content for name, content in left(storage, study).items() if kind not in name}
+    kept = {
+        name: content for name, content in left(storage, study).items() if "models" not in name
+    }
     assert left(tmp_path, less) == kept
     assert_frame_equal(tables(tmp_path, less), tables(storage, study))
-
-
-def test_an_interrupted_study_leaves_the_same_bytes(undisturbed, tmp_path):
-    storage, study = undisturbed
-    for _ in range(100):
-        if not run_here(study, tmp_path, InterruptedAfter(2, train)).interrupted:
-            break
-    assert left(tmp_path, study) == left(storage, study)
 
 
 @pytest.mark.parametrize("after", ["model", "embeddings", "checkpoint"])
@@ -113,25 +105,19 @@ def test_a_trial_killed_before_its_row_leaves_the_same_bytes(
     undisturbed, tmp_path, monkeypatch, after
 ):
     storage, study = undisturbed
+    for name in left(storage, study):
+        half = tmp_path / study.name / name
+        half.parent.mkdir(parents=True, exist_ok=True)
+        half.with_name(f".{half.name}.0123456789abcdef.tmp").write_bytes(b"half of")
     killed = kill_once(monkeypatch, after)
     with pytest.raises(KeyboardInterrupt):
         run_here(study, tmp_path, InProcessExecutor())
     assert killed
     run_here(study, tmp_path, InProcessExecutor())
-    assert left(tmp_path, study) == left(storage, study)
-    assert_frame_equal(tables(tmp_path, study), tables(storage, study))
-
-
-def test_what_a_killed_writer_left_is_gone_in_the_end(undisturbed, tmp_path):
-    storage, study = undisturbed
-    for name in left(storage, study):
-        half = tmp_path / study.name / name
-        half.parent.mkdir(parents=True, exist_ok=True)
-        half.with_name(f".{half.name}.0123456789abcdef.tmp").write_bytes(b"half of")
-    run_here(study, tmp_path, InProcessExecutor())
     for folder in ("models", "embeddings"):
         assert not list((tmp_path / study.name / folder).glob(".*"))
     assert left(tmp_path, study) == left(storage, study)
+    assert_frame_equal(tables(tmp_path, study), tables(storage, study))
 
 
 def kill_once(monkeypatch, after):

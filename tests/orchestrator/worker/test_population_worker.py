@@ -19,9 +19,14 @@ from trainables.trial_reports import EpochReport
 BETAS = {"a": 20.0, "b": 40.0, "c": 60.0, "d": 80.0}
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
+
+
 @pytest.fixture
-def jobs(tmp_path):
-    base = frozen_trial(tmp_path / "cache", loss="multi_similarity", evaluate_test=False)
+def jobs(tmp_path, cache):
+    base = frozen_trial(cache, loss="multi_similarity", evaluate_test=False)
     paths = new_store(tmp_path)
     return [
         TrialJob(
@@ -177,7 +182,7 @@ def is_odd(trial, odd):
     return trial.hyperparameters["beta"] == BETAS[odd]
 
 
-@pytest.mark.parametrize("odd", ["a", "c", "d"])
+@pytest.mark.parametrize("odd", ["a", "c"])
 def test_an_error_that_only_one_member_meets_is_its_own(worker, jobs, monkeypatch, odd):
     """As where what a config asks for is impossible, which shows when its loss is made."""
     set_up = run_population.set_up

@@ -20,10 +20,15 @@ NUMBERS = ["trial_id", "objective", "test_recall_at_1", "hp.margin"]
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory):
-    """The results folder of a whole run, and the events of it."""
+    """The results folder of a whole run where an event loop runs, and the events of it."""
     events = []
     study = podium.load(KEYS, storage=tmp_path_factory.mktemp("told"))
-    study.run(local=True, on_event=events.append, progress=False)
+
+    async def cell():  # as in a notebook
+        study.run(local=True, on_event=events.append, progress=False)
+
+    with ThreadPoolExecutor(1) as thread:  # a test that drives a browser leaves a loop in this one
+        thread.submit(asyncio.run, cell()).result()
     return study.folder, events
 
 
@@ -163,17 +168,6 @@ def test_an_interrupt_stops_cleanly_and_says_how_to_continue(tmp_path):
     assert isinstance(raised.value, podium.Interrupted)
     assert signal.getsignal(signal.SIGINT) is before
     assert 1 <= len(numbers_in(study.folder)) < 8
-
-
-def test_a_study_runs_where_an_event_loop_runs_and_in_other_threads(told, tmp_path):
-    study = podium.load(KEYS, storage=tmp_path)
-
-    async def cell():
-        study.run(local=True, progress=False)
-
-    with ThreadPoolExecutor(1) as thread:  # a test that drives a browser leaves a loop in this one
-        thread.submit(asyncio.run, cell()).result()
-    assert numbers_in(study.folder).equals(numbers_in(told[0]))
 
 
 def test_progress_and_messages_are_shown_unless_they_are_not_wanted(told, capsys):

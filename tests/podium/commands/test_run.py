@@ -65,25 +65,6 @@ def test_a_results_folder_continues_without_its_study_file(finished_run, tmp_pat
     assert pl.read_parquet(f"{moved}/**/*.parquet").equals(before)
 
 
-def test_a_stopped_results_folder_goes_on_to_what_its_file_would_have_given(
-    finished_run, tmp_path
-):
-    (tmp_path / "tiny.yaml").write_text(STUDY)
-    returncode, errors = stopped_after_a_trial(tmp_path, signal.SIGINT)
-    assert returncode == 3, errors
-    (tmp_path / "tiny.yaml").unlink()
-    results = "podium-results/tiny"
-    done = podium("run", results, "--local", "--no-report", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "Continuing: " in done.stderr
-    columns = ["trial_id", "objective", "test_recall_at_1"]
-    found, whole = (
-        pl.read_parquet(f"{folder}/{results}/**/*.parquet").select(columns).sort("trial_id")
-        for folder in (tmp_path, finished_run[0])
-    )
-    assert found.equals(whole)
-
-
 @pytest.mark.parametrize("options", [("--set", "search.trials=4"), ("--storage", "other")])
 def test_a_results_folder_is_not_changed_on_the_way(finished_run, options):
     rule = "storage and overrides (--set) go with a study file; {} is a results folder"
@@ -186,15 +167,27 @@ def test_a_truncated_trial_file_is_named_and_nothing_is_touched(finished_run, tm
     assert victim.stat().st_size == 100
 
 
-def test_a_stopped_run_exits_3_and_says_how_to_continue(tmp_path):
+def test_a_stopped_run_exits_3_and_says_how_to_continue(finished_run, tmp_path):
+    """By the same command, or by the results folder alone; either to what one run gives."""
     (tmp_path / "tiny.yaml").write_text(STUDY)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
         returncode, errors = stopped_after_a_trial(tmp_path, number)
         assert returncode == 3, errors
         assert "The same command starts again, or continues." in errors
-    assert podium("run", "tiny.yaml", "--local", cwd=tmp_path).returncode == 0
-    trials = pl.read_parquet(f"{tmp_path}/podium-results/tiny/**/*.parquet")
-    assert (trials["stage"] == "search").sum() == 6
+    assert "Continuing: " in errors
+    (tmp_path / "tiny.yaml").unlink()
+    results = "podium-results/tiny"
+    quiet = podium("run", results, "--local", "-q", cwd=tmp_path)
+    assert (quiet.returncode, quiet.stderr) == (0, "")
+    assert "Report: " in quiet.stdout
+    *_, log = sorted(tmp_path.glob(f"{results}/logs/run-*.log"))
+    assert "Running 1 trial at a time" in log.read_text()
+    columns = ["trial_id", "objective", "test_recall_at_1"]
+    found, whole = (
+        pl.read_parquet(f"{folder}/{results}/**/*.parquet").select(columns).sort("trial_id")
+        for folder in (tmp_path, finished_run[0])
+    )
+    assert found.equals(whole)
 
 
 def stopped_after_a_trial(folder, number):
@@ -243,12 +236,3 @@ def test_train_tells_what_is_wrong_before_it_trains(
     refused = call(capsys, "trial", "train", "--loss", *options.split())
     assert refused.code == 2
     assert refused.err.startswith(f"podium: {problem}")
-
-
-def test_quiet_prints_the_result_alone(tmp_path):
-    (tmp_path / "tiny.yaml").write_text(STUDY)
-    quiet = podium("run", "tiny.yaml", "--local", "-q", cwd=tmp_path)
-    assert (quiet.returncode, quiet.stderr) == (0, "")
-    assert "Report: " in quiet.stdout
-    (log,) = tmp_path.glob("podium-results/tiny/logs/run-*.log")
-    assert "Running 1 trial at a time" in log.read_text()
