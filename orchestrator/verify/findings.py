@@ -11,8 +11,7 @@ import polars.selectors as cs
 
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.storage.printable_text import one_line
-from podium.errors import CorruptFileError, StudyError
-from trainables.errors import TrialInputError
+from podium.errors import PodiumError, StoreError
 
 _BREAK = re.compile(r"\s*\n\s*")  # in messages of other parts
 
@@ -36,8 +35,8 @@ class Findings:
     is_readable: bool = True
 
     def problem(self, file: Place | str, text: str) -> None:
-        """Add a problem: something that must not be."""
-        self.problems.append(_line(f"{file}: {text}"))
+        """Add a problem: something that must not be, and its file."""
+        self.problems.append(_line(text if str(file) in text else f"{file}: {text}"))
 
     def note(self, text: str) -> None:
         """Add a note: why something was not checked."""
@@ -65,15 +64,11 @@ class Findings:
         """
         try:
             yield
-        except StudyError as error:
-            self.refused(file, "; ".join(error.problems))
-        except (CorruptFileError, TrialInputError) as error:
-            self.refused(file, str(error))
-
-    def refused(self, file: Place, text: str) -> None:
-        """Add as a problem what a reader says, which mostly names the file itself."""
-        self.is_readable = False
-        self.problems.append(_line(text if str(file) in text else f"{file}: {text}"))
+        except StoreError:
+            raise
+        except PodiumError as error:
+            self.is_readable = False
+            self.problem(file, str(error))
 
 
 def _line(text: str) -> str:

@@ -1,126 +1,37 @@
-"""Recomputes what follows from settings, data and code: columns and ids.
+"""Makes every trial of a study again, from its place and its suggestion, and compares the rows.
 
 No code of others is imported: hashes are recomputed from copies.
 """
 
 import json
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Any
 
 import polars as pl
-import polars.selectors as cs
 import pyarrow as pa
-from pydantic import TypeAdapter, ValidationError
-from pydantic.dataclasses import dataclass
 
-from orchestrator.ids_and_seeds import config_hash, copy_id, id_under, trial_id
-from orchestrator.results.records.json_records import STRICT
+from orchestrator.results.records.asks import Ask
+from orchestrator.results.records.study_snapshot import read_schema
 from orchestrator.run.resume_study import changed_inputs, check_ask, check_suggestions
-from orchestrator.study.foreign_code import code_of_trial
-from orchestrator.study.study import Study
+from orchestrator.study.blocks import blocks, searches
 from orchestrator.trials.recorder import hyperparameter_columns, selection_rule
+from orchestrator.trials.specification import Finalist, TrialSpec
 from orchestrator.trials.specification_maker import TrialSpecMaker
 from orchestrator.verify.findings import Findings
 from orchestrator.verify.trials_of_study import Results
-from trainables.dataset_interface.class_splits import make_split, protocol_hash
 from trainables.dataset_interface.dataset import Dataset
 from trainables.errors import TrialInputError
-from trainables.settings.trial_settings import ProtocolSettings, TrialSettings
 
-# Checks types alone: what pydantic makes of the values may have another hash, as 1.0 has than 1.
-_SETTINGS = TypeAdapter(dataclass(TrialSettings, frozen=True, config=STRICT))
-
-
-class SettingsCheck:
-    """Compares rows with what follows from the settings that they hold.
-
-    Args:
-        study: the study as it is stored.
-        schema: schema of its trial files.
-        datasets: the data sets whose ids are recomputed, by label.
-        findings: collects problems.
-    """
-
-    def __init__(
-        self, study: Study, schema: pa.Schema, datasets: Mapping[str, Dataset], findings: Findings
-    ) -> None:
-        self._study, self._schema, self._datasets = study, schema, datasets
-        self._findings = findings
-        self._split = cache(self._new_split)
-
-    def __call__(self, rows: pl.DataFrame) -> None:
-        """Each value that does not follow from the settings of its row is a problem."""
-        for row in rows.select(~cs.nested()).iter_rows(named=True):
-            for broken in self._broken(row):
-                self._findings.problem(row["file"], f"trial {row['trial_id']}: {broken}")
-
-    def _broken(self, row: Mapping[str, Any]) -> Iterator[str]:
-        try:
-            _SETTINGS.validate_json(row["settings"])
-        except ValidationError as error:
-            yield f"settings must be JSON of a trial: {error.errors()[0]['msg']}"
-            return
-        settings = TrialSettings.from_dict(json.loads(row["settings"]))
-        expected = _columns(settings, row, self._schema)
-        try:
-            code = code_of_trial(self._study.code, settings.loss, settings.backbone.name)
-            if settings.code != code:
-                yield f"must be of the study's code, {code}; it is of {dict(settings.code)}"
-            expected |= self._ids(settings, row)
-        except TrialInputError as error:
-            yield f"settings must fit their data: {error}"
-        for name, value in expected.items():
-            if row[name] != value:
-                yield f"{name} must be {value!r}, by the settings; it is {row[name]!r}"
-
-    def _ids(self, settings: TrialSettings, row: Mapping[str, Any]) -> dict[str, object]:
-        """The hashes of a row; none if its data are not here."""
-        label, protocol = settings.dataset.label, settings.protocol
-        dataset = self._datasets.get(label)
-        if dataset is None or dataset.test_hash != row["test_hash"]:
-            return {}
-        self._findings.checked["ids recomputed"] += 1
-        splits = [self._split(label, protocol, fold, settings.draw) for fold in settings.folds]
-        identity = trial_id(
-            settings, dataset=dataset.fingerprint, splits=splits, weights=row["weights"]
-        )
-        if row["stage"] == "search" and row["protocol"] != self._study.protocols[0].label:
-            identity = id_under(identity, row["protocol"])
-        return {
-            "trial_id" if row["same_as"] is None else "same_as": identity,
-            "split_hash": "+".join(splits),
-            "protocol_hash": protocol_hash(dataset.train_class_names, protocol),
-        }
-
-    def _new_split(self, label: str, protocol: ProtocolSettings, fold: int, draw: str) -> str:
-        return make_split(self._datasets[label].train_class_names, protocol, fold, draw).hash
+# Settings that say where a trial ran, and where its files were; hashes of these are compared.
+_PLACES = ("num_threads", "cache_folder", "dataset", "backbone", "protocol")
+# Columns of finals that depend on how large the study was when they were planned.
+_OF_SIZE = ("index", "selected_from")
 
 
-def _columns(
-    settings: TrialSettings, row: Mapping[str, Any], schema: pa.Schema
-) -> dict[str, object]:
-    """Columns that follow from the settings of a trial alone."""
-    original = row["same_as"]
-    return {
-        "trial_id": row["trial_id"] if original is None else copy_id(original, row["search"]),
-        "config_hash": config_hash(settings.hyperparameters),
-        "loss": settings.loss,
-        "backbone": settings.backbone.name,
-        "dataset": settings.dataset.label,
-        "embedding_dim": settings.embedding_dim,
-        "image_size": settings.image_size,
-        "seed": settings.seed,
-        "split_protocol": settings.protocol.kind,
-        "num_folds": settings.protocol.num_folds,
-        "fold": settings.folds[0] if len(settings.folds) == 1 else None,
-        "selection_rule": selection_rule(settings.protocol),
-        **hyperparameter_columns(schema, settings.hyperparameters),
-    }
-
-
-def check_asks(results: Results, datasets: Mapping[str, Dataset], findings: Findings) -> None:
-    """Every trial of a search has its ask, and every ask is of this study.
+def check_identities(
+    results: Results, datasets: Mapping[str, Dataset], findings: Findings
+) -> None:
+    """Every suggestion and every row is of a trial of the study, as far as its data are here.
 
     Args:
         results: the results.
@@ -130,18 +41,76 @@ def check_asks(results: Results, datasets: Mapping[str, Dataset], findings: Find
     Raises:
         CorruptFileError: an ask is missing, was changed, or is of another study.
     """
-    paths, study, rows = results.paths, results.study, results.rows
-    check_suggestions(paths, results.asks, rows)
-    if len(datasets) < len(study.datasets):
-        return
+    paths, study, _, rows, journals = results
+    asks = {search: journal.asks for search, journal in journals.items() if journal.asks}
+    check_suggestions(paths, asks, rows)
     try:
         changed, maker = changed_inputs(rows, study, datasets), TrialSpecMaker(study, datasets)
     except TrialInputError as error:
-        findings.note(f"weights are not on this machine, so asks were not recomputed: {error}")
+        findings.note(f"weights are not on this machine, so no id was recomputed: {error}")
         return
     for what in changed:
         findings.problem(paths.study, f"{what} must be what its trials began with")
-    for search_id, search in () if changed else results.planned.items():
-        for ask in results.asks.get(search_id, ()):
-            findings.checked["ids recomputed"] += 1
-            check_ask(paths, search, ask, maker)
+    if changed:
+        return
+    planned = {it.id: it for it in searches(study) if it.block.dataset in datasets}
+    known: dict[tuple[str, str], Ask] = {}
+    for ask in (ask for search in planned for ask in asks.get(search, ())):
+        findings.checked["ids recomputed"] += 1
+        check_ask(paths, planned[ask.search], ask, maker)
+        known.setdefault((ask.search, ask.trial_id), ask)
+        known.setdefault((ask.search, ask.config_hash), ask)
+    of_blocks = (maker.baseline_trials(it) for it in blocks(study) if it.dataset in datasets)
+    baselines = {spec.trial_id: spec for specs in of_blocks for spec in specs}
+
+    def made(row: Mapping[str, Any], settings: Mapping[str, Any]) -> TrialSpec | None:
+        is_final = row["stage"] == "final"
+        ask = known.get((row["search"], row["config_hash" if is_final else "trial_id"]))
+        if ask is None:
+            return baselines.get(row["trial_id"])
+        search, config = planned[ask.search], ask.hyperparameters
+        if not is_final:
+            return maker.search_trial(search, ask.index, config)
+        finalist = Finalist(
+            config=config,
+            is_default=ask.index == 0,
+            is_winner=row["is_winner"],
+            selected_epoch=settings.get("stop_epoch"),
+        )
+        spec = maker.final_trial(search, finalist, row["train_on"], row["seed_index"], row["fold"])
+        return spec.copy(trained_for="") if row["same_as"] else spec
+
+    schema = read_schema(paths)
+    for row in rows.filter(pl.col("dataset").is_in(list(datasets))).iter_rows(named=True):
+        findings.checked["ids recomputed"] += 1
+        settings = _settings(row["settings"])
+        for broken in _differences(row, settings, made(row, settings), schema):
+            findings.problem(row["file"], f"trial {row['trial_id']}: {broken}")
+
+
+def _settings(text: str) -> dict[str, Any]:
+    """What the settings of a row hold; nothing if they are no JSON of a trial."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _differences(
+    row: Mapping[str, Any], settings: Mapping[str, Any], spec: TrialSpec | None, schema: pa.Schema
+) -> Iterator[str]:
+    """What a row has otherwise than the trial that the study makes in its place."""
+    if spec is None:
+        yield "must be of a trial that the study has"
+        return
+    columns = spec.identity_columns(row["study"])
+    expected = json.loads(str(columns.pop("settings")))
+    expected |= {name: settings.get(name) for name in _PLACES}
+    if json.dumps(settings, sort_keys=True) != json.dumps(expected, sort_keys=True):
+        yield "settings must be those that the study gives to this trial"
+    columns |= hyperparameter_columns(schema, spec.settings.hyperparameters)
+    columns["selection_rule"] = selection_rule(spec.settings.protocol)
+    for name, value in columns.items():
+        if row[name] != value and not (spec.stage == "final" and name in _OF_SIZE):
+            yield f"{name} must be {value!r}, by the study; it is {row[name]!r}"

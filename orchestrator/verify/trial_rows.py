@@ -1,6 +1,6 @@
 """Reads every committed trial, some at a time, and checks it against itself."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import polars as pl
 import polars.selectors as cs
@@ -15,9 +15,9 @@ from orchestrator.study.study import Study
 from orchestrator.trials.failure_causes import FAILURE_CAUSES
 from orchestrator.verify.findings import Findings
 
-_IDENTITY = [name for name, _ in IDENTITY_COLUMNS if name != "settings"]
-_OF_COPIES = ("settings", *_IDENTITY, "attempts", "test_readings")  # what a copy has of its own
-_KEPT = (*_IDENTITY, "file", "state", "objective", "attempts")
+_IDENTITY = [name for name, _ in IDENTITY_COLUMNS]
+_OF_COPIES = (*_IDENTITY, "attempts", "test_readings")  # what a copy has of its own
+_KEPT = (*_IDENTITY, "^hp[.].*$", "file", "state", "objective", "attempts", "selection_rule")
 _ORDER = ("search", "trial_id")
 _TOLERANCE = 1e-9  # sums may be taken in another order
 _HIT_KEY = ("file", "trial_id", "fold", "epoch", "role", "k")
@@ -65,18 +65,12 @@ _SCORE_RULES = {
 }
 
 
-def read_rows(
-    paths: StudyPaths,
-    study: Study,
-    check_settings: Callable[[pl.DataFrame], None],
-    findings: Findings,
-) -> pl.DataFrame:
+def read_rows(paths: StudyPaths, study: Study, findings: Findings) -> pl.DataFrame:
     """One row a trial: flat columns, the ``file``, and a hash ``results`` of what copies share.
 
     Args:
         paths: the results folder, whose trial files can be read.
         study: the study.
-        check_settings: checks some rows against their settings.
         findings: collects problems.
 
     Raises:
@@ -90,7 +84,6 @@ def read_rows(
         rows = rows.with_columns(file=pl.format(f"{folder}/search={{}}", c.search))
         findings.tell(f"checking trial {findings.checked['trials']}")
         findings.checked["trials"] += rows.height
-        check_settings(rows)
         for column, hits in (("scores", "class_hits"), ("test_scores", "test_class_hits")):
             of_classes = pl.concat_list(pl.col("hits", "queries").sum())
             sums = _long(rows, hits).group_by(_HIT_KEY).agg(of_classes=of_classes)
@@ -112,28 +105,26 @@ def _long(rows: pl.DataFrame, column: str) -> pl.DataFrame:
 def _with_expected(rows: pl.DataFrame, *, tests_searches: bool) -> pl.DataFrame:
     """Rows with what follows from their details, as ``expected_NAME`` of columns, and folds."""
     metrics, ks = known_columns(rows.columns)
-    fold, scores, details = ["trial_id", "fold"], _long(rows, "scores"), pl.struct("fold", "epoch")
-    validated = scores.filter(c.role == "val", c.value.is_finite())
-    selected = (
-        validated.filter(c.metric == metrics[0], c.k == ks[0])
-        .sort("value", "epoch", descending=[True, False])
-        .unique(fold, keep="first", maintain_order=True)
-        .select(*fold, "epoch")
-    )
-    names = [(score_column(metric, k), metric, k) for metric in metrics for k in ks]
-    at_best = (
-        validated.join(selected, on=[*fold, "epoch"])
+    is_valid, details = (c.role == "val") & c.value.is_finite(), pl.struct("fold", "epoch")
+    is_objective = is_valid & (c.metric == metrics[0]) & (c.k == ks[0])
+    best = c.epoch.filter(is_objective).first().over("trial_id", "fold")
+    scores = _long(rows, "scores").sort("value", "epoch", descending=[True, False])
+    by_trial = (
+        scores.with_columns(is_best=is_valid & (c.epoch == best))
         .group_by("trial_id")
         .agg(
-            pl.when(c.fold.n_unique() == 1).then(c.epoch.first()).alias("best_epoch"),
-            *(
-                c.value.filter(c.metric == metric, c.k == k).mean().alias(f"expected_{name}")
-                for name, metric, k in names
-            ),
+            seen=details.n_unique(),
+            expected_epochs_run=details.filter(c.epoch > 0).n_unique(),
+            num_best=c.fold.filter("is_best").n_unique(),
+            best_epoch=c.epoch.filter("is_best").first(),
+            **{
+                f"expected_{score_column(metric, k)}": c.value.filter(
+                    "is_best", c.metric == metric, c.k == k
+                ).mean()
+                for metric in metrics
+                for k in ks
+            },
         )
-    )
-    counts = scores.group_by("trial_id").agg(
-        seen=details.n_unique(), expected_epochs_run=details.filter(c.epoch > 0).n_unique()
     )
     num_tested, is_copy = c.tested.list.len(), c.same_as.is_not_null()
     readings = num_tested + pl.when(c.split_protocol == "test_tuned").then(c.seen).fill_null(0)
@@ -143,8 +134,7 @@ def _with_expected(rows: pl.DataFrame, *, tests_searches: bool) -> pl.DataFrame:
     most = readings + pl.when(may_lack).then(c.folds.list.len()).otherwise(0)
     all_folds = pl.int_ranges(c.num_folds, dtype=pl.Int32)
     return (
-        rows.join(counts, on="trial_id", how="left")
-        .join(at_best, on="trial_id", how="left")
+        rows.join(by_trial, on="trial_id", how="left", maintain_order="left")
         .with_columns(
             tests_searches=pl.lit(tests_searches),
             folds=pl.when(c.fold.is_null()).then(all_folds).otherwise(pl.concat_list("fold")),
@@ -152,8 +142,10 @@ def _with_expected(rows: pl.DataFrame, *, tests_searches: bool) -> pl.DataFrame:
         )
         .with_columns(
             pl.col("expected_epochs_run").fill_null(0),
-            expected_objective=f"expected_{names[0][0]}",
-            expected_epoch_selected=pl.coalesce("best_epoch", "epoch_selected"),
+            expected_objective=f"expected_{score_column(metrics[0], ks[0])}",
+            expected_epoch_selected=pl.when(c.num_best == 1)
+            .then("best_epoch")
+            .otherwise("epoch_selected"),
             expected_test_readings=c.test_readings.clip(readings, most),
             **{f"expected_{name}": it for name, it in flat_test_scores(rows.columns).items()},
         )

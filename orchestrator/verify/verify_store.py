@@ -35,14 +35,9 @@ from orchestrator.study.foreign_code import read_copies
 from orchestrator.study.resolved_study import study_from_resolved
 from orchestrator.study.study import Study
 from orchestrator.verify.findings import Findings
-from orchestrator.verify.recomputed import SettingsCheck, check_asks
+from orchestrator.verify.recomputed import check_identities
 from orchestrator.verify.trial_rows import read_rows
-from orchestrator.verify.trials_of_study import (
-    Results,
-    check_groups,
-    check_records,
-    check_searches,
-)
+from orchestrator.verify.trials_of_study import Results, check_trials
 from podium.errors import CorruptFileError
 from podium.kept_files.tensor_file import decode_tensors
 from trainables.dataset_interface.dataset import Dataset
@@ -51,6 +46,12 @@ from trainables.errors import CheckpointError, TrialInputError
 
 _TRIAL_FILE = re.compile(r"trials/[^/]+/[^/]+\.parquet")
 _SUFFIX = ".safetensors"
+_NO_FILE = "must be a file or a folder: podium follows no link, and reads no pipe or device"
+_FORGES = "names must hold no control characters: they would forge what podium prints"
+_COUNTED = (
+    "no Parquet file but those of trials may lie here: **/*.parquet would count it. Move it"
+    " elsewhere"
+)
 c = pl.col  # c.state is the column of that name
 
 
@@ -70,6 +71,7 @@ def verify_store(folder: Place, *, tell: Callable[[str], object] = lambda _: Non
     if not _check_contents(paths, findings):
         findings.note("nothing else was checked: no command reads such a folder")
         return findings
+    read_schema(paths)  # or it is no results folder of this podium
     study, datasets = _stored_study(paths, findings)
     rows, runs, journals = pl.DataFrame(), list[Run](), dict[str, SearchJournal]()
     with findings.reading(paths.lock):
@@ -77,25 +79,24 @@ def verify_store(folder: Place, *, tell: Callable[[str], object] = lambda _: Non
     with findings.reading(paths.runs):
         runs = read_runs(paths)
     with findings.reading(paths.trials):
-        for text in bad_files(paths, take_inventory(paths)):
-            findings.refused(paths.trials, text)
+        damaged = bad_files(paths, take_inventory(paths))
+        for text in damaged:
+            findings.problem(paths.trials, text)
+        findings.is_readable &= not damaged
         if study is not None and findings.is_readable:
-            check_settings = SettingsCheck(study, read_schema(paths), datasets, findings)
-            rows = read_rows(paths, study, check_settings, findings)
+            rows = read_rows(paths, study, findings)
     for folder in list_folders(paths.journals):
         with findings.reading(folder):
             journals |= read_journals(paths, [folder.name], runs=runs)
-    _check_artifacts(paths, findings)
+    _check_kept(paths, study, rows, findings)
+    _check_checkpoints(paths, findings)
     if study is None or not findings.is_readable:
         findings.note("values were not checked, since files cannot be read")
         return findings
     results = Results(paths, study, runs, rows, journals)
-    check_groups(rows, findings)
-    check_records(results, findings)
-    check_searches(results, findings)
-    _check_kept(results, findings)
+    check_trials(results, findings)
     with findings.reading(paths.journals):
-        check_asks(results, datasets, findings)
+        check_identities(results, datasets, findings)
     return findings
 
 
@@ -106,21 +107,16 @@ def _check_contents(paths: StudyPaths, findings: Findings) -> bool:
         Whether the rest can be checked: every command refuses a folder that leads elsewhere.
     """
     findings.tell("listing the folder")
-    found = contents(paths.folder)
-    for name, kind in found:
+    is_safe = True
+    for name, kind in contents(paths.folder):
         if kind not in ("file", "folder"):
-            text = (
-                "must be a file or a folder: podium follows no link, and reads no pipe or device"
-            )
-            findings.problem(paths.folder / name, f"{text}; it is {kind}")
+            is_safe = False
+            findings.problem(paths.folder / name, f"{_NO_FILE}; it is {kind}")
         if has_control_characters(name):
-            text = "names must hold no control characters: they would forge what podium prints"
-            findings.problem(paths.folder / name, text)
-    is_safe = not findings.problems
-    for name, _ in found:
+            is_safe = False
+            findings.problem(paths.folder / name, _FORGES)
         if name.endswith(".parquet") and not _TRIAL_FILE.fullmatch(name):
-            text = "no Parquet file but those of trials may lie here: **/*.parquet would count it"
-            findings.problem(paths.folder / name, f"{text}. Move it elsewhere")
+            findings.problem(paths.folder / name, _COUNTED)
     return is_safe
 
 
@@ -171,25 +167,41 @@ def _own(
     return values
 
 
-def _check_artifacts(paths: StudyPaths, findings: Findings) -> None:
-    """Every kept file is whole and of its trial, and every checkpoint is whole."""
-    for kind, folder in (("model", paths.models), ("embeddings", paths.embeddings)):
-        for name in list_names(folder, _SUFFIX):
+def _check_kept(
+    paths: StudyPaths, study: Study | None, rows: pl.DataFrame, findings: Findings
+) -> None:
+    """Every kept file is whole and of its trial, and trials have those that the study keeps."""
+    keep = study.keep if study is not None and rows.height else None
+    for kind, folder, is_kept, stages in (
+        ("model", paths.models, keep and keep.models, ("final",)),
+        ("embeddings", paths.embeddings, keep and keep.embeddings, ("final", "baseline")),
+    ):
+        names = list_names(folder, _SUFFIX)
+        for name in names:
             findings.tell(f"reading {folder.name}/{name}")
             with findings.reading(file := folder / name):
-                origin = decode_tensors(read_artifact(file), kind, str(file)).facts.get("origin")
+                facts = decode_tensors(read_artifact(file), kind, str(file)).facts
                 findings.checked["weights and embeddings"] += 1
-                match origin:
-                    case {"trial_id": str(trial_id)} if name.startswith(f"{trial_id}."):
-                        pass
-                    case _:
-                        text = f"must be of trial {name.split('.')[0]}; it is of {origin!r}"
-                        findings.problem(file, text)
+                origin, trial_id = facts.get("origin"), name.split(".")[0]
+                if not isinstance(origin, dict) or origin.get("trial_id") != trial_id:
+                    findings.problem(file, f"must be of trial {trial_id}; it is of {origin!r}")
+        if is_kept:
+            due = rows.filter(c.stage.is_in(stages), c.state == "COMPLETE", c.same_as.is_null())
+            files = due.drop_nulls("fold").select(
+                pl.format(f"{{}}.{{}}{_SUFFIX}", "trial_id", "fold")
+            )
+            for name in sorted({*files.to_series()} - {*names}):
+                text = "is of a committed trial, and the study keeps it: it is missing. Restore it"
+                advice = f"if it was deleted on purpose, set keep.{folder.name} to false"
+                findings.problem(folder / name, f"{text}; {advice}")
+
+
+def _check_checkpoints(paths: StudyPaths, findings: Findings) -> None:
+    """Every checkpoint is whole."""
     for file in (folder / "state.pt" for folder in list_folders(paths.checkpoints)):
         with findings.reading(file):
-            content = read_bytes(file)
-            if content is None:  # its trial was committed at this moment, or it was set aside
-                continue
+            if (content := read_bytes(file)) is None:
+                continue  # its trial was committed at this moment, or it was set aside
             findings.checked["checkpoints"] += 1
             # Takes half a gigabyte of memory with it, and few folders that are verified need it.
             from trainables.trial.checkpoint import verified_archive
@@ -197,22 +209,4 @@ def _check_artifacts(paths: StudyPaths, findings: Findings) -> None:
             try:
                 verified_archive(content)
             except CheckpointError as error:
-                raise CorruptFileError(f"{file}: {error}; its trial starts from scratch") from None
-
-
-def _check_kept(results: Results, findings: Findings) -> None:
-    """Committed trials have the files that the study keeps of them."""
-    paths, keep = results.paths, results.study.keep
-    for is_kept, folder, stages in (
-        (keep.models, paths.models, ("final",)),
-        (keep.embeddings, paths.embeddings, ("final", "baseline")),
-    ):
-        due = results.rows.filter(
-            pl.lit(is_kept), c.stage.is_in(stages), c.state == "COMPLETE", c.same_as.is_null()
-        ).drop_nulls("fold")
-        names = set(list_names(folder, _SUFFIX))
-        for trial_id, fold in due.select("trial_id", "fold").iter_rows():
-            if (name := f"{trial_id}.{fold}{_SUFFIX}") not in names:
-                text = f"trial {trial_id} is committed, and the study keeps {folder.name}"
-                advice = f"Restore it; if it was deleted on purpose, set keep.{folder.name}"
-                findings.problem(folder / name, f"{text}: it is missing. {advice} to false")
+                findings.problem(file, f"{error}; its trial starts from scratch")

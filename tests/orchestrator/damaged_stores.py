@@ -14,6 +14,7 @@ from orchestrator.results.records.artifact_files import save_embeddings, save_mo
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.study import FinalSettings, KeepSettings, StudyLoss
 from orchestrator.verify.verify_store import verify_store
+from podium.errors import PodiumError
 from podium.kept_files.tensor_file import encode_tensors
 from tests.orchestrator.simulated import simulated_trial
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, rows, run_here
@@ -74,7 +75,10 @@ def finished_store(storage, study=TINY):
 
 def problems(folder):
     """What verify has to say against a folder."""
-    return "\n".join(verify_store(folder).problems)
+    try:
+        return "\n".join(verify_store(folder).problems)
+    except PodiumError as error:
+        return str(error)
 
 
 def a_file(paths: StudyPaths, pattern: str, number: int = 0) -> Path:

@@ -131,7 +131,7 @@ def test_trials_of_other_code_than_the_study_says_are_named(own, tmp_path):
     text = yaml.safe_dump(values, sort_keys=False)
     paths.study.write_bytes(text_with_checksum(text.encode()))
     problems = verify_store(tmp_path / "own").problems
-    assert any("must be of the study's code" in problem for problem in problems)
+    assert any("but its config is trial" in problem for problem in problems)
 
 
 def test_a_worker_refuses_a_job_of_other_code_and_no_row_is_written(own, tmp_path):

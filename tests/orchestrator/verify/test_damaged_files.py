@@ -123,18 +123,11 @@ def damaged(stores, kind, damage, tmp_path):
     return paths, file
 
 
-def told_of(folder):
-    try:
-        return problems(folder)
-    except PodiumError as error:
-        return str(error)
-
-
 @pytest.mark.parametrize(("kind", "damage"), sorted(EVERY - UNTRACEABLE))
 def test_a_damaged_file_is_named_by_verify(stores, tmp_path, kind, damage):
     paths, file = damaged(stores, kind, damage, tmp_path)
     before = bytes_of(paths)
-    found = told_of(paths.folder)
+    found = problems(paths.folder)
     assert TRACES.get((kind, damage), file.name) in found
     assert bytes_of(paths) == before
 
@@ -266,7 +259,7 @@ def test_whatever_a_value_is_no_command_breaks_and_what_one_refuses_is_named(
     for changed in [*some_changes(kind, values)][part]:
         paths = copy_of(interrupted, tmp_path)
         write_checksummed(a_file(paths, RECORDS[kind]), changed)
-        named = bool(told_of(paths.folder))
+        named = bool(problems(paths.folder))
         ends = ends_of_commands(paths, tmp_path, capsys)
         assert set(ends.values()) <= {0, 1, 2}
         assert named or not any(ends.values()), (changed, ends)
@@ -279,7 +272,7 @@ def test_foreign_json_in_place_of_a_record_is_named(interrupted, tmp_path, kind,
     paths = copy_of(interrupted, tmp_path)
     file = a_file(paths, RECORDS[kind])
     file.write_text(content)
-    found = told_of(paths.folder)
+    found = problems(paths.folder)
     assert file.name in found or kind == "store"
     assert found
 

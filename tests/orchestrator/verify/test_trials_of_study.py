@@ -73,8 +73,8 @@ def test_weights_of_another_trial_and_missing_ones_are_named(finished, tmp_path)
     second.unlink()
     found = problems(paths.folder)
     assert f"{first.name}: must be of trial {first.name.split('.')[0]}" in found
-    assert f"{second.name}: trial" in found
-    assert "the study keeps models: it is missing" in found
+    assert f"{second.name}: is of a committed trial" in found
+    assert "the study keeps it: it is missing" in found
 
 
 def change_first(file, is_meant, **values):
@@ -154,7 +154,7 @@ def test_a_retried_failure_that_does_not_fit_its_study_is_named(retried):
     paths, failure = retried
     later = replace(failure, attempts=2)
     rewrite(paths, failure.search, lambda it: later if it == failure else it)
-    assert "it was retried after attempt 2, its row is of attempt 2" in problems(paths.folder)
+    assert "it was retried, its row is of attempt 2, not of a later one" in problems(paths.folder)
     write_records(paths, [replace(failure, number=2)])
     told = f"trial {failure.trial_id}: each failure must be of a later attempt"
     assert told in problems(paths.folder)
