@@ -161,8 +161,8 @@ there instead (`--json` for programs); 4: the folder cannot be read. Where files
   its last line, Parquet in its footer under `podium_seal`, weights and embeddings in their headers. So
   a changed bit is found wherever it is.
   Podium's own commands and `Reader` check every Parquet file before they read it, and refuse one without; plain polars does not.
-- Hashes are recomputed: trial ids, configs, splits and protocols, if the data are here, and those of the
-  copies of code in `code/`; all trials must be of the recorded code.
+- Every row must be that of the trial which the study makes of its suggestion and its place: ids, hyperparameters, seeds,
+  splits, data, code. This needs the data; notes name what is not here. The copies in `code/` must have the recorded hash.
 - What follows from something else must follow: objectives, selected epochs and counts from scores,
   hits from those of single classes, winners from their search, copies from their originals.
 - Trials that are compared share test images, weights and classes; no search has more trials than its
