@@ -126,7 +126,7 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator", "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files", "orchestrator/run",
         "orchestrator/study", "orchestrator/trials", "podium/errors", "podium/kept_files",
-        "trainables", "trainables/dataset_interface", "trainables/settings", "trainables/trial",
+        "trainables", "trainables/dataset_interface", "trainables/trial",
     },
     "podium/terminal": {
         "analysis", "analysis/hyperparameters", "analysis/protocols",
