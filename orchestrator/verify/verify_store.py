@@ -35,9 +35,8 @@ from orchestrator.study.foreign_code import read_copies
 from orchestrator.study.resolved_study import study_from_resolved
 from orchestrator.study.study import Study
 from orchestrator.verify.findings import Findings
-from orchestrator.verify.recomputed import check_identities
 from orchestrator.verify.trial_rows import read_rows
-from orchestrator.verify.trials_of_study import Results, check_trials
+from orchestrator.verify.trials_of_study import Results, check_identities, check_trials
 from podium.errors import CorruptFileError
 from podium.kept_files.tensor_file import decode_tensors
 from trainables.dataset_interface.dataset import Dataset
