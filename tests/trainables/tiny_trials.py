@@ -66,11 +66,13 @@ def untimed(reports):
     ]
 
 
-def continued(settings, num_reports):
-    """All reports of a trial that was stopped after some of them, untimed."""
+def assert_continues_after_any_report(settings):
+    """Every state that a trial saves leads to its reports; these are returned, untimed."""
     saved = []
-    interrupted = run_trial(settings, save=saved.append)
-    for _ in range(num_reports):
-        next(interrupted)
-    del interrupted
-    return untimed(run_trial(settings, resume=saved[-1]))
+    reports = list(run_trial(settings, save=saved.append))
+    assert len(saved) == len(reports)
+    for num_done, state in enumerate(saved, start=1):
+        again = list(run_trial(settings, resume=state))
+        assert again[:num_done] == reports[:num_done], "past reports, seconds and all"
+        assert untimed(again) == untimed(reports)
+    return untimed(reports)

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from tests.trainables.tiny_trials import ON_THE_CPU, continued, tiny_trial, untimed
+from tests.trainables.tiny_trials import (
+    ON_THE_CPU,
+    assert_continues_after_any_report,
+    tiny_trial,
+    untimed,
+)
 from trainables.batch_samplers.hard_neighbours import HardNeighbours
 from trainables.batches.labelled_images import images_of_classes
 from trainables.dataset_interface.class_text import write_class_text
@@ -36,9 +41,8 @@ WITH_STATE = {
 @pytest.mark.parametrize("loss", WITH_STATE)
 def test_a_trial_continues_as_if_undisturbed_whatever_its_loss_remembers(cache_folder, loss):
     settings = tiny_trial(cache_folder, epochs=3, loss=loss, hyperparameters=WITH_STATE[loss])
-    undisturbed = untimed(run_trial(settings))
-    assert all(report.scores for report in undisturbed)
-    assert continued(settings, 2) == undisturbed
+    reports = assert_continues_after_any_report(settings)
+    assert all(report.scores for report in reports)
 
 
 def test_the_backbone_rests_while_the_head_warms_up(cache_folder):
@@ -150,9 +154,7 @@ def test_a_trial_continues_in_the_middle_of_its_schedule_as_if_undisturbed(cache
     settings = tiny_trial(
         cache_folder, training=training, loss="proxy_anchor", evaluate_test=False
     )
-    undisturbed = untimed(run_trial(settings))
-    for num_done in (1, 2):
-        assert continued(settings, num_done) == undisturbed
+    assert_continues_after_any_report(settings)
 
 
 @pytest.mark.parametrize("mode", ["fine_tune", "frozen_features"])
@@ -161,11 +163,9 @@ def test_a_trial_whose_batches_follow_its_embeddings_continues_as_if_undisturbed
 ):
     training = TrainingSettings(epochs=3, batch_size=32, sampler="hard_neighbours", mode=mode)
     settings = tiny_trial(cache_folder, training=training, loss="triplet")
-    undisturbed = untimed(run_trial(settings))
+    reports = assert_continues_after_any_report(settings)
     balanced = replace(settings, training=replace(training, sampler="balanced"))
-    assert untimed(run_trial(balanced)) != undisturbed
-    for num_done in (1, 2, 3):
-        assert continued(settings, num_done) == undisturbed
+    assert untimed(run_trial(balanced)) != reports
 
 
 class Noting(Criterion):

@@ -6,7 +6,12 @@ import pytest
 import torch
 
 import trainables.trial.fold_run as fold_run
-from tests.trainables.tiny_trials import ON_THE_CPU, continued, masks, tiny_trial, untimed
+from tests.trainables.tiny_trials import (
+    ON_THE_CPU,
+    assert_continues_after_any_report,
+    masks,
+    tiny_trial,
+)
 from trainables.batches.labelled_images import images_of_classes
 from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.errors import TrialInputError
@@ -55,8 +60,7 @@ def test_a_trial_reports_ndcg_and_label_distance_instead_of_recall(cache_folder,
 
 
 def test_an_interrupted_trial_continues_as_if_undisturbed(cache_folder):
-    settings = masks_trial(cache_folder)
-    assert continued(settings, 1) == untimed(run_trial(settings))
+    assert_continues_after_any_report(masks_trial(cache_folder))
 
 
 def test_shapes_it_does_not_train_on_are_retrieved_better_than_untrained(cache_folder):

@@ -7,7 +7,13 @@ import numpy as np
 import pytest
 import torch
 
-from tests.trainables.tiny_trials import ON_THE_CPU, continued, tiny_trial, two_folds, untimed
+from tests.trainables.tiny_trials import (
+    ON_THE_CPU,
+    assert_continues_after_any_report,
+    tiny_trial,
+    two_folds,
+    untimed,
+)
 from trainables.backbones.conv_small import ConvSmall
 from trainables.batches.labelled_images import images_of_classes
 from trainables.dataset_interface.load_dataset import load_dataset
@@ -190,14 +196,9 @@ def test_seeds_share_the_features_of_weights_that_come_from_a_file(tmp_path):
     assert num_files(tmp_path, frozen_trial(tmp_path, backbone=other)) == 2
 
 
-@pytest.mark.parametrize("num_reports", range(1, 7))
-def test_a_trial_interrupted_after_any_report_continues_as_if_undisturbed(
-    cache_folder, num_reports
-):
+def test_a_trial_interrupted_after_any_report_continues_as_if_undisturbed(cache_folder):
     settings = frozen_trial(cache_folder, of=two_folds, loss="proxy_anchor")
-    undisturbed = untimed(run_trial(settings))
-    assert len(undisturbed) == 6
-    assert continued(settings, num_reports) == undisturbed
+    assert len(assert_continues_after_any_report(settings)) == 6
 
 
 def test_a_cache_that_was_deleted_changes_no_number(tmp_path):

@@ -10,7 +10,12 @@ from PIL import Image
 
 from tests.trainables.feature_folder import write_feature_folder
 from tests.trainables.small_photographs import photograph
-from tests.trainables.tiny_trials import tiny_trial, two_folds, untimed
+from tests.trainables.tiny_trials import (
+    assert_continues_after_any_report,
+    tiny_trial,
+    two_folds,
+    untimed,
+)
 from trainables.errors import Collapsed, Diverged
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
 from trainables.trial.run_trial import run_trial
@@ -161,11 +166,7 @@ def test_poisoned_test_images_change_nothing_but_test_scores(tmp_path, mode):
 @pytest.mark.parametrize("poison", [None, all_the_same])
 def test_a_trial_resumed_in_quarantine_continues_as_if_undisturbed(tmp_path, poison):
     settings = on_vectors(folder_of_vectors(tmp_path, poison), two_folds)
-    saved = []
-    reports = untimed(run_trial(settings, save=saved.append))
-    assert len(reports) == 10
-    for state in saved:
-        assert untimed(run_trial(settings, resume=state)) == reports
+    assert len(assert_continues_after_any_report(settings)) == 10
 
 
 def test_weights_at_the_end_of_a_trial_do_not_depend_on_test_vectors(clean, tmp_path):

@@ -6,7 +6,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from tests.trainables.tiny_trials import LOSSES, tiny_trial, two_folds, untimed
+from tests.trainables.tiny_trials import (
+    LOSSES,
+    assert_continues_after_any_report,
+    tiny_trial,
+    two_folds,
+    untimed,
+)
 from trainables.dataset_interface.class_splits import make_split
 from trainables.dataset_interface.load_dataset import load_dataset
 from trainables.errors import CheckpointError
@@ -44,20 +50,9 @@ def test_every_loss_learns_letters_it_does_not_train_on(cache_folder, loss):
     assert last.recall(1) > untrained.recall(1) + 0.12
 
 
-@pytest.mark.parametrize("num_reports", range(1, 7))
-def test_a_trial_interrupted_after_any_report_continues_as_if_undisturbed(
-    cache_folder, num_reports
-):
-    settings = two_folds(cache_folder, loss="proxy_anchor")
-    undisturbed = untimed(run_trial(settings))
-    assert len(undisturbed) == 6  # two folds of two epochs and a test
-    saved = []
-    interrupted = run_trial(settings, save=saved.append)
-    before = [next(interrupted) for _ in range(num_reports)]
-    del interrupted
-    after = list(run_trial(settings, resume=saved[-1]))
-    assert after[:num_reports] == before, "past reports come first, seconds and all"
-    assert untimed(after) == undisturbed
+def test_a_trial_interrupted_after_any_report_continues_as_if_undisturbed(cache_folder):
+    reports = assert_continues_after_any_report(two_folds(cache_folder, loss="proxy_anchor"))
+    assert len(reports) == 6  # two folds of two epochs and a test
 
 
 def test_a_trial_interrupted_after_every_report_ends_the_same(cache_folder):
