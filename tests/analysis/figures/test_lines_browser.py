@@ -93,7 +93,7 @@ def address(request, tmp_path_factory):
     return path.as_uri()
 
 
-@pytest.fixture(params=[PHONE, LAPTOP], ids=["phone", "laptop"])
+@pytest.fixture(scope="module", params=[PHONE, LAPTOP], ids=["phone", "laptop"])
 def visit(request, address, chromium):
     found = Visit(chromium, address, request.param)
     found.open_all()

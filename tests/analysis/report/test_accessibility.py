@@ -1,8 +1,10 @@
 """An accessibility checker finds nothing serious on any page."""
 
+import itertools
+
 import pytest
 
-from tests.browser import LAPTOP, Visit, every_size_and_scheme
+from tests.browser import LAPTOP, PHONE, Visit
 
 pytestmark = pytest.mark.browser
 axe_api = pytest.importorskip(
@@ -10,8 +12,14 @@ axe_api = pytest.importorskip(
 )
 
 
-@pytest.mark.parametrize("name", ["study", "table", "several"])
-@every_size_and_scheme
+ONCE = [("study", LAPTOP, "light"), ("table", PHONE, "dark"), ("several", PHONE, "light")]
+EVERY = itertools.product(("study", "table", "several"), (PHONE, LAPTOP), ("light", "dark"))
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "scheme"),
+    [*ONCE, *(pytest.param(*it, marks=pytest.mark.soak) for it in EVERY if it not in ONCE)],
+)
 def test_nothing_serious_is_found(chromium, addresses, name, size, scheme):
     # The page runs no script but its own; only here it has to bear the checker's.
     visit = Visit(chromium, addresses[name], size, scheme, bypass_csp=True)

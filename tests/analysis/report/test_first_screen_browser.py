@@ -21,8 +21,7 @@ def visit(chromium, addresses):
 
 
 @pytest.mark.parametrize("name", ["study", "table"])
-@pytest.mark.parametrize("size", [LAPTOP, DESK], ids=["laptop", "desk"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("size", "scheme"), [(LAPTOP, "light"), (DESK, "dark")])
 def test_verdict_facts_picture_and_leaders_are_on_the_first_screen(
     chromium, addresses, name, size, scheme
 ):

@@ -14,7 +14,7 @@ from trainables.registry import names as names_of
 pytestmark = pytest.mark.browser
 LAPTOP = {"width": 1280, "height": 800}
 LOSSES = names_of("losses")[:46]
-SMALL = {"scripts": ("greek", "latin"), "embedding_dims": (16,), "search_trials": 4, "seeds": 2}
+SMALL = {"scripts": ("greek", "latin"), "embedding_dims": (16,), "search_trials": 3, "seeds": 1}
 STUDIES = {
     "many": Truth(
         strengths={name: 0.004 * step for step, name in enumerate(LOSSES)},
@@ -32,6 +32,8 @@ STUDIES = {
 PROTOCOLS = ProtocolTruth(
     judges={"90-10": Judge(val_noise=2.5), "5-fold": Judge(kind="kfold", folds=5, seconds=80)},
     losses=("contrastive", "multi_similarity"),
+    repeats=2,
+    configs=4,
 )
 
 

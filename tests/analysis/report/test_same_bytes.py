@@ -9,7 +9,6 @@ import pytest
 from analysis.page.html_page import render_page
 from analysis.page.table_files import csv_files, latex_files, page_record
 from analysis.report.report import study_report, table_report
-from analysis.report.several_studies import studies_report
 from analysis.study_results.study_results import read_results
 from analysis.tournament.table_tournament import rank_table
 from analysis.typed_tables.score_table import read_table
@@ -94,13 +93,3 @@ def test_a_table_with_its_rows_turned_round(tmp_path):
         results = rank_table(table)
         found.append(files_of(table_report(results, title="t", source="s"), results))
     assert found[0] == found[1]
-
-
-def test_several_studies(three_block_store, tmp_path):
-    other = copied(three_block_store, tmp_path / "s")
-    gather_all(StudyPaths(other))
-    pages = [
-        studies_report([read_results(a), read_results(b)])
-        for a, b in ((three_block_store, other), (three_block_store, other))
-    ]
-    assert files_of(pages[0]) == files_of(pages[1])

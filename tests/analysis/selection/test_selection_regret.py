@@ -157,15 +157,14 @@ def best_of_noisy(true_C, error, num_draws=100_000):
 
 
 def assert_covered(frames_and_truths, candidates_of=config_candidates):
-    """Of 100 intervals 88 hold the truth, and the estimates have no bias."""
+    """88 % of the intervals hold the truth, and the estimates have no bias."""
     inside, errors = 0, []
     for frame, truth in frames_and_truths:
         (row,) = mean_regrets(frame, QUICK, candidates_of)
         inside += row["low"] <= truth <= row["high"]
         errors.append(row["regret"] - truth)
-    assert len(errors) == 100
-    assert inside >= 88
-    assert abs(np.mean(errors)) < 4 * np.std(errors) / np.sqrt(100)
+    assert inside >= 0.88 * len(errors)
+    assert abs(np.mean(errors)) < 4 * np.std(errors) / np.sqrt(len(errors))
 
 
 def test_the_interval_holds_the_planted_regret_of_one_choice():
@@ -221,7 +220,7 @@ def test_the_interval_holds_the_planted_regret_of_choosing_a_loss():
     truth = (oracle_Q - picked_QL[rows_Q, val_QLC.max(axis=2).argmax(axis=1)]).mean()
 
     def studies():
-        for repeat in range(100):
+        for repeat in range(50):
             val_QLC, test_QLC = draw(np.random.default_rng(repeat), num)
             losses = [
                 shared_configs(val_QLC[:, loss], test_QLC[:, loss]).with_columns(

@@ -5,23 +5,19 @@ import itertools
 
 def oracle(batch, parameters, *, norm_weight):
     x, labels = batch.embeddings_BD, batch.labels_B.tolist()
-    by_class = {c: [x[i] for i, label in enumerate(labels) if label == c] for c in set(labels)}
+    lengths = [norm_weight * (1.0 - output.norm()) ** 2 for output in x]
     of_references = []
     for i, own in enumerate(labels):
-        positives = [x[j] for j, label in enumerate(labels) if label == own and j != i]
-        others = [by_class[c] for c in by_class if c != own]
+        by_class = {label: [] for label in labels}
+        for j, label in enumerate(labels):
+            if j != i:
+                target = 1.0 if label == own else 0.0
+                by_class[label].append((target - x[i] @ x[j]) ** 2 + lengths[j])
+        positives = by_class.pop(own)
         costs = [
-            cost_of_tuple(x[i], positive, negatives, norm_weight)
-            for positive in positives
-            for negatives in itertools.product(*others)
+            sum(members, lengths[i])
+            for members in itertools.product(positives, *by_class.values())
         ]
         if costs:
             of_references.append(sum(costs) / len(costs))
     return sum(of_references, x.sum() * 0.0) / max(1, len(of_references))
-
-
-def cost_of_tuple(reference, positive, negatives, norm_weight):
-    cost = (1.0 - reference @ positive) ** 2
-    cost = cost + sum((reference @ negative) ** 2 for negative in negatives)
-    members = (reference, positive, *negatives)
-    return cost + norm_weight * sum((1.0 - output.norm()) ** 2 for output in members)
