@@ -45,12 +45,6 @@ def test_the_studentized_range_equals_that_of_scipy_stats(num_groups, q):
     assert studentized_range_tail(q, num_groups) == pytest.approx(expected, abs=1e-9)
 
 
-def test_two_groups_have_the_range_of_a_normal_difference():
-    for q in (0.5, 3.0, 9.0):
-        expected = 2 * stats.norm.sf(q / np.sqrt(2))
-        assert studentized_range_tail(q, 2) == pytest.approx(expected, rel=1e-9)
-
-
 @pytest.mark.parametrize("q", [0.0, -1.0])
 def test_a_range_is_never_negative(q):
     assert studentized_range_tail(q, 3) == 1

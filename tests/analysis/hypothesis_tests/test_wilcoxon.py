@@ -50,17 +50,6 @@ def test_ties_and_zeros_are_counted_over_sign_flips():
     assert differences_test([0, 1, 2, 3]).num_nonzero == 3
 
 
-def test_identical_scores_show_no_difference():
-    scores = np.array([0.5, 0.25, 0.75])
-    result = signed_rank_test(scores, scores)
-    assert (result.p_value, result.num_nonzero, result.statistic) == (1, 0, 0)
-
-
-def test_swapping_the_sides_does_not_change_p():
-    a, b = np.random.default_rng(0).normal(size=(2, 9))
-    assert signed_rank_test(a, b).p_value == signed_rank_test(b, a).p_value
-
-
 def test_magnitudes_that_differ_by_rounding_only_are_tied():
     # 60.3 - 60.2 and 60.2 - 60.1 are not the same float.
     a, b = np.array([60.3, 60.1, 63.0]), np.array([60.2, 60.2, 61.0])

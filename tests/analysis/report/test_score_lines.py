@@ -140,19 +140,6 @@ def test_the_untrained_network_and_cells_without_a_score_are_not_drawn():
     assert rows == {"a": ["50.00", "50.00", "0.00"], "b": ["50.00", "–", "–"]}
 
 
-def test_bands_are_explained_only_where_there_are_any():
-    base = {"backbone": "net", "score": 50.0}
-    bare = [{**base, "dim": 64.0}, {**base, "dim": 128.0}]
-    spread = [{**row, "std": 1.0} for row in bare]
-
-    assert (
-        "standard deviation" not in score_figure(grid(*bare), LOOKS, DIMENSION, word="R").caption
-    )
-    assert "one sample standard deviation over seeds" in (
-        score_figure(grid(*spread), LOOKS, DIMENSION, word="R").caption
-    )
-
-
 def test_bands_reach_one_deviation_to_either_side():
     base = {"backbone": "net", "score": 50.0}
     rows = [{**base, "dim": 64.0, "std": 10.0}, {**base, "dim": 128.0}]

@@ -24,17 +24,3 @@ def test_pressing_a_dimension_sorts_by_it_under_its_own_backbone(chromium, addre
     head.get_by_role("button").click()
     assert first.locator("th").inner_text().strip() == "NPair"
     assert first.locator("td").nth(5).inner_text().strip() == "50.30"
-
-
-def test_the_file_of_a_grouped_table_names_both_heads(chromium, addresses):
-    visit = Visit(chromium, addresses["table"], LAPTOP, accept_downloads=True)
-    visit.open_all()
-    with visit.page.expect_download() as waiting:
-        tools = visit.page.locator(".tools:has(+ .scroll > #scores-0)")
-        tools.get_by_role("button", name="Save").click()
-        visit.page.get_by_role("button", name="Download CSV").click()
-    lines = waiting.value.path().read_text(encoding="utf-8").splitlines()
-
-    assert lines[0].startswith("Loss,BNInception 64,BNInception 128,")
-    assert lines[1].startswith("ArcFace,55.77,59.94,")
-    assert len(lines) == 11

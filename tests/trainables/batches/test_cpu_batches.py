@@ -82,12 +82,6 @@ def test_views_follow_one_another_and_each_is_cut_anew(photographs):
     assert not torch.equal(views[0], views[1])
 
 
-def test_without_augmentation_training_images_are_those_of_evaluation(photographs):
-    batches = host(photographs, crop_scale_min=None)
-    (images,) = batches.training([np.arange(6)], 3, 1)
-    assert torch.equal(images, torch.cat(list(batches.evaluation())))
-
-
 def test_evaluation_has_the_bits_of_torchvision_in_the_order_of_the_role(photographs):
     found = torch.cat(list(host(photographs).evaluation()))
     assert len(found) == len(ROLE)

@@ -61,12 +61,6 @@ def test_evaluation_has_the_bits_of_the_host(photographs, device):
     assert torch.equal(ours.cpu(), torch.cat(list(on_host(photographs).evaluation())))
 
 
-def test_without_augmentation_training_images_are_those_of_evaluation(photographs):
-    batches = on_device(photographs, crop_scale_min=None)
-    (images,) = batches.training([np.arange(5)], 3, 2)
-    assert torch.equal(images, torch.cat(list(batches.evaluation())).repeat(2, 1, 1, 1))
-
-
 @pytest.mark.parametrize("device", DEVICES)
 def test_images_are_the_same_again_under_deterministic_algorithms(photographs, device):
     batches = on_device(photographs, device)

@@ -14,10 +14,10 @@ MARGIN = 0.4
 RANDOM = [name for name in names("miners") if load("miners", name).is_random]
 
 
-def mine(name, batch):
+def mine(name, batch, margin=MARGIN):
     candidates = all_triplets(batch, batch.normalised_BD @ batch.normalised_BD.T)
     miner = load("miners", name)
-    runs = miner.mine(candidates, MARGIN)
+    runs = miner.mine(candidates, margin)
     return candidates, runs
 
 
@@ -35,8 +35,9 @@ def test_all_miners_are_compared_and_may_be_chosen():
 @pytest.mark.parametrize("name", names("miners"))
 def test_the_triplets_are_those_of_the_slow_miner(name, batch_name):
     batch = double_batch(batch_name)
-    kept = kept_mask(*mine(name, batch)).nonzero().tolist()
-    assert list(map(tuple, kept)) == sorted(mined(batch, name, margin=MARGIN))
+    for margin in (MARGIN, 0.0, -0.2):
+        kept = kept_mask(*mine(name, batch, margin)).nonzero().tolist()
+        assert list(map(tuple, kept)) == sorted(mined(batch, name, margin=margin))
 
 
 @pytest.mark.parametrize("batch_name", SMALL_BATCHES)

@@ -175,7 +175,3 @@ def test_the_head_is_float32_whatever_the_backbone_gives(layer_norm):
         found = head_of(rough, **choices)(ANY_IMAGES)
     assert found.dtype == torch.float32
     assert torch.equal(found, expected)
-
-
-def test_the_head_may_be_float64_for_tests_of_gradients():
-    assert head_of(MAPS.double()).double()(ANY_IMAGES).dtype == torch.float64

@@ -53,19 +53,6 @@ def test_gradients_are_those_of_the_whole_batch(loss, size):
         torch.testing.assert_close(parts[name], expected, rtol=1e-10, atol=1e-12)
 
 
-def test_the_sum_of_the_losses_of_parts_would_be_another_loss():
-    network, criterion = double_network(), prepared("multi_similarity")
-    network.eval()
-    _, whole = gradients(network, criterion, 0)
-    network.embedder.zero_grad()
-    images = tiny_images(NUM_IMAGES)
-    for start in (0, 5):
-        part = slice(start, start + 5)
-        criterion(full_batch(network(images[part]), LABELS[part])).value.backward()
-    weight = network.embedder.backbone.convolution.weight
-    assert not torch.allclose(weight.grad, whole["backbone.convolution.weight"], rtol=0.1)
-
-
 def test_dropout_draws_the_same_numbers_in_both_passes():
     network, criterion = double_network(dropout=0.5, has_batch_norm=False), prepared("contrastive")
     network.train()
