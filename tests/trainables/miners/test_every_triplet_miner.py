@@ -21,8 +21,16 @@ def mine(name, batch, margin=MARGIN):
     return candidates, runs
 
 
+# Cosines of which many differ by a margin of 1 exactly.
+AXES = torch.eye(2).repeat(2, 1) * torch.tensor([[1.0], [1.0], [1.0], [-1.0]])
+CASES = {
+    **{name: case[:2] for name, case in SMALL_BATCHES.items()},
+    "axes": (AXES.repeat(2, 1), torch.tensor([0, 1, 0, 1, 1, 0, 1, 0])),
+}
+
+
 def double_batch(batch_name):
-    x, labels, _ = SMALL_BATCHES[batch_name]
+    x, labels = CASES[batch_name]
     return full_batch(x.double(), labels)
 
 
@@ -31,11 +39,11 @@ def test_all_miners_are_compared_and_may_be_chosen():
     assert facts_of("triplet").parameters["miner"].legal.values == names("miners")
 
 
-@pytest.mark.parametrize("batch_name", SMALL_BATCHES)
+@pytest.mark.parametrize("batch_name", CASES)
 @pytest.mark.parametrize("name", names("miners"))
 def test_the_triplets_are_those_of_the_slow_miner(name, batch_name):
     batch = double_batch(batch_name)
-    for margin in (MARGIN, 0.0, -0.2):
+    for margin in (MARGIN, 1.0, 0.0, -0.2):
         kept = kept_mask(*mine(name, batch, margin)).nonzero().tolist()
         assert list(map(tuple, kept)) == sorted(mined(batch, name, margin=margin))
 
