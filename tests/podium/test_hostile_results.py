@@ -5,11 +5,11 @@ import sys
 import unicodedata
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema
-from orchestrator.results.trial_files.parquet_file import ParquetFile
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.orchestrator.results.store_rows import change_json, rewrite_gathered
@@ -46,7 +46,7 @@ def _hostile_store(folder, names, words):
     paths = StudyPaths(write_store(folder / "synthetic", TRUTH, renamed=names))
     schema = read_schema(paths)
     for file in [*paths.trials.rglob("*.parquet")]:
-        table = pa.concat_tables(list(ParquetFile(file).groups()))
+        table = pq.ParquetFile(file).read()
         for name in words:
             column = pa.array([HOSTILE] * len(table), pa.string())
             table = table.set_column(table.column_names.index(name), schema.field(name), column)

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+import polars as pl
 import pyarrow as pa
-import pyarrow.compute as pc
 from pydantic_core import CoreSchema, SchemaValidator, ValidationError, core_schema
 
 from orchestrator.results.records.metric_columns import known_test_columns
@@ -15,7 +15,7 @@ from orchestrator.results.records.study_snapshot import study_name
 from orchestrator.results.storage.files import put_if_absent, remove
 from orchestrator.results.storage.local_copies import keep_copy
 from orchestrator.results.trial_files.flat_test_scores import with_flat_test_scores
-from orchestrator.results.trial_files.integrity import open_trials
+from orchestrator.results.trial_files.integrity import open_rows
 from orchestrator.results.trial_files.inventory import is_gathered, take_inventory
 from orchestrator.results.trial_files.parquet_file import encode
 from podium.errors import CorruptFileError, StoreError
@@ -91,13 +91,12 @@ def copy_trials(paths: StudyPaths, schema: pa.Schema, copies: Sequence[TrialCopy
     wanted: dict[str, list[str]] = {}
     for copy in copies:
         wanted.setdefault(copy.search, []).append(copy.trial_id)
-    originals = {
-        row["trial_id"]: row
-        for search, trial_ids in wanted.items()
-        for file in take_inventory(paths, search).files_of(trial_ids)
-        for group in open_trials(file, schema, study).groups()
-        for row in group.filter(pc.field("trial_id").isin(trial_ids)).to_pylist()
-    }
+    originals: dict[str, dict[str, object]] = {}
+    for search, trial_ids in wanted.items():
+        files = take_inventory(paths, search).files_of(trial_ids)
+        rows = open_rows(files, schema, study, schema.names)[1]
+        of_trials = rows.filter(pl.col("trial_id").is_in(trial_ids))
+        originals |= {row["trial_id"]: row for row in of_trials.to_dicts()}
     for copy in copies:
         if copy.trial_id not in originals:
             raise CorruptFileError(

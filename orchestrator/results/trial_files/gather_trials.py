@@ -7,6 +7,7 @@ gathers; others may commit and read meanwhile.
 
 from collections.abc import Callable, Mapping, Sequence
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -22,11 +23,9 @@ from orchestrator.results.storage.files import (
 )
 from orchestrator.results.storage.local_copies import fetch, forget, keep_copy
 from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.integrity import open_trials
+from orchestrator.results.trial_files.integrity import open_rows
 from orchestrator.results.trial_files.inventory import Inventory, take_inventory, trials_in
 from orchestrator.results.trial_files.parquet_file import ParquetFile, encode_many
-
-_ROWS_AT_ONCE = 64  # a table of one row takes a hundred times as much memory as its values
 
 
 def gather_search(
@@ -124,12 +123,9 @@ def _gather_rows(
     if not files or (len(files) == 1 and inventory.gathered and _is_complete(files[0], schema)):
         return files[0] if files else None
     fetch(files)
-    parts = [
-        _rows(files[start : start + _ROWS_AT_ONCE], schema, study)
-        for start in range(0, len(files), _ROWS_AT_ONCE)
-    ]
+    rows = _rows(files, schema, study)
     check()
-    whole = _write(paths, StudyPaths.search_of(files[0]), pa.concat_tables(parts))
+    whole = _write(paths, StudyPaths.search_of(files[0]), rows)
     check()
     return whole
 
@@ -150,9 +146,8 @@ def _write(paths: StudyPaths, search: str, rows: pa.Table) -> Place:
 
 def _rows(files: Sequence[Place], schema: pa.Schema, study: str) -> pa.Table:
     """The rows of files with every column; hyperparameters that they lack are null."""
-    groups = (group for file in files for group in open_trials(file, schema, study).groups())
-    rows = pa.concat_tables([schema.empty_table(), *groups], promote_options="default")
-    return rows.combine_chunks()
+    rows = open_rows(files, schema, study, schema.names)[1]
+    return rows.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()).cast(schema)
 
 
 def _remove_temporaries(paths: StudyPaths) -> None:

@@ -1,7 +1,9 @@
 """Checks that every committed trial can be read, and has the path that fits its row."""
 
+from collections.abc import Sequence
+
+import polars as pl
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_schema, study_name
@@ -9,11 +11,11 @@ from orchestrator.results.storage.files import exists
 from orchestrator.results.storage.local_copies import fetch
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.inventory import Inventory, take_inventory
-from orchestrator.results.trial_files.parquet_file import ParquetFile
+from orchestrator.results.trial_files.parquet_file import ParquetFile, collect, scan
 from podium.errors import CorruptFileError
 
 _MAX_SHOWN = 10
-_IDENTITY = ["study", "search", "trial_id"]  # they say to which file a row belongs
+_IDENTITY = ("study", "search", "trial_id")  # they say to which file a row belongs
 
 
 def check_store(paths: StudyPaths) -> int:
@@ -39,48 +41,71 @@ def bad_files(paths: StudyPaths, inventory: Inventory) -> list[str]:
     too, since plain readers read them.
     """
     study, schema = study_name(paths), read_schema(paths)
-    files = (*inventory.files, *inventory.superseded)
-    fetch(files)
+    fetch(inventory.listed)
     problems = []
-    for path in files:
+    for path in inventory.listed:
         try:
-            open_trials(path, schema, study)
+            open_rows([path], schema, study)
         except CorruptFileError as error:
             if exists(path):  # else its rows were gathered meanwhile
                 problems.append(str(error))
     return problems
 
 
-def open_trials(path: Place, schema: pa.Schema, study: str) -> ParquetFile:
-    """A file of a study's trials: its bytes were verified, and that it holds the rows it should.
+def open_rows(
+    files: Sequence[Place], schema: pa.Schema, study: str, columns: Sequence[str] = _IDENTITY
+) -> tuple[list[ParquetFile], pl.DataFrame]:
+    """Files of a study's trials and their rows, in order, after all checks of both.
 
     Args:
-        path: the file.
+        files: the files.
         schema: columns of the study's trials.
         study: name of the study.
+        columns: columns of the rows, `_IDENTITY` among them.
 
     Raises:
-        CorruptFileError: anything is wrong with it.
-        StoreError: it cannot be read.
+        CorruptFileError: anything is wrong with one of them.
+        StoreError: one cannot be read.
     """
+    opened = [_opened(file, schema) for file in files]
+    try:
+        rows = collect(scan(files, schema).select(columns), f"the trials of {study}")
+    except (OSError, pl.exceptions.PolarsError) as error:
+        if len(files) == 1:
+            raise CorruptFileError(f"{files[0]} cannot be decoded: {error}") from error
+        for file in files:
+            open_rows([file], schema, study, columns)
+        raise
+    _check_places(opened, rows, study)
+    return opened, rows
+
+
+def _opened(path: Place, schema: pa.Schema) -> ParquetFile:
     file = ParquetFile(path)
     _check_columns(file, schema)
-    count = StudyPaths.num_gathered(path)
-    if file.num_rows != (count or 1):
-        raise CorruptFileError(f"{path} must hold {count or 1} rows, it has {file.num_rows}")
-    rows = pa.concat_tables(file.groups(_IDENTITY))
-    expected = {"study": study, "search": StudyPaths.search_of(path)}
-    if not count:
-        expected["trial_id"] = path.stem
-    for name, value in expected.items():
-        for found in pc.unique(rows.column(name)).to_pylist():
-            if found != value:
-                raise CorruptFileError(
-                    f"{path} holds a row with {name} {found!r}; at that path it must be {value!r}"
-                )
-    if pc.count_distinct(rows.column("trial_id"), mode="all").as_py() != rows.num_rows:
-        raise CorruptFileError(f"{path} holds a trial twice. Restore the original file")
+    count = StudyPaths.num_gathered(path) or 1
+    if file.num_rows != count:
+        raise CorruptFileError(f"{path} must hold {count} rows, it has {file.num_rows}")
     return file
+
+
+def _check_places(opened: Sequence[ParquetFile], rows: pl.DataFrame, study: str) -> None:
+    """Refuse rows of another study, search or trial than their files say, and equal ones."""
+    paths = [file.path for file in opened for _ in range(file.num_rows)]
+    expected: dict[str, list[str | None]] = {
+        "study": [study] * len(paths),
+        "search": [StudyPaths.search_of(path) for path in paths],
+        "trial_id": [None if StudyPaths.num_gathered(path) else path.stem for path in paths],
+    }
+    for name, values in expected.items():
+        wanted = pl.Series(values, dtype=pl.String)
+        for at in (rows[name].ne_missing(wanted) & wanted.is_not_null()).arg_true().head(1):
+            raise CorruptFileError(
+                f"{paths[at]} holds a row with {name} {rows[name][at]!r}; at that path it must be"
+                f" {values[at]!r}"
+            )
+    for at in rows.select("search", "trial_id").is_duplicated().arg_true().head(1):
+        raise CorruptFileError(f"{paths[at]} holds a trial twice. Restore the original file")
 
 
 def _check_columns(file: ParquetFile, schema: pa.Schema) -> None:

@@ -13,13 +13,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-import pyarrow as pa
+import polars as pl
 
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import list_below, list_names
-from orchestrator.results.storage.local_copies import fetch
+from orchestrator.results.storage.local_copies import fetch, local_copy
 from orchestrator.results.storage.locations import Place
-from orchestrator.results.trial_files.parquet_file import ParquetFile
+from orchestrator.results.trial_files.parquet_file import ParquetFile, collect
 from podium.errors import CorruptFileError
 
 _ids: dict[Place, frozenset[str]] = {}  # gathered file -> its trials, which never change
@@ -43,12 +43,6 @@ class Inventory:
     def files(self) -> tuple[Place, ...]:
         """All files to read."""
         return (*self.gathered, *self.loose.values())
-
-    @property
-    def superseded(self) -> list[Place]:
-        """The files whose rows are in others."""
-        in_force = set(self.files)
-        return [file for file in self.listed if file not in in_force]
 
     @property
     def num_trials(self) -> int:
@@ -78,11 +72,13 @@ def trials_in(files: Iterable[Place]) -> dict[Place, frozenset[str]]:
     new = [file for file in wanted if file not in _ids]
     fetch(new)
     for file in new:
-        opened = ParquetFile(file)
-        if pa.field("trial_id", pa.string()) not in list(opened.schema):
-            raise CorruptFileError(f"{file} lacks the column 'trial_id'")
-        groups = opened.groups(["trial_id"])
-        _ids[file] = frozenset(it for ids in groups for it in ids["trial_id"].to_pylist())
+        ParquetFile(file)  # whose bytes are verified
+        try:
+            rows = pl.scan_parquet(local_copy(file), hive_partitioning=False, glob=False)
+            ids = collect(rows.select(pl.col("trial_id").cast(pl.String)), file)
+            _ids[file] = frozenset(ids["trial_id"])
+        except (OSError, pl.exceptions.PolarsError) as error:
+            raise CorruptFileError(f"{file} lacks the column 'trial_id': {error}") from error
     return {file: _ids[file] for file in wanted}
 
 

@@ -1,28 +1,22 @@
 """Queries on the trial files of a results folder, which may be gathered meanwhile."""
 
-import re
 from collections.abc import Callable, Collection, Iterator, Sequence
-from functools import partial
 
 import polars as pl
 import pyarrow as pa
 
 from orchestrator.results.records.store_paths import StudyPaths, is_file_name
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
-from orchestrator.results.storage.local_copies import local_copies
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.storage.printable_text import has_control_characters
-from orchestrator.results.storage.transient_errors import is_transient, with_retries
-from orchestrator.results.trial_files.integrity import open_trials
+from orchestrator.results.trial_files.integrity import open_rows
 from orchestrator.results.trial_files.inventory import Inventory, take_inventory
-from podium.errors import CorruptFileError, StoreError, UnreachableError
+from orchestrator.results.trial_files.parquet_file import collect, scan
+from podium.errors import CorruptFileError, StoreError
 
 # Columns whose values name files, or are put into sentences, tables and figures.
 _FILE_NAMES = ("trial_id", "search")
 _NAMES = {name for name, kind in IDENTITY_COLUMNS if kind == pa.string()}
-
-# Polars gives the number of an error of the system in its message only.
-_NUMBER = re.compile(r"\(os error (\d+)\)")
 
 # Rows with nested details that are in memory together: so many, or as many more as take little,
 # since each part looks through all row groups; but never more than take so much.
@@ -39,7 +33,7 @@ class StoredRows:
         study_name: name of the study that its files must belong to.
         schema: columns of its trials.
         whole: bytes of memory of a row, by the files that were checked; others are added once
-            `open_trials` found nothing wrong with them.
+            `open_rows` found nothing wrong with them.
     """
 
     def __init__(
@@ -74,7 +68,7 @@ class StoredRows:
         while True:
             try:
                 rows = query(self._scan(trial_ids))
-                found = with_retries(partial(_collected, rows, self._paths, in_parts=in_parts))
+                found = collect(rows, self._paths.folder, in_parts=in_parts)
             except (OSError, CorruptFileError, pl.exceptions.PolarsError) as error:
                 self._inventory = self._inventory_after(error)
                 continue
@@ -118,20 +112,12 @@ class StoredRows:
     def _scan(self, trial_ids: Collection[str] | None) -> pl.LazyFrame:
         inventory = self._inventory
         files = inventory.files if trial_ids is None else inventory.files_of(trial_ids)
-        copies = local_copies(files)
-        for file in files:
-            if file not in self._whole:  # before polars decodes it, which may misread flipped bits
-                found = open_trials(file, self._schema, self._study_name)
-                self._whole[file] = found.decoded_bytes // found.num_rows
-        if not files:
-            return pl.LazyFrame(schema=pl.Schema(self._schema))
-        rows = pl.scan_parquet(
-            copies,
-            schema=pl.Schema(self._schema),
-            missing_columns="insert",
-            hive_partitioning=False,
-            glob=False,
+        # Before polars decodes them, which may misread flipped bits.
+        new, _ = open_rows(
+            [file for file in files if file not in self._whole], self._schema, self._study_name
         )
+        self._whole |= {file.path: file.decoded_bytes() // file.num_rows for file in new}
+        rows = scan(files, self._schema)
         return rows if trial_ids is None else rows.filter(pl.col("trial_id").is_in(trial_ids))
 
     def _inventory_after(self, error: Exception) -> Inventory:
@@ -142,22 +128,11 @@ class StoredRows:
         if isinstance(error, CorruptFileError):
             raise error
         for file in self._inventory.files:
-            for _ in open_trials(file, self._schema, self._study_name).groups():
-                pass  # all columns can be decoded
+            # All columns can be decoded.
+            open_rows([file], self._schema, self._study_name, self._schema.names)
         if isinstance(error, OSError):
             raise StoreError(f"cannot read {self._paths.folder}: {error}") from error
         raise error  # every file is whole, so the query was wrong
-
-
-def _collected(rows: pl.LazyFrame, paths: StudyPaths, *, in_parts: bool) -> pl.DataFrame:
-    """The rows; a transient error is raised as UnreachableError."""
-    try:
-        return rows.collect(engine="streaming" if in_parts else "auto")
-    except OSError as error:
-        number = _NUMBER.search(str(error))
-        if number is None or not is_transient(OSError(int(number[1]), "")):
-            raise
-        raise UnreachableError(f"cannot read {paths.folder}: {error}") from error
 
 
 def check_names(rows: pl.DataFrame, paths: StudyPaths) -> None:

@@ -7,12 +7,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.results.records import checkpoint_files
-from orchestrator.results.trial_files import gather_trials as gather_module
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from orchestrator.results.trial_files.gather_trials import gather_all, gather_search
 from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.inventory import take_inventory
-from orchestrator.results.trial_files.parquet_file import ParquetFile
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError, LockHeldError
 from tests.orchestrator.results.extended_stores import TRIALS, extended_store, plainly, rows_of
@@ -99,7 +97,6 @@ def test_a_study_that_gained_columns_has_them_in_every_file_after_the_next_end(t
 
 def test_large_rows_get_row_groups_of_their_own(tmp_path, monkeypatch):
     monkeypatch.setattr("orchestrator.results.trial_files.parquet_file._GROUP_BYTES", 1)
-    monkeypatch.setattr(gather_module, "_ROWS_AT_ONCE", 2)
     store = store_of_five(tmp_path)
     before = rows_of(store)
     gather_all(store)
@@ -266,7 +263,7 @@ def test_a_gathered_file_of_other_rows_is_named_by_all_who_read(tmp_path, change
     store = store_of_five(tmp_path)
     gather_all(store)
     file = gathered_file(store, "s0")
-    rows = change(pa.concat_tables(list(ParquetFile(file).groups())))
+    rows = change(pq.ParquetFile(file).read())
     file = rewrite_gathered(file, rows, count)
     commit(store, row(5))
     found = refusals(store)

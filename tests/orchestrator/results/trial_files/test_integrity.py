@@ -7,11 +7,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from orchestrator.results.trial_files import stored_rows
+from orchestrator.results.trial_files import integrity
 from orchestrator.results.trial_files.commit_trials import TrialCopy, copy_trials
 from orchestrator.results.trial_files.gather_trials import gather_all
 from orchestrator.results.trial_files.integrity import check_store
-from orchestrator.results.trial_files.parquet_file import ParquetFile
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError
 from tests.orchestrator.results.store_frames import LONG
@@ -51,8 +50,7 @@ def changed(change):
     """Other rows in the file, with a checksum that fits them."""
 
     def damage(store):
-        (table,) = ParquetFile(victim(store)).groups()
-        rewrite(victim(store), change(table))
+        rewrite(victim(store), change(pq.ParquetFile(victim(store)).read()))
 
     return damage
 
@@ -146,19 +144,19 @@ def test_many_rows_in_the_file_of_one_trial_are_refused_before_any_is_decoded(
     store_of_four, monkeypatch
 ):
     changed(lambda table: table.take(pa.array([0] * 5_000)))(store_of_four)
-    monkeypatch.setattr(ParquetFile, "groups", None)
+    monkeypatch.setattr(integrity, "scan", None)
     with pytest.raises(CorruptFileError, match=r"t003\.parquet must hold 1 rows, it has 5000"):
-        stored_rows.open_trials(victim(store_of_four), SCHEMA, "tiny")
+        integrity.open_rows([victim(store_of_four)], SCHEMA, "tiny")
 
 
 def test_a_file_is_checked_once_and_new_ones_when_they_come(store_of_four, monkeypatch):
-    reader, real, checked = Reader(store_of_four.folder), stored_rows.open_trials, []
+    reader, real, checked = Reader(store_of_four.folder), integrity.ParquetFile, []
 
-    def counted(file, *rest):
+    def counted(file):
         checked.append(file.stem)
-        return real(file, *rest)
+        return real(file)
 
-    monkeypatch.setattr(stored_rows, "open_trials", counted)
+    monkeypatch.setattr(integrity, "ParquetFile", counted)
     assert len(reader.trials().collect()) == 4
     assert len(reader.scores().collect()) > 4
     assert sorted(checked) == ["t000", "t001", "t002", "t003"]

@@ -1,17 +1,31 @@
-"""What keeps a Parquet file from being read is no damage of the file, and may be over soon."""
+"""What a Parquet file takes in memory, and what keeps it from being read, is known at once."""
 
 import errno
 import os
 
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.results.storage.transient_errors import retrying_for
+from orchestrator.results.trial_files import stored_rows
+from orchestrator.results.trial_files.commit_trials import to_table
+from orchestrator.results.trial_files.gather_trials import gather_all
+from orchestrator.results.trial_files.integrity import check_store
 from orchestrator.results.trial_files.parquet_file import ParquetFile
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError, StoreError, UnreachableError
 from tests.orchestrator.results.failing_calls import fail_calls, system_error
-from tests.orchestrator.results.store_rows import commit, new_store, row
+from tests.orchestrator.results.parquet_bombs import many_details, with_checksum
+from tests.orchestrator.results.store_frames import all_frames
+from tests.orchestrator.results.store_rows import (
+    SCHEMA,
+    class_hits,
+    commit,
+    new_store,
+    row,
+    score,
+)
 
 pytestmark = pytest.mark.usefixtures("short_pauses")
 
@@ -28,17 +42,9 @@ def trial_file(store_of_one):
 
 @pytest.mark.parametrize("function", ["open", "fdopen"])
 def test_a_file_that_is_away_for_a_moment_is_read_in_the_end(trial_file, monkeypatch, function):
-    found = list(ParquetFile(trial_file).groups())
     left = fail_calls(monkeypatch, os, function, system_error(errno.ESTALE), 3)
-    assert list(ParquetFile(trial_file).groups()) == found
+    assert ParquetFile(trial_file).num_rows == 1
     assert left == [0]
-
-
-def test_an_open_file_is_read_whatever_becomes_of_the_store(trial_file):
-    opened = ParquetFile(trial_file)
-    trial_file.unlink()
-    (rows,) = opened.groups(["trial_id"])
-    assert rows.to_pydict() == {"trial_id": ["t000"]}
 
 
 def test_a_store_that_stays_away_is_unreachable_and_not_damaged(trial_file, monkeypatch):
@@ -77,3 +83,79 @@ def test_frames_wait_for_files_that_are_away(store_of_one, monkeypatch):
     monkeypatch.setattr(pl.LazyFrame, "collect", collect)
     assert Reader(store_of_one.folder).trials().collect().equals(whole)
     assert left == [0]
+
+
+ONE = to_table(SCHEMA, row(0))
+PLAIN = {"use_dictionary": False}
+BOMBS = {
+    "scores": lambda: with_checksum(many_details(ONE, "scores", 2_000_000)),
+    "scores, plain": lambda: with_checksum(many_details(ONE, "scores", 2_000_000), **PLAIN),
+    "class hits": lambda: with_checksum(many_details(ONE, "class_hits", 2_000_000)),
+}
+MESSAGE = (
+    r"t000\.parquet is not read: its rows would take [\d,.]+ MB of memory; those of a file of its"
+    r" size take at most [\d,.]+ MB"
+)
+
+
+@pytest.fixture
+def paths(tmp_path):
+    return commit(new_store(tmp_path), row(0), row(1))
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_that_its_footer_tells_is_refused_by_all_who_read(paths, name):
+    paths.trial("s0", "t000").write_bytes(BOMBS[name]())
+    assert paths.trial("s0", "t000").stat().st_size < 300_000
+    reader = Reader(paths.folder)
+    reads = (reader.trials().collect, reader.scores().collect, reader.decisions)
+    for read in reads:
+        with pytest.raises(CorruptFileError, match=MESSAGE):
+            read()
+
+
+@pytest.mark.parametrize("is_gathered", [False, True])
+@pytest.mark.parametrize(
+    "details",
+    [
+        {"class_hits": [class_hits(number % 1_132) for number in range(113_200)]},
+        {"class_hits": [class_hits(1)] * 113_200},
+        {"scores": [score("val", epoch, 0.5) for epoch in range(20_000)]},
+        {"message": "the same line again\n" * 2_000},
+        {},
+    ],
+    ids=["a hundred epochs", "the same hits", "many epochs", "a long message", "none"],
+)
+def test_what_trials_hold_is_far_from_the_bound(tmp_path, details, is_gathered):
+    paths = commit(new_store(tmp_path), *(row(index, **details) for index in range(3)))
+    if is_gathered:
+        gather_all(paths)
+    before = {name: len(frame) for name, frame in all_frames(paths).items()}
+    assert before["trials"] == 3
+    assert check_store(paths) == 3
+
+
+def test_sizes_are_those_of_the_columns_in_memory(tmp_path):
+    hits = [class_hits(number) for number in range(50_000)]
+    paths = commit(new_store(tmp_path), row(0, class_hits=hits))
+    file = paths.trial("s0", "t000")
+    num_bytes = pq.ParquetFile(file).read().nbytes
+    assert num_bytes < ParquetFile(file).decoded_bytes() < 4 * num_bytes
+
+
+def test_files_that_take_much_are_read_one_after_the_other(tmp_path, monkeypatch):
+    details = {"scores": [score("val", epoch, 0.5) for epoch in range(1_000)]}
+    paths = commit(new_store(tmp_path), *(row(index, **details) for index in range(4)))
+    whole = all_frames(paths)
+    reader = Reader(paths.folder)
+    reader.trials().collect()
+    parts, collect = [], stored_rows.StoredRows.collect
+
+    def counted(self, query, trial_ids=None):
+        parts.append(trial_ids)
+        return collect(self, query, trial_ids)
+
+    monkeypatch.setattr(stored_rows, "_BATCH_BYTES", 150_000)
+    monkeypatch.setattr(stored_rows.StoredRows, "collect", counted)
+    assert reader.scores().collect().equals(whole["scores"])
+    assert [len(part) for part in parts if part is not None] == [1, 1, 1, 1]

@@ -10,7 +10,7 @@ from orchestrator.results.records.metric_columns import known_test_columns
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS, TEST_COLUMNS
 from orchestrator.results.trial_files import stored_rows as stored_rows_module
 from orchestrator.results.trial_files.gather_trials import gather_all
-from orchestrator.results.trial_files.parquet_checksum import with_checksum
+from orchestrator.results.trial_files.parquet_file import sealed
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import CorruptFileError
 from tests.orchestrator.results.extended_stores import plainly
@@ -133,7 +133,7 @@ def test_decisions_are_made_without_decoding_a_byte_of_a_test_column(tmp_path):
         if chunk.path_in_schema.split(".")[0] in tested:
             start = chunk.data_page_offset
             data[start : start + chunk.total_compressed_size] = bytes(chunk.total_compressed_size)
-    path.write_bytes(with_checksum(re.sub(rb"(?<=sha256:)[0-9a-f]{64}", b"0" * 64, data))[0])
+    path.write_bytes(sealed(re.sub(rb"(?<=sha256:)[0-9a-f]{64}", b"0" * 64, data))[0])
     assert_frame_equal(Reader(store.folder).decisions(), untouched)
     with pytest.raises(CorruptFileError, match=r"t000\.parquet"):
         Reader(store.folder).test_scores().collect()
