@@ -157,7 +157,7 @@ a study of
 the study runs. Exit code 0: sound; 2: there are problems, a line each with the file, the rule and what is
 there instead (`--json` for programs); 4: the folder cannot be read. Where files cannot be read, values are not compared.
 
-- Every file but `lock.json` and `report.html` holds a SHA-256 of itself: JSON under `sha256`, YAML in
+- Every file but those in `lock/` and `report.html` holds a SHA-256 of itself: JSON under `sha256`, YAML in
   its last line, Parquet in its footer under `podium_seal`, weights and embeddings in their headers. So
   a changed bit is found wherever it is.
   Podium's own commands and `Reader` check every Parquet file before they read it, and refuse one without; plain polars does not.

@@ -20,7 +20,6 @@ from optuna.storages.journal import BaseJournalBackend, JournalFileBackend
 from optuna.study import StudyDirection
 
 from orchestrator.results.records.metric_columns import metric_label
-from orchestrator.results.storage.local_files import exclusive
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.search_samplers.optuna_study import contains, distribution_of
@@ -31,6 +30,7 @@ from orchestrator.study.resolved_study import study_from_resolved
 from orchestrator.study.study import Search, Study
 from podium.errors import CorruptFileError, PodiumError, StoreError
 from search_spaces.parameters import Space, Value
+from trainables.file_caches.file_locks import file_lock
 
 _STATES = {
     "COMPLETE": optuna.trial.TrialState.COMPLETE,
@@ -39,7 +39,6 @@ _STATES = {
 }
 _PREFIX = "hp."
 _MARK = "podium_study"  # the attribute by which a study in a journal is known for one of ours
-_LOCK_SECONDS = 10.0
 
 # Columns that become attributes of a trial, under their own names.
 _ATTRIBUTES = (
@@ -76,16 +75,15 @@ def append_searches(folder: Place, journal: Path) -> JournalUpdate:
         PodiumError: ``folder`` is not a results folder, there is no folder for the journal, or it
             holds a study of that name which podium did not write.
         CorruptFileError: the file is no journal.
-        StoreError: it cannot be written, or another export is writing it.
+        StoreError: it cannot be read or written.
     """
     reader = Reader(folder)
     study = study_from_resolved(reader.study())
     if not journal.parent.is_dir():
         raise PodiumError(f"--output needs a folder that exists; got {journal.parent}")
-    with exclusive(journal, limit_seconds=_LOCK_SECONDS) as is_held:
-        if not is_held:
-            raise StoreError(f"another export is writing {journal}; try again")
+    with file_lock(journal.with_name(f".{journal.name}.lock"), doing=f"writing {journal}"):
         try:
+            journal.touch()
             num_lines = _cut_torn_line(journal)
             backend = _BufferedBackend(journal)
         except ValueError as error:

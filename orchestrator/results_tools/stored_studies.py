@@ -125,7 +125,7 @@ def _read(found: StoredStudy, paths: StudyPaths, files: Sequence[StoredFile]) ->
     failed = sum(it.tries for it in spent if it.use == "failed")
     if failed:
         failed = max(0, failed - sum(map(len, read_retried(paths).values())))
-    owner = running_owner(paths, [it.changed_at for it in files if it.path == "lock.json"])
+    owner = running_owner(paths, [it.changed_at for it in files if it.path.startswith("lock/")])
     state: State = "running" if owner else ended_state(runs, trials, planned, failed)
     return replace(
         found,

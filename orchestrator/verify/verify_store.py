@@ -73,7 +73,7 @@ def verify_store(folder: Place, *, tell: Callable[[str], object] = lambda _: Non
     read_schema(paths)  # or it is no results folder of this podium
     study, datasets = _stored_study(paths, findings)
     rows, runs, journals = pl.DataFrame(), list[Run](), dict[str, SearchJournal]()
-    with findings.reading(paths.lock):
+    with findings.reading(paths.locks):
         lock_owner(paths)
     with findings.reading(paths.runs):
         runs = read_runs(paths)

@@ -181,7 +181,7 @@ def problems_at_rest(storage: Path, study: Study) -> list[str]:
     files = [path for path in paths.folder.rglob("*") if path.is_file()]
     for path in files:
         name = str(path.relative_to(paths.folder))
-        is_temporary = path.name.startswith(".") and path != paths.lock_guard
+        is_temporary = path.name.startswith(".")
         demand(not is_temporary, f"temporary left: {name}")
         demand(not name.startswith("checkpoints/"), f"checkpoint left: {name}")
         is_loose = name.startswith("trials/") and not name.endswith(".gathered.parquet")

@@ -1,88 +1,61 @@
 """The lock of a study: one run at a time, and a dead run never blocks the next.
 
-A file names its owner and holds a counter that the owner raises every few seconds. No clock is
-compared between machines. Who finds a lock
+Each run that gets the lock creates a file of the next number, ``lock/<number>.json``, which only
+one can. It names its owner and holds a counter that the owner raises every few seconds; no other
+process writes it. The last number counts. No clock is compared between machines. Who finds a lock
 
-- of a dead process on this machine takes it over at once;
+- that is free, or of a dead process on this machine, takes it at once;
 - of a living process on this machine, stopped or not, is refused;
 - of another machine watches its counter: he is refused when it moves, and takes over when it has
   not moved for `watch_seconds`.
 
-On a disk the file is read and replaced under a guard that the operating system frees when its
-holder dies; a remote store refuses to replace another version than the one that was read. So of
-two runs that see the same dead owner one gets the lock, and an owner that was held up between its
-look and its write does not undo what another did meanwhile.
+So of two runs that see the same dead owner one gets the lock, and an owner that was held up finds
+a later number, and does not undo what another did meanwhile.
 """
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, replace
-from typing import Any, Self
+from typing import Self
 
 from orchestrator.results.locks.lock_owner import LockOwner, is_dead, parse_owner, this_process
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import (
+    list_names,
     parse_json,
+    put,
+    put_if_absent,
     read_record,
     remove_temporaries,
-    replace_if,
     to_json,
 )
+from orchestrator.results.storage.local_files import check_not_vanished
 from orchestrator.results.storage.transient_errors import retrying_for
 from podium.errors import CorruptFileError, FolderGoneError, LockHeldError, StoreError
 
 _POLLS_PER_WATCH = 50
-_GUARD_LIMIT_SECONDS = 10.0
-_FREE = {"is_free": True}  # what the last owner leaves
+_FREE = {"is_free": True}  # what an owner leaves
 
 
 def lock_owner(paths: StudyPaths) -> LockOwner | None:
     """Who runs a study, alive or not; CorruptFileError for a damaged or foreign lock."""
-    return _owner(paths, read_record(paths.lock))
+    return _owner(paths, _last_number(paths))
 
 
-def _owner(paths: StudyPaths, content: bytes | None) -> LockOwner | None:
-    values = parse_json(paths.lock, content)
-    return None if values in (None, _FREE) else parse_owner(values or {}, paths.lock)
+def _last_number(paths: StudyPaths) -> int:
+    names = [name.removesuffix(".json") for name in list_names(paths.locks, ".json")]
+    for name in names:
+        if not name.isdecimal():
+            raise CorruptFileError(f"{paths.locks / name}.json is no lock; delete it")
+    return max(map(int, names), default=0)
 
 
-def _replace(
-    paths: StudyPaths,
-    values: Mapping[str, Any],
-    may_replace: Callable[[LockOwner | None], bool],
-    limit_seconds: float,
-) -> bool | None:
-    """Write the lock if its owner may be replaced; None if another process reads it meanwhile."""
-
-    def is_known(content: bytes | None) -> bool:
-        return may_replace(_owner(paths, content))
-
-    return replace_if(paths.lock, to_json(values), paths.lock_guard, is_known, limit_seconds)
-
-
-def take(paths: StudyPaths, owner: LockOwner, silent: LockOwner | None = None) -> LockOwner | None:
-    """Take a lock if it is free, its owner dead or still ``silent``; else name the owner.
-
-    Raises:
-        LockHeldError: another run is taking it at this moment.
-        StoreError: it cannot be written.
-        CorruptFileError: the file is damaged or foreign.
-    """
-
-    def may_take(found: LockOwner | None) -> bool:
-        if found is not None and found != silent and not is_dead(found):
-            return False
-        remove_temporaries(paths.folder, paths.lock.name)  # of a killed owner
-        return True
-
-    while not (is_taken := _replace(paths, asdict(owner), may_take, _GUARD_LIMIT_SECONDS)):
-        if is_taken is None:
-            raise LockHeldError(f"{paths.folder} is being locked by another run; try again")
-        if found := lock_owner(paths):
-            return found  # else it was freed meanwhile
-    return None
+def _owner(paths: StudyPaths, number: int) -> LockOwner | None:
+    """Who left a lock; None if it is free, or was deleted."""
+    values = parse_json(paths.lock(number), read_record(paths.lock(number)))
+    return None if values in (None, _FREE) else parse_owner(values or {}, paths.lock(number))
 
 
 class StudyLock:
@@ -116,7 +89,7 @@ class StudyLock:
         self._say = say
         self._heartbeat_seconds = heartbeat_seconds
         self._watch_seconds = watch_seconds
-        self._owner = this_process()
+        self._owner, self._number = this_process(), 0
         self._lost: str | None = None
         self._seen_at = _now()
         self._beating = threading.Lock()
@@ -124,10 +97,10 @@ class StudyLock:
         self._thread = threading.Thread(target=self._beat, name="study-lock", daemon=True)
 
     def __enter__(self) -> Self:
-        refused = take(self._paths, self._owner)
+        refused = self._take(None)
         if refused is not None and refused.machine != self._owner.machine:
             self._watch(refused)
-            refused = take(self._paths, self._owner, refused)
+            refused = self._take(refused)
         if refused is not None:
             raise LockHeldError(
                 f"{self._paths.folder} is locked: {refused} is running this study; wait until it"
@@ -143,7 +116,8 @@ class StudyLock:
         # If it stays locked, the next run finds its owner dead or silent, and takes it over. What
         # ended the run must reach the user, without a delay by retries.
         with suppress(StoreError, CorruptFileError), retrying_for(0):
-            _replace(self._paths, _FREE, self._owner.is_same, _GUARD_LIMIT_SECONDS)
+            if self._owner.is_same(_owner(self._paths, self._number)):
+                put(self._paths.lock(self._number), to_json(_FREE))
 
     def raise_if_lost(self) -> None:
         """Raise LockHeldError if another run has the lock now, or it was deleted.
@@ -159,11 +133,24 @@ class StudyLock:
         if self._lost is not None:
             raise LockHeldError(self._lost)
 
+    def _take(self, silent: LockOwner | None) -> LockOwner | None:
+        """Take the lock if it is free, its owner dead or still ``silent``; else name the owner."""
+        number = _last_number(self._paths)
+        while True:
+            found = _owner(self._paths, number)
+            if found is not None and found != silent and not is_dead(found):
+                return found
+            number += 1
+            if put_if_absent(self._paths.lock(number), to_json(asdict(self._owner))):
+                remove_temporaries(self._paths.locks, self._paths.lock(number - 1).name)
+                self._number = number
+                return None
+
     def _watch(self, owner: LockOwner) -> None:
         """Watch the lock of another machine, until it changes or was silent for long enough."""
         self._say(
-            f"{self._paths.lock} belongs to {owner}, which cannot be seen from here; checking for "
-            f"{self._watch_seconds:g} s whether it is alive ..."
+            f"{self._paths.locks} belongs to {owner}, which cannot be seen from here; checking"
+            f" for {self._watch_seconds:g} s whether it is alive ..."
         )
         # Polls are counted, not timed: during an outage each waits, and no heartbeat can be seen.
         for _ in range(_POLLS_PER_WATCH):
@@ -194,15 +181,16 @@ class StudyLock:
     def _raise_counter(self) -> None:
         with self._beating:
             started_at = _now()
-            self._owner = replace(self._owner, heartbeat=self._owner.heartbeat + 1)
-            # Nothing is written while another process reads a local lock.
-            is_written = _replace(self._paths, asdict(self._owner), self._owner.is_same, 0.0)
-            found = self._owner if is_written else lock_owner(self._paths)
+            number = _last_number(self._paths)
+            found = _owner(self._paths, number)
             if found is None:
-                self._lost = f"this run lost the lock of its study: {self._paths.lock} was deleted"
-            elif found.token != self._owner.token:
+                check_not_vanished(self._paths.locks)
+                self._lost = f"this run lost the lock of its study in {self._paths.locks}"
+            elif not self._owner.is_same(found):
                 self._lost = f"this run lost the lock of {self._paths.folder} to {found}"
             else:
+                self._owner = replace(self._owner, heartbeat=self._owner.heartbeat + 1)
+                put(self._paths.lock(number), to_json(asdict(self._owner)))
                 self._seen_at = started_at
 
 

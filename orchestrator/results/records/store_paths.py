@@ -5,7 +5,8 @@
     <storage>/<study>/
         store.json        which study this folder belongs to, and the columns of its trials
         study.yaml        the resolved study          provenance.json   versions, hardware, hashes
-        lock.json         who is running it           report.html
+        lock/<number>.json                            who runs it, and who did before
+        report.html
         code/<fingerprint>/<file>                     copies of code that is named by import path
         code/<fingerprint>/<module>.py                copies of it, which are never imported
         control.yaml      what the user changes while it runs
@@ -64,11 +65,7 @@ class StudyPaths:
     report = _Inside("report.html")
     control = _Inside("control.yaml")
     code = _Inside("code")
-
-    lock = _Inside("lock.json")
-    # Empty; held for the moment in which the lock is read and replaced, or another file of which
-    # a driver that was held up must not write an old version.
-    lock_guard = _Inside(".lock-guard")
+    locks = _Inside("lock")
 
     trials = _Inside("trials")
     journals = _Inside("journal")
@@ -114,6 +111,10 @@ class StudyPaths:
     def journal(self, search: str, number: int) -> Place:
         """A part of the journal of one search."""
         return self.journal_folder(search) / f"{number:06d}.jsonl"
+
+    def lock(self, number: int) -> Place:
+        """Who had the lock as the so-manieth, and whether it lives."""
+        return self.locks / f"{number:06d}.json"
 
     def run(self, number: int) -> Place:
         """What one run spent, and how it ended."""

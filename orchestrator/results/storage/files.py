@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from orchestrator.results.storage import local_files
-from orchestrator.results.storage.local_files import exclusive, retried, walk
+from orchestrator.results.storage.local_files import retried, walk
 from orchestrator.results.storage.locations import (
     TEMPORARY_SUFFIX,
     Place,
@@ -73,32 +73,24 @@ def check_writable(folder: Place) -> None:
     """Raise StoreError if files could not be written in ``folder``; leaves nothing behind.
 
     A missing folder is not made: its nearest existing ancestor is probed. A remote store that
-    ignores conditions is refused too.
+    ignores the condition of `put_if_absent` is refused too.
     """
     if not isinstance(folder, RemotePath):
         local_files.check_writable(folder)
         return
+    probe = folder / temporary_name("probe")
     with retrying_for(RETRY_SECONDS):  # in all, and not each request
-        ignored = _ignored_condition(folder / temporary_name("probe"))
-    if ignored:
+        try:
+            put(probe, b"podium")
+            is_ignored = put_if_absent(probe, b"podium again")
+        finally:
+            remove(probe)
+    if is_ignored:
         raise StoreError(
-            f"cannot use {folder}: the store ignores `{ignored}`, so that two runs could"
+            f"cannot use {folder}: the store ignores `If-None-Match: *`, so that two runs could"
             " overwrite each other's trials; Amazon S3, MinIO, Cloudflare R2 and Ceph support it"
             " in their present versions"
         )
-
-
-def _ignored_condition(probe: RemotePath) -> str | None:
-    def is_known(found: bytes | None) -> bool:
-        put(probe, b"podium anew")  # between the look and the write, which must notice
-        return found == b"podium"
-
-    try:
-        if not put_if_absent(probe, b"podium") or put_if_absent(probe, b"podium again"):
-            return "If-None-Match: *"
-        return "If-Match" if replace_if(probe, b"", probe, is_known) else None
-    finally:
-        remove(probe)
 
 
 @retried("write")
@@ -118,7 +110,7 @@ def put_if_absent(path: Place, data: bytes) -> bool:
     """
     if isinstance(path, RemotePath):
         token = secrets.token_hex(16)
-        if _ask("write", path, lambda store: store.write(path.key, data, "create", token)):
+        if _ask("write", path, lambda store: store.create(path.key, data, token)):
             return True
         # Ours all the same, if it was made by an attempt whose answer was lost.
         return _ask("look at", path, lambda store: store.has_token(path.key, token))
@@ -128,59 +120,6 @@ def put_if_absent(path: Place, data: bytes) -> bool:
 def _ask(action: str, place: RemotePath, request: Callable[[ObjectStore], T]) -> T:
     """One request, which is retried by itself."""
     return retried(action)(lambda place: request(store_of(place)))(place)
-
-
-def replace_if(
-    path: Place,
-    data: bytes,
-    guard: Place,
-    is_known: Callable[[bytes | None], bool],
-    limit_seconds: float = 10.0,
-) -> bool | None:
-    """Write a file whole where what it replaces is what the caller thinks it is.
-
-    Between that look and the write no other caller replaces the file, however long this one is
-    held up: in a remote store the write is refused then, and a local file is guarded.
-
-    Args:
-        path: the file.
-        data: its new content.
-        guard: a file that is held meanwhile, where both are local.
-        is_known: whether the present content, None without such a file, may be replaced.
-        limit_seconds: how long to wait for the guard.
-
-    Returns:
-        False if the file stays as it is; None if another process held the guard for so long.
-
-    Raises:
-        StoreError: the file cannot be written.
-        CorruptFileError: what is there is no regular file, or has more than `RECORD_BYTES`.
-    """
-    if isinstance(path, RemotePath):
-        return _replace_object(path, data, is_known)
-    assert isinstance(guard, Path), "a guard lies where its file does"
-    with exclusive(guard, limit_seconds=limit_seconds) as is_alone:
-        if not is_alone:
-            return None
-        is_replaced = is_known(read_record(path))
-        if is_replaced:
-            put(path, data)
-        return is_replaced
-
-
-def _replace_object(
-    path: RemotePath, data: bytes, is_known: Callable[[bytes | None], bool]
-) -> bool:
-    check_size = partial(_check_size, path, RECORD_BYTES)
-    while True:
-        found, version = _ask("read", path, lambda store: store.read(path.key, check_size))
-        if found == data:  # by a request whose answer was lost
-            return True
-        if not is_known(found):
-            return False
-        write = partial(ObjectStore.write, key=path.key, content=data, mode=version)
-        if _ask("write", path, write):
-            return True
 
 
 def to_json(value: Any) -> bytes:
@@ -209,7 +148,7 @@ def read_record(path: Place) -> bytes | None:
 @retried("read")
 def _read(path: Place, max_bytes: int) -> bytes | None:
     if isinstance(path, RemotePath):
-        return store_of(path).read(path.key, partial(_check_size, path, max_bytes))[0]
+        return store_of(path).read(path.key, partial(_check_size, path, max_bytes))
     try:
         descriptor = local_files.open_regular(path, os.O_RDONLY)
     except FileNotFoundError:

@@ -9,11 +9,9 @@ a regular file, not a link, a pipe or a device. Anything else is a CorruptFileEr
 """
 
 import errno
-import fcntl
 import functools
 import os
 import stat
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -33,8 +31,6 @@ _KINDS = {
     stat.S_IFIFO: "a pipe",
     stat.S_IFSOCK: "a socket",
 }
-
-_POLL_SECONDS = 0.01
 
 # Files that results folders in use have. Writers make folders that are missing; where a whole
 # results folder was deleted, renamed or unmounted in the middle of a run, that would begin it anew
@@ -215,42 +211,6 @@ def open_regular(path: Path, flags: int) -> int:
         os.close(descriptor)
         raise
     return descriptor
-
-
-@contextmanager
-def exclusive(guard: Path, *, limit_seconds: float) -> Iterator[bool]:
-    """Hold ``guard`` against other processes; False if it was not free within the limit.
-
-    The operating system frees it when its holder dies. By `fcntl` and not the library filelock,
-    which on a file system without locks falls back to a file that outlives its holder.
-
-    Raises:
-        CorruptFileError: ``guard`` is a link, a folder, a pipe, a socket or a device.
-        StoreError: it cannot be made or locked.
-    """
-    descriptor = _opened(guard)
-    deadline = time.monotonic() + limit_seconds
-    try:
-        while not (is_held := _is_locked(guard, descriptor)) and time.monotonic() < deadline:
-            time.sleep(_POLL_SECONDS)
-        yield is_held
-    finally:
-        os.close(descriptor)
-
-
-@retried("lock")
-def _opened(guard: Path) -> int:
-    make_folder(guard.parent)
-    return open_regular(guard, os.O_RDWR | os.O_CREAT)
-
-
-@retried("lock")
-def _is_locked(guard: Path, descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def check_regular(path: Path, status: os.stat_result | None = None) -> None:

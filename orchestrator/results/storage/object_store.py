@@ -192,50 +192,49 @@ class ObjectStore:
         self._client: Any = self._request(open_client, must_find=True)
         self._has_worked = False  # opening it makes no request
 
-    def read(self, key: str, check_size: Callable[[int], None]) -> tuple[bytes | None, Any]:
-        """The content of an object, None if there is none, and its version, a mode of `write`.
+    def read(self, key: str, check_size: Callable[[int], None]) -> bytes | None:
+        """The content of an object, None if there is none.
 
         Args:
             key: key of the object.
             check_size: called with the number of its bytes before they are read; may raise.
         """
 
-        def version() -> tuple[bytes, Any]:
+        def content() -> bytes:
             found = self._obstore.get(self._client, key)
             check_size(found.meta["size"])
-            known = {name: found.meta[name] for name in ("e_tag", "version")}
-            tags = {name: tag for name, tag in known.items() if tag is not None}
-            return bytes(found.bytes()), tags
+            return bytes(found.bytes())
 
-        return self._request(version) or (None, "create")
+        return self._request(content)
 
-    def write(
-        self, key: str, content: bytes, mode: Any = "overwrite", token: str | None = None
-    ) -> bool:
-        """Write an object whole, on a condition; whether it holds, so that this call wrote it.
+    def write(self, key: str, content: bytes) -> None:
+        """Write an object whole."""
+        self._request(lambda: self._put(key, content), must_find=True)
+
+    def create(self, key: str, content: bytes, token: str) -> bool:
+        """Write an object whole unless there is one; whether this call wrote it.
 
         Args:
             key: key of the object.
             content: its bytes.
-            mode: ``overwrite``, ``create`` where there must be none, or the version to replace.
             token: kept with the object, for `has_token`.
         """
         from obstore.exceptions import AlreadyExistsError, PreconditionError
 
-        def put() -> bool:
-            attributes = {_TOKEN: token} if token else None
-            options: Any = {"attributes": attributes, "mode": mode, "chunk_size": _PART_BYTES}
+        def create() -> bool:
             try:
-                self._obstore.put(self._client, key, content, **options)
+                self._put(key, content, mode="create", attributes={_TOKEN: token})
             except (AlreadyExistsError, PreconditionError):
                 return False
             return True
 
-        # None: the version to replace was deleted.
-        return bool(self._request(put, must_find=isinstance(mode, str)))
+        return bool(self._request(create, must_find=True))
+
+    def _put(self, key: str, content: bytes, **options: Any) -> None:
+        self._obstore.put(self._client, key, content, chunk_size=_PART_BYTES, **options)
 
     def has_token(self, key: str, token: str) -> bool:
-        """Whether the object was created with this token: by a `write` whose answer was lost."""
+        """Whether the object was created with this token: by a request whose answer was lost."""
         found = self._request(lambda: self._obstore.get(self._client, key).attributes.get(_TOKEN))
         return found == token
 

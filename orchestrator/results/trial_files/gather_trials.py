@@ -151,7 +151,7 @@ def _rows(files: Sequence[Place], schema: pa.Schema, study: str) -> pa.Table:
 
 
 def _remove_temporaries(paths: StudyPaths) -> None:
-    """Delete what killed writers left; those of the lock `LockFile.take` deletes."""
+    """Delete what killed writers left; those of its lock the next owner deletes."""
     for parent in (paths.trials, paths.journals):
         for folder in list_folders(parent):
             remove_temporaries(folder)

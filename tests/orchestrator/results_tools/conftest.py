@@ -33,6 +33,6 @@ def remote_study(finished, bucket):
 
 def uploaded(folder, place):
     for file in folder.rglob("*"):
-        if file.is_file() and file.name != ".lock-guard":
+        if file.is_file():
             put(place / file.relative_to(folder).as_posix(), file.read_bytes())
     return place

@@ -1,7 +1,6 @@
 """A journal of Optuna made of a results folder, read back by Optuna itself."""
 
 import json
-import threading
 from dataclasses import replace
 
 import optuna
@@ -10,13 +9,12 @@ import pytest
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
 
-from orchestrator.results.storage.local_files import exclusive
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results_tools.optuna_journal import append_searches
 from orchestrator.search_samplers.optuna_study import distribution_of
 from orchestrator.study.configs import space_of
 from orchestrator.study.study import StudyLoss
-from podium.errors import CorruptFileError, PodiumError, StoreError
+from podium.errors import CorruptFileError, PodiumError
 from tests.orchestrator.results.store_rows import change_text
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, run_here, with_search
 
@@ -240,27 +238,6 @@ def test_a_journal_may_hold_other_studies(storage, tmp_path):
     update = append_searches(storage / "small", journal)
     assert len(studies_in(journal)["theirs"].trials) == 2
     assert len(all_trials(journal)) == update.num_trials + 2
-
-
-def test_a_journal_that_is_being_written_is_refused(storage, tmp_path, monkeypatch):
-    journal = tmp_path / "journal.log"
-    monkeypatch.setattr("orchestrator.results_tools.optuna_journal._LOCK_SECONDS", 0.05)
-    held, done = threading.Event(), threading.Event()
-
-    def hold():
-        with exclusive(journal, limit_seconds=1):
-            held.set()
-            done.wait(10)
-
-    holder = threading.Thread(target=hold)
-    holder.start()
-    try:
-        held.wait(10)
-        with pytest.raises(StoreError, match="another export is writing"):
-            append_searches(storage / "small", journal)
-    finally:
-        done.set()
-        holder.join()
 
 
 def test_a_missing_folder_is_reported(storage, tmp_path):

@@ -83,12 +83,15 @@ def test_a_study_is_running_while_a_living_process_has_its_lock(study):
 def test_another_machines_lock_is_of_a_run_until_it_was_silent_for_long(study):
     with held_by_another_process(study):
         pass
-    owner = json.loads((study / "lock.json").read_text())
-    (study / "lock.json").write_text(json.dumps({**owner, "machine": "elsewhere", "host": "far"}))
+    lock = max((study / "lock").iterdir())
+    lock.write_text(
+        json.dumps({**json.loads(lock.read_text()), "machine": "elsewhere", "host": "far"})
+    )
     found = stored_study(study)
     assert (found.state, found.running_on) == ("running", "far")
-    hour_ago = (study / "lock.json").stat().st_mtime - 3600
-    os.utime(study / "lock.json", (hour_ago, hour_ago))
+    hour_ago = lock.stat().st_mtime - 3600
+    for file in (study / "lock").iterdir():
+        os.utime(file, (hour_ago, hour_ago))
     assert stored_study(study).state == "complete"
 
 
@@ -139,4 +142,4 @@ def test_a_remote_study_takes_few_requests_however_many_trials_it_has(study, s3_
             put(bucket / "results" / "one" / f"asks/s/{number}.json", b"{}")
         proxy.requests.clear()
         stored_studies(bucket / "results")
-        assert len(proxy.requests) <= 10, proxy.requests
+        assert len(proxy.requests) <= 11, proxy.requests

@@ -90,7 +90,7 @@ def test_a_folder_that_is_brought_back_is_continued_to_the_same_tables(tmp_path)
     with pytest.raises(StoreError, match="Restore it, then run the same command to continue"):
         run_here(TINY, folder.parent, InProcessExecutor(Vanishing(folder, 15, rename)))
     folder.with_name("elsewhere").rename(folder)
-    (folder / "lock.json").unlink()  # this process lives on
+    shutil.rmtree(folder / "lock")  # this process lives on
     run_here(TINY, folder.parent)
     run_here(TINY, tmp_path / "undisturbed")
     assert tables(folder.parent, TINY).equals(tables(tmp_path / "undisturbed", TINY))

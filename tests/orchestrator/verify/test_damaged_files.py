@@ -173,11 +173,11 @@ class Started(InProcessExecutor):
 
 
 def bytes_of(paths: StudyPaths):
-    """Every file but the log of a run, which says why it was refused."""
+    """Every file but the log of a run, which says why it was refused, and its lock."""
     return {
         str(path.relative_to(paths.folder)): path.read_bytes()
         for path in sorted(paths.folder.rglob("*"))
-        if path.is_file() and path.name != ".lock-guard" and path.parent != paths.logs
+        if path.is_file() and path.parent not in (paths.logs, paths.locks)
     }
 
 

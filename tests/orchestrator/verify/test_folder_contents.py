@@ -140,7 +140,7 @@ def test_what_a_user_keeps_there_is_no_problem(interrupted, tmp_path):
         "trials/a.txt",
         "code/x.py",
         ".git/HEAD",
-        "lock.json~",
+        "lock/000001.json~",
     ):
         (paths.folder / name).parent.mkdir(exist_ok=True)
         (paths.folder / name).write_text("mine")

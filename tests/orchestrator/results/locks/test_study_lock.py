@@ -3,19 +3,24 @@
 import json
 import os
 import signal
-import sys
 import threading
 import time
-from pathlib import Path
+from dataclasses import asdict
 
 import pytest
 
 from orchestrator.results.locks import study_lock as lock_module
-from orchestrator.results.locks.lock_owner import machine_id, process_start
-from orchestrator.results.locks.study_lock import StudyLock, lock_owner, take
+from orchestrator.results.locks.lock_owner import machine_id, process_start, this_process
+from orchestrator.results.locks.study_lock import StudyLock, lock_owner
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.storage.files import put, read_record, remove, to_json
-from orchestrator.results.storage.local_files import exclusive
+from orchestrator.results.storage.files import (
+    list_names,
+    put,
+    put_if_absent,
+    read_record,
+    remove,
+    to_json,
+)
 from orchestrator.results.storage.locations import parse_place
 from podium.errors import CorruptFileError, LockHeldError, StoreError
 from tests.object_store import proxied
@@ -56,20 +61,29 @@ def new_lock(paths, messages, beat=BEAT, watch=WATCH):
     return StudyLock(paths, messages.append, heartbeat_seconds=beat, watch_seconds=watch)
 
 
+def lock_file(paths):
+    """The lock that counts."""
+    return paths.locks / list_names(paths.locks, ".json")[-1]
+
+
 def owner(paths):
-    return json.loads(read_record(paths.lock))
+    return json.loads(read_record(lock_file(paths)))
 
 
 def edit(paths, **changes):
-    """Replace values in the lock file, as another machine would: whole."""
-    put(paths.lock, to_json({**owner(paths), **changes}))
+    """Replace values in the lock, as its owner on another machine would: whole."""
+    put(lock_file(paths), to_json({**owner(paths), **changes}))
 
 
 def leave_foreign_lock(paths, **changes):
     """A lock of another machine, as a run there would write it."""
-    with new_lock(paths, []):
-        values = owner(paths)
-    put(paths.lock, to_json({**values, **FOREIGN, **changes}))
+    values = {**asdict(this_process()), **FOREIGN, **changes}
+    assert put_if_absent(paths.lock(1), to_json(values))
+
+
+def overtake(paths):
+    """Another machine takes the lock, as if no heartbeat had been seen."""
+    assert put_if_absent(paths.lock(2), to_json({**owner(paths), **FOREIGN}))
 
 
 def heartbeat_threads():
@@ -136,13 +150,12 @@ def test_a_killed_owner_on_this_machine_is_replaced_without_waiting(paths, messa
 
 def test_the_lock_deletes_what_its_owner_left_that_was_killed_while_it_wrote(disk, messages):
     leave_foreign_lock(disk, machine=machine_id(), process_start="dead")
-    left = disk.lock.with_name(".lock.json.0123.tmp")
-    other = disk.lock.with_name(".runs.json.0123.tmp")
+    left, other = (disk.locks / f".00000{number}.json.0123.tmp" for number in (1, 2))
     for path in (left, other):
         path.touch()
     with new_lock(disk, messages):
         assert not left.exists()
-        assert other.exists()
+        assert other.exists(), "another run may be writing it just now"
 
 
 def test_a_process_that_only_has_the_same_id_is_not_the_owner(paths, messages, other_run):
@@ -188,8 +201,7 @@ def test_a_lock_of_another_machine_that_moves_is_refused(paths, messages):
 
 def test_a_lock_of_another_machine_that_is_freed_while_watched_is_taken(paths, messages):
     leave_foreign_lock(paths)
-
-    threading.Timer(BEAT, put, (paths.lock, to_json({"is_free": True}))).start()
+    threading.Timer(BEAT, put, (paths.lock(1), to_json({"is_free": True}))).start()
     with new_lock(paths, messages, watch=30.0):
         assert owner(paths)["pid"] == os.getpid()
 
@@ -203,55 +215,42 @@ def test_a_run_that_is_overtaken_between_its_look_and_its_write_is_refused(
     paths, messages, monkeypatch
 ):
     leave_foreign_lock(paths, machine=machine_id(), process_start="dead")
-    real, overtaken = lock_module.is_dead, []
+    real = lock_module.is_dead
 
     def late(found):
-        if not overtaken and not isinstance(paths.lock, Path):  # a guard excludes it on a disk
-            edit(paths, **FOREIGN, process_start="alive")
-            overtaken.append(found)
+        if found.process_start == "dead":
+            put_if_absent(paths.lock(2), to_json(asdict(this_process())))
         return real(found)
 
     monkeypatch.setattr(lock_module, "is_dead", late)
-    if isinstance(paths.lock, Path):
-        monkeypatch.setattr(lock_module, "_GUARD_LIMIT_SECONDS", 3 * BEAT)
-        with (
-            exclusive(paths.lock_guard, limit_seconds=0),
-            pytest.raises(LockHeldError, match="is being locked by another run; try again"),
-            new_lock(paths, messages),
-        ):
-            raise AssertionError("two runs at the lock")
-        assert owner(paths)["token"] == "theirs"
-        return
-    refused = take(paths, lock_module.LockOwner(**owner(paths) | {"token": "x"}))
-    assert refused.machine == "far away"
-    assert len(overtaken) == 1
-    assert owner(paths)["token"] == "theirs"
-
-
-def test_a_heartbeat_goes_on_while_another_process_reads_the_lock(disk, messages):
-    with new_lock(disk, messages, beat=1000.0) as lock:
-        before = disk.lock.read_bytes()
-        with exclusive(disk.lock_guard, limit_seconds=0):
-            lock._raise_counter()
-        assert disk.lock.read_bytes() == before
-        lock.raise_if_lost()
-    assert messages == []
+    with (
+        pytest.raises(LockHeldError, match=f"process {os.getpid()} on .* is running this study"),
+        new_lock(paths, messages),
+    ):
+        raise AssertionError("two runs at once")
 
 
 def test_a_thawed_owner_neither_frees_nor_writes_the_lock_of_another(paths, messages):
     with new_lock(paths, messages, beat=1000.0) as lock:
-        edit(paths, **FOREIGN)
+        overtake(paths)
         foreign = owner(paths)
         lock._raise_counter()
     assert owner(paths) == foreign
 
 
+def test_a_lock_whose_number_was_given_anew_is_not_freed_by_the_owner_before(paths, messages):
+    with new_lock(paths, messages, beat=1000.0):
+        remove(paths.lock(1))
+        leave_foreign_lock(paths)
+    assert owner(paths)["token"] == "theirs"
+
+
 def test_an_owner_learns_that_another_run_took_its_lock_and_leaves_it_alone(paths, messages):
     with new_lock(paths, messages) as lock:
-        edit(paths, host="far", pid=7, token="theirs")
+        overtake(paths)
         wait_until(lambda: messages)
         with pytest.raises(
-            LockHeldError, match=r"lost the lock of .*/study.* to process 7 on far"
+            LockHeldError, match=r"lost the lock of .*/study.* to process 1 on far"
         ):
             lock.raise_if_lost()
         wait_until(lambda: not heartbeat_threads())
@@ -261,44 +260,29 @@ def test_an_owner_learns_that_another_run_took_its_lock_and_leaves_it_alone(path
 
 def test_an_owner_learns_that_its_lock_was_deleted(paths, messages):
     with new_lock(paths, messages) as lock:
-        remove(paths.lock)
+        remove(paths.lock(1))
         wait_until(lambda: messages)
-        with pytest.raises(LockHeldError, match=r"lock\.json.* was deleted"):
+        with pytest.raises(LockHeldError, match=r"lost the lock of its study in .*/lock"):
             lock.raise_if_lost()
     assert lock_owner(paths) is None
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="swaps two names as only Linux can")
 def test_a_heartbeat_that_cannot_be_written_is_reported_once_and_continues(disk, messages):
     with new_lock(disk, messages) as lock:
-        kept = disk.lock.with_suffix(".kept")
-        os.link(disk.lock, kept)
-        (disk.folder / "in_the_way").mkdir()
-        _exchange(disk.lock, disk.folder / "in_the_way")
+        disk.locks.rename(disk.folder / "kept")
+        disk.locks.write_text("in the way")
         wait_until(lambda: messages)
         time.sleep(5 * BEAT)
         assert len(messages) == 1
-        assert f"heartbeat of the study's lock fails: {disk.lock} is a folder" in messages[0]
-        _exchange(disk.lock, disk.folder / "in_the_way")
+        assert f"heartbeat of the study's lock fails: {disk.locks} is a file" in messages[0]
+        disk.locks.unlink()
+        (disk.folder / "kept").rename(disk.locks)
         wait_until(lambda: len(messages) == 2)
         assert messages[1] == "the heartbeat of the study's lock is written again"
         lock.raise_if_lost()
         before = owner(disk)["heartbeat"]
         wait_until(lambda: owner(disk)["heartbeat"] > before)
     assert lock_owner(disk) is None
-
-
-def _exchange(some, other):
-    """Swap two names at once, so that neither is ever missing."""
-    import ctypes
-
-    exchange = 2
-    at_working_folder = -100
-    libc = ctypes.CDLL(None, use_errno=True)
-    failed = libc.renameat2(
-        at_working_folder, os.fsencode(some), at_working_folder, os.fsencode(other), exchange
-    )
-    assert not failed, os.strerror(ctypes.get_errno())
 
 
 def test_a_heartbeat_that_a_store_does_not_take_is_reported_once_and_continues(
@@ -336,9 +320,9 @@ def test_a_damaged_lock_is_named_and_not_taken(paths, messages, text, message):
     if isinstance(text, dict):
         leave_foreign_lock(paths, **text)
         text = json.dumps(owner(paths))
-    put(paths.lock, text.encode())
+    put(paths.lock(1), text.encode())
     with (
-        pytest.raises(CorruptFileError, match=rf"lock\.json.* {message}"),
+        pytest.raises(CorruptFileError, match=rf"lock/000001\.json.* {message}"),
         new_lock(paths, messages),
     ):
         raise AssertionError("took a damaged lock")
@@ -347,7 +331,7 @@ def test_a_damaged_lock_is_named_and_not_taken(paths, messages, text, message):
 def test_a_folder_that_cannot_be_written_is_a_store_error(tmp_path):
     (tmp_path / "taken").write_text("")
     with (
-        pytest.raises(StoreError, match=r"cannot lock .*/taken"),
+        pytest.raises(CorruptFileError, match=r"taken.* is a file"),
         StudyLock(StudyPaths(tmp_path / "taken" / "study"), print),
     ):
         raise AssertionError("locked nothing")
@@ -389,8 +373,8 @@ def test_a_run_that_was_stopped_for_long_asks_before_it_writes(paths, messages):
         lock.raise_if_lost()
         assert owner(paths)["heartbeat"] == 1  # it asked, and was seen to live
         time.sleep(0.5)
-        edit(paths, host="far", pid=7, token="x")
-        with pytest.raises(LockHeldError, match=r"lost the lock of .* to process 7 on far"):
+        overtake(paths)
+        with pytest.raises(LockHeldError, match=r"lost the lock of .* to process 1 on far"):
             lock.raise_if_lost()
 
 

@@ -14,7 +14,7 @@ def test_every_file_has_its_place():
         PATHS.study: "study.yaml",
         PATHS.provenance: "provenance.json",
         PATHS.store: "store.json",
-        PATHS.lock: "lock.json",
+        PATHS.lock(7): "lock/000007.json",
         PATHS.report: "report.html",
         PATHS.trial(SEARCH, "ab12"): f"trials/search={SEARCH}/ab12.parquet",
         PATHS.journal(SEARCH, 7): f"journal/{SEARCH}/000007.jsonl",

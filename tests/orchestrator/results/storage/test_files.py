@@ -9,7 +9,7 @@ import pytest
 
 from orchestrator.results.storage import files
 from orchestrator.results.storage.checksummed_text import read_checksummed
-from orchestrator.results.storage.local_files import exclusive, writing
+from orchestrator.results.storage.local_files import writing
 from orchestrator.results.storage.object_store import ObjectStore, RequestError
 from podium.errors import CorruptFileError, StoreError, UnreachableError
 
@@ -84,7 +84,7 @@ def test_of_many_writers_at_once_exactly_one_wins_and_its_bytes_are_there(place)
 
 def lose_answers(monkeypatch, times):
     """Make so many writes fail after they were made."""
-    real, left = ObjectStore.write, [None] * times
+    real, left = ObjectStore.create, [None] * times
 
     def request(*arguments, **named):
         made = real(*arguments, **named)
@@ -93,52 +93,13 @@ def lose_answers(monkeypatch, times):
             raise RequestError("timeout", UnreachableError)
         return made
 
-    monkeypatch.setattr(ObjectStore, "write", request)
+    monkeypatch.setattr(ObjectStore, "create", request)
 
 
 def test_a_file_whose_answer_was_lost_counts_as_written_once(store, monkeypatch, short_pauses):
     lose_answers(monkeypatch, 1)
     assert files.put_if_absent(store / "x", b"mine")
     assert not files.put_if_absent(store / "x", b"mine")  # the same bytes are not the same call
-
-
-def replaced(store, data, known):
-    return files.replace_if(store / "file", data, store / "guard", lambda found: found == known)
-
-
-def test_a_file_is_replaced_where_it_is_the_one_that_is_to_be_replaced(place):
-    assert not replaced(place, b"one", b"none")
-    assert files.read_bytes(place / "file") is None
-    assert replaced(place, b"one", None)
-    assert not replaced(place, b"two", None)
-    assert replaced(place, b"two", b"one")
-    assert files.read_bytes(place / "file") == b"two"
-
-
-def test_a_file_that_changes_between_the_look_and_the_write_is_looked_at_again(store):
-    looks, others = [], [b"second", b"third", None]
-    files.put(store / "file", b"first")
-
-    def meanwhile(found):
-        looks.append(found)
-        if others:
-            other = others.pop(0)
-            if other is None:
-                files.remove(store / "file")
-            else:
-                files.put(store / "file", other)
-        return True
-
-    assert files.replace_if(store / "file", b"mine", store / "guard", meanwhile)
-    assert looks == [b"first", b"second", b"third", None]
-    assert files.read_bytes(store / "file") == b"mine"
-
-
-def test_a_replacement_whose_answer_was_lost_counts_as_written(store, monkeypatch, short_pauses):
-    lose_answers(monkeypatch, 2)
-    assert replaced(store, b"one", None)
-    assert replaced(store, b"two", b"one")
-    assert not replaced(store, b"three", b"one")
 
 
 def test_a_writer_that_fails_in_the_middle_leaves_the_old_file_and_nothing_else(tmp_path):
@@ -249,32 +210,6 @@ def test_a_disk_without_room_is_a_store_error_and_leaves_the_old_file(tmp_path):
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert files.read_bytes(tmp_path / "x") == b"old"
     assert file_names(tmp_path) == ["x"]
-
-
-def test_of_many_that_replace_a_file_at_once_none_undoes_what_another_did(tmp_path):
-    place, guard = tmp_path / "number", tmp_path / "guard"
-    files.put(place, b"0")
-
-    def add_one(_):
-        while True:
-            known = files.read_bytes(place)
-            new = b"%d" % (int(known) + 1)
-            if files.replace_if(place, new, guard, lambda found: found == known):  # noqa: B023
-                return
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(add_one, range(100)))
-    assert files.read_bytes(place) == b"100"
-
-
-def test_a_guard_is_held_by_one_at_a_time_and_freed(tmp_path):
-    guard = tmp_path / "deep" / "guard"
-    first, second = (exclusive(guard, limit_seconds=0.02) for _ in range(2))
-    with first as is_first_alone, second as is_second_alone:
-        assert is_first_alone
-        assert not is_second_alone
-    with exclusive(guard, limit_seconds=0) as again:
-        assert again
 
 
 def test_files_get_the_permissions_the_user_chose(tmp_path):

@@ -8,7 +8,6 @@ import pytest
 
 from orchestrator.results.storage import files
 from orchestrator.results.storage.local_copies import local_copy
-from orchestrator.results.storage.local_files import exclusive
 from podium.errors import CorruptFileError
 from tests.object_store import proxied
 
@@ -98,26 +97,6 @@ def test_an_object_that_is_too_large_is_refused_before_it_is_read(s3_service):
         with pytest.raises(CorruptFileError, match=r"x\.json.* has 67,108,865 bytes"):
             files.read_record(bucket / "x.json")
         assert len(files.read_bytes(bucket / "x.json") or b"") == files.RECORD_BYTES + 1
-
-
-@pytest.mark.parametrize(
-    ("trap", "kind"),
-    [
-        (lambda guard: guard.symlink_to(guard.with_name("target")), "symbolic link"),
-        (os.mkfifo, "pipe"),
-        (Path.mkdir, "folder"),
-    ],
-)
-def test_a_guard_that_is_no_file_is_refused_and_none_made_at_the_target_of_a_link(
-    tmp_path, trap, kind
-):
-    trap(tmp_path / "guard")
-    with (
-        pytest.raises(CorruptFileError, match=rf"guard is a {kind}"),
-        exclusive(tmp_path / "guard", limit_seconds=0),
-    ):
-        pass
-    assert not (tmp_path / "target").exists()
 
 
 @pytest.mark.parametrize("name", ["x\nNo problems.json", "x\u202ey.json", "x\x1b[2Jy.json"])

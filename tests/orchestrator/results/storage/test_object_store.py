@@ -197,10 +197,7 @@ def test_the_keys_of_a_profile_are_those_of_the_aws_command_line(bucket, monkeyp
     assert files.read_bytes(place) == b"content"
 
 
-@pytest.mark.parametrize("condition", ["If-None-Match", "If-Match"])
-def test_a_store_that_ignores_conditions_is_refused_before_anything_runs(
-    proxy_and_bucket, condition
-):
+def test_a_store_that_ignores_conditions_is_refused_before_anything_runs(proxy_and_bucket):
     proxy, bucket = proxy_and_bucket
     files.check_writable(bucket / "study")
     assert files.list_names(bucket / "study", "") == []
@@ -208,14 +205,14 @@ def test_a_store_that_ignores_conditions_is_refused_before_anything_runs(
 
     class Forgetful(real):
         def handle_one(self):
-            del self.headers[condition]
+            del self.headers["If-None-Match"]
             super().handle_one()
 
         do_PUT = do_POST = do_GET = do_DELETE = handle_one
 
     proxy.RequestHandlerClass = Forgetful
     other = parse_place(f"{bucket}&region=eu-west-1")  # a client, and so a connection, of its own
-    with pytest.raises(StoreError, match=f"ignores `{condition}"):
+    with pytest.raises(StoreError, match="ignores `If-None-Match"):
         files.check_writable(other / "study")
 
 

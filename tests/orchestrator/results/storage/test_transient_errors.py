@@ -1,5 +1,4 @@
 import errno
-import fcntl
 import logging
 import os
 import threading
@@ -11,7 +10,6 @@ import pytest
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage import files
 from orchestrator.results.storage.files import refuse_links
-from orchestrator.results.storage.local_files import exclusive
 from orchestrator.results.storage.transient_errors import retrying_for
 from podium.errors import CorruptFileError, StoreError, UnreachableError
 from tests.orchestrator.results.failing_calls import fail_calls, system_error
@@ -122,16 +120,6 @@ def test_all_operations_of_a_block_have_one_limit(tmp_path, monkeypatch):
             with pytest.raises(UnreachableError), retrying_for(10):
                 files.read_bytes(tmp_path / "x")
     assert time.monotonic() - started < 0.3
-
-
-@pytest.mark.parametrize("name", ["open", "flock"])
-def test_the_guard_of_a_lock_is_waited_for(tmp_path, monkeypatch, name):
-    left = fail_calls(
-        monkeypatch, os if name == "open" else fcntl, name, system_error(errno.ESTALE), 3
-    )
-    with exclusive(tmp_path / "guard", limit_seconds=0) as is_alone:
-        assert is_alone
-    assert left == [0]
 
 
 def test_links_are_looked_for_when_the_folder_is_back(tmp_path, monkeypatch):

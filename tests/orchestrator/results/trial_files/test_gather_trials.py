@@ -119,9 +119,10 @@ def test_what_killed_writers_left_is_deleted_at_the_end_but_for_the_locks(tmp_pa
     for folder in folders:
         (store.folder / folder).mkdir(parents=True, exist_ok=True)
         (store.folder / folder / ".store.json.0123.tmp").touch()
-    (store.folder / ".lock.json.0123.tmp").touch()  # this run may be writing it just now
+    (store.folder / "lock").mkdir()
+    (store.folder / "lock/.000001.json.0123.tmp").touch()  # this run may be writing it just now
     gather_all(store)
-    assert [path.name for path in store.folder.rglob("*.tmp")] == [".lock.json.0123.tmp"]
+    assert [path.name for path in store.folder.rglob("*.tmp")] == [".000001.json.0123.tmp"]
 
 
 def test_a_driver_that_lost_its_lock_gathers_nothing(tmp_path):
