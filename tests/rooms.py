@@ -150,7 +150,7 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator/results/locks", "orchestrator/results/records",
         "orchestrator/results/storage", "orchestrator/results/trial_files",
         "orchestrator/scheduling", "orchestrator/search_samplers", "orchestrator/study",
-        "podium/errors", "search_spaces",
+        "podium/errors", "search_spaces", "trainables/file_caches",
     },
     "orchestrator/run": {
         "orchestrator", "orchestrator/results/locks", "orchestrator/results/records",
