@@ -122,40 +122,37 @@ def test_what_a_finished_search_leaves_goes_to_the_others(tmp_path):
         assert gpu_seconds(tmp_path, search=name, stage="search") > share
 
 
-def test_a_budget_that_does_not_do_for_the_finals_stops_what_runs(tmp_path):
+def test_a_budget_that_does_not_do_for_the_finals_stops_the_study_until_there_is_more(tmp_path):
     end, _ = run(with_budget(gpu_hours=0.02), tmp_path)
     assert end.interrupted
     assert "The budget is used up: 0.02 of 0.02 GPU-hours." in end.out_of_budget
     assert (
         "With a larger budget.gpu_hours the same command resumes the study." in end.out_of_budget
     )
-    assert 0.02 * HOUR <= gpu_seconds(tmp_path) <= 0.02 * HOUR + 1.0
+    before = gpu_seconds(tmp_path)
+    assert 0.02 * HOUR <= before <= 0.02 * HOUR + 1.0
     (one,) = read_runs(StudyPaths(tmp_path / STUDY.name))
     assert one.end == "budget"
-
-
-def test_nothing_starts_once_the_budget_is_used_up(tmp_path):
-    run(with_budget(gpu_hours=0.02), tmp_path)
-    before = gpu_seconds(tmp_path)
     end, executor = run(with_budget(gpu_hours=0.02), tmp_path)
     assert end.out_of_budget is not None
-    assert executor.busy_seconds == 0.0
-    assert gpu_seconds(tmp_path) == before
-
-
-def test_a_larger_budget_continues_where_the_smaller_one_stopped(tmp_path):
-    run(with_budget(gpu_hours=0.02), tmp_path)
+    assert (executor.busy_seconds, gpu_seconds(tmp_path)) == (0.0, before)
     end, _ = run(with_budget(gpu_hours=0.2), tmp_path)
     assert not end.interrupted
     assert gpu_seconds(tmp_path) <= 0.2 * HOUR + 1.0
     assert gpu_seconds(tmp_path, use="unfinished") > 0
 
 
-def test_a_larger_budget_extends_searches_that_had_ended(tmp_path):
+def test_searches_that_ended_stay_ended_until_there_is_more(tmp_path):
     run(with_budget(gpu_hours=0.2), tmp_path)
     first = tables(tmp_path)
     _, before = trials_by_search(tmp_path)
-    run(with_budget(gpu_hours=0.3), tmp_path)
+    # Under the same budget and a smaller one, also where more trials are planned.
+    more = replace(MANY, search=replace(MANY.search, trials=40))
+    for study in (with_budget(gpu_hours=0.2), with_budget(more, gpu_hours=0.19)):
+        end, executor = run(study, tmp_path)
+        assert (end.interrupted, executor.busy_seconds) == (False, 0.0)
+        assert_frame_equal(tables(tmp_path), first)
+    run(with_budget(more, gpu_hours=0.3), tmp_path)
     _, after = trials_by_search(tmp_path)
     assert min(after) > max(before)
     kept = tables(tmp_path).filter(pl.col("trial_id").is_in(first["trial_id"].to_list()))
@@ -174,20 +171,6 @@ def test_an_interrupted_study_keeps_to_the_same_budget(tmp_path, stop_at):
     assert 0.8 * 0.2 * HOUR < gpu_seconds(tmp_path) <= 0.2 * HOUR
     _, counts = trials_by_search(tmp_path)
     assert max(counts) - min(counts) <= 1
-
-
-def test_a_search_that_ended_stays_ended_under_the_same_budget(tmp_path):
-    study = with_budget(gpu_hours=0.2)
-    run(study, tmp_path)
-    before = tables(tmp_path)
-    end, executor = run(study, tmp_path)
-    assert not end.interrupted
-    assert executor.busy_seconds == 0.0
-    assert_frame_equal(tables(tmp_path), before)
-    # Also under a smaller one, and where more trials are planned.
-    more = with_budget(replace(MANY, search=replace(MANY.search, trials=40)), gpu_hours=0.19)
-    _, executor = run(more, tmp_path)
-    assert executor.busy_seconds == 0.0
 
 
 def test_wall_hours_count_from_start_to_end_of_all_runs(tmp_path):

@@ -249,15 +249,6 @@ def test_a_default_that_wins_once_it_is_retried_is_the_winner_by_its_finals_of_b
     assert [it for it in found.problems if "winner" in it] == []
 
 
-def test_finals_of_the_default_on_all_classes_are_not_trained_a_second_time(tmp_path):
-    study = replace(ONE_LOSS, final=FinalSettings(seeds=1, train_on=("part", "all")))
-    run_low(tmp_path, study, only_default_of_search)
-    before = rows(tmp_path, FRAIL).filter(pl.col("is_default"), pl.col("stage") == "final")
-    run_low(tmp_path, study, retried_causes=())
-    after = rows(tmp_path, FRAIL).filter(pl.col("is_default"), pl.col("stage") == "final")
-    assert after["trial_id"].to_list() == before["trial_id"].to_list()
-
-
 def is_of_second_search(job):
     return job.settings.loss == "proxy_anchor" and is_of_search(job)
 

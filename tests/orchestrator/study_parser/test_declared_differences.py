@@ -1,16 +1,12 @@
 """A study file says why its losses are not trained alike, or is refused."""
 
-from pathlib import Path
-
 import pytest
 
 from orchestrator.study.fairness import DECLARABLE, fairness
 from orchestrator.study.resolved_study import resolved_dict, study_from_resolved
 from orchestrator.study.study_changes import compare
-from orchestrator.study_validation.load_study import load_study
 from tests.orchestrator.study_files import assert_matches, load, problems_of
 
-STUDIES = Path(__file__).parents[3] / "studies"
 UNEQUAL = """study: x
 losses:
   - contrastive
@@ -139,9 +135,3 @@ def test_a_reason_changes_no_number_so_a_study_continues_with_another(tmp_path):
 def test_reasons_come_back_from_a_snapshot(tmp_path):
     study = load(tmp_path, UNEQUAL + DECLARED)
     assert study_from_resolved(resolved_dict(study)) == study
-
-
-@pytest.mark.parametrize("file", sorted(STUDIES.glob("*.yaml")), ids=lambda file: file.stem)
-def test_every_shipped_study_declares_all_it_has_to(file):
-    record = fairness(load_study(file))
-    assert [item.name for item in record.disparities if item.standing == "undeclared"] == []

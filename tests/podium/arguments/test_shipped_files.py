@@ -41,7 +41,7 @@ def test_an_unknown_name_is_one_error_that_lists_what_is_shipped(capsys, command
     called = call(capsys, command, "quikstart")
     assert called.code == 2
     assert called.err.startswith("podium: what is read must be a file, a results folder, or")
-    assert "got quikstart, which does not exist" in called.err
+    assert "got quikstart, which does not exist (did you mean 'quickstart'?)" in called.err
     for name in NAMES:
         assert re.search(rf"[:,] {name}(,|$)", called.err, re.MULTILINE)
 
@@ -67,18 +67,6 @@ def test_a_shipped_study_writes_its_results_below_the_current_folder(capsys, emp
 def test_the_page_of_a_shipped_table_is_written_into_the_current_folder(capsys, empty_folder):
     assert output_of(capsys, "report", "gradml_table3", "--where", "k=1").strip().endswith(".html")
     assert [path.name for path in empty_folder.iterdir()] == ["gradml_table3.html"]
-
-
-def test_shipped_tables_are_ranked(capsys):
-    assert "within 12 blocks" in output_of(capsys, "tournament", "thesis_cub200").replace(
-        "\n", " "
-    )
-
-
-def test_a_misspelt_name_is_answered_with_the_nearest(capsys):
-    called = call(capsys, "plan", "quikstart")
-    assert called.code == 2
-    assert "quikstart, which does not exist (did you mean 'quickstart'?)" in called.err
 
 
 def test_a_table_in_place_of_a_study_is_one_problem(capsys):

@@ -1,14 +1,11 @@
-import csv
-import io
 import json
 from functools import partial
 
 import pytest
 
 from analysis.hypothesis_tests.corrected_resampled_t import fold_statistics
-from tests.analysis.synthetic_folds import BUMP, FOLDS, TRUTH, fold_rows, write_folds
+from tests.analysis.synthetic_folds import TRUTH, fold_rows, write_folds
 from tests.analysis.synthetic_study import write_store
-from tests.analysis.synthetic_trials import EPOCHS
 from tests.podium.calling import output_of
 
 
@@ -53,18 +50,6 @@ def test_json_holds_every_fold_with_its_best_validation_score_its_epoch_and_its_
         assert fold["test"] == row["test_scores"][0]["value"]
 
 
-def test_pairs_are_tested_over_the_same_folds(podium_cv, store_of_folds):
-    pairs = json.loads(podium_cv(store_of_folds, "--json"))["pairs"]
-    assert [(pair["a"], pair["b"]) for pair in pairs] == [
-        ("contrastive", "multi_similarity"),
-        ("contrastive", "proxy_anchor"),
-        ("multi_similarity", "proxy_anchor"),
-    ]
-    difference = truth_of("contrastive").mean - truth_of("proxy_anchor").mean
-    assert pairs[1]["mean_difference"] == pytest.approx(difference)
-    assert pairs[1]["p_value"] <= pairs[1]["p_holm"]
-
-
 def test_the_text_fits_80_columns_and_says_what_the_deviation_means(podium_cv, store_of_folds):
     out = podium_cv(store_of_folds)
     assert max(map(len, out.splitlines())) <= 80
@@ -74,61 +59,6 @@ def test_the_text_fits_80_columns_and_says_what_the_deviation_means(podium_cv, s
     assert "not the standard error of the mean" in printed
     assert "on one fixed test set it is a heuristic" in printed
     assert f"{100 * truth_of('contrastive').mean:.4g}" in printed
-
-
-def optimism_of(loss):
-    """Own best Recall@1 minus that at the best epoch of the other folds, a mean over folds."""
-    curves = [
-        {s["epoch"]: s["value"] for s in row["scores"] if s["k"] == 1}
-        for row in fold_rows()
-        if row["loss"] == loss
-    ]
-    gaps = []
-    for fold, curve in enumerate(curves):
-        others = curves[:fold] + curves[fold + 1 :]
-        shared = max(sorted(curve), key=lambda epoch: sum(other[epoch] for other in others))
-        gaps.append(max(curve.values()) - curve[shared])
-    return sum(gaps) / FOLDS
-
-
-def test_json_and_csv_say_by_how_much_best_epochs_flatter(podium_cv, store_of_folds):
-    cells = json.loads(podium_cv(store_of_folds, "--json"))["cells"]
-    rows = list(csv.DictReader(io.StringIO(podium_cv(store_of_folds, "--csv"))))
-    for cell, row in zip(cells, rows, strict=True):
-        assert cell["epoch_optimism"] == pytest.approx(optimism_of(cell["loss"]))
-        assert float(row["epoch_optimism"]) == pytest.approx(cell["epoch_optimism"])
-        assert cell["epoch_optimism"] > BUMP / 2
-        assert cell["no_epoch_optimism"] is None
-
-
-def test_with_one_epoch_no_optimism_is_shown_and_the_reason_is(podium_cv, tmp_path):
-    last = (
-        {**row, "scores": [score for score in row["scores"] if score["epoch"] == EPOCHS]}
-        for row in fold_rows()
-    )
-    folder = write_folds(tmp_path / "folds", rows=last)
-    printed = " ".join(podium_cv(str(folder)).split())
-    assert "By how much is not known: validation scores are of one epoch." in printed
-    assert " opt " not in printed
-
-
-def test_pairs_say_how_probably_one_is_better_and_by_which_region(podium_cv, store_of_folds):
-    record = json.loads(podium_cv(store_of_folds, "--json"))
-    pair = record["pairs"][0]
-    assert pair["p_a_better"] + pair["p_rope"] + pair["p_b_better"] == pytest.approx(1)
-    assert record["rope"] > 0
-    assert "correlate by 1/" in record["notes"][1]
-    assert "its own best epoch" in record["notes"][2]
-    assert "the standard deviation over folds" in record["notes"][-1]
-
-
-def test_another_k_can_be_asked_for(podium_cv, store_of_folds):
-    assert json.loads(podium_cv(store_of_folds, "--json", "--k", "4"))["k"] == 4
-    first, fourth = (
-        json.loads(podium_cv(store_of_folds, "--json", "--k", k))["cells"][0]["test_mean"]
-        for k in "14"
-    )
-    assert fourth > first
 
 
 def test_an_unknown_k_is_reported_with_those_there_are(podium_cv, store_of_folds):

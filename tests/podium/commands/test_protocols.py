@@ -7,7 +7,6 @@ import pytest
 
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.trial_files.gather_trials import gather_all
-from orchestrator.results.trial_files.reader import Reader
 from tests.analysis.protocol_store import write_protocol_store
 from tests.analysis.protocol_truth import Judge, ProtocolTruth
 from tests.analysis.slow_protocols import SlowStudy
@@ -99,7 +98,3 @@ def test_a_single_protocol_says_what_needs_a_second(protocols, tmp_path):
 
 def test_an_unknown_k_is_reported_with_those_there_are(protocols, protocol_store):
     assert "k must be one of 1; got 3" in protocols(protocol_store, "--k", "3", code=2)
-
-
-def test_the_store_that_is_read_holds_every_trial(protocol_store):
-    assert len(Reader(protocol_store).trials().collect()) == len(study_frames(TRUTH, SEED).trials)

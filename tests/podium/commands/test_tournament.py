@@ -1,7 +1,6 @@
 import json
 from functools import partial
 
-import numpy as np
 import pytest
 
 from tests.analysis import thesis_cub200
@@ -60,54 +59,6 @@ def test_the_text_fits_a_terminal_of_80_columns(podium_tournament):
     assert "Not equal" not in printed
 
 
-@pytest.fixture
-def independent_blocks(tmp_path):
-    """The published table without a column that says what its blocks share."""
-    path = tmp_path / "independent.csv"
-    names = {"dataset": "images", "backbone": "network"}
-    thesis_cub200.recalls().rename(names).write_csv(path)
-    return str(path), "--by", "images,network,embedding_dim"
-
-
-def test_had_its_blocks_nothing_in_common_the_published_verdicts_come_out(
-    podium_tournament, independent_blocks
-):
-    record = json.loads(podium_tournament(*independent_blocks, "--json"))
-    assert record["friedman"]["statistic"] == pytest.approx(81.455, abs=5e-4)
-    assert record["critical_difference"] == pytest.approx(3.9104, abs=5e-5)
-    assert sum(pair["p_holm"] <= 0.05 for pair in record["pairs"]) == 26
-    assert record["block_groups"]["columns"] == []
-    assert record["question"] == "Would the order hold on other blocks?"
-
-
-def test_csv_holds_the_table(podium_tournament):
-    lines = podium_tournament(TABLE, "--where", "k=1", "--csv").splitlines()
-    assert lines[0].startswith("competitor,total_rank,average_rank,rank_std,wins,blocks")
-    assert lines[1].startswith("ProxyAnchor,12.0,1.0,0.0,12,12")
-    assert len(lines) == 11
-
-
-def test_a_table_may_be_decided_by_another_test(podium_tournament, independent_blocks):
-    record = json.loads(podium_tournament(*independent_blocks, "--test", "nemenyi", "--json"))
-    assert record["test"] == "nemenyi"
-    assert sum(pair["p"] <= 0.05 for pair in record["pairs"]) == 14
-    assert record["groups"] == record["nemenyi_groups"]
-    printed = podium_tournament(TABLE, "--where", "k=1", "--test", "permutation_holm")
-    assert "(two-sided sign flips of mean gaps, Holm-adjusted, 5 %)" in " ".join(printed.split())
-
-
-def test_nemenyi_is_shown_with_the_primary_test(podium_tournament, independent_blocks):
-    record = json.loads(podium_tournament(*independent_blocks, "--json"))
-    assert record["test"] == "wilcoxon_holm"
-    apart = [sum(pair[p] <= 0.05 for pair in record["pairs"]) for p in ("p", "p_nemenyi")]
-    assert apart == [26, 14]
-    changed = record["nemenyi_pool"]["changed"][0]
-    assert (changed["a"], changed["b"]) == ("ProxyAnchor", "SoftTriple")
-    printed = " ".join(podium_tournament(*independent_blocks).split())
-    assert "26 of 45 pairs differ significantly (two-sided Wilcoxon, Holm-adjusted" in printed
-    assert "average ranks; 14 of 45 pairs differ significantly" in printed
-
-
 def test_a_table_with_seeds_may_be_asked_of_its_own_blocks(podium_tournament, tmp_path):
     path = tmp_path / "seeds.csv"
     rows = [
@@ -124,21 +75,6 @@ def test_a_table_with_seeds_may_be_asked_of_its_own_blocks(podium_tournament, tm
     assert elsewhere["pairs"][0]["p"] is None
     assert here["question"] == "Would the order hold on these blocks, were the runs repeated?"
     assert here["pairs"][0]["p"] == pytest.approx(2 / 2**8)
-
-
-def test_blocks_with_holes_are_tested_in_addition_to_the_ranking(podium_tournament, tmp_path):
-    path = tmp_path / "holes.csv"
-    rows = [
-        f"{b},{loss},{s - b}" for loss, s in (("x", 30), ("y", 20), ("z", 10)) for b in range(6)
-    ]
-    path.write_text("\n".join(["b,loss,recall", *rows[:-1], "5,z,"]) + "\n")
-    record = json.loads(podium_tournament(str(path), "--by", "b", "--json"))
-    assert len(record["blocks"]) == 5
-    assert [rank["num_blocks"] for rank in record["available"]["ranks"]] == [6, 6, 5]
-    assert record["available"]["test"]["permutation_p_value"] < 0.05
-    printed = " ".join(podium_tournament(str(path), "--by", "b").split())
-    assert "by permutation over 6 blocks, also incomplete ones." in printed
-    assert "Over all 6 blocks, 1 of which lacks scores, x comes first, before y and z" in printed
 
 
 @pytest.mark.parametrize(
@@ -179,17 +115,6 @@ def test_warnings_are_part_of_every_answer(podium_tournament, tmp_path):
     assert len(json.loads(podium_tournament(*options, "--json"))["warnings"]) == 3
 
 
-def test_seeds_of_one_block_are_shown_for_description_only(podium_tournament, tmp_path):
-    path = tmp_path / "scores.csv"
-    path.write_text("b,loss,recall,seed\np,x,9,0\np,y,8,0\np,x,6,1\np,y,7,1\n")
-    options = (str(path), "--by", "b", "--average", "seed")
-    record = json.loads(podium_tournament(*options, "--json"))
-    assert record["pairs"][0]["p_holm"] is None
-    assert record["pseudo_blocks"]["by"] == ["b", "seed"]
-    assert [c["blocks"] for c in record["pseudo_blocks"]["competitors"]] == [2, 2]
-    assert "Each seed ranked on its own, for description only" in podium_tournament(*options)
-
-
 @pytest.fixture(scope="module")
 def stored_study(tmp_path_factory):
     truth = Truth(embedding_dims=(16,), search_trials=3, seeds=2, has_without_k=True)
@@ -224,22 +149,6 @@ def test_what_the_losses_of_a_study_do_not_share_is_reported_with_their_ranks(
         "searched_hyperparameters",
         "own_parameters",
     ]
-
-
-def test_rows_of_unequal_runs_have_no_order(podium_tournament, tmp_path):
-    generator = np.random.default_rng(0)
-    rows = [
-        f"b{block},{loss},{seed},{generator.normal():.2f}"
-        for block in range(7)
-        for loss in "xyzuvw"
-        for seed in range(3)
-    ][:-1]  # one seed is missing
-    answers = []
-    for order in (rows, rows[::-1], list(generator.permutation(rows))):
-        path = tmp_path / "scores.csv"
-        path.write_text("\n".join(["b,loss,seed,recall", *order]) + "\n")
-        answers.append(podium_tournament(str(path), "--by", "b", "--average", "seed", "--json"))
-    assert answers[0] == answers[1] == answers[2]
 
 
 def test_a_study_is_ranked_by_any_stored_score(podium_tournament, stored_study):
