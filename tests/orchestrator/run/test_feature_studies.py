@@ -109,15 +109,6 @@ def test_what_does_not_go_together_is_reported_before_anything_is_trained(vector
     assert "the backbone is frozen" in problem
 
 
-@pytest.mark.parametrize("setting", ["warm_up_epochs: 1", "precision: bf16", "batch_norm: frozen"])
-def test_without_a_network_there_is_nothing_to_freeze_or_to_round(vectors, tmp_path, setting):
-    text = (VECTORS.format(root=vectors) + RUN).replace("epochs: 2", f"epochs: 2, {setting}")
-    (problem,) = problems_of(tmp_path, text.replace("identity, mlp", "identity"))
-    name = setting.split(":")[0]
-    assert f"training.{name} changes nothing: identity passes vectors on as they are" in problem
-    assert load(tmp_path, text).training.overrides  # mlp uses it, or warns
-
-
 def test_a_loss_that_compares_views_is_refused_before_anything_runs(tmp_path):
     text = "study: x\nlosses: [contrastive, statistical]\ntraining: {mode: frozen_features}\n"
     (line,) = problems_of(tmp_path, text)

@@ -8,7 +8,6 @@ from torch import nn
 
 from orchestrator.study import loss_facts
 from orchestrator.study.loss_facts import facts_of
-from orchestrator.study.training_parameters import TRAINING_PARAMETERS
 from search_spaces.parameters import Real
 from search_spaces.training_parameters import TRAINING_SPACES
 from trainables.errors import TrialInputError
@@ -45,21 +44,6 @@ def test_an_unknown_space_or_training_parameter_is_answered_with_what_exists():
     message = "unknown training parameter to tune 'learning_rates' (did you mean 'learning_rate'"
     with pytest.raises(ValueError, match=re.escape(message)):
         facts_of("contrastive").joined_space("joint", ["learning_rates"])
-
-
-def test_defaults_are_the_published_values():
-    assert facts_of("contrastive").defaults == {"margin": 0.5}
-    assert facts_of("multi_similarity").defaults == {
-        "alpha": 2.0,
-        "beta": 50.0,
-        "margin": 0.5,
-        "epsilon": 0.1,
-    }
-    assert facts_of("proxy_anchor").defaults == {"alpha": 32.0, "margin": 0.1}
-
-
-def test_a_config_may_set_the_loss_and_the_training_parameters():
-    assert set(facts_of("contrastive").legal_parameters) == {"margin", *TRAINING_PARAMETERS}
 
 
 def test_a_sum_prefixes_names_and_searches_all_weights_but_the_first():

@@ -114,9 +114,3 @@ def test_what_is_no_results_folder_is_refused(tmp_path):
         podium.results(tmp_path)
     with pytest.raises(podium.PodiumError, match="does not exist"):
         podium.results(tmp_path / "nowhere")
-
-
-def test_every_answer_of_results_is_documented():
-    for name, value in vars(podium.Results).items():
-        if not name.startswith("_"):
-            assert value.__doc__, name

@@ -183,12 +183,6 @@ def test_the_only_column_of_numbers_is_the_metric(capsys):
     assert "ranked by latency_ms within 2 blocks (dataset)" in called.out
 
 
-def test_a_row_of_averages_is_left_out_with_a_sentence(capsys):
-    record, places = standings(capsys, TABLES / "avgrow.csv")
-    assert sorted(name for _, name in places) == ["A", "B", "C"]
-    assert record["warnings"] == ["left out: 'Average' of Method, the mean of the others"]
-
-
 def test_a_terminal_of_any_encoding_shows_the_text():
     encoding = "latin-1"
     words = [sys.executable, "-m", "podium", "tournament", TABLES / "perfect.csv"]
