@@ -2,7 +2,6 @@ import json
 from pathlib import Path
 
 import pytest
-import yaml
 
 from orchestrator.planning.measured_seconds import measured_seconds
 from orchestrator.planning.study_plan import plan
@@ -142,46 +141,6 @@ def test_a_plan_says_all_that_is_wrong(capsys, study_file):
     wrong = call(capsys, "plan", study_file, "--set", "search.trials=no", "--set", "seed=no")
     assert wrong.code == 2
     assert wrong.err.count("--set ") == 2
-
-
-@pytest.mark.parametrize(
-    ("losses", "scripts", "dims", "printed"),
-    [
-        (["contrastive"], ["latin"], [8], "with one loss there is nothing to compare"),
-        (
-            ["contrastive", "proxy_anchor"],
-            ["latin"],
-            [8],
-            "over 1 block is 1. It takes 6 blocks",
-        ),
-        (
-            ["contrastive", "proxy_anchor"],
-            ["latin", "greek"],
-            [8, 9, 10],
-            "backbone is 0.5. It takes 6 groups: 4 more data sets or backbones",
-        ),
-        (
-            ["contrastive", "proxy_anchor"],
-            ["latin", "greek", "cyrillic", "armenian", "georgian", "symbols"],
-            [8],
-            "over 6 blocks is 0.031",
-        ),
-    ],
-)
-def test_a_plan_says_whether_significance_is_within_reach(
-    capsys, tmp_path, losses, scripts, dims, printed
-):
-    file = tmp_path / "s.yaml"
-    datasets = [{"name": "glyphs", "script": script} for script in scripts]
-    study = {"study": "x", "datasets": datasets, "losses": losses, "embedding_dims": dims}
-    file.write_text(yaml.safe_dump(study))
-    assert printed in " ".join(call(capsys, "plan", file, "--full").out.split())
-
-
-def test_a_results_folder_takes_no_overrides(capsys, tmp_path):
-    refused = call(capsys, "plan", tmp_path, "--set", "search.trials=3")
-    assert refused.code == 2
-    assert "go with a study file" in refused.err
 
 
 def test_a_plan_of_a_results_folder_tells_hours_by_its_results(capsys, tmp_path):
