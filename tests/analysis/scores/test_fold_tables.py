@@ -107,11 +107,6 @@ def test_repeats_with_splits_of_their_own_have_folds_of_their_own():
     assert pairs["p_value"].item() == pytest.approx(expected.p_value)
 
 
-def test_a_failed_fold_is_counted_as_missing():
-    (row,) = cross_validation_table(folds_of(kfold_store({"a": [100, None, 126]}))).to_dicts()
-    assert (row["num_folds"], row["num_missing"]) == (2, 1)
-
-
 def test_pairs_are_tested_over_their_common_folds():
     store = kfold_store({"a": [100, 110, 126, 130], "b": [90, 108, 120, 110]})
     (pair,) = cross_validation_pairs(folds_of(store)).to_dicts()

@@ -70,23 +70,6 @@ def test_a_data_set_in_two_image_sizes_has_two_places_and_in_one_size_one():
     assert grid_of(small).rows["place"].unique().to_list() == ["glyphs"]
 
 
-def test_the_thesis_table_keeps_every_score_at_its_place():
-    table = read_table(RECALLS, by=BY, competitor="loss", score="recall", where=["k=1"])
-    grid = table_grid(table)
-    published = pl.read_csv(RECALLS).filter(pl.col("k") == 1)
-    found = {
-        (row["place"], row["backbone"], row["dim"], row["loss"]): row["score"]
-        for row in grid.rows.to_dicts()
-    }
-
-    assert len(found) == published.height == 120
-    for row in published.to_dicts():
-        key = (row["dataset"], row["backbone"], row["embedding_dim"], row["loss"])
-        assert found[key] == row["recall"]
-    assert grid.has_backbones
-    assert grid.has_dims
-
-
 def test_columns_that_are_neither_backbone_nor_dimension_are_the_place(tmp_path):
     grid = file_grid(tmp_path, "set,epochs,loss,recall\nx,5,a,1\nx,5,b,2\n", by=("set", "epochs"))
 
@@ -115,14 +98,6 @@ def test_seeds_of_a_file_are_averaged_with_their_spread(tmp_path):
     assert rows["a"]["std"] == pytest.approx(2**0.5)  # of 6 and 8: folds are averaged before
     assert rows["a"]["num_runs"] == 2
     assert rows["b"]["std"] is None
-
-
-def test_several_averaged_columns_without_seeds_have_no_spread(tmp_path):
-    text = "set,loss,fold,part,recall\nx,a,0,0,1\nx,a,1,1,3\nx,b,0,0,2\n"
-    grid = file_grid(tmp_path, text, by=("set",), average=("fold", "part"))
-
-    assert grid.rows["std"].to_list() == [None, None]
-    assert grid.rows["num_runs"].to_list() == [0, 0]
 
 
 def test_every_k_of_the_thesis_table_is_there_whichever_was_selected():

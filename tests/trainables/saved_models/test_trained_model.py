@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
-from torchvision.transforms import functional
 
 from tests.trainables.tiny_trials import tiny_trial
 from trainables.backbones.conv_small import ConvSmall
@@ -93,19 +92,6 @@ def test_files_of_the_test_images_of_photographs_give_the_test_embeddings_bit_fo
     assert np.array_equal(found_ND, embeddings.embeddings_ND)
 
 
-def test_a_photograph_is_resized_and_cut_as_by_torchvision(kept, tmp_path):
-    model = of_photographs(kept)
-    files = [photograph(tmp_path, "wide.png"), photograph(tmp_path, "high.png", size=(40, 90))]
-    expected = []
-    for file in files:
-        image = functional.center_crop(functional.resize(Image.open(file), 40), 32)
-        pixels_3HW = torch.from_numpy(np.asarray(image).copy()).permute(2, 0, 1)
-        with torch.no_grad():
-            expected.append(model.embedder(pixels_3HW[None])[0])
-    found_ND = torch.from_numpy(model.embed_files(files))
-    torch.testing.assert_close(found_ND, torch.stack(expected), rtol=1e-5, atol=1e-6)
-
-
 def test_one_by_one_or_together_gives_the_same_embeddings(kept, tmp_path):
     model = of_photographs(kept)
     files = [photograph(tmp_path, f"{'x' * count}.png") for count in range(1, 8)]
@@ -113,13 +99,6 @@ def test_one_by_one_or_together_gives_the_same_embeddings(kept, tmp_path):
     alone_ND = np.concatenate([model.embed_files([str(file)]) for file in files])
     np.testing.assert_allclose(together_ND, alone_ND, rtol=1e-4, atol=1e-5)
     assert len(np.unique(together_ND, axis=0)) == len(files)
-
-
-@pytest.mark.parametrize(("mode", "suffix"), [("L", "png"), ("CMYK", "jpg"), ("P", "gif")])
-def test_images_of_any_kind_are_embedded(kept, tmp_path, mode, suffix):
-    file = photograph(tmp_path, f"image.{suffix}", mode=mode)
-    model = of_photographs(kept)
-    assert np.isfinite(model.embed_files([file])).all()
 
 
 def test_no_images_give_no_embeddings(model_file):

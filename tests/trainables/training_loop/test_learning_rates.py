@@ -6,27 +6,6 @@ from trainables.training_loop.frozen_layers import let_rest
 from trainables.training_loop.learning_rates import learning_rates
 
 
-@pytest.mark.parametrize(
-    ("dataset", "backbone", "first_epochs", "rates"),
-    [
-        ("cub200", "resnet50", (1, 6, 11, 16), (1e-4, 1e-5, 1e-6, 1e-7)),
-        ("cub200", "bn_inception", (1, 11, 21, 31), (1e-4, 1e-5, 1e-6, 1e-7)),
-        ("cars196", "resnet50", (1, 11, 21, 31), (1e-4, 1e-5, 1e-6, 1e-7)),
-        ("cars196", "googlenet", (1, 21, 41, 61), (1e-4, 1e-5, 1e-6, 1e-7)),
-        ("sop", "resnet50", (1, 11, 21, 31), (6e-4, 1.5e-4, 3.75e-5, 9.375e-6)),
-        ("sop", "bn_inception", (1, 21, 41, 61), (6e-4, 1.5e-4, 3.75e-5, 9.375e-6)),
-    ],
-)
-def test_the_thesis_steps_down_after_these_epochs(dataset, backbone, first_epochs, rates):
-    training = training_for("psomas2020", dataset=dataset, backbone=backbone)
-    found = {epoch: learning_rates(training, epoch)["backbone"] for epoch in range(1, 101)}
-    for first, rate in zip(first_epochs, rates, strict=True):
-        assert found[first] == pytest.approx(rate, rel=1e-12)
-        if first > 1:
-            assert found[first - 1] > 2 * found[first]
-    assert len({round(rate, 20) for epoch, rate in found.items() if epoch < first_epochs[3]}) == 3
-
-
 # Of backbone and embedding layer, at epochs 1, 5, 6 and 11.
 @pytest.mark.parametrize(
     ("dataset", "backbone", "rates"),
