@@ -14,7 +14,7 @@ from orchestrator.results.locks.study_lock import lock_owner
 from orchestrator.results.records.journal import read_retried
 from orchestrator.results.records.runs import Run, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_study, study_name
+from orchestrator.results.records.study_snapshot import read_store, read_study
 from orchestrator.results.storage.files import each, exists, list_studies, stored_files
 from orchestrator.results.storage.locations import Place, StoredFile
 from orchestrator.results.trial_files.inventory import inventory_of
@@ -115,7 +115,7 @@ def stored_study(folder: Place) -> StoredStudy:
 
 def _read(found: StoredStudy, paths: StudyPaths, files: Sequence[StoredFile]) -> StoredStudy:
     """A folder of podium's with all that its records and the names of its files say."""
-    study_name(paths)
+    read_store(paths)
     runs, resolved = read_runs(paths), read_study(paths)
     spent = [spent for run in runs for spent in run.spent]
     rows = [it.path for it in files if it.path.startswith("trials/")]

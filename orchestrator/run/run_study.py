@@ -10,7 +10,7 @@ from orchestrator.results.locks.study_lock import StudyLock
 from orchestrator.results.records.journal import Journal
 from orchestrator.results.records.runs import RunEnding
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import check_readable, read_schema
+from orchestrator.results.records.study_snapshot import check_readable, read_store
 from orchestrator.results.storage.local_files import check_not_vanished, never_made_again
 from orchestrator.results.trial_files.gather_trials import gather_all, gather_search
 from orchestrator.results.trial_files.reader import Reader
@@ -148,7 +148,7 @@ def run_study(
         store = OwnStore(
             paths=paths,
             objective=reader.objective,
-            recorder=TrialRecorder(study, paths, read_schema(paths), current_versions()),
+            recorder=TrialRecorder(study, paths, read_store(paths).schema, current_versions()),
             journal=journal,
             check_ownership=check_ownership,
             gather_search=partial(gather_search, paths, check=check_ownership),

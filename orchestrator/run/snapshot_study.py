@@ -8,7 +8,7 @@ from orchestrator.results.records.provenance_record import check_versions
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
     read_provenance,
-    read_schema,
+    read_store,
     read_study,
     write_snapshot_files,
 )
@@ -83,7 +83,7 @@ def write_snapshot(study: Study, paths: StudyPaths) -> None:
         return
     metrics = [StoredMetric(*metric) for metric in METRICS[task_of(study)]]
     schema = trial_schema(study.ks, hyperparameter_types(study), metrics)
-    has_new_columns = snapshot is not None and read_schema(paths) != schema
+    has_new_columns = snapshot is not None and read_store(paths).schema != schema
     code = write_study_code(study, paths)
     origin = {
         **provenance(),

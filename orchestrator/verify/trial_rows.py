@@ -7,7 +7,7 @@ import polars.selectors as cs
 
 from orchestrator.results.records.metric_columns import known_columns, score_column
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_schema
+from orchestrator.results.records.study_snapshot import read_store
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
 from orchestrator.results.trial_files.flat_test_scores import flat_test_scores
 from orchestrator.results.trial_files.stored_rows import StoredRows
@@ -76,8 +76,8 @@ def read_rows(paths: StudyPaths, study: Study, findings: Findings) -> pl.DataFra
     Raises:
         CorruptFileError: a row holds a name that podium never writes.
     """
-    schema = read_schema(paths)
-    stored = StoredRows(paths, study.name, schema, {})
+    schema = read_store(paths).schema
+    stored = StoredRows(paths, read_store(paths), {})
     folder = str(paths.trials).replace("{", "{{").replace("}", "}}")
     frames = []
     for rows in stored.batches(lambda every: every, columns=schema.names, order=_ORDER):

@@ -15,7 +15,7 @@ from orchestrator.results.records.asks import Ask
 from orchestrator.results.records.journal import SearchJournal
 from orchestrator.results.records.runs import Run
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_schema
+from orchestrator.results.records.study_snapshot import read_store
 from orchestrator.run.resume_study import changed_inputs, check_ask, check_suggestions
 from orchestrator.study.blocks import blocks, searches
 from orchestrator.study.study import Study
@@ -196,7 +196,7 @@ def check_identities(
         spec = maker.final_trial(search, finalist, row["train_on"], row["seed_index"], row["fold"])
         return spec.copy(trained_for="") if row["same_as"] else spec
 
-    schema = read_schema(paths)
+    schema = read_store(paths).schema
     for row in rows.filter(c.dataset.is_in(list(datasets))).iter_rows(named=True):
         findings.checked["ids recomputed"] += 1
         settings = _settings(row["settings"])

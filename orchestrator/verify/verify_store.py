@@ -20,9 +20,8 @@ from orchestrator.results.records.runs import Run, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
     read_provenance,
-    read_schema,
+    read_store,
     read_study,
-    study_name,
 )
 from orchestrator.results.storage.files import contents, list_folders, list_names, read_bytes
 from orchestrator.results.storage.locations import Place
@@ -70,7 +69,7 @@ def verify_store(folder: Place, *, tell: Callable[[str], object] = lambda _: Non
     if not _check_contents(paths, findings):
         findings.note("nothing else was checked: no command reads such a folder")
         return findings
-    read_schema(paths)  # or it is no results folder of this podium
+    read_store(paths)  # or it is no results folder of this podium
     study, datasets = _stored_study(paths, findings)
     rows, runs, journals = pl.DataFrame(), list[Run](), dict[str, SearchJournal]()
     with findings.reading(paths.locks):
@@ -160,7 +159,7 @@ def _own(
     """What a file holds, which must be there and of the study that store.json names."""
     if values is None:
         raise CorruptFileError(f"{file} is missing. Restore the file from a copy")
-    if values.get(key) != (name := study_name(paths)):
+    if values.get(key) != (name := read_store(paths).study):
         text = f"must be of the study {name!r}, as store.json is; it is of {values.get(key)!r}"
         raise CorruptFileError(f"{file} {text}")
     return values

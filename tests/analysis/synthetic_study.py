@@ -12,7 +12,7 @@ from orchestrator.results.records.metric_columns import known_test_columns
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
     read_provenance,
-    read_schema,
+    read_store,
     read_study,
     write_snapshot_files,
 )
@@ -205,7 +205,7 @@ def change_snapshot(
         name="synthetic",
         study={**study, "tournament": {**study["tournament"], **rules}},
         provenance=read_provenance(paths) if provenance is None else provenance,
-        schema=read_schema(paths),
+        schema=read_store(paths).schema,
     )
     return folder
 

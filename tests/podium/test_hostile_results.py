@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_schema
+from orchestrator.results.records.study_snapshot import read_store
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.orchestrator.results.store_rows import change_json, rewrite_gathered
@@ -44,7 +44,7 @@ READERS = [
 def _hostile_store(folder, names, words):
     """A whole store whose losses have other names and whose trials say other words."""
     paths = StudyPaths(write_store(folder / "synthetic", TRUTH, renamed=names))
-    schema = read_schema(paths)
+    schema = read_store(paths).schema
     for file in [*paths.trials.rglob("*.parquet")]:
         table = pq.ParquetFile(file).read()
         for name in words:

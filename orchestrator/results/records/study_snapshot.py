@@ -7,6 +7,7 @@ first and ``study.yaml`` last, so a folder with a ``study.yaml`` has everything.
 
 import json
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -45,8 +46,16 @@ _TYPE_NAMES = {kind: name for name, kind in ARROW_TYPES.items()}
 
 
 @dataclass(config=ConfigDict(strict=True, extra="forbid"), frozen=True, kw_only=True)
-class _Store:
-    """``store.json``."""
+class Store:
+    """What ``store.json`` says: whose results these are, and which columns trials have.
+
+    Attributes:
+        study: name of the study.
+        schema_version: version of the results schema.
+        ks: values of K, the primary one first.
+        hyperparameters: name -> type, of all losses.
+        metrics: metrics that have columns; the first is the objective of searches.
+    """
 
     study: str
     schema_version: int
@@ -54,8 +63,13 @@ class _Store:
     hyperparameters: Mapping[str, HyperparameterType]
     metrics: Annotated[tuple[StoredMetric, ...], Field(min_length=1)]
 
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """The schema of every trial of the study, as `write_snapshot_files` got it."""
+        return trial_schema(self.ks, self.hyperparameters, self.metrics)
 
-_STORE = TypeAdapter(_Store)
+
+_STORE = TypeAdapter(Store)
 
 
 def write_snapshot_files(
@@ -115,32 +129,32 @@ def check_readable(paths: StudyPaths, name: str) -> None:
     refuse_links(paths.folder, deep=True)
 
 
-def study_name(paths: StudyPaths) -> str:
-    """The study a results folder belongs to.
+def read_store(paths: StudyPaths) -> Store:
+    """What a results folder says of itself.
 
     Raises:
-        PodiumError: it is not a results folder.
+        PodiumError: it is not a results folder, or one of another version.
+        CorruptFileError: store.json is damaged.
     """
-    return _read_store(paths).study
-
-
-def read_schema(paths: StudyPaths) -> pa.Schema:
-    """The schema of every trial of the study, as `write_snapshot_files` got it.
-
-    Raises:
-        PodiumError: it is not a results folder.
-    """
-    store = _read_store(paths)
-    return trial_schema(store.ks, store.hyperparameters, store.metrics)
-
-
-def read_metrics(paths: StudyPaths) -> tuple[StoredMetric, ...]:
-    """The metrics that have columns; the first is the objective of searches.
-
-    Raises:
-        PodiumError: it is not a results folder.
-    """
-    return _read_store(paths).metrics
+    if isinstance(paths.folder, Path) and paths.folder.is_file():
+        store = None
+    else:
+        refuse_links(paths.folder, deep=False)
+        store = read_checksummed(paths.store)
+    if store is None:
+        raise PodiumError(
+            f"{paths.folder} is not a results folder of podium: it has no {paths.store.name}"
+        )
+    _check_version(paths, store)
+    try:
+        return _STORE.validate_json(json.dumps(store))
+    except ValidationError as error:
+        found = error.errors()[0]
+        where = ".".join(map(str, found["loc"]))
+        raise CorruptFileError(
+            f"{paths.store} must hold the study and the columns of its trials; {where}:"
+            f" {found['msg']}, got {found['input']!r:.60}"
+        ) from None
 
 
 def _plain_yaml(text: bytes) -> Any:
@@ -164,7 +178,7 @@ def started_study(paths: StudyPaths) -> dict[str, Any]:
         PodiumError: it is no results folder, or the study never started.
         CorruptFileError: study.yaml is damaged.
     """
-    study_name(paths)
+    read_store(paths)
     study = read_study(paths)
     if study is None:
         raise PodiumError(f"{paths.study} is missing: the study never started")
@@ -201,33 +215,6 @@ def read_provenance(paths: StudyPaths) -> dict[str, Any] | None:
     if values is not None:
         check_parts(paths.provenance, values)
     return values
-
-
-def _stored(paths: StudyPaths) -> dict[str, Any]:
-    if isinstance(paths.folder, Path) and paths.folder.is_file():
-        store = None
-    else:
-        refuse_links(paths.folder, deep=False)
-        store = read_checksummed(paths.store)
-    if store is None:
-        raise PodiumError(
-            f"{paths.folder} is not a results folder of podium: it has no {paths.store.name}"
-        )
-    return store
-
-
-def _read_store(paths: StudyPaths) -> _Store:
-    store = _stored(paths)
-    _check_version(paths, store)
-    try:
-        return _STORE.validate_json(json.dumps(store))
-    except ValidationError as error:
-        found = error.errors()[0]
-        where = ".".join(map(str, found["loc"]))
-        raise CorruptFileError(
-            f"{paths.store} must hold the study and the columns of its trials; {where}:"
-            f" {found['msg']}, got {found['input']!r:.60}"
-        ) from None
 
 
 def _check_version(paths: StudyPaths, store: Mapping[str, Any] | None) -> None:

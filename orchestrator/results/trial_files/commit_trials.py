@@ -11,7 +11,7 @@ from pydantic_core import CoreSchema, SchemaValidator, ValidationError, core_sch
 from orchestrator.results.records.metric_columns import known_test_columns
 from orchestrator.results.records.results_folder import is_present
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import study_name
+from orchestrator.results.records.study_snapshot import read_store
 from orchestrator.results.storage.files import put_if_absent, remove
 from orchestrator.results.storage.local_copies import keep_copy
 from orchestrator.results.trial_files.flat_test_scores import with_flat_test_scores
@@ -87,14 +87,14 @@ def copy_trials(paths: StudyPaths, schema: pa.Schema, copies: Sequence[TrialCopy
         CorruptFileError: a trial to be copied has no row, or a file is damaged or foreign.
         StoreError: the store cannot be read or written.
     """
-    study = study_name(paths)
+    store = read_store(paths)
     wanted: dict[str, list[str]] = {}
     for copy in copies:
         wanted.setdefault(copy.search, []).append(copy.trial_id)
     originals: dict[str, dict[str, object]] = {}
     for search, trial_ids in wanted.items():
         files = take_inventory(paths, search).files_of(trial_ids)
-        rows = open_rows(files, schema, study, schema.names)[1]
+        rows = open_rows(files, store, schema.names)[1]
         of_trials = rows.filter(pl.col("trial_id").is_in(trial_ids))
         originals |= {row["trial_id"]: row for row in of_trials.to_dicts()}
     for copy in copies:

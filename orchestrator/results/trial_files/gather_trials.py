@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from orchestrator.results.records import checkpoint_files
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_schema, study_name
+from orchestrator.results.records.study_snapshot import Store, read_store
 from orchestrator.results.storage.files import (
     list_folders,
     put_if_absent,
@@ -44,8 +44,7 @@ def gather_search(
         CorruptFileError: a file is damaged or not where it belongs; no trial is lost.
         StoreError: the store cannot be read or written; no trial is lost.
     """
-    schema, study = read_schema(paths), study_name(paths)
-    _gather_rows(paths, take_inventory(paths, search), schema, study, check)
+    _gather_rows(paths, take_inventory(paths, search), read_store(paths), check)
 
 
 def gather_all(paths: StudyPaths) -> None:
@@ -60,14 +59,14 @@ def gather_all(paths: StudyPaths) -> None:
     """
     refuse_links(paths.folder, deep=True)
     _remove_temporaries(paths)
-    schema, study = read_schema(paths), study_name(paths)
+    store = read_store(paths)
     checkpoints = list_folders(paths.checkpoints)
     committed: set[str] = set()  # only asked for where there are checkpoints
     gone: list[Place] = []
     for folder in list_folders(paths.trials):
         inventory = take_inventory(paths, StudyPaths.search_of(folder / "row"))
         committed |= inventory.file_of.keys() if checkpoints else set()
-        whole = _gather_rows(paths, inventory, schema, study, lambda: None)
+        whole = _gather_rows(paths, inventory, store, lambda: None)
         gone += [file for file in inventory.listed if file != whole]
     # After all are gathered: a program that lists the folder meanwhile should not miss both.
     remove_all(gone)
@@ -93,14 +92,14 @@ def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
     if not trials:
         return
     refuse_links(paths.folder, deep=True)
-    schema, study = read_schema(paths), study_name(paths)
+    store = read_store(paths)
     for search in sorted(set(trials.values())):
         gone = {trial_id for trial_id, of in trials.items() if of == search}
         inventory = take_inventory(paths, search)
         gathered = filter(StudyPaths.num_gathered, inventory.listed)
         replaced = [file for file, ids in trials_in(gathered).items() if ids & gone]
         for file in replaced:
-            rows = _rows([file], schema, study)
+            rows = _rows([file], store)
             unwanted = pc.is_in(rows["trial_id"], pa.array(sorted(gone), pa.string()))
             if not pc.all(unwanted).as_py():
                 _write(paths, search, rows.filter(pc.invert(unwanted)))
@@ -114,25 +113,24 @@ def withdraw_trials(paths: StudyPaths, trials: Mapping[str, str]) -> None:
 def _gather_rows(
     paths: StudyPaths,
     inventory: Inventory,
-    schema: pa.Schema,
-    study: str,
+    store: Store,
     check: Callable[[], object],
 ) -> Place | None:
     """The one file with all rows of a search, which is created unless there is one already."""
     files = inventory.files
-    if not files or (len(files) == 1 and inventory.gathered and _is_complete(files[0], schema)):
+    if not files or (len(files) == 1 and inventory.gathered and _is_complete(files[0], store)):
         return files[0] if files else None
     fetch(files)
-    rows = _rows(files, schema, study)
+    rows = _rows(files, store)
     check()
     whole = _write(paths, StudyPaths.search_of(files[0]), rows)
     check()
     return whole
 
 
-def _is_complete(file: Place, schema: pa.Schema) -> bool:
+def _is_complete(file: Place, store: Store) -> bool:
     """Whether a file has every column of its study, which may have gained some since."""
-    return bool(ParquetFile(file).schema.names == schema.names)
+    return bool(ParquetFile(file).schema.names == store.schema.names)
 
 
 def _write(paths: StudyPaths, search: str, rows: pa.Table) -> Place:
@@ -144,10 +142,10 @@ def _write(paths: StudyPaths, search: str, rows: pa.Table) -> Place:
     return path
 
 
-def _rows(files: Sequence[Place], schema: pa.Schema, study: str) -> pa.Table:
+def _rows(files: Sequence[Place], store: Store) -> pa.Table:
     """The rows of files with every column; hyperparameters that they lack are null."""
-    rows = open_rows(files, schema, study, schema.names)[1]
-    return rows.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()).cast(schema)
+    rows = open_rows(files, store, store.schema.names)[1]
+    return rows.rechunk().to_arrow(compat_level=pl.CompatLevel.oldest()).cast(store.schema)
 
 
 def _remove_temporaries(paths: StudyPaths) -> None:

@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_schema, study_name
+from orchestrator.results.records.study_snapshot import Store, read_store
 from orchestrator.results.storage.files import exists
 from orchestrator.results.storage.local_copies import fetch
 from orchestrator.results.storage.locations import Place
@@ -40,12 +40,12 @@ def bad_files(paths: StudyPaths, inventory: Inventory) -> list[str]:
     No more is decoded than which trials the files hold. Files with rows that are in others count,
     too, since plain readers read them.
     """
-    study, schema = study_name(paths), read_schema(paths)
+    store = read_store(paths)
     fetch(inventory.listed)
     problems = []
     for path in inventory.listed:
         try:
-            open_rows([path], schema, study)
+            open_rows([path], store)
         except CorruptFileError as error:
             if exists(path):  # else its rows were gathered meanwhile
                 problems.append(str(error))
@@ -53,30 +53,29 @@ def bad_files(paths: StudyPaths, inventory: Inventory) -> list[str]:
 
 
 def open_rows(
-    files: Sequence[Place], schema: pa.Schema, study: str, columns: Sequence[str] = _IDENTITY
+    files: Sequence[Place], store: Store, columns: Sequence[str] = _IDENTITY
 ) -> tuple[list[ParquetFile], pl.DataFrame]:
     """Files of a study's trials and their rows, in order, after all checks of both.
 
     Args:
         files: the files.
-        schema: columns of the study's trials.
-        study: name of the study.
+        store: whose files they must be.
         columns: columns of the rows, `_IDENTITY` among them.
 
     Raises:
         CorruptFileError: anything is wrong with one of them.
         StoreError: one cannot be read.
     """
-    opened = [_opened(file, schema) for file in files]
+    opened = [_opened(file, store.schema) for file in files]
     try:
-        rows = collect(scan(files, schema).select(columns), f"the trials of {study}")
+        rows = collect(scan(files, store.schema).select(columns), f"the trials of {store.study}")
     except (OSError, pl.exceptions.PolarsError) as error:
         if len(files) == 1:
             raise CorruptFileError(f"{files[0]} cannot be decoded: {error}") from error
         for file in files:
-            open_rows([file], schema, study, columns)
+            open_rows([file], store, columns)
         raise
-    _check_places(opened, rows, study)
+    _check_places(opened, rows, store.study)
     return opened, rows
 
 

@@ -22,11 +22,9 @@ from orchestrator.results.records.journal import read_attempts
 from orchestrator.results.records.runs import Run, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
-    read_metrics,
     read_provenance,
-    read_schema,
+    read_store,
     started_study,
-    study_name,
 )
 from orchestrator.results.records.trial_schema import (
     IDENTITY_COLUMNS,
@@ -126,9 +124,8 @@ class Reader:
 
     def __init__(self, folder: Place) -> None:
         self._paths = StudyPaths(folder)
-        self._study_name = study_name(self._paths)
-        self._arrow_schema = read_schema(self._paths)
-        self._schema = pl.Schema(self._arrow_schema)
+        self._store = read_store(self._paths)
+        self._schema = pl.Schema(self._store.schema)
         self._whole: dict[Place, int] = {}  # by file: those that were checked never change
 
     def study(self) -> dict[str, Any]:
@@ -138,7 +135,7 @@ class Reader:
     @property
     def metrics(self) -> tuple[str, ...]:
         """Names of the metrics that were scored for each K; the first is the objective."""
-        return tuple(metric.name for metric in read_metrics(self._paths))
+        return tuple(metric.name for metric in self._store.metrics)
 
     @property
     def objective(self) -> str:
@@ -326,7 +323,7 @@ class Reader:
             yield rows if num_rows is None else rows.head(num_rows)
 
     def _stored(self) -> StoredRows:
-        return StoredRows(self._paths, self._study_name, self._arrow_schema, self._whole)
+        return StoredRows(self._paths, self._store, self._whole)
 
 
 def _decisive_scores() -> pl.Expr:

@@ -6,6 +6,7 @@ import polars as pl
 import pyarrow as pa
 
 from orchestrator.results.records.store_paths import StudyPaths, is_file_name
+from orchestrator.results.records.study_snapshot import Store
 from orchestrator.results.records.trial_schema import IDENTITY_COLUMNS
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.storage.printable_text import has_control_characters
@@ -30,18 +31,14 @@ class StoredRows:
 
     Args:
         paths: paths of the folder.
-        study_name: name of the study that its files must belong to.
-        schema: columns of its trials.
+        store: whose files they must be.
         whole: bytes of memory of a row, by the files that were checked; others are added once
             `open_rows` found nothing wrong with them.
     """
 
-    def __init__(
-        self, paths: StudyPaths, study_name: str, schema: pa.Schema, whole: dict[Place, int]
-    ) -> None:
+    def __init__(self, paths: StudyPaths, store: Store, whole: dict[Place, int]) -> None:
         self._paths = paths
-        self._study_name = study_name
-        self._schema = schema
+        self._store = store
         self._whole = whole
         self._inventory = take_inventory(paths)
 
@@ -113,11 +110,9 @@ class StoredRows:
         inventory = self._inventory
         files = inventory.files if trial_ids is None else inventory.files_of(trial_ids)
         # Before polars decodes them, which may misread flipped bits.
-        new, _ = open_rows(
-            [file for file in files if file not in self._whole], self._schema, self._study_name
-        )
+        new, _ = open_rows([file for file in files if file not in self._whole], self._store)
         self._whole |= {file.path: file.decoded_bytes() // file.num_rows for file in new}
-        rows = scan(files, self._schema)
+        rows = scan(files, self._store.schema)
         return rows if trial_ids is None else rows.filter(pl.col("trial_id").is_in(trial_ids))
 
     def _inventory_after(self, error: Exception) -> Inventory:
@@ -129,7 +124,7 @@ class StoredRows:
             raise error
         for file in self._inventory.files:
             # All columns can be decoded.
-            open_rows([file], self._schema, self._study_name, self._schema.names)
+            open_rows([file], self._store, self._store.schema.names)
         if isinstance(error, OSError):
             raise StoreError(f"cannot read {self._paths.folder}: {error}") from error
         raise error  # every file is whole, so the query was wrong

@@ -7,7 +7,7 @@ from analysis.report.leaderboard import leaderboard
 from analysis.report.pairwise_comparisons import pairwise_comparisons
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_schema
+from orchestrator.results.records.study_snapshot import read_store
 from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from podium.errors import CorruptFileError
@@ -38,7 +38,7 @@ def changed_page(folder, change):
     write_store(folder, SMALL, stages=())
     for row in rows(SMALL):
         assert commit_trial(
-            StudyPaths(folder), read_schema(StudyPaths(folder)), {**row, **change(row)}
+            StudyPaths(folder), read_store(StudyPaths(folder)).schema, {**row, **change(row)}
         )
     return told_page(folder)
 

@@ -6,7 +6,7 @@ from analysis.report.report import study_page
 from analysis.report.tuning_gains import tuning_gains
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_schema
+from orchestrator.results.records.study_snapshot import read_store
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from tests.analysis.page_text import answer, page_of, text_of
 from tests.analysis.synthetic_study import num_rows, rows, write_store
@@ -18,7 +18,8 @@ SMALL = Truth(scripts=("greek", "latin"), embedding_dims=(16,), search_trials=4,
 def test_a_default_that_won_its_only_block_is_not_called_open(tmp_path):
     folder = tmp_path / "s"
     one_block = Truth(scripts=("greek",), embedding_dims=(16,), search_trials=4, seeds=2)
-    schema = read_schema(StudyPaths(write_store(folder, one_block, stages=("search", "baseline"))))
+    paths = StudyPaths(write_store(folder, one_block, stages=("search", "baseline")))
+    schema = read_store(paths).schema
     for row in rows(one_block):
         if row["stage"] == "final" and row["is_winner"]:
             kept = row["loss"] == "contrastive"
@@ -33,7 +34,8 @@ def test_a_default_that_won_its_only_block_is_not_called_open(tmp_path):
 
 def test_a_study_of_which_every_trial_failed_has_a_page(tmp_path):
     folder = tmp_path / "s"
-    schema = read_schema(StudyPaths(write_store(folder, SMALL, stages=())))
+    paths = StudyPaths(write_store(folder, SMALL, stages=()))
+    schema = read_store(paths).schema
     lost = {"state": "FAILED", "cause": "diverged", "objective": None, "epoch_selected": None}
     empty = ("scores", "class_hits", "test_scores", "test_class_hits", "test_retrievals")
     for row in rows(SMALL):
@@ -62,7 +64,8 @@ def test_losses_that_do_not_beat_the_untrained_network_are_named(tmp_path):
 
 def test_planned_losses_that_nothing_is_known_of_are_named(tmp_path):
     folder = tmp_path / "s"
-    schema = read_schema(StudyPaths(write_store(folder, SMALL, stages=("search", "baseline"))))
+    paths = StudyPaths(write_store(folder, SMALL, stages=("search", "baseline")))
+    schema = read_store(paths).schema
     for row in rows(SMALL):
         if row["stage"] == "final" and row["loss"] != "proxy_anchor":
             assert commit_trial(StudyPaths(folder), schema, row)
@@ -74,7 +77,8 @@ def test_planned_losses_that_nothing_is_known_of_are_named(tmp_path):
 
 def test_a_statistic_that_is_not_a_number_is_a_dash(tmp_path):
     folder = tmp_path / "s"
-    schema = read_schema(StudyPaths(write_store(folder, SMALL, stages=("search", "baseline"))))
+    paths = StudyPaths(write_store(folder, SMALL, stages=("search", "baseline")))
+    schema = read_store(paths).schema
     for row in rows(SMALL):
         if row["stage"] == "final":  # all equal
             row["test_scores"] = [{**score, "hits": 50} for score in row["test_scores"]]
@@ -91,7 +95,8 @@ def test_levels_over_unlike_blocks_are_warned_of(tmp_path):
     assert warning not in text_of(page_of(whole, tuning_gains))
 
     folder = tmp_path / "s"
-    schema = read_schema(StudyPaths(write_store(folder, SMALL, stages=("search", "baseline"))))
+    paths = StudyPaths(write_store(folder, SMALL, stages=("search", "baseline")))
+    schema = read_store(paths).schema
     for row in rows(SMALL):
         is_hole = row["loss"] == "contrastive" and "greek" in str(row["block"])
         if row["stage"] == "final" and not (is_hole and row["is_winner"]):

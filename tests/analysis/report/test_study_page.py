@@ -11,7 +11,7 @@ from analysis.report.provenance import provenance
 from analysis.report.report import study_page
 from analysis.study_results.study_results import read_results
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_schema
+from orchestrator.results.records.study_snapshot import read_store
 from orchestrator.results.storage.checksummed_text import read_checksummed, write_checksummed
 from orchestrator.results.trial_files.commit_trials import commit_trial
 from tests.analysis.page_text import answer, page_of, rows_of, section_of, text_of
@@ -190,7 +190,8 @@ def test_a_block_whose_winner_failed_is_left_out_and_said(tmp_path):
 def test_a_study_that_tried_defaults_only_claims_nothing_of_tuning(tmp_path):
     folder = tmp_path / "s"
     truth = replace(SMALL, search_trials=1)
-    schema = read_schema(StudyPaths(write_store(folder, truth, stages=("search", "baseline"))))
+    paths = StudyPaths(write_store(folder, truth, stages=("search", "baseline")))
+    schema = read_store(paths).schema
     for row in rows(truth):
         if row["stage"] == "final" and row["is_winner"]:
             assert commit_trial(StudyPaths(folder), schema, {**row, "is_default": True})
@@ -217,7 +218,7 @@ def test_folds_are_averaged_and_never_counted_as_blocks(tmp_path):
         if row["stage"] != "search":
             for fold in range(2):
                 commit_trial(
-                    StudyPaths(folder), read_schema(StudyPaths(folder)), in_fold(row, fold)
+                    StudyPaths(folder), read_store(StudyPaths(folder)).schema, in_fold(row, fold)
                 )
     html = study_page(folder)
 

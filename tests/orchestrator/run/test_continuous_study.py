@@ -8,7 +8,7 @@ from analysis.report.report import study_page
 from analysis.scores.study_table import study_table
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_metrics
+from orchestrator.results.records.study_snapshot import read_store
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.worker.worker import train
 from tests.orchestrator.small_study import run_here
@@ -83,7 +83,7 @@ def test_the_objective_is_the_best_ndcg_at_the_first_k(folder, trials):
 
 
 def test_the_store_says_what_is_searched_for_and_in_which_direction(folder):
-    metrics = [tuple(metric) for metric in read_metrics(StudyPaths(folder))]
+    metrics = [tuple(metric) for metric in read_store(StudyPaths(folder)).metrics]
     assert metrics == [("ndcg", "maximise"), ("mean_label_distance", "minimise")]
     assert Reader(folder).objective == "ndcg"
 

@@ -7,7 +7,7 @@ from analysis.report.report import study_page
 from analysis.scores.study_table import study_table
 from orchestrator.executors.in_process import InProcessExecutor
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_metrics
+from orchestrator.results.records.study_snapshot import read_store
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.worker.worker import train
 from tests.orchestrator.small_study import run_here
@@ -55,7 +55,7 @@ def test_validation_and_searches_know_nothing_of_them(folder):
         "val_recall_at_1",
         "val_recall_at_2",
     ]
-    metrics = [tuple(metric) for metric in read_metrics(StudyPaths(folder))]
+    metrics = [tuple(metric) for metric in read_store(StudyPaths(folder)).metrics]
     assert metrics == [("recall", "maximise")]
 
 

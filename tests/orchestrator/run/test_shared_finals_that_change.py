@@ -7,7 +7,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from orchestrator.results.records.store_paths import StudyPaths
-from orchestrator.results.records.study_snapshot import read_schema
+from orchestrator.results.records.study_snapshot import read_store
 from orchestrator.results.trial_files import commit_trials as copying
 from orchestrator.study.study import FinalSettings, StudyLoss
 from podium.errors import CorruptFileError
@@ -182,7 +182,7 @@ def test_an_original_without_a_row_is_reported(tmp_path):
     paths = StudyPaths(tmp_path / SMALL.name)
     copy = copying.TrialCopy(trial_id="nobody", search="s", identity={})
     with pytest.raises(CorruptFileError, match="has no row of trial nobody, to be copied"):
-        copying.copy_trials(paths, read_schema(paths), [copy])
+        copying.copy_trials(paths, read_store(paths).schema, [copy])
 
 
 def test_searches_with_the_same_splits_have_rows_of_their_own(tmp_path):

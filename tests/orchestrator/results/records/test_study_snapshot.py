@@ -4,9 +4,8 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import (
     check_owner,
     read_provenance,
-    read_schema,
+    read_store,
     read_study,
-    study_name,
     write_snapshot_files,
 )
 from orchestrator.results.records.trial_schema import SCHEMA_VERSION, trial_schema
@@ -37,14 +36,14 @@ def test_study_and_provenance_come_back_with_lists_for_tuples(tmp_path):
 @pytest.mark.parametrize("schema", [SCHEMA, WIDER, trial_schema((4,), {}), trial_schema(KS, {})])
 def test_the_schema_comes_back(tmp_path, schema):
     paths = new_store(tmp_path, schema)
-    assert read_schema(paths) == schema
-    assert read_schema(paths).metadata == schema.metadata
+    assert read_store(paths).schema == schema
+    assert read_store(paths).schema.metadata == schema.metadata
 
 
 def test_a_grown_study_replaces_the_snapshot(tmp_path):
     paths = new_store(tmp_path)
     freeze(paths, WIDER, {**STUDY, "more": 1})
-    assert read_schema(paths) == WIDER
+    assert read_store(paths).schema == WIDER
     assert read_study(paths)["more"] == 1
 
 
@@ -68,7 +67,7 @@ def test_a_folder_that_is_no_results_folder_is_refused(tmp_path):
     with pytest.raises(PodiumError, match=r"is not a results folder of podium: it has no"):
         Reader(tmp_path)
     with pytest.raises(PodiumError, match=r"it has no store\.json"):
-        read_schema(StudyPaths(tmp_path / "missing"))
+        read_store(StudyPaths(tmp_path / "missing"))
 
 
 def test_study_yaml_is_written_last_so_a_killed_snapshot_is_no_start(tmp_path, monkeypatch):
@@ -76,7 +75,7 @@ def test_study_yaml_is_written_last_so_a_killed_snapshot_is_no_start(tmp_path, m
     monkeypatch.setattr("orchestrator.results.records.study_snapshot.put", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError, match="division"):
         freeze(paths)
-    assert study_name(paths) == NAME
+    assert read_store(paths).study == NAME
     assert read_study(paths) is None
     with pytest.raises(PodiumError, match=r"study\.yaml is missing: the study never started"):
         Reader(paths.folder).study()

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from orchestrator.results.records.study_snapshot import read_store
 from orchestrator.results.trial_files import integrity
 from orchestrator.results.trial_files.commit_trials import TrialCopy, copy_trials
 from orchestrator.results.trial_files.gather_trials import gather_all
@@ -146,7 +147,7 @@ def test_many_rows_in_the_file_of_one_trial_are_refused_before_any_is_decoded(
     changed(lambda table: table.take(pa.array([0] * 5_000)))(store_of_four)
     monkeypatch.setattr(integrity, "scan", None)
     with pytest.raises(CorruptFileError, match=r"t003\.parquet must hold 1 rows, it has 5000"):
-        integrity.open_rows([victim(store_of_four)], SCHEMA, "tiny")
+        integrity.open_rows([victim(store_of_four)], read_store(store_of_four))
 
 
 def test_a_file_is_checked_once_and_new_ones_when_they_come(store_of_four, monkeypatch):
