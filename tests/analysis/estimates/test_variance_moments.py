@@ -103,14 +103,6 @@ def test_expectations_are_those_of_the_whole_matrices(kept):
     assert list(found(scores).variances.values()) == pytest.approx(expected.tolist())
 
 
-def test_unbalanced_studies_have_the_planted_variances_on_average():
-    means = np.mean(
-        [dense_estimates(drawn(seed, blocks=3, kept=0.6)) for seed in range(300)], axis=0
-    )
-    planted = [*(SPREADS[name] ** 2 for name in TERMS), SEED**2]
-    assert means == pytest.approx(planted, rel=0.25, abs=0.04)
-
-
 def test_rows_may_come_in_any_order_and_levels_have_any_names():
     scores = drawn(2, kept=0.8)
     renamed = scores.with_columns(

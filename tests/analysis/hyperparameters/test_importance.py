@@ -86,11 +86,6 @@ def test_too_few_configs_give_a_reason_instead_of_a_number():
     assert row["reason"] == "needs 15 complete configs; has 14"
 
 
-def test_one_config_is_too_few():
-    search = planted_search(np.random.default_rng(0), only_a, num=1)
-    assert importance_table_of([search])["importance"].null_count() == 3
-
-
 def test_equal_scores_have_no_importance():
     search = planted_search(np.random.default_rng(0), nothing, noise=0)
     assert set(importance_table_of([search])["reason"]) == {"has the same score everywhere"}

@@ -185,18 +185,6 @@ def test_by_hand_accuracy_is_that_of_the_other_folds_threshold():
     assert value(scores, "verification_auc") == 0.75
 
 
-def test_perfect_embeddings_have_every_best_value():
-    labels = torch.arange(8).repeat_interleave(3)
-    scores = found(torch.eye(8)[labels], labels)
-    assert value(scores, "verification_accuracy") == 1.0
-    assert value(scores, "verification_accuracy_se") == 0.0
-    assert value(scores, "verification_auc") == 1.0
-    assert value(scores, "eer") == 0.0
-    assert {score.value for (metric, _), score in scores.items() if metric == "tar_at_far"} == {
-        1.0
-    }
-
-
 def test_embeddings_that_coincide_score_as_chance_and_accept_nothing():
     labels = torch.arange(8).repeat_interleave(3)
     for embeddings in (torch.ones(24, 4), torch.zeros(24, 4), torch.rand(24, 1) + 1.0):
