@@ -8,15 +8,17 @@ Only the flat columns and the validation scores of the search stage are read: no
 into a journal.
 """
 
+import json
+import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import optuna
 import polars as pl
 from optuna.storages import JournalStorage
-from optuna.storages.journal import BaseJournalBackend, JournalFileBackend
+from optuna.storages.journal import JournalFileBackend
 from optuna.study import StudyDirection
 
 from orchestrator.results.records.metric_columns import metric_label
@@ -83,16 +85,11 @@ def append_searches(folder: Place, journal: Path) -> JournalUpdate:
         raise PodiumError(f"--output needs a folder that exists; got {journal.parent}")
     with file_lock(journal.with_name(f".{journal.name}.lock"), doing=f"writing {journal}"):
         try:
-            journal.touch()
-            num_lines = _cut_torn_line(journal)
-            backend = _BufferedBackend(journal)
+            backend = _BufferedFile(journal)
         except ValueError as error:
             raise CorruptFileError(f"{journal} is not a journal of Optuna: {error}") from error
         except OSError as error:
             raise StoreError(f"cannot read {journal}: {error.strerror}") from error
-        are_logs = all(isinstance(log, dict) and "op_code" in log for log in backend.logs)
-        if not are_logs or len(backend.logs) < num_lines:  # Optuna skips a damaged last line
-            raise CorruptFileError(f"{journal} is not a journal of Optuna")
         update = _append(JournalStorage(backend), reader, study)
         try:
             backend.write()
@@ -101,15 +98,21 @@ def append_searches(folder: Place, journal: Path) -> JournalUpdate:
     return update
 
 
-class _BufferedBackend(BaseJournalBackend):
-    """A file of which an export writes what it appends once, in one piece."""
+class _BufferedFile(JournalFileBackend):
+    """A file of which an export writes what it appends once, in one piece: it is synced once."""
 
     def __init__(self, journal: Path) -> None:
-        self._file = JournalFileBackend(str(journal))
-        self.logs = list(self._file.read_logs(0))
-        self._num_written = len(self.logs)
+        super().__init__(str(journal))
+        data = journal.read_bytes()
+        whole = data[: data.rfind(b"\n") + 1]
+        self.logs = [json.loads(line) for line in whole.splitlines()]
+        if not all(isinstance(log, dict) and "op_code" in log for log in self.logs):
+            raise ValueError("a line is no operation")
+        if data and not whole:
+            raise ValueError("it has no complete line")
+        self._journal, self._num_written, self._num_whole = journal, len(self.logs), len(whole)
 
-    def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:
+    def read_logs(self, log_number_from: int) -> Iterator[dict[str, Any]]:  # type: ignore[override]
         """Part of the interface of Optuna's backends."""
         yield from self.logs[log_number_from:]
 
@@ -118,21 +121,10 @@ class _BufferedBackend(BaseJournalBackend):
         self.logs += logs
 
     def write(self) -> None:
-        """Write what was appended."""
+        """Write what was appended, in place of what follows the last complete line."""
         if new := self.logs[self._num_written :]:
-            self._file.append_logs(new)
-
-
-def _cut_torn_line(journal: Path) -> int:
-    """Cut off what follows the last complete line; returns the number of lines left."""
-    with journal.open("r+b") as file:
-        data = file.read()
-        whole = data.rfind(b"\n") + 1
-        if whole == 0 and data:
-            raise ValueError("it has no complete line")
-        if whole < len(data):
-            file.truncate(whole)
-    return data.count(b"\n")
+            os.truncate(self._journal, self._num_whole)
+            super().append_logs(new)
 
 
 def _append(storage: JournalStorage, reader: Reader, study: Study) -> JournalUpdate:
@@ -232,9 +224,12 @@ def _trial(row: Mapping[str, Any], space: Space, *, has_seconds: bool) -> optuna
             params[name] = distribution.to_external_repr(distribution.to_internal_repr(value))
         else:
             others[name] = value
+    # Of trials with two objectives Optuna knows none that is pruned.
+    is_judged = row["state"] == "COMPLETE" or (row["state"] == "PRUNED" and not has_seconds)
+    values = [row["objective"], *([row["training_seconds"]] if has_seconds else [])]
     trial = optuna.trial.create_trial(
         state=_STATES[row["state"]],
-        values=_values(row, has_seconds),
+        values=values if is_judged and row["objective"] is not None else None,
         params=params,
         distributions={name: distributions[name] for name in params},
         user_attrs={
@@ -245,12 +240,3 @@ def _trial(row: Mapping[str, Any], space: Space, *, has_seconds: bool) -> optuna
     )
     trial.datetime_start, trial.datetime_complete = row["started_at"], row["ended_at"]
     return trial
-
-
-def _values(row: Mapping[str, Any], has_seconds: bool) -> Sequence[float] | None:
-    """Objectives of a trial; None if failed, or pruned with two objectives, as in Optuna."""
-    if row["objective"] is None or row["state"] == "FAILED":
-        return None
-    if not has_seconds:
-        return [row["objective"]]
-    return [row["objective"], row["training_seconds"]] if row["state"] == "COMPLETE" else None

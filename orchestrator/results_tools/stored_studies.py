@@ -18,8 +18,12 @@ from orchestrator.results.records.study_snapshot import read_store, read_study
 from orchestrator.results.storage.files import each, exists, list_studies, stored_files
 from orchestrator.results.storage.locations import Place, StoredFile
 from orchestrator.results.trial_files.inventory import inventory_of
-from orchestrator.study.blocks import blocks, most_finals, num_baseline_runs, searches
-from orchestrator.study.budget import SECONDS_PER_HOUR, with_trials_per_search
+from orchestrator.study.blocks import searches
+from orchestrator.study.budget import (
+    SECONDS_PER_HOUR,
+    num_reserved_trials,
+    with_trials_per_search,
+)
 from orchestrator.study.resolved_study import study_from_resolved
 from orchestrator.study.study import Study
 from podium.errors import CorruptFileError, PodiumError, UnreachableError
@@ -126,7 +130,7 @@ def _read(found: StoredStudy, paths: StudyPaths, files: Sequence[StoredFile]) ->
     if failed:
         failed = max(0, failed - sum(map(len, read_retried(paths).values())))
     owner = running_owner(paths, [it.changed_at for it in files if it.path.startswith("lock/")])
-    state: State = "running" if owner else ended_state(runs, trials, planned, failed)
+    state: State = "running" if owner else ended_state(runs, trials, failed)
     return replace(
         found,
         state=state,
@@ -141,19 +145,16 @@ def _read(found: StoredStudy, paths: StudyPaths, files: Sequence[StoredFile]) ->
     )
 
 
-def ended_state(runs: Sequence[Run], trials: int, planned: int, failed: int) -> State:
+def ended_state(runs: Sequence[Run], trials: int, failed: int) -> State:
     """What became of a study that is not running.
 
     Args:
         runs: its runs.
         trials: number of its committed trials.
-        planned: number of trials that it plans, at most.
         failed: number of its failed trials.
     """
-    if not trials and not runs:
-        return "planned"
     if not runs:
-        return "complete" if trials >= planned else "stopped"
+        return "stopped" if trials else "planned"
     if runs[-1].end == "budget":
         return "out of budget"
     if runs[-1].end != "finished":
@@ -164,9 +165,7 @@ def ended_state(runs: Sequence[Run], trials: int, planned: int, failed: int) -> 
 def planned_trials(study: Study) -> int:
     """Number of trials of all stages that a study plans, at most."""
     study = with_trials_per_search(study)
-    found = searches(study)
-    baselines = len(blocks(study)) * num_baseline_runs(study, found[0])
-    return sum(study.search.trials + most_finals(study, search) for search in found) + baselines
+    return len(searches(study)) * study.search.trials + num_reserved_trials(study)
 
 
 def running_owner(paths: StudyPaths, changes: Sequence[datetime]) -> LockOwner | None:

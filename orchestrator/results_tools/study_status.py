@@ -76,49 +76,45 @@ def study_status(folder: Place) -> StudyStatus:
     """
     reader, paths = Reader(folder), StudyPaths(folder)
     study = study_from_resolved(reader.study())
-    grouped, trials, planned = reader.counts(), trials_per_search(study), searches(study)
-    numbers: dict[str, Counter[tuple[str, str]]] = {search.id: Counter() for search in planned}
+    trials, planned, counts = trials_per_search(study), searches(study), reader.counts()
+    numbers, ended = Counter[tuple[str, str, str]](), Counter[tuple[str, str]]()
     last_index: dict[str, int] = {}
-    for search, stage, state, number, _, last in grouped.iter_rows():
-        numbers.setdefault(search, Counter())[stage, state] = number
+    for search_id, stage, state, number, _, last in counts.iter_rows():
+        numbers[search_id, stage, state] = number
+        ended[search_id, stage] += number
         if stage == "search":
-            last_index[search] = max(last, last_index.get(search, 0))
-    ended = {search: _of_stage(of, "search") for search, of in numbers.items()}
-    asks = read_asks(paths, [search.id for search in planned if ended[search.id] != trials])
+            last_index[search_id] = max(last, last_index.get(search_id, 0))
+    whole = {search.id for search in planned if ended[search.id, "search"] == trials}
+    asks = read_asks(paths, [search.id for search in planned if search.id not in whole])
     rows: list[dict[str, Any]] = []
     for search in planned:
-        of, own = numbers[search.id], asks.get(search.id, [])
-        # The last suggestion of a search that has all its trials is one of them: its row says how
-        # many suggestions there were.
-        is_whole = ended[search.id] == trials
-        distinct = ended[search.id] if is_whole else len({ask.trial_id for ask in own})
-        asked = last_index[search.id] + 1 if is_whole else len(own)
+        own, num_ended = asks.get(search.id, []), ended[search.id, "search"]
+        asked, distinct = len(own), len({ask.trial_id for ask in own})
+        if search.id in whole:  # its last suggestion has a row: that says how many there were
+            asked, distinct = last_index[search.id] + 1, num_ended
+        failed = [numbers[search.id, stage, "FAILED"] for stage in ("search", "final")]
         rows.append(
             {
                 "search": search.id,
                 "name": search_name(study, search),
-                "trials": ended[search.id],
+                "trials": num_ended,
                 "planned": trials,
-                "open": distinct - ended[search.id],
-                "pruned": of["search", "PRUNED"],
-                "failed": of["search", "FAILED"] + of["final", "FAILED"],
+                "open": distinct - num_ended,
+                "pruned": numbers[search.id, "search", "PRUNED"],
+                "failed": sum(failed),
                 "duplicates": asked - distinct,
-                "finals": _of_stage(of, "final"),
+                "finals": ended[search.id, "final"],
             }
         )
     return StudyStatus(
         searches=rows,
         total={
             **{name: sum(row[name] for row in rows) for name in _NUMBERS},
-            "baselines": sum(_of_stage(of, "baseline") for of in numbers.values()),
+            "baselines": sum(num for (_, stage), num in ended.items() if stage == "baseline"),
             "kept_mb": round(kept_bytes(paths) / 1e6, 1),  # weights and embeddings
         },
-        spent=_spent(study, read_runs(paths), int(grouped["trained"].sum())),
+        spent=_spent(study, read_runs(paths), int(counts["trained"].sum())),
     )
-
-
-def _of_stage(numbers: Mapping[tuple[str, str], int], stage: str) -> int:
-    return sum(number for (of_stage, _), number in numbers.items() if of_stage == stage)
 
 
 def _spent(study: Study, runs: Sequence[Run], num_trials: int) -> SpentStatus:

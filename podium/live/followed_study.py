@@ -111,9 +111,7 @@ class FollowedStudy:
         limited = replace(self._study, budget=control.budget(self._study.budget))
         failed = self._rows.filter(pl.col("state") == "FAILED")
         num_trials, planned = self._rows.height, planned_trials(self._study)
-        state: State = (
-            "running" if owner else ended_state(runs, num_trials, planned, failed.height)
-        )
+        state: State = "running" if owner else ended_state(runs, num_trials, failed.height)
         return StudyView(
             name=self._study.name,
             folder=str(paths.folder),
