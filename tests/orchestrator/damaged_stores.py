@@ -86,6 +86,14 @@ def a_file(paths: StudyPaths, pattern: str, number: int = 0) -> Path:
     return sorted(paths.folder.glob(pattern))[number]
 
 
+def a_place(paths: StudyPaths, pattern: str) -> Path:
+    """A path in a folder that is there or is made."""
+    above, _, name = pattern.rpartition("/")
+    folder = a_file(paths, above) if "*" in above else paths.folder / above
+    folder.mkdir(exist_ok=True)
+    return folder / name
+
+
 def copy_of(paths: StudyPaths, storage: Path) -> StudyPaths:
     """The same folder in another storage."""
     shutil.copytree(paths.folder, storage / paths.folder.name)

@@ -5,6 +5,7 @@ import functools
 import itertools
 import operator
 import random
+import re
 import shutil
 from dataclasses import replace
 
@@ -26,6 +27,7 @@ from tests.orchestrator.damaged_stores import (
     KEEPING,
     TINY,
     a_file,
+    a_place,
     careful_trial,
     copy_of,
     finished_store,
@@ -35,7 +37,7 @@ from tests.orchestrator.damaged_stores import (
     run,
     some_bits,
 )
-from tests.orchestrator.small_study import tables
+from tests.orchestrator.small_study import InterruptedAfter, tables
 from tests.podium.calling import call
 from tests.soak import soak
 from trainables.errors import CheckpointError
@@ -123,34 +125,25 @@ def damaged(stores, kind, damage, tmp_path):
     return paths, file
 
 
-@pytest.mark.parametrize(("kind", "damage"), sorted(EVERY - UNTRACEABLE))
-def test_a_damaged_file_is_named_by_verify(stores, tmp_path, kind, damage):
-    paths, file = damaged(stores, kind, damage, tmp_path)
-    before = bytes_of(paths)
-    found = problems(paths.folder)
-    assert TRACES.get((kind, damage), file.name) in found
-    assert bytes_of(paths) == before
-
-
 @pytest.mark.parametrize(("kind", "damage"), sorted(EVERY))
-def test_a_run_on_a_damaged_file_refuses_it_by_name_or_is_unharmed(
+def test_a_damaged_file_is_named_by_verify_and_a_run_refuses_it_or_is_unharmed(
     stores, undisturbed, tmp_path, kind, damage
 ):
     paths, file = damaged(stores, kind, damage, tmp_path)
-    study = KEEPING if KINDS[kind][0] == "finished" else TINY
     before = bytes_of(paths)
+    if (kind, damage) not in UNTRACEABLE:
+        assert TRACES.get((kind, damage), file.name) in problems(paths.folder)
+        assert bytes_of(paths) == before
+    study = KEEPING if KINDS[kind][0] == "finished" else TINY
     executor = Started(careful_trial)
-    refusal = None
-    try:
+    if kind in UNHARMED or (kind, damage) in UNHARMED:
         run(tmp_path, study, executor)
-    except PodiumError as error:
-        refusal = error
-    if refusal is None:
-        assert kind in UNHARMED or (kind, damage) in UNHARMED
         assert_frame_equal(tables(tmp_path, study), undisturbed)
         return
-    assert refusal.exit_code == 2
-    assert file.name in str(refusal) or str(paths.folder) in str(refusal)
+    with pytest.raises(PodiumError) as refused:
+        run(tmp_path, study, executor)
+    assert refused.value.exit_code == 2
+    assert file.name in str(refused.value) or str(paths.folder) in str(refused.value)
     assert not executor.has_started
     assert bytes_of(paths) == before
 
@@ -266,35 +259,24 @@ def test_whatever_a_value_is_no_command_breaks_and_what_one_refuses_is_named(
         shutil.rmtree(paths.folder)
 
 
-@pytest.mark.parametrize("content", FOREIGN)
-@pytest.mark.parametrize("kind", RECORDS)
-def test_foreign_json_in_place_of_a_record_is_named(interrupted, tmp_path, kind, content):
-    paths = copy_of(interrupted, tmp_path)
-    file = a_file(paths, RECORDS[kind])
-    file.write_text(content)
-    found = problems(paths.folder)
-    assert file.name in found or kind == "store"
-    assert found
-
-
 def first_of_either():
     """Every place with one content and every content in one place; the others in the soak."""
-    for pattern, content in itertools.product(ADDED, FOREIGN):
+    for pattern, content in itertools.product((*RECORDS.values(), *ADDED), FOREIGN):
         is_kept = pattern == ADDED[0] or content == FOREIGN[0]
         yield pytest.param(pattern, content, marks=[] if is_kept else pytest.mark.soak)
 
 
 @pytest.mark.parametrize(("pattern", "content"), [*first_of_either()])
-def test_foreign_json_beside_the_records_is_named(interrupted, tmp_path, capsys, pattern, content):
+def test_foreign_json_as_a_record_or_beside_one_is_named(
+    interrupted, tmp_path, capsys, pattern, content
+):
     paths = copy_of(interrupted, tmp_path)
-    above, _, name = pattern.rpartition("/")
-    folder = a_file(paths, above) if "*" in above else paths.folder / above
-    folder.mkdir(exist_ok=True)
-    (folder / name).write_text(content)
-    assert name in problems(paths.folder)
+    file = a_place(paths, pattern)
+    file.write_text(content)
+    assert file.name in problems(paths.folder)
     report = call(capsys, "report", paths.folder, "--output", tmp_path / "report.html")
     assert report.code == 2
-    assert name in report.err
+    assert file.name in report.err
 
 
 def test_a_provenance_without_versions_is_named_and_no_run_goes_on(interrupted, tmp_path):
@@ -306,29 +288,27 @@ def test_a_provenance_without_versions_is_named_and_no_run_goes_on(interrupted, 
         run(tmp_path)
 
 
-@pytest.mark.parametrize("lost", ["runs", "runs/000001.json"])
-def test_lost_runs_are_named_and_their_hours_are_not_spent_anew(interrupted, tmp_path, lost):
+@pytest.mark.parametrize(
+    ("lost", "message"),
+    [
+        (["runs"], r"000001\.json is missing, while there were 2 runs"),
+        (["runs/000001.json"], r"000001\.json is missing, while there were 2 runs"),
+        (["runs/000001.json", "runs.json"], r"000001\.json is missing, while there were 2 runs"),
+        (["runs/000002.json"], r"000002\.json is missing, while there were 2 runs"),
+        (["runs", "runs.json"], "runs:? holds no account of a run, while"),
+    ],
+)
+def test_lost_runs_are_named_and_their_hours_are_not_spent_anew(
+    interrupted, tmp_path, lost, message
+):
     paths = copy_of(interrupted, tmp_path)
-    shutil.move(paths.folder / lost, tmp_path / "kept")
-    assert "runs/000001.json is missing, while there were 1 runs" in problems(paths.folder)
-    with pytest.raises(CorruptFileError, match=r"000001\.json is missing, .* Restore the file"):
+    run(tmp_path, TINY, InterruptedAfter(3, careful_trial))
+    kept = copy_of(paths, tmp_path / "kept")
+    for file in (paths.folder / name for name in lost):
+        shutil.rmtree(file) if file.is_dir() else file.unlink()
+    assert re.search(message, problems(paths.folder))
+    with pytest.raises(CorruptFileError, match=message):
         run(tmp_path)
-    shutil.move(tmp_path / "kept", paths.folder / lost)
+    shutil.copytree(kept.folder, paths.folder, dirs_exist_ok=True)
     assert problems(paths.folder) == ""
     assert not run(tmp_path).interrupted
-
-
-def test_a_gap_between_runs_and_trials_without_any_run_are_named(interrupted, tmp_path):
-    paths = copy_of(interrupted, tmp_path)
-    paths.run_count.unlink()
-    assert problems(paths.folder) == ""
-    shutil.rmtree(paths.runs)
-    assert "runs: holds no account of a run, while there are trials" in problems(paths.folder)
-    with pytest.raises(CorruptFileError, match="holds no account of a run"):
-        run(tmp_path)
-    shutil.copytree(interrupted.runs, paths.runs)
-    shutil.copy(interrupted.run_count, paths.run_count)
-    run(tmp_path)
-    assert problems(paths.folder) == ""
-    paths.run(1).unlink()
-    assert "runs/000001.json is missing, while there were 2 runs" in problems(paths.folder)

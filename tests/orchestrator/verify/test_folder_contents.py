@@ -9,7 +9,7 @@ from orchestrator.results.records.journal import read_asks
 from orchestrator.results.trial_files.gather_trials import gather_all
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import PodiumError
-from tests.orchestrator.damaged_stores import a_file, copy_of, problems, run
+from tests.orchestrator.damaged_stores import a_file, a_place, copy_of, problems, run
 
 FILES = (
     *("store.json", "study.yaml", "provenance.json", "runs.json", "trials/*/*.parquet"),
@@ -26,14 +26,6 @@ NAMES = (
     *("embeddings/x\nNo problems.0.safetensors", "checkpoints/x\nNo problems/state.pt"),
     *("trials/search=x\nNo problems/t.parquet", "x\x1b[2J"),
 )
-
-
-def a_place(paths, pattern):
-    """A new path below a folder that is there."""
-    above, _, name = pattern.rpartition("/")
-    folder = a_file(paths, above) if "*" in above else paths.folder / above
-    folder.mkdir(exist_ok=True)
-    return folder / name
 
 
 def read_everything(paths):
