@@ -6,35 +6,28 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_provenance, read_study
 from orchestrator.results.storage.checksummed_text import write_checksummed
 from orchestrator.verify.verify_store import verify_store
-from tests.orchestrator.damaged_stores import problems
+from tests.orchestrator.damaged_stores import copy_of, problems
 from tests.orchestrator.own_code import OwnCode
 from tests.orchestrator.small_study import run_here
 
 
-@pytest.fixture
-def store(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
     """A results folder with a copy of own code, which is not on this machine any more."""
-    code = tmp_path / "code"
-    code.mkdir()
-    own = OwnCode(code)
-    with monkeypatch.context() as with_code:
-        with_code.syspath_prepend(code)
-        run_here(own.study(), tmp_path)
-    paths = StudyPaths(tmp_path / "own")
-    (fingerprint,) = read_study(paths)["code"].values()
-    return paths, fingerprint, own
-
-
-def test_a_sound_copy_needs_no_code_on_this_machine(store):
-    paths, _, _ = store
-    found = verify_store(paths.folder)
-    assert found.problems == []
-    assert found.checked["copies of code"] == 2
+    storage = tmp_path_factory.mktemp("storage")
+    own = OwnCode(tmp_path_factory.mktemp("code"))
+    with pytest.MonkeyPatch.context() as with_code:
+        with_code.syspath_prepend(own.helper.parent)
+        run_here(own.study(), storage)
+    found = verify_store(storage / "own")
+    assert (found.problems, found.checked["copies of code"]) == ([], 2)
+    return StudyPaths(storage / "own"), own
 
 
 @pytest.mark.parametrize("damage", ["changed", "missing", "a link"])
-def test_a_damaged_copy_is_named(store, damage):
-    paths, fingerprint, own = store
+def test_a_damaged_copy_is_named(sound, tmp_path, damage):
+    paths, own = copy_of(sound[0], tmp_path), sound[1]
+    (fingerprint,) = read_study(paths)["code"].values()
     copy = paths.code_folder(fingerprint) / own.helper.name
     copy.unlink()
     if damage == "changed":
@@ -46,30 +39,24 @@ def test_a_damaged_copy_is_named(store, damage):
     assert ("is not the copy of the code that was recorded" in found) == (damage != "a link")
 
 
-def rewritten(paths, change):
+OUTSIDE = ("../../own.py", "/etc/passwd", "a//b.py", ".hidden", "a/../b")
+
+
+@pytest.mark.parametrize(
+    ("recorded", "told"),
+    [
+        (None, "must tell of the code of {0} with the SHA-256"),
+        ([], "is damaged at code"),
+        ({}, "is damaged at code"),
+        ({"files": {}, "packages": {}}, "is damaged at code"),
+        *(({"fingerprint": "a", "files": [it], "packages": {}}, "at code") for it in OUTSIDE),
+    ],
+)
+def test_a_record_that_is_missing_of_another_form_or_leads_elsewhere_is_named(
+    sound, tmp_path, recorded, told
+):
+    paths, own = copy_of(sound[0], tmp_path), sound[1]
     values = read_provenance(paths)
-    change(values["code"])
+    values["code"] = {} if recorded is None else {own.path: recorded}
     write_checksummed(paths.provenance, values)
-
-
-def test_a_missing_record_is_named(store):
-    paths, fingerprint, own = store
-    rewritten(paths, lambda code: code.clear())
-    assert f"the code of {own.path} with the SHA-256 {fingerprint}" in problems(paths.folder)
-
-
-RECORDS = ({}, {"files": {}, "packages": {}}, {"files": []}, [])
-NAMES = ("../../own.py", "/etc/passwd", "a//b.py", ".hidden", "a/../b")
-
-
-@pytest.mark.parametrize("values", [*RECORDS, *NAMES])
-def test_a_record_of_another_form_or_that_leads_out_of_its_folder_is_refused(store, values):
-    paths, _, own = store
-    is_name = isinstance(values, str)
-    rewritten(
-        paths,
-        lambda code: code.update(
-            {own.path: {**code[own.path], "files": [values]} if is_name else values}
-        ),
-    )
-    assert "is damaged at code" in problems(paths.folder)
+    assert told.format(own.path) in problems(paths.folder)

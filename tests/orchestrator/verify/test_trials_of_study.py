@@ -18,7 +18,7 @@ from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.retry_failed import record_retries
 from orchestrator.verify.verify_store import verify_store
 from tests.orchestrator.broken_trials import FRAIL, assert_sound, run_broken, run_fixed
-from tests.orchestrator.damaged_stores import TINY, a_file, copy_of, problems, run
+from tests.orchestrator.damaged_stores import TINY, a_file, copy_of, problems
 from tests.orchestrator.journals import rewrite, write_records
 from tests.orchestrator.results.store_rows import change_json, change_text, rewrite_gathered
 from tests.orchestrator.shared_finals import SMALL, run_planted
@@ -54,18 +54,6 @@ def test_a_study_file_that_is_not_that_of_its_trials_is_named(finished, tmp_path
     assert told in problems(paths.folder)
 
 
-def test_finals_of_another_config_than_the_best_are_named(tmp_path):
-    run(tmp_path, replace(TINY, search=replace(TINY.search, trials=5)))
-    paths = StudyPaths(tmp_path / TINY.name)
-    file = a_file(paths, "trials/*/*.gathered.parquet")
-    table = pq.ParquetFile(file).read()
-    rows = table.to_pylist()
-    for row in rows:
-        row["is_winner"] = row["stage"] == "final" and not row["is_winner"]
-    rewrite_gathered(file, pa.Table.from_pylist(rows, schema=table.schema))
-    assert "the winner of its search is config" in problems(paths.folder)
-
-
 def test_weights_of_another_trial_and_missing_ones_are_named(finished, tmp_path):
     paths = copy_of(finished, tmp_path)
     first, second = a_file(paths, "models/*"), a_file(paths, "models/*", 1)
@@ -75,16 +63,6 @@ def test_weights_of_another_trial_and_missing_ones_are_named(finished, tmp_path)
     assert f"{first.name}: must be of trial {first.name.split('.')[0]}" in found
     assert f"{second.name}: is of a committed trial" in found
     assert "the study keeps it: it is missing" in found
-
-
-def change_first(file, is_meant, **values):
-    """Other values in the first row of a gathered file that is meant; returns the row."""
-    table = pq.ParquetFile(file).read()
-    rows = table.to_pylist()
-    row = next(row for row in rows if is_meant(row))
-    row.update(values)
-    rewrite_gathered(file, pa.Table.from_pylist(rows, schema=table.schema))
-    return row
 
 
 @pytest.fixture(scope="module")
@@ -98,39 +76,51 @@ def with_copies(tmp_path_factory):
     return paths
 
 
-@pytest.mark.parametrize("column", ["message", "seconds", "log", "class_hits", "test_retrievals"])
-def test_a_copy_that_differs_from_its_original_anywhere_is_named(with_copies, tmp_path, column):
-    paths = copy_of(with_copies, tmp_path)
-    hit = {"fold": 0, "epoch": 1, "role": "val", "k": 9, "class_id": 1, "queries": 1, "hits": 1}
-    others = {"seconds": 1e6, "class_hits": [hit], "test_retrievals": None}
-    files = sorted(paths.folder.glob("trials/*/*.gathered.parquet"))
-    ids = [pq.read_table(file, columns=["same_as"])["same_as"].null_count for file in files]
-    (file, *_) = (it for it, nulls in zip(files, ids, strict=True) if nulls < row_count(it))
-    row = change_first(file, lambda row: row["same_as"], **{column: others.get(column, "other")})
-    told = f"{row['trial_id']}: it must have the results of trial {row['same_as']}, of which"
-    assert told in problems(paths.folder)
+def is_copy(row):
+    return row["same_as"] is not None
 
 
-def row_count(file):
-    return pq.ParquetFile(file).metadata.num_rows
+def is_winner(row):
+    return row["stage"] == "final" and row["is_winner"]
 
 
-@pytest.mark.parametrize(
-    ("column", "told"),
-    [
-        ("test_hash", "must have one set of test images"),
-        ("weights", "must start from the same weights"),
-        ("protocol_hash", "must be trained and validated on the same classes"),
-    ],
-)
-def test_trials_that_cannot_be_compared_are_named(finished, tmp_path, column, told):
-    paths = copy_of(finished, tmp_path)
-    change_first(
-        a_file(paths, "trials/*/*.gathered.parquet"),
-        lambda row: row["stage"] == "final" and row["is_winner"],
-        **{column: "0123456789abcdef"},
-    )
-    assert told in problems(paths.folder)
+def is_default(row):
+    return row["stage"] == "final" and row["is_default"]
+
+
+HIT = {"fold": 0, "epoch": 1, "role": "val", "k": 9, "class_id": 1, "queries": 1, "hits": 1}
+OTHER = "0123456789abcdef"
+DIFFERS = "it must have the results of trial {same_as}, of which"
+# Rows of finals, other values of the first of them, and what is told of it.
+FINALS = [
+    ("finished", is_winner, {"test_hash": OTHER}, "must have one set of test images"),
+    ("finished", is_winner, {"weights": OTHER}, "must start from the same weights"),
+    ("finished", is_winner, {"protocol_hash": OTHER}, "trained and validated on the same classes"),
+    ("finished", is_winner, {"config_hash": OTHER}, "must be of a trial that the study has"),
+    ("finished", is_winner, {"is_winner": False}, "must be of the default or of the winner"),
+    ("finished", is_winner, {"seed": 5}, "seed must be"),
+    ("finished", is_default, {"is_winner": True}, "the winner of its search is config"),
+    ("finished", is_default, {"is_default": False}, "is_default must be True"),
+    ("with_copies", is_copy, {"same_as": OTHER}, "same_as must be"),
+    ("with_copies", is_copy, {"message": "other"}, DIFFERS),
+    ("with_copies", is_copy, {"seconds": 1e6}, DIFFERS),
+    ("with_copies", is_copy, {"log": "other"}, DIFFERS),
+    ("with_copies", is_copy, {"class_hits": [HIT]}, DIFFERS),
+    ("with_copies", is_copy, {"test_retrievals": None}, DIFFERS),
+]
+
+
+@pytest.mark.parametrize(("folder", "is_meant", "values", "told"), FINALS)
+def test_a_final_that_breaks_a_rule_is_named(request, tmp_path, folder, is_meant, values, told):
+    paths = copy_of(request.getfixturevalue(folder), tmp_path)
+    for file in sorted(paths.folder.glob("trials/*/*.gathered.parquet")):
+        table = pq.ParquetFile(file).read()
+        rows = table.to_pylist()
+        if meant := [row for row in rows if is_meant(row)]:
+            meant[0].update(values)
+            rewrite_gathered(file, pa.Table.from_pylist(rows, schema=table.schema))
+            break
+    assert told.format(**meant[0]) in problems(paths.folder)
 
 
 @pytest.fixture(scope="module")
