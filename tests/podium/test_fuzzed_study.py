@@ -12,18 +12,10 @@ from orchestrator.results.storage.checksummed_text import (
     text_with_checksum,
     text_without_checksum,
 )
-from tests.orchestrator.small_study import STUDY, run_here
 from tests.podium.calling import call
 
 VALUES = (None, [], {}, "", -1, 10**30, math.inf, "a\nb", "../../x", [1, "a"], True, 0.5)
 DELETED = object()
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    storage = tmp_path_factory.mktemp("finished")
-    run_here(STUDY, storage)
-    return storage / STUDY.name
 
 
 def places(values, place=()):
@@ -52,10 +44,10 @@ def changed(values, place, value):
 
 @pytest.mark.parametrize("share", [0.06, pytest.param(1.0, marks=pytest.mark.soak)])
 def test_whatever_a_value_is_commands_end_in_one_line_and_other_studies_are_listed(
-    finished, tmp_path, capsys, share
+    finished_study, tmp_path, capsys, share
 ):
     for name in ("changed", "whole"):
-        shutil.copytree(finished, tmp_path / name)
+        shutil.copytree(finished_study, tmp_path / name)
     file = tmp_path / "changed" / "study.yaml"
     study = yaml.safe_load(text_without_checksum(file, file.read_bytes()))
     drawn = random.Random(7)

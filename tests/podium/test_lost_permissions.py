@@ -1,32 +1,19 @@
 """Permissions that are missing, or lost during a run: one line, nothing counted, nothing lost."""
 
-import itertools
+from itertools import product
 
 import pytest
 from polars.testing import assert_frame_equal
 
 from orchestrator.results.records.store_paths import StudyPaths
-from tests.orchestrator.small_study import STUDY, run_here, tables
+from tests.orchestrator.small_study import STUDY, tables
 from tests.podium.calling import podium
 from tests.podium.real_runs import TINY_STUDY, as_ordinary_user, ended, run_with_first_trial
 from tests.soak import soak
 
-READERS = ("verify", "status", "report", "tournament")
-KEPT = (("store", "status"), ("trials", "verify"), ("trials", "report"))
-
-
-def every_reader_once():
-    """Trials that no reader may read, and a store; what else they do with it is for the soak."""
-    for place, command in itertools.product(("store", "trials"), READERS):
-        is_kept = (place, command) in KEPT
-        yield pytest.param(place, command, marks=[] if is_kept else pytest.mark.soak)
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    storage = tmp_path_factory.mktemp("finished")
-    run_here(STUDY, storage)
-    return StudyPaths(storage / STUDY.name)
+# A store and trials that may not be read; what other readers do with them is for the soak.
+UNREADABLE = [("store", "status"), ("trials", "verify"), ("trials", "report")]
+OTHERS = product(("store", "trials"), ("verify", "status", "report", "tournament"))
 
 
 def called(*arguments):
@@ -42,14 +29,17 @@ def assert_refused(call, place):
     assert call.stdout == ""
 
 
-@pytest.mark.parametrize(("place", "command"), [*every_reader_once()])
-def test_what_may_not_be_read_is_named_and_not_left_out(finished, command, place, tmp_path):
-    place = getattr(finished, place)
+@pytest.mark.parametrize(
+    ("place", "command"),
+    [*UNREADABLE, *(pytest.param(*it, marks=pytest.mark.soak) for it in OTHERS)],
+)
+def test_what_may_not_be_read_is_named_and_not_left_out(finished_study, command, place, tmp_path):
+    place = getattr(StudyPaths(finished_study), place)
     output = ("--output", tmp_path / "x.html") if command == "report" else ()
     mode = place.stat().st_mode
     place.chmod(0)
     try:
-        call = called(command, finished.folder, *output)
+        call = called(command, finished_study, *output)
     finally:
         place.chmod(mode)
     assert_refused(call, place)

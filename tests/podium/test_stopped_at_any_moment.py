@@ -10,7 +10,6 @@ import time
 import pytest
 
 from tests.orchestrator.ray_cluster import ROOT
-from tests.orchestrator.small_study import STUDY, run_here
 from tests.orchestrator.study_files import MINIMAL
 
 # The interpreter's own start is over, and podium has done the first thing that it does.
@@ -28,15 +27,8 @@ SECONDS = (0.0, 0.5, 1.4)  # at random in the soak
 COMMANDS = ("run", "plan", "report", "status")
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    storage = tmp_path_factory.mktemp("finished")
-    run_here(STUDY, storage)
-    return storage / STUDY.name
-
-
 @pytest.fixture
-def words(tmp_path, finished):
+def words(tmp_path, finished_study):
     """Command -> its words."""
     file = tmp_path / "x.yaml"
     file.write_text(MINIMAL + "search: {trials: 2}\ntraining: {epochs: 2}\n")
@@ -44,8 +36,8 @@ def words(tmp_path, finished):
         "run": ("run", file, "--storage", tmp_path / "storage", "--local", "--no-report"),
         "ray": ("run", file, "--storage", tmp_path / "storage", "--no-report"),
         "plan": ("plan", file),
-        "report": ("report", finished, "--output", tmp_path / "report.html"),
-        "status": ("status", finished),
+        "report": ("report", finished_study, "--output", tmp_path / "report.html"),
+        "status": ("status", finished_study),
     }
 
 

@@ -81,42 +81,29 @@ def test_what_an_error_ended_says_so(tmp_path):
     assert {spent.use for spent in one.spent} == {"unfinished"}
 
 
-def test_a_finished_study_writes_no_further_run(tmp_path):
+def test_a_finished_study_writes_no_further_run_and_is_not_paid_for_anew(tmp_path):
     study = replace(MANY, search=replace(MANY.search, trials=2))
     run(study, tmp_path)
     run(study, tmp_path)
     assert [one.end for one in runs_of(tmp_path)] == ["finished"]
-
-
-def test_trials_whose_runs_are_lost_are_not_paid_for_anew(tmp_path):
-    study = replace(MANY, search=replace(MANY.search, trials=2))
-    run(study, tmp_path)
     shutil.rmtree(tmp_path / STUDY.name / "runs")
     (tmp_path / STUDY.name / "runs.json").unlink()
     with pytest.raises(CorruptFileError, match="holds no account of a run, while"):
         run(study, tmp_path)
 
 
-def test_status_tells_uses_limits_and_who_ended_early(tmp_path):
-    study = replace(with_budget(gpu_hours=0.2), budget=BudgetSettings(gpu_hours=0.2, trials=500))
+def test_status_and_frames_tell_uses_limits_and_who_ended_early(tmp_path):
+    study = replace(MANY, budget=BudgetSettings(gpu_hours=0.2, trials=500))
     run(study, tmp_path, alike)
     status = status_of(tmp_path)
     assert sum(use["gpu_hours"] for use in status.uses.values()) == pytest.approx(status.gpu_hours)
-    assert [(use.what, use.limit) for use in status.budget] == [
-        ("GPU-hours", 0.2),
-        ("trials", 500),
-    ]
+    limits = [(use.what, use.limit) for use in status.budget]
+    assert limits == [("GPU-hours", 0.2), ("trials", 500)]
     assert len(status.cut_short) == 2
     assert all(0 < had < status.trials_per_search == 30 for had in status.cut_short.values())
     assert status.num_runs == 1
-
-
-def test_frames_of_runs_and_spending_agree_with_the_status(tmp_path):
-    study = with_budget(gpu_hours=0.2)
-    run(study, tmp_path)
     reader = Reader(tmp_path / STUDY.name)
     spending = reader.spending().collect()
-    status = status_of(tmp_path)
     assert spending["gpu_seconds"].sum() == pytest.approx(status.gpu_hours * HOUR)
     assert spending["tries"].sum() == rows(tmp_path).height
     assert reader.runs().collect()["num_ended_searches"].to_list() == [2]

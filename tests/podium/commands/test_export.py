@@ -20,13 +20,6 @@ from tests.podium.calling import call
 from trainables.settings.trial_settings import ProtocolSettings
 
 
-@pytest.fixture(scope="module")
-def small_study_folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("storage")
-    run_here(STUDY, folder)
-    return folder / "small"
-
-
 def events_of(file):
     """Every event, each checksum verified as TensorBoard does."""
     data = file.read_bytes()
@@ -69,23 +62,21 @@ def event_files(folder):
     return sorted(folder.rglob("*tfevents*"))
 
 
-def test_a_journal_is_written_and_reported(capsys, small_study_folder, tmp_path):
+def test_a_journal_is_written_and_reported(capsys, finished_study, tmp_path):
     journal = tmp_path / "journal.log"
-    called = call(capsys, "export", "optuna", small_study_folder, "--output", journal)
-    num = len(search_rows(small_study_folder))
+    called = call(capsys, "export", "optuna", finished_study, "--output", journal)
+    num = len(search_rows(finished_study))
     assert called.code == 0
     assert f"{num} new of {num} trials in 4 studies" in called.out
     assert f"optuna-dashboard {journal}" in called.out
     assert len(all_trials(journal)) == num
-    assert "0 new" in call(capsys, "export", "optuna", small_study_folder, "--output", journal).out
+    assert "0 new" in call(capsys, "export", "optuna", finished_study, "--output", journal).out
 
 
-def test_every_trial_is_a_run_with_its_scores(capsys, small_study_folder, tmp_path):
-    assert (
-        call(capsys, "export", "tensorboard", small_study_folder, "--output", tmp_path).code == 0
-    )
-    trials = Reader(small_study_folder).trials().collect()
-    scores = Reader(small_study_folder).scores().collect().partition_by("trial_id", as_dict=True)
+def test_every_trial_is_a_run_with_its_scores(capsys, finished_study, tmp_path):
+    assert call(capsys, "export", "tensorboard", finished_study, "--output", tmp_path).code == 0
+    trials = Reader(finished_study).trials().collect()
+    scores = Reader(finished_study).scores().collect().partition_by("trial_id", as_dict=True)
     assert len(event_files(tmp_path)) == len(trials)
     for row in trials.iter_rows(named=True):
         events = events_of(event_file(tmp_path, row["search"], row["stage"], row["trial_id"]))
@@ -127,27 +118,27 @@ def test_folds_have_scalars_of_their_own(capsys, tmp_path):
 
 
 def test_runs_that_are_there_are_left_alone_and_equal_stores_give_equal_runs(
-    capsys, small_study_folder, tmp_path
+    capsys, finished_study, tmp_path
 ):
-    call(capsys, "export", "tensorboard", small_study_folder, "--output", tmp_path / "a")
+    call(capsys, "export", "tensorboard", finished_study, "--output", tmp_path / "a")
     files = event_files(tmp_path / "a")
     first, *rest = files
     bytes_of_first = first.read_bytes()
     first.unlink()
     stamps = [file.stat().st_mtime_ns for file in rest]
-    called = call(capsys, "export", "tensorboard", small_study_folder, "--output", tmp_path / "a")
+    called = call(capsys, "export", "tensorboard", finished_study, "--output", tmp_path / "a")
     assert f"{tmp_path / 'a'}: 1 new runs" in called.out
     assert [file.stat().st_mtime_ns for file in rest] == stamps
     assert first.read_bytes() == bytes_of_first
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
-def test_tables_are_those_of_the_reader(capsys, small_study_folder, tmp_path, kind):
-    called = call(capsys, "export", "tables", small_study_folder, *AS[kind], "--output", tmp_path)
+def test_tables_are_those_of_the_reader(capsys, finished_study, tmp_path, kind):
+    called = call(capsys, "export", "tables", finished_study, *AS[kind], "--output", tmp_path)
     assert called.code == 0
     assert {path.name for path in tmp_path.iterdir()} == {f"{name}.{kind}" for name in TABLES}
     for name, table in TABLES.items():
-        expected = table(Reader(small_study_folder)).collect()
+        expected = table(Reader(finished_study)).collect()
         path = tmp_path / f"{name}.{kind}"
         if kind == "parquet":
             assert pl.read_parquet(path).equals(expected)
@@ -165,8 +156,8 @@ def test_tables_are_those_of_the_reader(capsys, small_study_folder, tmp_path, ki
         (["tables", "nowhere", "--output", "x"], "which does not exist"),
     ],
 )
-def test_what_does_not_go_together_is_reported(capsys, small_study_folder, arguments, printed):
-    given = [small_study_folder if word == "STORE" else word for word in arguments]
+def test_what_does_not_go_together_is_reported(capsys, finished_study, arguments, printed):
+    given = [finished_study if word == "STORE" else word for word in arguments]
     called = call(capsys, "export", *given)
     assert called.code == 2
     assert printed in called.err
@@ -177,31 +168,31 @@ FORMS = ("optuna", "tensorboard", "tables")
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_nothing_is_derived_into_the_results_folder(capsys, small_study_folder, form):
-    before = sorted(small_study_folder.rglob("*"))
-    output = small_study_folder / "trials" / "x"
-    called = call(capsys, "export", form, small_study_folder, "--output", output)
+def test_nothing_is_derived_into_the_results_folder(capsys, finished_study, form):
+    before = sorted(finished_study.rglob("*"))
+    output = finished_study / "trials" / "x"
+    called = call(capsys, "export", form, finished_study, "--output", output)
     assert called.code == 2
     assert "must not lie among the results" in called.err
-    assert sorted(small_study_folder.rglob("*")) == before
+    assert sorted(finished_study.rglob("*")) == before
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_a_target_of_the_wrong_kind_is_reported(capsys, small_study_folder, tmp_path, form):
+def test_a_target_of_the_wrong_kind_is_reported(capsys, finished_study, tmp_path, form):
     output = tmp_path / "there"
     if is_file := form == "optuna":
         output.mkdir()
     else:
         output.write_text("mine")
-    called = call(capsys, "export", form, small_study_folder, "--output", output)
+    called = call(capsys, "export", form, finished_study, "--output", output)
     assert called.code == 2
     assert f"--output must be a {'file' if is_file else 'folder'}; {output} is" in called.err
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_a_table_of_another_program_is_not_overwritten(capsys, small_study_folder, tmp_path, kind):
+def test_a_table_of_another_program_is_not_overwritten(capsys, finished_study, tmp_path, kind):
     (tmp_path / f"test_scores.{kind}").write_text("precious\n1\n")
-    called = call(capsys, "export", "tables", small_study_folder, *AS[kind], "--output", tmp_path)
+    called = call(capsys, "export", "tables", finished_study, *AS[kind], "--output", tmp_path)
     assert called.code == 2
     assert f"test_scores.{kind} is no table that podium wrote" in called.err
     assert [path.read_text() for path in tmp_path.iterdir()] == ["precious\n1\n"]

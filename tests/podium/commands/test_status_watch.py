@@ -16,6 +16,7 @@ from tests.orchestrator.ray_cluster import ROOT
 from tests.orchestrator.small_study import STUDY, InterruptedAfter, run_here
 from tests.podium.calling import call, output_of
 from tests.podium.real_runs import TINY_STUDY, command
+from tests.podium.warm_process import Started
 
 
 def address_in(process, stream):
@@ -51,19 +52,17 @@ def study_file(tmp_path):
 
 
 def test_a_run_is_watched_from_its_first_trial_to_its_end(study_file, tmp_path):
-    with started("run", study_file, "--local", "--storage", tmp_path) as running:
-        while not list(tmp_path.glob("*/store.json")):
-            assert running.poll() is None
-            time.sleep(0.05)
-        with started("status", study_file, "--web", "--storage", tmp_path) as watching:
-            url = address_in(watching, watching.stdout)
-            done = []
-            while not done or done[-1]["state"] in ("running", "planned"):
-                done.append(json.loads(asked(url, "/study")))
-                time.sleep(0.2)
-            watching.kill()
-        running.communicate(timeout=120)
-    assert running.returncode == 0
+    running = Started("run", study_file, "--local", "--storage", tmp_path, cwd=tmp_path)
+    while not list(tmp_path.glob("*/store.json")):
+        time.sleep(0.05)
+    with started("status", study_file, "--web", "--storage", tmp_path) as watching:
+        url = address_in(watching, watching.stdout)
+        done = []
+        while not done or done[-1]["state"] in ("running", "planned"):
+            done.append(json.loads(asked(url, "/study")))
+            time.sleep(0.2)
+        watching.kill()
+    assert running.end().returncode == 0
     assert done[-1]["state"] == "complete"
     counts = [it["progress"]["trials_done"] for it in done]
     assert counts == sorted(counts)
