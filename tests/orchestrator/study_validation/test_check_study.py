@@ -54,38 +54,23 @@ def test_what_would_change_nothing_is_refused(tmp_path, loss, problem):
 
 
 # Trials would refuse a step_factor without steps, and train as if the rest had not been said.
-@pytest.mark.parametrize(
-    ("training", "setting", "reason"),
-    [
-        ("{}", "values: {step_factor: 0.5}", "step_epochs is 0, so learning rates stay constant"),
-        ("{}", "space: {step_factor: [0.5]}", "step_epochs is 0, so learning rates stay constant"),
-        (
-            "{epochs: 4, step_epochs: 3, step_factor: 0.2}",
-            "values: {warm_up_epochs: 1}",
-            None,
-        ),
-        (
-            "{mode: frozen_features}",
-            "values: {warm_up_epochs: 2}",
-            "the backbone is frozen, in its evaluation mode",
-        ),
-        (
-            "{mode: frozen_features}",
-            "space: {warm_up_epochs: {low: 0, high: 2}}",
-            "the backbone is frozen, in its evaluation mode",
-        ),
-    ],
-)
+UNUSED_TRAINING = """
+{} -> values: {step_factor: 0.5} -> step_epochs is 0, so learning rates stay constant
+{} -> space: {step_factor: [0.5]} -> step_epochs is 0, so learning rates stay constant
+{mode: frozen_features} -> values: {warm_up_epochs: 2} -> the backbone is frozen, .*
+{mode: frozen_features} -> space: {warm_up_epochs: {low: 0, high: 2}} -> the backbone is frozen, .*
+"""
+
+
+@pytest.mark.parametrize(("training", "setting", "reason"), cases(UNUSED_TRAINING))
 def test_what_a_loss_sets_of_training_is_used_or_refused(tmp_path, training, setting, reason):
     text = f"{HEAD}[{{loss: triplet, {setting}}}, nca]\ntraining: {training}"
-    if reason is None:
-        declared = "\ndeclared_differences: {warm_up_epochs: to see that it is used}"
-        assert load(tmp_path, text + declared).losses[0].values
-        return
-    name = setting.split("{", 1)[1].split(":")[0]
-    where = f"losses[0].{setting.split(':')[0]}.{name}"
-    found = problems_of(tmp_path, text)
-    assert_matches(found, [f"s.yaml:2: {where} changes nothing: {reason}"])
+    kind, name, *_ = setting.replace(" {", "").split(":")
+    where = f"losses[0].{kind}.{name}"
+    assert_matches(problems_of(tmp_path, text), [f"s.yaml:2: {where} changes nothing: {reason}"])
+    used = text.replace(training, "{epochs: 4, step_epochs: 3, step_factor: 0.2}")
+    declared = f"{used}\ndeclared_differences: {{{name}: to see that it is used}}"
+    assert load(tmp_path, declared).losses[0].name == "triplet"
 
 
 @pytest.mark.parametrize("loss", USED)

@@ -76,37 +76,19 @@ def test_images_of_one_size_have_no_image_size(tmp_path):
     assert block.label == "glyphs/conv_small/32"
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        (
-            f"{GLYPHS}image_sizes: [224]",
-            "s.yaml:3: image_sizes are for data sets of image files; images of glyphs have a size "
-            "of their own; got [224]",
-        ),
-        (
-            f"{CUB}image_sizes: [224, 250]",
-            "s.yaml:4: conv_small takes images whose sides are multiples of 32, but got .*",
-        ),
-        (f"{CUB}image_sizes: [0]", "s.yaml:4: image_sizes[0] must be a whole number .*; got 0"),
-        (
-            f"{CUB}training: {{recipe: fast, augmentation: none}}",
-            "s.yaml: image_sizes must be given: cub200 has image files, .* has no default size",
-        ),
-        (
-            f"{CUB}image_sizes: [224]\ntraining: {{recipe: fast}}",
-            's.yaml:5: augmentation shift moves .*, such as psomas2020, .*; got "fast"',
-        ),
-        (
-            f"{GLYPHS}training: {{augmentation: random_resized_crop}}",
-            "s.yaml:3: augmentation random_resized_crop is for image files, .*",
-        ),
-        (
-            f"{GLYPHS}backbones: [conv_small, mlp]",
-            "s.yaml:3: mlp takes vectors, but glyphs has images",
-        ),
-    ],
-)
-def test_sizes_augmentation_and_networks_go_with_the_images(tmp_path, text, problem):
-    found = [line.replace("s.yaml:1:", "s.yaml:") for line in problems_of(tmp_path, text)]
-    assert_matches(found, [problem])
+# Of each head and lines after it, which a bar divides here.
+MISFITS = """
+glyphs -> image_sizes: [224] -> 3: image_sizes are for data sets of image files; .*; got [224]
+cub200 -> image_sizes: [224, 250] -> 4: conv_small takes images whose sides are multiples of 32, .*
+cub200 -> image_sizes: [0] -> 4: image_sizes[0] must be a whole number .*; got 0
+cub200 -> training: {recipe: fast, augmentation: none} -> .* image_sizes must be given: cub200 .*
+cub200 -> image_sizes: [224] | training: {recipe: fast} -> 5: augmentation shift moves .*; got .*
+glyphs -> training: {augmentation: random_resized_crop} -> 3: augmentation .* is for image .*
+glyphs -> backbones: [conv_small, mlp] -> 3: mlp takes vectors, but glyphs has images
+"""
+
+
+@pytest.mark.parametrize(("head", "lines", "problem"), cases(MISFITS))
+def test_sizes_augmentation_and_networks_go_with_the_images(tmp_path, head, lines, problem):
+    text = {"glyphs": GLYPHS, "cub200": CUB}[head] + lines.replace(" | ", "\n")
+    assert_matches(problems_of(tmp_path, text), [f"s.yaml:{problem}"])

@@ -7,7 +7,7 @@ import pytest
 
 from orchestrator.study_validation.load_study import load_study
 from orchestrator.study_validation.task import task_of
-from tests.orchestrator.study_files import assert_matches, load, problems_of
+from tests.orchestrator.study_files import assert_matches, cases, load, problems_of
 
 CONTINUOUS = "study: x\nlosses: [log_ratio]\ndatasets: [glyph_masks]\n"
 CLASSES = "study: x\nlosses: [contrastive]\ndatasets: [glyphs]\n"
@@ -18,36 +18,19 @@ def test_the_task_is_that_of_the_data_sets(tmp_path, text, task):
     assert task_of(load(tmp_path, text)) == task
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (
-            "study: x\nlosses: [log_ratio, contrastive]\ndatasets: [glyphs, glyph_masks]\n",
-            "3: the data sets of a study must have one task to be ranked together: glyphs is "
-            "scored by recall (classes); glyph_masks is scored by ndcg (continuous)",
-        ),
-        (
-            CLASSES.replace("contrastive", "contrastive, log_ratio"),
-            "2: log_ratio compares label distances, and the data set glyphs has classes only: "
-            "give it a file of label_distances, or use glyph_masks",
-        ),
-        (
-            CONTINUOUS.replace("log_ratio", "log_ratio, contrastive"),
-            "2: contrastive learns classes, and the data set glyph_masks is retrieved by label "
-            "distance: use a loss that needs label_distances, such as log_ratio",
-        ),
-        (
-            CLASSES.replace("contrastive", "softmax") + "training: {sampler: label_neighbours}\n",
-            "4: sampler label_neighbours compares label distances, and the data set glyphs has "
-            "classes only",
-        ),
-        (
-            CONTINUOUS + "training: {sampler: label_neighbours, batch_size: 6}\n",
-            "4: training.batch_size must be at least 7 for label_neighbours; got 6",
-        ),
-    ],
-)
-def test_data_sets_losses_and_batches_have_one_task(tmp_path, text, message):
+# Losses, data sets, training, and what is wrong with them.
+MIXED = """
+[log_ratio, triplet] -> [glyphs, glyph_masks] -> {} -> 3: the data sets .* must have one task .*
+[contrastive, log_ratio] -> [glyphs] -> {} -> 2: log_ratio compares label distances, and .*
+[log_ratio, contrastive] -> [glyph_masks] -> {} -> 2: contrastive learns classes, .* use a loss .*
+[softmax] -> [glyphs] -> {sampler: label_neighbours} -> 4: .* compares label distances, and .* only
+[log_ratio] -> [glyph_masks] -> {sampler: label_neighbours, batch_size: 6} -> 4: .* at least 7 .*
+"""
+
+
+@pytest.mark.parametrize(("losses", "datasets", "training", "message"), cases(MIXED))
+def test_data_sets_losses_and_batches_have_one_task(tmp_path, losses, datasets, training, message):
+    text = f"study: x\nlosses: {losses}\ndatasets: {datasets}\ntraining: {training}\n"
     assert_matches(problems_of(tmp_path, text), [f"s.yaml:{message}"])
 
 
