@@ -237,11 +237,12 @@ ONE_LOSS = replace(
 
 
 def test_a_default_that_wins_once_it_is_retried_is_the_winner_by_its_finals_of_before(tmp_path):
-    run_low(tmp_path, ONE_LOSS, only_default_of_search)
+    study = replace(ONE_LOSS, final=FinalSettings(seeds=1, train_on=("part", "all")))
+    run_low(tmp_path, study, only_default_of_search)
     before = rows(tmp_path, FRAIL).filter(pl.col("stage") == "final")
     assert not before.filter("is_default")["is_winner"].any()
     assert before["is_winner"].any()
-    run_low(tmp_path, ONE_LOSS, retried_causes=())
+    run_low(tmp_path, study, retried_causes=())
     after = rows(tmp_path, FRAIL).filter(pl.col("stage") == "final")
     assert after["trial_id"].to_list() == before["trial_id"].to_list()
     assert (after["is_winner"] == after["is_default"]).all()
