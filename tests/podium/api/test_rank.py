@@ -36,11 +36,12 @@ def refused(*args, **options):
     ids=["path", "text", "polars", "lazy", "pandas", "arrow"],
 )
 def test_a_file_and_frames_of_any_library_are_ranked_alike(given, capsys):
-    ranked = podium.rank(given, where={"k": 1}, test="nemenyi")
-    options = (TABLE, "--where", "k=1", "--test", "nemenyi")
+    ranked = podium.rank(given, where={"k": 1}, test="nemenyi", alpha=0.01)
+    options = (TABLE, "--where", "k=1", "--test", "nemenyi", "--alpha", "0.01")
     assert f"{ranked}\n" == output_of(capsys, "tournament", *options)
     printed = json.loads(output_of(capsys, "tournament", *options, "--json"))
     assert json.loads(json.dumps(ranked.to_dict())) == printed
+    assert (printed["test"], printed["alpha"]) == ("nemenyi", 0.01)
     assert cells(ranked.frame.write_csv()) == cells(
         output_of(capsys, "tournament", *options, "--csv")
     )

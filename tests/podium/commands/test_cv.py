@@ -4,7 +4,7 @@ from functools import partial
 import pytest
 
 from analysis.hypothesis_tests.corrected_resampled_t import fold_statistics
-from tests.analysis.synthetic_folds import TRUTH, fold_rows, write_folds
+from tests.analysis.synthetic_folds import BUMP, TRUTH, fold_rows, write_folds
 from tests.analysis.synthetic_study import write_store
 from tests.podium.calling import output_of
 
@@ -34,6 +34,11 @@ def test_json_holds_mean_and_deviation_over_folds(podium_cv, store_of_folds):
         assert cell["test_std"] == pytest.approx(expected.std)
         assert (cell["num_folds"], cell["num_missing"], cell["num_seeds"]) == (4, 0, 1)
         assert cell["class_standard_error"] > 0
+        assert cell["epoch_optimism"] > BUMP / 2
+    for pair in record["pairs"]:
+        difference = truth_of(pair["a"]).mean - truth_of(pair["b"]).mean
+        assert pair["mean_difference"] == pytest.approx(difference)
+        assert pair["p_a_better"] + pair["p_rope"] + pair["p_b_better"] == pytest.approx(1)
 
 
 def test_json_holds_every_fold_with_its_best_validation_score_its_epoch_and_its_test_score(

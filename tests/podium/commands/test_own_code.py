@@ -118,6 +118,7 @@ def test_a_rerun_says_that_the_code_is_another_and_trains_the_present_one(folder
     results = folder / "podium-results" / "own"
     rows = pl.read_parquet(results / "**/*.parquet")
     trial = rows.filter(pl.col("loss").str.contains("own"), stage="search").row(0, named=True)
+    assert set(json.loads(trial["settings"])["code"]) == {"own_loss:Mine", "own_net:Net"}
     arguments = ("trial", "rerun", trial["trial_id"], "--study", results)
     same = podium(*arguments, cwd=folder)
     assert (same.returncode, "same: all" in same.stdout) == (0, True), same.stderr

@@ -131,7 +131,7 @@ def test_what_cannot_be_reported_is_refused(
 
 
 def test_a_table_is_judged_by_the_rules_given_with_it(tmp_path, capsys):
-    page = tmp_path / "page.html"
+    page = tmp_path / "new" / "page.html"
     options = ("--where", "k=1", "--test", "permutation_holm", "--alpha", "0.1")
     assert exit_code("report", CUB200, *options, "--output", page) == 0
     text = page.read_text()

@@ -139,6 +139,16 @@ def test_the_published_defaults_of_a_study_can_be_ranked(podium_tournament, stor
     assert record["pairs"][0]["mean_difference"] == pytest.approx(0.03, abs=0.01)
 
 
+def test_seeds_of_one_block_are_shown_for_description_only(podium_tournament, tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("b,loss,recall,seed\np,x,9,0\np,y,8,0\np,x,6,1\np,y,7,1\n")
+    options = (str(path), "--by", "b", "--average", "seed")
+    record = json.loads(podium_tournament(*options, "--json"))
+    assert record["pairs"][0]["p_holm"] is None
+    assert record["pseudo_blocks"]["by"] == ["b", "seed"]
+    assert "Each seed ranked on its own, for description only" in podium_tournament(*options)
+
+
 def test_what_the_losses_of_a_study_do_not_share_is_reported_with_their_ranks(
     podium_tournament, stored_study
 ):
