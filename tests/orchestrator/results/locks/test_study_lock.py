@@ -86,6 +86,11 @@ def overtake(paths):
     assert put_if_absent(paths.lock(2), to_json({**owner(paths), **FOREIGN}))
 
 
+def assert_refused(lock, message, error=LockHeldError):
+    with pytest.raises(error, match=message), lock:
+        raise AssertionError("two runs at once")
+
+
 def heartbeat_threads():
     return [thread for thread in threading.enumerate() if thread.name == "study-lock"]
 
@@ -107,12 +112,8 @@ def test_the_lock_names_its_owner_while_held_and_is_free_afterwards(paths, messa
 
 
 def test_an_exception_frees_the_lock_too(paths, messages):
-    def fail():
-        with new_lock(paths, messages):
-            raise KeyError("stop")
-
-    with pytest.raises(KeyError, match="stop"):
-        fail()
+    with pytest.raises(KeyError, match="stop"), new_lock(paths, messages):
+        raise KeyError("stop")
     assert lock_owner(paths) is None
     assert heartbeat_threads() == []
 
@@ -120,29 +121,27 @@ def test_an_exception_frees_the_lock_too(paths, messages):
 def test_a_second_run_is_refused_and_learns_the_owner_of_the_lock(paths, messages, other_run):
     before = owner(paths)["token"]
     message = rf"study(\?.*)? is locked: process {other_run.pid} on .+ is running this study"
-    with pytest.raises(LockHeldError, match=message), new_lock(paths, messages):
-        raise AssertionError("two runs at once")
-    other_run.send_signal(signal.SIGSTOP)
-    with pytest.raises(LockHeldError, match=message), new_lock(paths, messages):
-        raise AssertionError("a stopped owner is still the owner")
+    assert_refused(new_lock(paths, messages), message)
+    other_run.send_signal(signal.SIGSTOP)  # a stopped owner is still the owner
+    assert_refused(new_lock(paths, messages), message)
     assert owner(paths)["token"] == before
     assert heartbeat_threads() == []
     assert messages == []
 
 
 def test_a_second_lock_in_the_same_process_is_refused_too(paths, messages):
-    second = new_lock(paths, messages)
-    with (
-        new_lock(paths, messages),
-        pytest.raises(LockHeldError, match=f"process {os.getpid()} on"),
-        second,
-    ):
-        raise AssertionError("two locks at once")
+    with new_lock(paths, messages):
+        assert_refused(new_lock(paths, messages), f"process {os.getpid()} on")
 
 
-def test_a_killed_owner_on_this_machine_is_replaced_without_waiting(paths, messages, other_run):
-    other_run.kill()  # and not reaped: its id is still taken
-    wait_until(lambda: process_start(other_run.pid) is None)
+@pytest.mark.parametrize("end", ["killed", "its id is of another process"])
+def test_a_dead_owner_on_this_machine_is_replaced_without_waiting(paths, messages, other_run, end):
+    if end == "killed":
+        other_run.kill()  # and not reaped: its id is still taken
+        wait_until(lambda: process_start(other_run.pid) is None)
+    else:
+        other_run.send_signal(signal.SIGSTOP)
+        edit(paths, process_start="12")
     with new_lock(paths, messages):
         assert owner(paths)["pid"] == os.getpid()
     assert messages == []  # nothing was watched
@@ -158,14 +157,6 @@ def test_the_lock_deletes_what_its_owner_left_that_was_killed_while_it_wrote(dis
         assert other.exists(), "another run may be writing it just now"
 
 
-def test_a_process_that_only_has_the_same_id_is_not_the_owner(paths, messages, other_run):
-    other_run.send_signal(signal.SIGSTOP)
-    edit(paths, process_start="12")
-    with new_lock(paths, messages):
-        assert owner(paths)["pid"] == os.getpid()
-    assert messages == []
-
-
 def test_a_lock_of_another_machine_that_does_not_move_is_taken_over(paths, messages):
     leave_foreign_lock(paths)
     with new_lock(paths, messages) as lock:
@@ -179,23 +170,9 @@ def test_a_lock_of_another_machine_that_does_not_move_is_taken_over(paths, messa
 
 def test_a_lock_of_another_machine_that_moves_is_refused(paths, messages):
     leave_foreign_lock(paths)
-    stop = threading.Event()
-
-    def beat():
-        while not stop.wait(BEAT):
-            edit(paths, heartbeat=owner(paths)["heartbeat"] + 1)
-
-    thread = threading.Thread(target=beat)
-    thread.start()
-    try:
-        with (
-            pytest.raises(LockHeldError, match="process 1 on far is running this study"),
-            new_lock(paths, messages, watch=30.0),
-        ):
-            raise AssertionError("two runs at once")
-    finally:
-        stop.set()
-        thread.join()
+    threading.Timer(BEAT, edit, (paths,), {"heartbeat": 7}).start()
+    message = "process 1 on far is running this study"
+    assert_refused(new_lock(paths, messages, watch=30.0), message)
     assert owner(paths)["token"] == "theirs"
 
 
@@ -223,11 +200,8 @@ def test_a_run_that_is_overtaken_between_its_look_and_its_write_is_refused(
         return real(found)
 
     monkeypatch.setattr(lock_module, "is_dead", late)
-    with (
-        pytest.raises(LockHeldError, match=f"process {os.getpid()} on .* is running this study"),
-        new_lock(paths, messages),
-    ):
-        raise AssertionError("two runs at once")
+    message = f"process {os.getpid()} on .* is running this study"
+    assert_refused(new_lock(paths, messages), message)
 
 
 def test_a_thawed_owner_neither_frees_nor_writes_the_lock_of_another(paths, messages):
@@ -245,62 +219,69 @@ def test_a_lock_whose_number_was_given_anew_is_not_freed_by_the_owner_before(pat
     assert owner(paths)["token"] == "theirs"
 
 
-def test_an_owner_learns_that_another_run_took_its_lock_and_leaves_it_alone(paths, messages):
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (overtake, r"lost the lock of .*/study.* to process 1 on far"),
+        (lambda paths: remove(paths.lock(1)), r"lost the lock of its study in .*/lock"),
+    ],
+    ids=["taken", "deleted"],
+)
+def test_an_owner_learns_that_it_lost_its_lock_and_leaves_it_alone(
+    paths, messages, change, message
+):
     with new_lock(paths, messages) as lock:
-        overtake(paths)
+        change(paths)
+        left = lock_owner(paths)
         wait_until(lambda: messages)
-        with pytest.raises(
-            LockHeldError, match=r"lost the lock of .*/study.* to process 1 on far"
-        ):
+        with pytest.raises(LockHeldError, match=message):
             lock.raise_if_lost()
         wait_until(lambda: not heartbeat_threads())
-    assert owner(paths)["token"] == "theirs"
+    assert lock_owner(paths) == left
     assert len(messages) == 1
 
 
-def test_an_owner_learns_that_its_lock_was_deleted(paths, messages):
-    with new_lock(paths, messages) as lock:
-        remove(paths.lock(1))
-        wait_until(lambda: messages)
-        with pytest.raises(LockHeldError, match=r"lost the lock of its study in .*/lock"):
-            lock.raise_if_lost()
-    assert lock_owner(paths) is None
+def assert_told_once(messages, repair):
+    """A heartbeat fails, and then another succeeds; returns what was said of the failure."""
+    wait_until(lambda: messages)
+    time.sleep(5 * BEAT)
+    (failing,) = messages
+    repair()
+    wait_until(lambda: len(messages) == 2)
+    assert messages[1] == "the heartbeat of the study's lock is written again"
+    return failing
 
 
 def test_a_heartbeat_that_cannot_be_written_is_reported_once_and_continues(disk, messages):
+    def repair():
+        disk.locks.unlink()
+        (disk.folder / "kept").rename(disk.locks)
+
     with new_lock(disk, messages) as lock:
         disk.locks.rename(disk.folder / "kept")
         disk.locks.write_text("in the way")
-        wait_until(lambda: messages)
-        time.sleep(5 * BEAT)
-        assert len(messages) == 1
-        assert f"heartbeat of the study's lock fails: {disk.locks} is a file" in messages[0]
-        disk.locks.unlink()
-        (disk.folder / "kept").rename(disk.locks)
-        wait_until(lambda: len(messages) == 2)
-        assert messages[1] == "the heartbeat of the study's lock is written again"
+        failing = assert_told_once(messages, repair)
+        assert f"heartbeat of the study's lock fails: {disk.locks} is a file" in failing
         lock.raise_if_lost()
         before = owner(disk)["heartbeat"]
         wait_until(lambda: owner(disk)["heartbeat"] > before)
     assert lock_owner(disk) is None
 
 
-def test_a_heartbeat_that_a_store_does_not_take_is_reported_once_and_continues(
-    s3_service, messages
-):
+def test_a_store_that_is_away_fails_heartbeats_and_delays_no_end_of_a_run(s3_service, messages):
     with proxied(s3_service) as (proxy, bucket):
         paths = StudyPaths(bucket / "study")
         with new_lock(paths, messages) as lock:
             proxy.fault = lambda method, path: "reset" if method == "PUT" else None
-            wait_until(lambda: messages)
-            time.sleep(5 * BEAT)
-            (failing,) = messages
+            failing = assert_told_once(messages, lambda: setattr(proxy, "fault", lambda *_: None))
             assert "heartbeat of the study's lock fails: cannot write s3://" in failing
-            proxy.fault = lambda method, path: None
-            wait_until(lambda: len(messages) == 2)
-            assert messages[1] == "the heartbeat of the study's lock is written again"
             lock.raise_if_lost()
         assert lock_owner(paths) is None
+        started = time.monotonic()
+        with pytest.raises(StoreError, match="of the run"), new_lock(paths, messages):  # noqa: PT012
+            proxy.fault = lambda method, path: "reset"
+            raise StoreError("of the run")
+        assert time.monotonic() - started < 30
 
 
 @pytest.mark.parametrize(
@@ -321,48 +302,16 @@ def test_a_damaged_lock_is_named_and_not_taken(paths, messages, text, message):
         leave_foreign_lock(paths, **text)
         text = json.dumps(owner(paths))
     put(paths.lock(1), text.encode())
-    with (
-        pytest.raises(CorruptFileError, match=rf"lock/000001\.json.* {message}"),
-        new_lock(paths, messages),
-    ):
-        raise AssertionError("took a damaged lock")
+    named = rf"lock/000001\.json.* {message}"
+    assert_refused(new_lock(paths, messages), named, CorruptFileError)
 
 
-def test_a_folder_that_cannot_be_written_is_a_store_error(tmp_path):
+def test_a_folder_that_cannot_be_and_a_bucket_that_is_not_there_are_named(s3_service, tmp_path):
     (tmp_path / "taken").write_text("")
-    with (
-        pytest.raises(CorruptFileError, match=r"taken.* is a file"),
-        StudyLock(StudyPaths(tmp_path / "taken" / "study"), print),
-    ):
-        raise AssertionError("locked nothing")
-
-
-def test_a_store_that_cannot_be_reached_is_a_store_error(s3_service):
-    paths = StudyPaths(parse_place(f"s3://absent/x?scheme=http&endpoint_override={s3_service}"))
-    with pytest.raises(StoreError, match="there is no such bucket"), StudyLock(paths, print):
-        raise AssertionError("locked nothing")
-
-
-def test_a_run_that_ends_because_the_store_is_away_ends_at_once(s3_service, messages):
-    with proxied(s3_service) as (proxy, bucket):
-        started = time.monotonic()
-        with (  # noqa: PT012
-            pytest.raises(StoreError, match="of the run"),
-            new_lock(StudyPaths(bucket / "study"), messages),
-        ):
-            proxy.fault = lambda method, path: "reset"
-            raise StoreError("of the run")
-        assert time.monotonic() - started < 30
-
-
-def test_processes_are_distinguished_by_when_they_started(disk):
-    with held_by_another_process(disk.folder) as process:
-        assert process_start(os.getpid()) == process_start(os.getpid()) is not None
-        assert process_start(process.pid) != process_start(os.getpid())
-        process.kill()
-        process.wait()
-        assert process_start(process.pid) is None
-    assert machine_id() == machine_id()
+    taken = StudyPaths(tmp_path / "taken" / "study")
+    assert_refused(StudyLock(taken, print), r"taken.* is a file", CorruptFileError)
+    absent = StudyPaths(parse_place(f"s3://absent/x?scheme=http&endpoint_override={s3_service}"))
+    assert_refused(StudyLock(absent, print), "there is no such bucket", StoreError)
 
 
 def test_a_run_that_was_stopped_for_long_asks_before_it_writes(paths, messages):
@@ -393,8 +342,4 @@ def test_a_store_that_is_away_while_a_lock_is_watched_does_not_make_its_owner_de
         return real(paths)
 
     monkeypatch.setattr(lock_module, "lock_owner", away_for_long)
-    with (
-        pytest.raises(LockHeldError, match="process 7 on far is running this study"),
-        new_lock(paths, messages),
-    ):
-        raise AssertionError("two runs at once")
+    assert_refused(new_lock(paths, messages), "process 7 on far is running this study")
