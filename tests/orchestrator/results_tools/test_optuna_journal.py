@@ -28,9 +28,25 @@ def storage(tmp_path_factory):
     return folder
 
 
+@pytest.fixture(scope="module")
+def exported(storage):
+    """The journal of that study, which nothing may change."""
+    journal = storage / "journal.log"
+    return journal, append_searches(storage / "small", journal)
+
+
+@pytest.fixture
+def journal(tmp_path):
+    return tmp_path / "journal.log"
+
+
+def opened_as_a_dashboard(journal):
+    return JournalStorage(JournalFileBackend(str(journal)))
+
+
 def studies_in(journal):
-    """Study name -> study, as a dashboard opens them."""
-    opened = JournalStorage(JournalFileBackend(str(journal)))
+    """Study name -> study."""
+    opened = opened_as_a_dashboard(journal)
     names = [found.study_name for found in optuna.get_all_study_summaries(opened)]
     return {name: optuna.load_study(study_name=name, storage=opened) for name in names}
 
@@ -45,9 +61,8 @@ def all_trials(journal):
     return [trial for study in studies_in(journal).values() for trial in study.trials]
 
 
-def test_every_search_is_a_study_and_every_trial_is_in_it(storage, tmp_path):
-    journal = tmp_path / "journal.log"
-    update = append_searches(storage / "small", journal)
+def test_every_search_is_a_study_and_every_trial_is_in_it(storage, exported):
+    journal, update = exported
     rows = search_rows(storage / "small")
     studies = studies_in(journal)
     assert set(studies) == {f"small/{search}" for search in rows["search"].unique()}
@@ -58,12 +73,16 @@ def test_every_search_is_a_study_and_every_trial_is_in_it(storage, tmp_path):
         assert study.direction == optuna.study.StudyDirection.MAXIMIZE
         assert study.metric_names == ["validation Recall@1"]
         assert study.user_attrs["loss"] == part["loss"][0]
+        space = space_of(STUDY, study.user_attrs["loss"])
+        expected = {name: distribution_of(found) for name, found in space.parameters.items()}
         by_id = {trial.user_attrs["trial_id"]: trial for trial in study.trials}
         assert len(by_id) == len(study.trials) == len(part)
         for row in part.iter_rows(named=True):
-            assert_equal(by_id[row["trial_id"]], row)
-        best = part.filter(state="COMPLETE")["objective"].max()
-        assert study.best_value == best
+            trial = by_id[row["trial_id"]]
+            assert_equal(trial, row)
+            assert set(trial.distributions.items()) <= set(expected.items())
+            assert trial.distributions.keys() == trial.params.keys()
+        assert study.best_value == part.filter(state="COMPLETE")["objective"].max()
 
 
 def assert_equal(trial, row):
@@ -83,39 +102,19 @@ def assert_equal(trial, row):
     assert trial.params
 
 
-def test_distributions_are_those_of_the_space(storage, tmp_path):
-    journal = tmp_path / "journal.log"
-    append_searches(storage / "small", journal)
-    for study in studies_in(journal).values():
-        space = space_of(STUDY, study.user_attrs["loss"])
-        expected = {name: distribution_of(found) for name, found in space.parameters.items()}
-        for trial in study.trials:
-            assert set(trial.distributions.items()) <= set(expected.items())
-            assert trial.distributions.keys() == trial.params.keys()
-
-
-def test_intermediate_values_are_the_validation_scores_of_the_epochs(storage, tmp_path):
-    journal = tmp_path / "journal.log"
-    append_searches(storage / "small", journal)
-    validation = (
-        Reader(storage / "small")
-        .scores()
-        .filter(stage="search", role="val", metric="recall", k=1)
-        .collect()
-    )
+def test_intermediate_values_are_the_validation_scores_of_the_epochs(storage, exported):
+    scores = Reader(storage / "small").scores()
+    rows = scores.filter(stage="search", role="val", metric="recall", k=1).collect()
     expected = {}
-    for row in validation.iter_rows(named=True):
+    for row in rows.iter_rows(named=True):
         expected.setdefault(row["trial_id"], {})[row["epoch"]] = row["value"]
-    found = {
-        trial.user_attrs["trial_id"]: trial.intermediate_values for trial in all_trials(journal)
-    }
-    assert found == expected
+    found = all_trials(exported[0])
+    assert expected == {it.user_attrs["trial_id"]: it.intermediate_values for it in found}
 
 
-def test_no_test_score_is_in_the_journal(tmp_path):
+def test_no_test_score_is_in_the_journal(tmp_path, journal):
     run_here(replace(STUDY, quarantine="record"), tmp_path)
     folder = tmp_path / "small"
-    journal = tmp_path / "journal.log"
     append_searches(folder, journal)
     tests = set(Reader(folder).test_scores().collect()["value"])
     kept = set(Reader(folder).scores().collect()["value"])
@@ -135,8 +134,7 @@ def numbers_in(value):
     return set().union(*map(numbers_in, value))
 
 
-def test_a_second_call_appends_only_what_is_new(tmp_path):
-    journal = tmp_path / "journal.log"
+def test_a_second_call_appends_only_what_is_new(tmp_path, journal):
     run_here(STUDY, tmp_path, InterruptedAfter(40))
     first = append_searches(tmp_path / "small", journal)
     assert 0 < first.num_new < 24
@@ -144,16 +142,15 @@ def test_a_second_call_appends_only_what_is_new(tmp_path):
     again = append_searches(tmp_path / "small", journal)
     assert again == first._replace(num_new=0)
     assert journal.read_bytes() == before
-    opened = JournalStorage(JournalFileBackend(str(journal)))  # a dashboard that is open meanwhile
+    opened = opened_as_a_dashboard(journal)
     count = sum(found.n_trials for found in optuna.get_all_study_summaries(opened))
     assert count == first.num_trials
     run_here(STUDY, tmp_path)
     second = append_searches(tmp_path / "small", journal)
     assert journal.read_bytes().startswith(before)
     assert first.num_new + second.num_new == second.num_trials
-    assert sum(found.n_trials for found in optuna.get_all_study_summaries(opened)) == (
-        second.num_trials
-    )
+    count = sum(found.n_trials for found in optuna.get_all_study_summaries(opened))
+    assert count == second.num_trials
     whole = tmp_path / "whole.log"
     append_searches(tmp_path / "small", whole)
     assert [facts(t) for t in all_trials(journal)] == [facts(t) for t in all_trials(whole)]
@@ -163,12 +160,11 @@ def facts(trial):
     return (trial.number, trial.state, trial.values, trial.params, trial.user_attrs)
 
 
-def test_searches_of_two_objectives_have_two_directions(tmp_path):
-    study = with_search(
-        sampler="nsga-ii", objectives=("recall", "seconds"), early_stopping=_unraced()
-    )
+def test_searches_of_two_objectives_have_two_directions(tmp_path, journal):
+    unraced = replace(STUDY.search.early_stopping, kind="none")
+    objectives = ("recall", "seconds")
+    study = with_search(sampler="nsga-ii", objectives=objectives, early_stopping=unraced)
     run_here(study, tmp_path)
-    journal = tmp_path / "journal.log"
     append_searches(tmp_path / "small", journal)
     rows = {row["trial_id"]: row for row in search_rows(tmp_path / "small").to_dicts()}
     for found in studies_in(journal).values():
@@ -180,14 +176,9 @@ def test_searches_of_two_objectives_have_two_directions(tmp_path):
             assert trial.values == [row["objective"], row["seconds"] - row["test_seconds"]]
 
 
-def _unraced():
-    return replace(STUDY.search.early_stopping, kind="none")
-
-
-def test_a_value_outside_the_space_is_kept_as_an_attribute(tmp_path):
+def test_a_value_outside_the_space_is_kept_as_an_attribute(tmp_path, journal):
     study = replace(STUDY, losses=(StudyLoss("contrastive", values={"margin": -0.5}),))
     run_here(study, tmp_path)
-    journal = tmp_path / "journal.log"
     append_searches(tmp_path / "small", journal)
     for found in studies_in(journal).values():
         default, *others = sorted(found.trials, key=lambda trial: trial.user_attrs["index"])
@@ -197,8 +188,7 @@ def test_a_value_outside_the_space_is_kept_as_an_attribute(tmp_path):
         assert all("margin" in trial.params for trial in others)
 
 
-def test_a_torn_end_is_cut_off(storage, tmp_path):
-    journal = tmp_path / "journal.log"
+def test_a_torn_end_is_cut_off(storage, journal):
     append_searches(storage / "small", journal)
     whole = journal.read_bytes()
     journal.write_bytes(whole[:-30])
@@ -208,33 +198,27 @@ def test_a_torn_end_is_cut_off(storage, tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"not JSON\n", b"[1, 2]\n", b"no end of a line"])
-def test_another_file_is_refused_and_left_alone(storage, tmp_path, content):
-    journal = tmp_path / "mine.txt"
+def test_another_file_is_refused_and_left_alone(storage, journal, content):
     journal.write_bytes(content)
     with pytest.raises(CorruptFileError, match="not a journal of Optuna"):
         append_searches(storage / "small", journal)
     assert journal.read_bytes() == content
 
 
-def test_somebody_elses_study_of_that_name_is_refused(storage, tmp_path):
-    journal = tmp_path / "journal.log"
-    name = f"small/{search_rows(storage / 'small')['search'].min()}"
-    theirs = optuna.create_study(
-        storage=JournalStorage(JournalFileBackend(str(journal))), study_name=name
-    )
-    theirs.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=1)
-    before = journal.read_bytes()
-    with pytest.raises(PodiumError, match="that podium did not write"):
-        append_searches(storage / "small", journal)
-    assert journal.read_bytes() == before
-
-
-def test_a_journal_may_hold_other_studies(storage, tmp_path):
-    journal = tmp_path / "journal.log"
-    theirs = optuna.create_study(
-        storage=JournalStorage(JournalFileBackend(str(journal))), study_name="theirs"
-    )
+@pytest.mark.parametrize("is_ours_by_name", [True, False])
+def test_a_study_of_somebody_else_stays_and_one_of_our_name_is_refused(
+    storage, journal, is_ours_by_name
+):
+    search = search_rows(storage / "small")["search"].min()
+    name = f"small/{search}" if is_ours_by_name else "theirs"
+    theirs = optuna.create_study(storage=opened_as_a_dashboard(journal), study_name=name)
     theirs.optimize(lambda trial: trial.suggest_float("x", 0, 1), n_trials=2)
+    before = journal.read_bytes()
+    if is_ours_by_name:
+        with pytest.raises(PodiumError, match="that podium did not write"):
+            append_searches(storage / "small", journal)
+        assert journal.read_bytes() == before
+        return
     update = append_searches(storage / "small", journal)
     assert len(studies_in(journal)["theirs"].trials) == 2
     assert len(all_trials(journal)) == update.num_trials + 2
