@@ -63,31 +63,30 @@ def test_every_sampler_can_be_named(tmp_path, sampler):
     assert study.search.sampler == sampler
 
 
-@pytest.mark.parametrize(
-    ("text", "members"),
-    [
-        ("search: {population: off}", 1),
-        ("search: {population: 'off'}", 1),
-        ("search: {population: auto}", 5),
-        ("search: {population: 7}", 7),
-        ("search: {population: 1}", 1),
-        # An automatic one leaves a sampler batches to learn from.
-        ("search: {population: auto, trials: 50}", 12),
-        ("search: {population: auto, trials: 3}", 1),
-        ("search: {population: auto, trials: 1000}", 64),
-        ("search: {population: auto, trials: 50, sampler: random}", 50),
-        ("search: {population: auto, trials: 100, sampler: qmc}", 64),
-        # Heads are trained together unless the study says otherwise.
-        ("", 1),
-        ("training: {mode: frozen_features}", 5),
-        ("training: {mode: frozen_features}\nsearch: {population: off}", 1),
-        # This one compares seconds.
-        ("training: {mode: frozen_features}\nsearch: {sampler: nsga-ii}", 1),
-    ],
-)
+# An automatic one leaves a sampler batches to learn from. Heads are trained together unless the
+# study says otherwise, or its sampler compares seconds.
+POPULATIONS = """
+search: {population: off} -> 1
+search: {population: 'off'} -> 1
+search: {population: auto} -> 5
+search: {population: 7} -> 7
+search: {population: 1} -> 1
+search: {population: auto, trials: 50} -> 12
+search: {population: auto, trials: 3} -> 1
+search: {population: auto, trials: 1000} -> 64
+search: {population: auto, trials: 50, sampler: random} -> 50
+search: {population: auto, trials: 100, sampler: qmc} -> 64
+seed: 0 -> 1
+training: {mode: frozen_features} -> 5
+training: {mode: frozen_features} | search: {population: off} -> 1
+training: {mode: frozen_features} | search: {sampler: nsga-ii} -> 1
+"""
+
+
+@pytest.mark.parametrize(("text", "members"), cases(POPULATIONS))
 def test_a_population_is_off_auto_or_a_number(tmp_path, text, members):
-    study = load(tmp_path, HEAD + text)
-    assert study.search.population == members
+    study = load(tmp_path, HEAD + text.replace(" | ", "\n"))
+    assert study.search.population == int(members)
     assert study_from_resolved(resolved_dict(study)) == study
 
 

@@ -189,32 +189,27 @@ def test_a_study_is_a_mapping(tmp_path, text, problem):
     assert problems_of(tmp_path, text)[0] == problem
 
 
+# A bar ends a line of the file.
+NOT_PLAIN = """
+study: x | losses: [contrastive -> 2 -> expected ',' or ']'.*
+study: &a x | losses: [*a] -> 1 -> anchors (& and *) are not read
+study: x | losses: *a -> 2 -> anchors (& and *) are not read
+study: !!python/object:os.system x -> 1 -> tags (!) are not read
+study: x | 3: y -> 2 -> keys must be text; got 3
+study: x | losses: {a: 0,001} -> 2 -> keys must be text; got 001 (is the comma .* a point?)
+study: x | ? [a] | : y -> 2 -> keys must be text
+study: x | seed: 0x_ -> 2 -> this is not a number
+study: x | --- | study: y -> 2 -> but found another document
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "line", "problem"),
-    [
-        ("study: x\nlosses: [contrastive", 2, "expected ',' or ']'.*"),
-        (
-            "study: x\n\tlosses: []",
-            2,
-            "found character '\\t' that cannot start any token: indent by spaces, not by tabs",
-        ),
-        ("study: &a x\nlosses: [*a]", 1, "anchors (& and *) are not read"),
-        ("study: x\nlosses: *a", 2, "anchors (& and *) are not read"),
-        ("study: !!python/object:os.system x", 1, "tags (!) are not read"),
-        ("study: x\n3: y", 2, "keys must be text; got 3"),
-        (
-            "study: x\nlosses: {a: 0,001}",
-            2,
-            "keys must be text; got 001 (is the comma .* a point?)",
-        ),
-        ("study: x\n? [a]\n: y", 2, "keys must be text"),
-        ("study: x\nseed: 0x_", 2, "this is not a number"),
-        ("study: x\n---\nstudy: y", 2, "but found another document"),
-    ],
+    [*cases(NOT_PLAIN), ("study: x | \tlosses: []", 2, ".*: indent by spaces, not by tabs")],
 )
 def test_what_is_not_plain_yaml_is_refused_with_its_line(tmp_path, text, line, problem):
     expected = f"s.yaml:{line}: this is not the YAML of a study; {problem}"
-    assert_matches(problems_of(tmp_path, text), [expected])
+    assert_matches(problems_of(tmp_path, text.replace(" | ", "\n")), [expected])
 
 
 def test_control_characters_and_endless_nesting_are_refused(tmp_path):

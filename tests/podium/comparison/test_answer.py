@@ -74,17 +74,13 @@ def test_a_clear_loss(answered):
     assert "cannot be separated" not in text
 
 
-def test_undecided_says_what_would_decide(answered):
-    against, text = answered(triplet=0.4, contrastive=0.4, n_pair=0.7)
+def test_undecided_says_what_would_decide_and_which_hyperparameters_were_not_searched(answered):
+    against, text = answered(triplet=0.4, contrastive=0.4, n_pair=0.7, unsearched=("margin",))
     undecided = next(one for one in against if one.opponent == OTHER)
     assert not undecided.is_different
     assert undecided.low < 0 < undecided.high
     assert "It cannot be separated from contrastive by 8 blocks." in text
     assert "To decide, run: podium compare triplet --minutes 5" in text
-
-
-def test_hyperparameters_that_were_not_searched_get_a_hint(answered):
-    _, text = answered(triplet=0.4, contrastive=0.4, unsearched=("margin",))
     assert "only learning rates were searched, not margin" in text
     assert "search_space = {'margin': {'low': ..., 'high': ...}}" in text
 

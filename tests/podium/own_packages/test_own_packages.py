@@ -73,6 +73,7 @@ def test_commands_run_beside_files_and_folders_named_as_podium_s_packages(folder
 
 # A socket of the kernel that is still open when the process ends is not ours to close.
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+@pytest.mark.parametrize("folder", ["packages"], indirect=True)
 def test_notebooks_beside_them_import_podium_s_packages(folder, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), str(ROOT)]))
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(IMPORT_THEM)])
