@@ -18,7 +18,7 @@ from orchestrator.results.records.runs import (
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
-from orchestrator.scheduling.study_progress import BudgetUse, search_name
+from orchestrator.scheduling.study_progress import BudgetUse, budget_uses, search_name
 from orchestrator.study.blocks import searches
 from orchestrator.study.budget import SECONDS_PER_HOUR, trials_per_search
 from orchestrator.study.resolved_study import study_from_resolved
@@ -130,37 +130,17 @@ def _spent(study: Study, runs: Sequence[Run], num_trials: int) -> SpentStatus:
         }
         for use, spent in of_use.items()
     }
-    trials = trials_per_search(study)
+    gpu_seconds = sum(it.gpu_seconds for run in runs for it in run.spent)
+    wall_seconds, trials = wall_seconds_of(runs), trials_per_search(study)
     ended = ended_searches(runs, asdict(study.budget))
     return SpentStatus(
         uses=uses,
         trial_hours=sum(use["trial_hours"] for use in uses.values()),
         gpu_hours=sum(use["gpu_hours"] for use in uses.values()),
-        wall_hours=wall_seconds_of(runs) / SECONDS_PER_HOUR,
+        wall_hours=wall_seconds / SECONDS_PER_HOUR,
         num_runs=len(runs),
-        budget=budget_use(study, runs, num_trials),
+        budget=budget_uses(study.budget, gpu_seconds, wall_seconds, num_trials),
         cut_short={search: had for search, had in sorted(ended.items()) if had < trials},
         cancelled=cancelled_searches(runs),
         trials_per_search=trials,
     )
-
-
-def budget_use(study: Study, runs: Sequence[Run], num_trials: int) -> list[BudgetUse]:
-    """What is used of each limit of a study.
-
-    Args:
-        study: the resolved study.
-        runs: its runs.
-        num_trials: number of its ended trials, copies excluded.
-    """
-    gpu_seconds = sum(spent.gpu_seconds for run in runs for spent in run.spent)
-    used = (
-        ("GPU-hours", gpu_seconds / SECONDS_PER_HOUR, study.budget.gpu_hours),
-        ("hours", wall_seconds_of(runs) / SECONDS_PER_HOUR, study.budget.wall_hours),
-        ("trials", float(num_trials), study.budget.trials),
-    )
-    return [
-        BudgetUse(what=what, used=amount, limit=limit)
-        for what, amount, limit in used
-        if limit is not None
-    ]

@@ -1,7 +1,7 @@
 """Whether the budget of a study is used up while it runs, and how much of it is."""
 
 from orchestrator.scheduling.run_accounting import RunAccount
-from orchestrator.scheduling.study_progress import BudgetUse
+from orchestrator.scheduling.study_progress import BudgetUse, budget_uses
 from orchestrator.scheduling.trial_queues import StudyQueues
 from orchestrator.study.budget import SECONDS_PER_HOUR
 
@@ -26,17 +26,14 @@ class BudgetWatch:
 
     def uses(self) -> tuple[BudgetUse, ...]:
         """The use of each limit, and of GPU-hours without a limit if any were used."""
-        budget, found = self._account.budget, []
-        gpu_hours = self._account.gpu_seconds() / SECONDS_PER_HOUR
-        if budget.gpu_hours is not None or gpu_hours:
-            found.append(BudgetUse(what="GPU-hours", used=gpu_hours, limit=budget.gpu_hours))
-        if budget.wall_hours is not None:
-            wall_hours = self._account.wall_seconds() / SECONDS_PER_HOUR
-            found.append(BudgetUse(what="hours", used=wall_hours, limit=budget.wall_hours))
-        if budget.trials is not None:
-            trained = self._queues.num_trained
-            found.append(BudgetUse(what="trials", used=trained, limit=budget.trials))
-        return tuple(found)
+        account, gpu_seconds = self._account, self._account.gpu_seconds()
+        uses = budget_uses(
+            account.budget, gpu_seconds, account.wall_seconds(), self._queues.num_trained
+        )
+        if account.budget.gpu_hours is not None or not gpu_seconds:
+            return uses
+        gpu_hours = gpu_seconds / SECONDS_PER_HOUR
+        return (BudgetUse(what="GPU-hours", used=gpu_hours, limit=None), *uses)
 
     def is_used_up(self, num_running: int) -> bool:
         """Whether the study has to be stopped where it is.

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from orchestrator.study.study import Search, Study
+from orchestrator.study.budget import SECONDS_PER_HOUR
+from orchestrator.study.study import BudgetSettings, Search, Study
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +24,22 @@ class BudgetUse:
         """``1.25 of 40 GPU-hours``."""
         of = "" if self.limit is None else f" of {self.limit:.3g}"
         return f"{self.used:.3g}{of} {self.what}"
+
+
+def budget_uses(
+    budget: BudgetSettings, gpu_seconds: float, wall_seconds: float, num_trials: int
+) -> tuple[BudgetUse, ...]:
+    """What is used of each limit of a study; ``num_trials`` of it ended and are no copies."""
+    used = (
+        ("GPU-hours", gpu_seconds / SECONDS_PER_HOUR, budget.gpu_hours),
+        ("hours", wall_seconds / SECONDS_PER_HOUR, budget.wall_hours),
+        ("trials", float(num_trials), budget.trials),
+    )
+    return tuple(
+        BudgetUse(what=what, used=amount, limit=limit)
+        for what, amount, limit in used
+        if limit is not None
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from orchestrator.results.records.metric_columns import short_label
-from orchestrator.results.records.runs import StartedTrial, read_runs
+from orchestrator.results.records.runs import StartedTrial, read_runs, wall_seconds_of
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import exists, read_record, stored_files
 from orchestrator.results.storage.locations import Place
@@ -19,9 +19,8 @@ from orchestrator.results_tools.stored_studies import (
     planned_trials,
     running_owner,
 )
-from orchestrator.results_tools.study_status import budget_use
 from orchestrator.run.study_control import control_text, parsed_control, search_names
-from orchestrator.scheduling.study_progress import SearchProgress, StudyProgress
+from orchestrator.scheduling.study_progress import SearchProgress, StudyProgress, budget_uses
 from orchestrator.study.blocks import most_finals, searches
 from orchestrator.study.budget import trials_per_search
 from orchestrator.study.resolved_study import study_from_resolved
@@ -108,7 +107,7 @@ class FollowedStudy:
         known = set(self._rows["trial_id"])
         started = [it for it in (run.running if run else ()) if it.trial_id not in known]
         control, changes = self._control()
-        limited = replace(self._study, budget=control.budget(self._study.budget))
+        gpu_seconds = sum(spent.gpu_seconds for run in runs for spent in run.spent)
         failed = self._rows.filter(pl.col("state") == "FAILED")
         num_trials, planned = self._rows.height, planned_trials(self._study)
         state: State = "running" if owner else ended_state(runs, num_trials, failed.height)
@@ -127,7 +126,12 @@ class FollowedStudy:
                 part_done=run.part_done if run else None,
                 score=short_label(self._reader.objective, self._study.ks[0]),
                 failures=_causes(failed),
-                budget=tuple(budget_use(limited, runs, self._rows["same_as"].null_count())),
+                budget=budget_uses(
+                    control.budget(self._study.budget),
+                    gpu_seconds,
+                    wall_seconds_of(runs),
+                    self._rows["same_as"].null_count(),
+                ),
             ),
             curves=(*self._running_curves(started), *self._last_curves()),
             failures=[
