@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -89,7 +90,8 @@ def test_a_score_chosen_after_the_run_is_said_to_be(store, nmi_text):
 
 
 def test_a_declared_score_is_ranked_by_without_an_option(tmp_path):
-    folder = change_snapshot(write_store(tmp_path / "s", TRUTH), score="f1")
+    small = replace(TRUTH, embedding_dims=(16,), search_trials=4)
+    folder = change_snapshot(write_store(tmp_path / "s", small), score="f1")
     results = read_results(folder)
     text = text_of(render_page(study_report(results)))
     assert results.ranked_by.name == "f1"
