@@ -93,7 +93,7 @@ class TrialSpecMaker:
     ) -> tuple[TrialSpec, ...]:
         """Each finalist over all fresh seeds and folds; seeds and folds are paired."""
         specs = [
-            self.final_trial(search, finalist, train_on, seed_index, fold)
+            self._final_trial(search, finalist, train_on, seed_index, fold)
             for train_on in self._study.final.train_on
             for seed_index, fold in self._seeds_and_folds(self._final_protocol(search, train_on))
             for finalist in finalists
@@ -115,7 +115,7 @@ class TrialSpecMaker:
             specs.append(replace(spec, seed_index=seed_index))
         return tuple(specs)
 
-    def final_trial(
+    def _final_trial(
         self,
         search: Search,
         finalist: Finalist,
@@ -123,7 +123,6 @@ class TrialSpecMaker:
         seed_index: int,
         fold: int,
     ) -> TrialSpec:
-        """One of `final_trials`, but for its index and what its finalist was selected from."""
         protocol = self._final_protocol(search, train_on)
         settings = self._tested_settings(search, protocol, finalist.config, seed_index, fold)
         if train_on == "all":

@@ -5,8 +5,9 @@ others is imported: hashes are recomputed from copies.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 import pyarrow as pa
@@ -18,7 +19,7 @@ from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_store
 from orchestrator.run.resume_study import changed_inputs, check_ask, check_suggestions
 from orchestrator.study.blocks import blocks, searches
-from orchestrator.study.study import Study
+from orchestrator.study.study import Search, Study
 from orchestrator.trials.recorder import hyperparameter_columns, selection_rule
 from orchestrator.trials.specification import Finalist, TrialSpec
 from orchestrator.trials.specification_maker import TrialSpecMaker
@@ -29,9 +30,11 @@ from trainables.errors import TrialInputError
 _OF_WINNER = ["search", "selected_from", "config_hash"]
 _OF_SEARCH = ["search", "trial_id"]
 # Settings that say where a trial ran, and where its files were; hashes of these are compared.
+_CONFIGS_KEPT = 64  # rows come search by search
 _PLACES = ("num_threads", "cache_folder", "dataset", "backbone", "protocol")
 # Columns of finals that depend on how large the study was when they were planned.
 _OF_SIZE = ("index", "selected_from")
+_Values: TypeAlias = Mapping[str, Any]
 c = pl.col  # c.state is the column of that name
 
 
@@ -170,38 +173,54 @@ def check_identities(
     if changed:
         return
     planned = {it.id: it for it in searches(study) if it.block.dataset in datasets}
-    known: dict[tuple[str, str], Ask] = {}
-    for ask in (ask for search in planned for ask in asks.get(search, ())):
+    own = [ask for search in planned for ask in asks.get(search, ())]
+    for ask in own:
         findings.checked["ids recomputed"] += 1
         check_ask(paths, planned[ask.search], ask, maker)
-        known.setdefault((ask.search, ask.trial_id), ask)
-        known.setdefault((ask.search, ask.config_hash), ask)
     of_blocks = (maker.baseline_trials(it) for it in blocks(study) if it.dataset in datasets)
     baselines = {spec.trial_id: spec for specs in of_blocks for spec in specs}
-
-    def made(row: Mapping[str, Any], settings: Mapping[str, Any]) -> TrialSpec | None:
-        is_final = row["stage"] == "final"
-        ask = known.get((row["search"], row["config_hash" if is_final else "trial_id"]))
-        if ask is None:
-            return baselines.get(row["trial_id"])
-        search, config = planned[ask.search], ask.hyperparameters
-        if not is_final:
-            return maker.search_trial(search, ask.index, config)
-        finalist = Finalist(
-            config=config,
-            is_default=ask.index == 0,
-            is_winner=row["is_winner"],
-            selected_epoch=settings.get("stop_epoch"),
-        )
-        spec = maker.final_trial(search, finalist, row["train_on"], row["seed_index"], row["fold"])
-        return spec.copy(trained_for="") if row["same_as"] else spec
-
-    schema = read_store(paths).schema
-    for row in rows.filter(c.dataset.is_in(list(datasets))).iter_rows(named=True):
+    made, schema = _maker_of_rows(maker, planned, own), read_store(paths).schema
+    here = {*planned, *(spec.search.id for spec in baselines.values())}
+    for row in rows.filter(c.search.is_in(here)).iter_rows(named=True):
         findings.checked["ids recomputed"] += 1
         settings = _settings(row["settings"])
-        for broken in _differences(row, settings, made(row, settings), schema):
+        spec = made(row, settings) or baselines.get(row["trial_id"])
+        for broken in _differences(row, settings, spec, schema):
             findings.problem(row["file"], f"trial {row['trial_id']}: {broken}")
+
+
+def _maker_of_rows(
+    maker: TrialSpecMaker, planned: Mapping[str, Search], asks: Iterable[Ask]
+) -> Callable[[_Values, _Values], TrialSpec | None]:
+    """What makes the trial in the place of a row with some settings; None of no suggestion."""
+    known: dict[tuple[str, str], Ask] = {}
+    for ask in asks:
+        known.setdefault((ask.search, ask.trial_id), ask)
+        known.setdefault((ask.search, ask.config_hash), ask)
+
+    @lru_cache(_CONFIGS_KEPT)
+    def finals(key: tuple[str, str], is_winner: bool, stop: str) -> dict[str, TrialSpec]:
+        """Trial id -> the finals of a config, and the copies that there may be of them."""
+        if (ask := known.get(key)) is None:
+            return {}
+        finalist = Finalist(
+            config=ask.hyperparameters,
+            is_default=ask.index == 0,
+            is_winner=is_winner,
+            selected_epoch=int(stop) if stop.isdecimal() else None,
+        )
+        specs = maker.final_trials(planned[ask.search], (finalist,), selected_from=0)
+        return {it.trial_id: it for spec in specs for it in (spec, spec.copy(trained_for=""))}
+
+    def made(row: _Values, settings: _Values) -> TrialSpec | None:
+        if row["stage"] == "final":
+            key, stop = (row["search"], row["config_hash"]), str(settings.get("stop_epoch"))
+            return finals(key, bool(row["is_winner"]), stop).get(row["trial_id"])
+        if (ask := known.get((row["search"], row["trial_id"]))) is None:
+            return None
+        return maker.search_trial(planned[ask.search], ask.index, ask.hyperparameters)
+
+    return made
 
 
 def _settings(text: str) -> dict[str, Any]:
@@ -214,7 +233,7 @@ def _settings(text: str) -> dict[str, Any]:
 
 
 def _differences(
-    row: Mapping[str, Any], settings: Mapping[str, Any], spec: TrialSpec | None, schema: pa.Schema
+    row: _Values, settings: _Values, spec: TrialSpec | None, schema: pa.Schema
 ) -> Iterator[str]:
     """What a row has otherwise than the trial that the study makes in its place."""
     if spec is None:
