@@ -56,6 +56,7 @@ _MEANINGS = {
     "split_hash": "Hash of this trial's own split.",
     "protocol_hash": "Hash of protocol and classes; competitors must share it.",
     "test_hash": "Hash of test classes and images; equal within a block, or analysis refuses.",
+    "data_hash": "Hash of all classes, labels and images; of changed data no run is continued.",
     "settings": "JSON with everything that defines the trial: enough to run it again.",
     "state": "`COMPLETE`, `PRUNED` (stopped early) or `FAILED`.",
     "cause": "Of a failure: `diverged`, `collapsed`, `out_of_memory`, `input`, `error`, `timeout`,"

@@ -1,6 +1,6 @@
 """Rebuilds what a study has left to do, and its searches, from the results folder alone.
 
-It also refuses a folder whose suggestions or inputs (weights, data) are not those of the study.
+It also refuses a folder whose suggestions or inputs (weights) are not those of the study.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -65,13 +65,13 @@ def rebuilt_queues(
 
     Raises:
         CorruptFileError: suggestions are missing or of another study.
-        PodiumError: weights or data are not those of the committed trials.
+        PodiumError: weights are not those of the committed trials.
     """
     study = with_trials_per_search(study)
     maker = TrialSpecMaker(study, datasets)
     planned = searches(study)
     decisions = reader.ended_trials()
-    _check_unchanged(decisions, study, datasets)
+    _check_unchanged(decisions, study)
     blocks = sorted({search.block for search in planned})
     asks = {search: journal.asks for search, journal in journals.items() if journal.asks}
     retried = retried_failures(journals)
@@ -259,48 +259,25 @@ def check_ask(paths: StudyPaths, search: Search, ask: Ask, maker: TrialSpecMaker
         )
 
 
-def _check_unchanged(
-    decisions: pl.DataFrame, study: Study, datasets: Mapping[str, Dataset]
-) -> None:
-    if changed := changed_inputs(decisions, study, datasets):
+def _check_unchanged(decisions: pl.DataFrame, study: Study) -> None:
+    if changed := changed_weights(decisions, study):
         raise PodiumError(
             f"{' and '.join(changed)} changed since this study started: old and new "
             "trials cannot be compared. Restore what was there, or give the study a new name"
         )
 
 
-def changed_inputs(
-    decisions: pl.DataFrame, study: Study, datasets: Mapping[str, Dataset]
-) -> list[str]:
-    """What committed trials were trained on and is another now: weights, and test images.
+def changed_weights(decisions: pl.DataFrame, study: Study) -> list[str]:
+    """The weights that committed trials started from and that are others now.
 
     Args:
         decisions: one row for each committed trial, from `Reader.ended_trials`.
         study: the study that is resumed.
-        datasets: its data sets by label, loaded.
 
     Raises:
         TrialInputError: weights are not there.
     """
-    weights = {item.name: weights_fingerprint(item) for item in study.backbones}
-    tests = {label: dataset.test_hash for label, dataset in datasets.items()}
-    return [
-        *(
-            f"the weights of {name}"
-            for name in _changed(decisions, "backbone", "weights", weights)
-        ),
-        *(f"the data set {name}" for name in _changed(decisions, "dataset", "test_hash", tests)),
-    ]
-
-
-def _changed(decisions: pl.DataFrame, key: str, column: str, now: Mapping[str, str]) -> list[str]:
-    """Names of backbones or data sets whose committed trials hold another hash than now.
-
-    Args:
-        decisions: one row for each committed trial.
-        key: column of the names.
-        column: column of the hashes.
-        now: name -> hash as it is now.
-    """
-    seen = decisions.select(key, column).unique().sort(key, column).rows()
-    return list(dict.fromkeys(name for name, before in seen if now.get(name, before) != before))
+    now = {item.name: weights_fingerprint(item) for item in study.backbones}
+    seen = decisions.select("backbone", "weights").unique().sort("backbone", "weights").rows()
+    changed = (name for name, before in seen if now.get(name, before) != before)
+    return [f"the weights of {name}" for name in dict.fromkeys(changed)]

@@ -27,6 +27,7 @@ from orchestrator.study.study_changes import compare
 from orchestrator.study_validation.task import task_of
 from orchestrator.trials.provenance import provenance
 from podium.errors import CorruptFileError, PodiumError
+from trainables.dataset_interface.dataset import Dataset
 from trainables.tasks import METRICS
 
 
@@ -71,11 +72,48 @@ def _check_fresh(paths: StudyPaths) -> None:
         )
 
 
-def write_snapshot(study: Study, paths: StudyPaths) -> None:
+def changed_data(paths: StudyPaths, datasets: Mapping[str, Dataset]) -> list[str]:
+    """What of the data sets is another than when the study began, each as ``the labels of ...``.
+
+    Args:
+        paths: the results folder.
+        datasets: data sets by label, as they are now; others are not looked at.
+    """
+    began: Mapping[str, Mapping[str, str]] = (read_provenance(paths) or {}).get("data", {})
+    changed: list[str] = []
+    for label, dataset in datasets.items():
+        before = began.get(label, dataset.hashes)
+        parts = (
+            it for it in {**before, **dataset.hashes} if before.get(it) != dataset.hashes.get(it)
+        )
+        if named := " and the ".join(parts):
+            changed.append(f"the {named} of the data set {label}")
+    return changed
+
+
+def refuse_changed_data(paths: StudyPaths, datasets: Mapping[str, Dataset]) -> None:
+    """Refuse data sets, by label, that are not those that the study began with.
+
+    Raises:
+        PodiumError: naming each and what of it changed.
+    """
+    if changed := changed_data(paths, datasets):
+        raise PodiumError(
+            f"{'; '.join(changed)} changed since this study started: old and new trials cannot be"
+            " compared. Restore what was there, or give the study a new name"
+        )
+
+
+def write_snapshot(study: Study, paths: StudyPaths, datasets: Mapping[str, Dataset]) -> None:
     """Write the snapshot into the results folder, or update it with what the study has grown by.
 
-    It includes what losses share and what they do not, the search spaces and the kinds of losses:
-    recipes and spaces may have changed by the time that results are read.
+    It includes hashes of the data, what losses share and what they do not, the search spaces and
+    the kinds of losses: recipes and spaces may have changed by the time that results are read.
+
+    Args:
+        study: the study.
+        paths: its results folder.
+        datasets: its data sets by label.
     """
     resolved: Mapping[str, Any] = resolved_dict(study)
     snapshot = read_study(paths)
@@ -91,6 +129,7 @@ def write_snapshot(study: Study, paths: StudyPaths) -> None:
         "fairness": fairness(study).to_dict(),
         "spaces": space_record(study),
         "loss_kinds": {loss: facts_of(loss).kind for loss in study.loss_names},
+        "data": {label: dict(dataset.hashes) for label, dataset in datasets.items()},
     }
     write_snapshot_files(paths, name=study.name, study=resolved, provenance=origin, schema=schema)
     if has_new_columns:

@@ -96,12 +96,14 @@ class Fingerprints:
         splits: hash of the split of each fold.
         protocol: hash of the protocol on the training classes.
         test: hash of the test images.
+        data: hash of all images and labels.
         weights: fingerprint of the weights that the backbone starts from.
     """
 
     splits: tuple[str, ...]
     protocol: str
     test: str
+    data: str
     weights: str
 
 
@@ -214,5 +216,6 @@ class TrialSpec:
             "split_hash": "+".join(seen.splits),
             "protocol_hash": seen.protocol,
             "test_hash": seen.test,
+            "data_hash": seen.data,
             "settings": json.dumps(settings.to_dict(), sort_keys=True),
         }

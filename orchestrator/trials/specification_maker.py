@@ -214,6 +214,7 @@ class TrialSpecMaker:
                 splits=splits,
                 protocol=self._protocol_hash(search.block.dataset, protocol),
                 test=dataset.test_hash,
+                data=dataset.fingerprint,
                 weights=weights,
             ),
         )

@@ -17,7 +17,8 @@ from orchestrator.results.records.journal import SearchJournal
 from orchestrator.results.records.runs import Run
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import read_store
-from orchestrator.run.resume_study import changed_inputs, check_ask, check_suggestions
+from orchestrator.run.resume_study import changed_weights, check_ask, check_suggestions
+from orchestrator.run.snapshot_study import changed_data
 from orchestrator.study.blocks import blocks, searches
 from orchestrator.study.study import Search, Study
 from orchestrator.trials.recorder import hyperparameter_columns, selection_rule
@@ -164,7 +165,8 @@ def check_identities(
     asks = {search: journal.asks for search, journal in journals.items() if journal.asks}
     check_suggestions(paths, asks, rows)
     try:
-        changed, maker = changed_inputs(rows, study, datasets), TrialSpecMaker(study, datasets)
+        changed = [*changed_data(paths, datasets), *changed_weights(rows, study)]
+        maker = TrialSpecMaker(study, datasets)
     except TrialInputError as error:
         findings.note(f"weights are not on this machine, so no id was recomputed: {error}")
         return

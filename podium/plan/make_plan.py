@@ -1,6 +1,7 @@
 """A plan as one frozen value: what a study will do and cost, and what it can show."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,6 +16,7 @@ from podium.plan.plan_text import search_rows
 from podium.plan.primary_test import verdict_record
 from podium.plan.statistical_power import StudyPower, assumptions_from, study_power
 from podium.plan.training_text import block_records
+from trainables.errors import TrialInputError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +26,7 @@ class Plan:
     Attributes:
         counts: searches, trials, epochs, splits, hours and budget.
         power: differences that the study can detect, and what its searches find.
-        refusal: why `podium run` would refuse the results folder or the code that is there now;
+        refusal: why `podium run` would refuse the results folder, or code or data as they are now;
             None if it would not.
     """
 
@@ -105,13 +107,18 @@ def _own_seconds(study: Study, folder: Place) -> Table:
 
 
 def _refusal(study: Study, paths: StudyPaths) -> str | None:
-    """Why podium run would refuse the results folder, or the code that is there now; or None."""
+    """Why podium run would refuse the results folder, or what is there now of code and data."""
     from orchestrator.results.records.study_snapshot import check_readable
+    from orchestrator.run.snapshot_study import refuse_changed_data
     from orchestrator.run.study_code import refuse_changed_code, with_recorded_code
+    from trainables.dataset_interface.load_dataset import forget_datasets, load_dataset
 
     try:
         check_readable(paths, study.name)
         refuse_changed_code(with_recorded_code(study, paths), paths)
+        forget_datasets()
+        with suppress(TrialInputError):  # whose data are not on this machine
+            refuse_changed_data(paths, {it.label: load_dataset(it, None) for it in study.datasets})
     except PodiumError as error:
         return str(error)
     return None

@@ -132,7 +132,7 @@ def test_results_of_an_older_podium_are_reported_and_left_alone(capsys, tmp_path
     for command in (("run", file, "--local", "--storage", tmp_path / "results"), ("plan", folder)):
         printed = call(capsys, *command)
         assert printed.code == 2
-        assert "version 1 of the results schema; this podium reads version 4" in printed.err
+        assert "version 1 of the results schema; this podium reads version 5" in printed.err
     assert read_checksummed(folder / "store.json") == store
 
 

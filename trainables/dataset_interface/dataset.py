@@ -73,8 +73,9 @@ class Dataset(ABC):
             ``train_classes``; None if the study names no file of them.
         verification_pairs: pairs of test images to be verified, by their indices; None where the
             study names no file of them.
-        fingerprint: hash of everything that can change a number: classes, halves, labels, pixels,
+        hashes: what can change a number -> its hash: test data, classes, labels, training data,
             label distances, class text, pairs.
+        fingerprint: hash of them all.
         test_hash: hash of the test classes, their images, the distances of their labels and the
             pairs; equal exactly for equal tests.
     """
@@ -119,15 +120,16 @@ class Dataset(ABC):
                 *([] if gallery_N is None else [_array_hash(gallery_N[tested])]),
             ]
         )
+        labels_hash, train_hash = _array_hash(labels), pixels.content_hash(np.flatnonzero(~tested))
         self.fingerprint = digest(
-            [
-                self.test_hash,
-                self.class_names,
-                self.test_classes,
-                _array_hash(labels),
-                pixels.content_hash(np.flatnonzero(~tested)),
-            ]
+            [self.test_hash, self.class_names, self.test_classes, labels_hash, train_hash]
         )
+        self.hashes: Mapping[str, str] = {
+            "test data": self.test_hash,
+            "classes": digest([self.class_names, self.test_classes]),
+            "labels": labels_hash,
+            "training data": train_hash,
+        }
 
     @property
     def vectors(self) -> FeatureVectors | None:
@@ -191,8 +193,9 @@ class Dataset(ABC):
         dataset.label_distances = distances
         tested = np.flatnonzero(np.isin(self.labels, self.test_classes))
         dataset.test_hash = digest([self.test_hash, distances.fingerprint(tested)])
-        every = np.arange(len(self.labels))
-        dataset.fingerprint = digest([self.fingerprint, distances.fingerprint(every)])
+        every = distances.fingerprint(np.arange(len(self.labels)))
+        dataset.fingerprint = digest([self.fingerprint, every])
+        dataset.hashes = {**self.hashes, "label distances": every}
         return dataset
 
     def with_class_text(self, class_text_CT: npt.NDArray[np.float32]) -> Self:
@@ -200,9 +203,9 @@ class Dataset(ABC):
         assert len(class_text_CT) == len(self.train_classes), "a row for each training class"
         dataset = copy.copy(self)
         dataset.class_text_CT = class_text_CT
-        dataset.fingerprint = digest(
-            [self.fingerprint, class_text_CT.shape, _array_hash(class_text_CT)]
-        )
+        text_hash = _array_hash(class_text_CT)
+        dataset.fingerprint = digest([self.fingerprint, class_text_CT.shape, text_hash])
+        dataset.hashes = {**self.hashes, "class text": text_hash}
         return dataset
 
     def with_verification_pairs(self, pairs: VerificationPairs) -> Self:
@@ -212,6 +215,7 @@ class Dataset(ABC):
         tested = np.flatnonzero(np.isin(self.labels, self.test_classes))
         dataset.test_hash = digest([self.test_hash, pairs.among(tested).fingerprint])
         dataset.fingerprint = digest([self.fingerprint, pairs.fingerprint])
+        dataset.hashes = {**self.hashes, "verification pairs": pairs.fingerprint}
         return dataset
 
     def text_of_classes(self, class_ids: Sequence[int]) -> npt.NDArray[np.float32]:

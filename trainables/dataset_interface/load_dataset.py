@@ -30,8 +30,14 @@ from trainables.settings.trial_settings import VERIFICATION_PAIRS, DatasetSettin
 _NUM_KEPT = 16
 
 
+def forget_datasets() -> None:
+    """Later calls of `load_dataset` look at the files again, which may have changed."""
+    _load.cache_clear()
+    _load_with_files.cache_clear()
+
+
 def load_dataset(settings: DatasetSettings, cache_folder: str | None) -> Dataset:
-    """The data set, made if need be; the same object again for the same settings.
+    """The data set, made if need be; the same object for equal settings until `forget_datasets`.
 
     Args:
         settings: name and options.

@@ -5,8 +5,9 @@ import json
 import os
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,21 +21,35 @@ from trainables.hashing import digest
 # file system in use, FAT's, ticks every two seconds; what is younger is not remembered.
 _YOUNGEST_NS = 2_000_000_000
 
+_is_trusted: ContextVar[bool] = ContextVar("is_trusted", default=True)
+
 
 class _Hashed(NamedTuple):
-    """Size and time of last change of a file, and its hash in hexadecimal digits."""
+    """What changes with a file, and its hash in hexadecimal digits."""
 
     num_bytes: int
     mtime_ns: int
+    ctime_ns: int
+    inode: int
     sha256: str
+
+
+@contextmanager
+def read_anew() -> Iterator[None]:
+    """Within the block every byte of every file is read, whatever is remembered."""
+    token = _is_trusted.set(False)
+    try:
+        yield
+    finally:
+        _is_trusted.reset(token)
 
 
 def file_hashes(paths: Sequence[Path], cache_folder: Path) -> tuple[str, ...]:
     """SHA-256 of the bytes of each file, in hexadecimal digits.
 
-    A hash is remembered below the cache folder, and taken from there as long as path, size and
-    time of the last change are the same. Concurrent processes share the work. If the folder cannot
-    be written, a warning is printed and nothing is remembered.
+    A hash is remembered below the cache folder, and taken from there as long as path, size,
+    inode and the times of the last changes are the same. Concurrent processes share the work. If
+    the folder cannot be written, a warning is printed and nothing is remembered.
 
     Raises:
         TrialInputError: a file is missing or may not be read.
@@ -78,7 +93,8 @@ def _hashed_by_one(files: Sequence[tuple[Path, str]], root: Path, memory: Path) 
     changed = {
         name: file
         for (_, name), file in zip(files, found, strict=True)
-        if file != known.get(name) and file.mtime_ns <= started_ns - _YOUNGEST_NS
+        if file != known.get(name)
+        and max(file.mtime_ns, file.ctime_ns) <= started_ns - _YOUNGEST_NS
     }
     if changed:
         _remember(memory, {**known, **changed})
@@ -91,7 +107,7 @@ def _as_remembered(path: Path, known: _Hashed | None) -> _Hashed | None:
         return None
     with suppress(OSError):
         status = path.stat()
-        if known[:2] == (status.st_size, status.st_mtime_ns):
+        if known[:-1] == _state(status):
             return known
     return None
 
@@ -104,16 +120,22 @@ def _hashed(path: Path, known: _Hashed | None) -> _Hashed:
         content = path.read_bytes()
     except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
         raise TrialInputError(f"{path} cannot be read: {error.strerror}") from error
-    return _Hashed(status.st_size, status.st_mtime_ns, hashlib.sha256(content).hexdigest())
+    return _Hashed(*_state(status), hashlib.sha256(content).hexdigest())
+
+
+def _state(status: os.stat_result) -> tuple[int, int, int, int]:
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
 def _remembered(memory: Path) -> dict[str, _Hashed]:
-    """Name below the root -> its file; nothing if there is no memory or it is damaged."""
+    """Name below the root -> its file; nothing if no memory may be used or it is damaged."""
+    if not _is_trusted.get():
+        return {}
     try:
         content = json.loads(memory.read_bytes())
         return {
-            name: _Hashed(int(num_bytes), int(mtime_ns), str(sha256))
-            for name, (num_bytes, mtime_ns, sha256) in content.items()
+            name: _Hashed(int(size), int(mtime), int(ctime), int(inode), str(sha256))
+            for name, (size, mtime, ctime, inode, sha256) in content.items()
         }
     except (OSError, ValueError, TypeError, AttributeError):
         return {}

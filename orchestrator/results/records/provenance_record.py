@@ -56,6 +56,7 @@ class _Parts(BaseModel):
     fairness: Fairness | None = None
     loss_kinds: dict[str, str] = {}
     code: dict[str, _Code] = {}
+    data: dict[str, dict[str, str]] = {}
 
 
 def check_versions(path: Place, values: Mapping[str, Any]) -> None:
@@ -76,15 +77,15 @@ def check_versions(path: Place, values: Mapping[str, Any]) -> None:
 
 
 def check_parts(path: Place, values: Mapping[str, Any]) -> None:
-    """Refuse spaces, differences, kinds of losses and code that are none.
+    """Refuse spaces, differences, kinds of losses, code and hashes of data that are none.
 
     Args:
         path: file of the provenance, for the message.
         values: what it holds.
 
     Raises:
-        CorruptFileError: ``spaces``, ``fairness``, ``loss_kinds`` or ``code`` is not what podium
-            writes.
+        CorruptFileError: ``spaces``, ``fairness``, ``loss_kinds``, ``code`` or ``data`` is not
+            what podium writes.
     """
     try:
         _Parts.model_validate(values)

@@ -18,7 +18,7 @@ from orchestrator.results.records.metric_columns import (
     score_column,
 )
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 HyperparameterType = Literal["float", "int", "bool", "str"]
 
@@ -112,6 +112,7 @@ IDENTITY_COLUMNS: tuple[tuple[str, pa.DataType], ...] = (
     ("split_hash", pa.string()),
     ("protocol_hash", pa.string()),
     ("test_hash", pa.string()),
+    ("data_hash", pa.string()),
     ("settings", pa.string()),  # JSON: all that defines the trial, enough to run it again
 )
 

@@ -107,7 +107,7 @@ _DECISIVE = (
 _DECISIVE_ROLES = ("train", "val")
 _RESUMED = (
     *("trial_id", "search", "stage", "index", "is_default", "train_on", "epochs_planned"),
-    *("state", "objective", "epoch_selected", "backbone", "weights", "dataset", "test_hash"),
+    *("state", "objective", "epoch_selected", "backbone", "weights"),
 )
 _TRAINING_SECONDS = (pl.col("seconds") - pl.col("test_seconds")).alias("training_seconds")
 

@@ -15,7 +15,7 @@ DEMANDS = (WHOLE, WHOLE.part(3), Demand(cpus=8.0, gpus=1.0))
 
 
 def running_trial(number, demand, is_alone):
-    seen = Fingerprints(splits=(), protocol="", test="", weights="")
+    seen = Fingerprints(splits=(), protocol="", test="", data="", weights="")
     spec = TrialSpec(
         trial_id=str(number),
         stage="search",

@@ -112,7 +112,7 @@ def test_the_snapshot_holds_every_value_itself(load, tmp_path):
     study = load(FILE + "  ranks: {contrastive: 2.5}\n")
     (tmp_path / "table.csv").unlink()
     paths = StudyPaths(tmp_path / "store")
-    write_snapshot(study, paths)
+    write_snapshot(study, paths, {})
     snapshot = read_study(paths)
     assert expected_of(snapshot) == study.expect
     assert study_from_resolved(snapshot) == study_from_resolved(resolved_dict(study))
@@ -121,10 +121,10 @@ def test_the_snapshot_holds_every_value_itself(load, tmp_path):
 def test_what_is_expected_may_change_while_a_study_runs(load, tmp_path):
     paths = StudyPaths(tmp_path / "store")
     first, then, never = load(VALUES), load(FILE), load()
-    write_snapshot(first, paths)
+    write_snapshot(first, paths, {})
     for study in (then, never, first):
         check_startable(study, paths)
-        write_snapshot(study, paths)
+        write_snapshot(study, paths, {})
         assert expected_of(read_study(paths)) == study.expect
 
 

@@ -65,7 +65,7 @@ def test_nemenyi_needs_three_losses(tmp_path):
 def test_a_study_that_has_started_keeps_its_test(tmp_path):
     study = load(tmp_path, THREE)
     paths = StudyPaths(tmp_path / "x")
-    write_snapshot(study, paths)
+    write_snapshot(study, paths, {})
     check_startable(study, paths)
     other = load(tmp_path, f"{THREE}tournament: {{test: nemenyi}}\n")
     with pytest.raises(PodiumError, match=r'tournament\.test: "wilcoxon_holm" -> "nemenyi"'):
@@ -89,7 +89,7 @@ def test_a_group_may_gain_losses_that_are_new_to_the_study_and_no_others(
     tmp_path, groups, problem
 ):
     paths = StudyPaths(tmp_path / "x")
-    write_snapshot(load(tmp_path, GROUPED), paths)
+    write_snapshot(load(tmp_path, GROUPED), paths, {})
     losses = "[contrastive, triplet, proxy_anchor, margin]"
     grown = f"study: x\nlosses: {losses}\ntournament: {{groups: {groups}}}\n"
     if problem is None:
@@ -101,7 +101,7 @@ def test_a_group_may_gain_losses_that_are_new_to_the_study_and_no_others(
 
 def test_the_snapshot_says_of_which_kind_each_loss_is(tmp_path):
     paths = StudyPaths(tmp_path / "x")
-    write_snapshot(load(tmp_path, THREE), paths)
+    write_snapshot(load(tmp_path, THREE), paths, {})
     assert read_provenance(paths)["loss_kinds"] == {
         "contrastive": "pair",
         "proxy_anchor": "proxy",

@@ -1,28 +1,30 @@
 import hashlib
 import multiprocessing
 import os
+import shutil
 import stat
 import threading
+import time
+from pathlib import Path
 
 import pytest
 
 from trainables.errors import TrialInputError
-from trainables.file_caches.file_hashes import file_hashes
+from trainables.file_caches.file_hashes import file_hashes, read_anew
 from trainables.file_caches.file_locks import file_lock
 
 HOUR_NS = 3_600_000_000_000
 
 
 @pytest.fixture
-def paths(tmp_path):
-    """Files that were last written an hour ago."""
+def paths(tmp_path, monkeypatch):
+    """Files that count as written long ago."""
+    monkeypatch.setattr("trainables.file_caches.file_hashes._YOUNGEST_NS", -HOUR_NS)
     root = tmp_path / "root"
     found = [root / folder / f"{n}.jpg" for folder in "ab" for n in range(10)]
     for number, path in enumerate(found):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(bytes([number]) * 100)
-        earlier = path.stat().st_mtime_ns - HOUR_NS
-        os.utime(path, ns=(earlier, earlier))
     return found
 
 
@@ -30,11 +32,18 @@ def sha256(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def overwrite_unseen(path):
-    """Other bytes with the size and the time of before, which only a look inside can tell."""
+def overwrite(path):
+    """Other bytes with the size and the time of before."""
     status = path.stat()
     path.write_bytes(b"x" * status.st_size)
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def replace(path):
+    """As `overwrite`, by another file of that name, as a copying program does."""
+    path.with_suffix(".new").write_bytes(b"x" * path.stat().st_size)
+    shutil.copystat(path, path.with_suffix(".new"))
+    path.with_suffix(".new").rename(path)
 
 
 def test_they_are_those_of_the_bytes_in_the_order_of_the_paths(paths, tmp_path):
@@ -43,29 +52,34 @@ def test_they_are_those_of_the_bytes_in_the_order_of_the_paths(paths, tmp_path):
     assert file_hashes([], tmp_path / "cache") == ()
 
 
-def test_later_only_size_and_time_are_looked_at(paths, tmp_path):
+def test_what_looks_as_before_is_not_read_unless_it_is_asked_for(paths, tmp_path, monkeypatch):
     first = file_hashes(paths, tmp_path / "cache")
-    overwrite_unseen(paths[3])
+    read, real = [], Path.read_bytes
+
+    def noted(path):
+        read.append(path.suffix)
+        return real(path)
+
+    monkeypatch.setattr(Path, "read_bytes", noted)
     assert file_hashes(paths, tmp_path / "cache") == first
-    assert file_hashes(paths, tmp_path / "other cache") == tuple(map(sha256, paths))
+    assert ".jpg" not in read
+    with read_anew():
+        assert file_hashes(paths, tmp_path / "cache") == first
+    assert read.count(".jpg") == len(paths)
 
 
-@pytest.mark.parametrize("content", [b"y" * 100, b"longer" * 100])
-def test_a_file_with_another_time_or_size_is_hashed_again(paths, tmp_path, content):
+@pytest.mark.parametrize("change", [overwrite, replace, lambda path: path.write_bytes(b"longer")])
+def test_a_changed_file_is_hashed_again_whatever_its_size_and_time(paths, tmp_path, change):
     file_hashes(paths, tmp_path / "cache")
-    before = paths[3].stat().st_mtime_ns
-    paths[3].write_bytes(content)
-    if len(content) > 100:
-        os.utime(paths[3], ns=(before, before))
+    change(paths[3])
     assert file_hashes(paths, tmp_path / "cache") == tuple(map(sha256, paths))
 
 
-def test_a_file_that_was_written_just_now_is_not_remembered(paths, tmp_path):
+def test_a_file_that_was_written_just_now_is_not_remembered(paths, tmp_path, monkeypatch):
     """It may be written once more within one tick of the file system's clock."""
-    paths[3].write_bytes(b"y" * 100)
+    monkeypatch.setattr("trainables.file_caches.file_hashes._YOUNGEST_NS", HOUR_NS)
     file_hashes(paths, tmp_path / "cache")
-    overwrite_unseen(paths[3])
-    assert file_hashes(paths, tmp_path / "cache") == tuple(map(sha256, paths))
+    assert not list((tmp_path / "cache" / "file_hashes").glob("*.json"))
 
 
 def test_a_part_of_a_tree_is_remembered_with_the_rest(paths, tmp_path):
@@ -106,6 +120,7 @@ def test_others_may_read_the_memory(paths, tmp_path):
 
 
 def test_processes_at_once_all_get_them_and_leave_one_memory(paths, tmp_path):
+    time.sleep(2.1)  # the other processes have files of this moment for young
     context = multiprocessing.get_context("spawn")
     with context.Pool(3) as pool:
         found = pool.starmap(file_hashes, [(paths, tmp_path / "cache")] * 3, chunksize=1)
