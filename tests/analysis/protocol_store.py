@@ -119,6 +119,7 @@ def _row(schema, trial, parts):
         "embedding_dim": int(dim),
         "protocol_hash": f"{len(trial['protocol'])}{trial['train_on']}",
         "test_hash": "test",
+        "data_hash": "data",
         "settings": "{}",
         "cause": None if is_scored else "diverged",
         "epochs_planned": EPOCHS,

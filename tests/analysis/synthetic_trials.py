@@ -149,6 +149,7 @@ def trial_row(
         "split_hash": f"split-{block.dataset}",
         "protocol_hash": f"protocol-{block.dataset}",
         "test_hash": f"test-{block.dataset}",
+        "data_hash": f"data-{block.dataset}",
         "settings": "{}",
         "hp.margin": 0.1 * index,
         "state": state,
