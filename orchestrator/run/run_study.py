@@ -17,7 +17,7 @@ from orchestrator.results.trial_files.reader import Reader
 from orchestrator.run.resume_study import rebuilt_queues
 from orchestrator.run.retry_failed import check_causes, record_retries, recorded_failures, withdraw
 from orchestrator.run.run_log import run_log
-from orchestrator.run.snapshot_study import check_startable, refuse_changed_data, write_snapshot
+from orchestrator.run.snapshot_study import check_startable, load_datasets, write_snapshot
 from orchestrator.run.study_code import renew_unused_code, with_recorded_code
 from orchestrator.run.study_control import ControlWatch
 from orchestrator.run.warm_start import find_warm_starts, recall_warm_starts
@@ -40,7 +40,6 @@ from orchestrator.trials.recorder import TrialRecorder
 from orchestrator.trials.specification_maker import check_published
 from podium.errors import PodiumError
 from trainables.dataset_interface.dataset import Dataset
-from trainables.dataset_interface.load_dataset import forget_datasets, load_dataset
 from trainables.file_caches.array_cache import cache_folder_at
 from trainables.file_caches.image_files import ImageFiles
 from trainables.file_caches.resized_images import evaluation_side, resized
@@ -121,9 +120,7 @@ def run_study(
     study = with_recorded_code(recall_warm_starts(study, paths), paths)
     check_startable(study, paths)
     _check_weights(study)
-    forget_datasets()
-    datasets = {item.label: load_dataset(item, None) for item in study.datasets}
-    refuse_changed_data(paths, datasets)
+    datasets = load_datasets(study, paths)
     check_published(study, datasets.values())
     if any(map(has_image_files, study.datasets)):
         say(f"Training: {recipe_note(study.training.recipe, study.datasets)}.")

@@ -28,6 +28,7 @@ from orchestrator.study_validation.task import task_of
 from orchestrator.trials.provenance import provenance
 from podium.errors import CorruptFileError, PodiumError
 from trainables.dataset_interface.dataset import Dataset
+from trainables.dataset_interface.load_dataset import forget_datasets, load_dataset
 from trainables.tasks import METRICS
 
 
@@ -91,17 +92,21 @@ def changed_data(paths: StudyPaths, datasets: Mapping[str, Dataset]) -> list[str
     return changed
 
 
-def refuse_changed_data(paths: StudyPaths, datasets: Mapping[str, Dataset]) -> None:
-    """Refuse data sets, by label, that are not those that the study began with.
+def load_datasets(study: Study, paths: StudyPaths) -> dict[str, Dataset]:
+    """The data sets of a study by label, which must be those that it began with.
 
     Raises:
-        PodiumError: naming each and what of it changed.
+        PodiumError: naming each that is another now, and what of it changed.
+        TrialInputError: one is not there, or not as it should be.
     """
+    forget_datasets()
+    datasets = {item.label: load_dataset(item, None) for item in study.datasets}
     if changed := changed_data(paths, datasets):
         raise PodiumError(
             f"{'; '.join(changed)} changed since this study started: old and new trials cannot be"
             " compared. Restore what was there, or give the study a new name"
         )
+    return datasets
 
 
 def write_snapshot(study: Study, paths: StudyPaths, datasets: Mapping[str, Dataset]) -> None:

@@ -39,9 +39,8 @@ from orchestrator.verify.trials_of_study import Results, check_identities, check
 from podium.errors import CorruptFileError
 from podium.kept_files.tensor_file import decode_tensors
 from trainables.dataset_interface.dataset import Dataset
-from trainables.dataset_interface.load_dataset import forget_datasets, load_dataset
+from trainables.dataset_interface.load_dataset import load_dataset_anew
 from trainables.errors import CheckpointError, TrialInputError
-from trainables.file_caches.file_hashes import read_anew
 
 _TRIAL_FILE = re.compile(r"trials/[^/]+/[^/]+\.parquet")
 _SUFFIX = ".safetensors"
@@ -144,12 +143,10 @@ def _stored_study(
     if provenance.get("numerics_version") != NUMERICS_VERSION:
         findings.note("trials are of another version of the numerics: no id was recomputed")
         return study, {}
-    forget_datasets()
     for settings in study.datasets:
         findings.tell(f"loading the data set {settings.label}")
         try:
-            with read_anew():  # whatever sizes and times of files say
-                datasets[settings.label] = load_dataset(settings, None)
+            datasets[settings.label] = load_dataset_anew(settings)
         except (TrialInputError, OSError) as error:
             text = f"data set {settings.label} is not on this machine"
             findings.note(f"{text}, so its ids were not recomputed: {error}")

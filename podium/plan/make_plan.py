@@ -109,16 +109,14 @@ def _own_seconds(study: Study, folder: Place) -> Table:
 def _refusal(study: Study, paths: StudyPaths) -> str | None:
     """Why podium run would refuse the results folder, or what is there now of code and data."""
     from orchestrator.results.records.study_snapshot import check_readable
-    from orchestrator.run.snapshot_study import refuse_changed_data
+    from orchestrator.run.snapshot_study import load_datasets
     from orchestrator.run.study_code import refuse_changed_code, with_recorded_code
-    from trainables.dataset_interface.load_dataset import forget_datasets, load_dataset
 
     try:
         check_readable(paths, study.name)
         refuse_changed_code(with_recorded_code(study, paths), paths)
-        forget_datasets()
         with suppress(TrialInputError):  # whose data are not on this machine
-            refuse_changed_data(paths, {it.label: load_dataset(it, None) for it in study.datasets})
+            load_datasets(study, paths)
     except PodiumError as error:
         return str(error)
     return None

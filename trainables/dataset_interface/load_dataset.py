@@ -22,6 +22,7 @@ from trainables.dataset_interface.label_distances import (
 from trainables.dataset_interface.verification_pairs import read_pairs
 from trainables.errors import TrialInputError, unknown_name
 from trainables.file_caches.array_cache import cache_folder_at
+from trainables.file_caches.file_hashes import read_anew
 from trainables.file_caches.image_files import ImageFiles
 from trainables.registry import load
 from trainables.settings.trial_settings import VERIFICATION_PAIRS, DatasetSettings
@@ -34,6 +35,13 @@ def forget_datasets() -> None:
     """Later calls of `load_dataset` look at the files again, which may have changed."""
     _load.cache_clear()
     _load_with_files.cache_clear()
+
+
+def load_dataset_anew(settings: DatasetSettings) -> Dataset:
+    """As `load_dataset`, but every byte is read, whatever sizes and times of files say."""
+    forget_datasets()
+    with read_anew():
+        return load_dataset(settings, None)
 
 
 def load_dataset(settings: DatasetSettings, cache_folder: str | None) -> Dataset:
