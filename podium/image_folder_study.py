@@ -1,12 +1,14 @@
 """A look at a folder of images, and a study of it with splits and batches that work."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from podium.errors import PodiumError
 from trainables.dataset_interface.class_splits import refuse_too_few_classes
-from trainables.dataset_readers.image_checks import RoleCheck, check_images
+from trainables.dataset_readers.image_checks import TINY, ImageCheck, RoleCheck, check_images
+from trainables.dataset_readers.image_list import ImageList
 from trainables.dataset_readers.read_images import read_images
 
 _FIXED_FROM = 40  # training classes from which one split validates enough of them
@@ -23,7 +25,8 @@ class FolderStudy:
         root: the folder.
         train: classes and images to train and validate on.
         test: those to test on; of ``query`` and ``gallery`` the queries.
-        num_tiny: images with a side below 32 pixels.
+        notes: what is unusual about the images, a sentence each.
+        is_see_through: whether some have transparent pixels.
         protocol: the protocol, as the text of a study file.
         samples_per_class: images of a class in a batch.
         batch_size: images of a batch.
@@ -32,7 +35,8 @@ class FolderStudy:
     root: Path
     train: RoleCheck
     test: RoleCheck
-    num_tiny: int
+    notes: tuple[str, ...]
+    is_see_through: bool
     protocol: str
     samples_per_class: int
     batch_size: int
@@ -69,11 +73,25 @@ def look_at_folder(root: Path) -> FolderStudy:
         root=root,
         train=train,
         test=test,
-        num_tiny=len(found.tiny),
+        notes=tuple(_notes(images, found)),
+        is_see_through=bool(found.see_through),
         protocol=protocol,
         samples_per_class=samples,
         batch_size=samples * max(2, min(_BATCH // samples, trained)),
     )
+
+
+def _notes(images: ImageList, found: ImageCheck) -> Iterator[str]:
+    if singles := sum(role.singletons for role in found.roles if role.role != "gallery"):
+        yield f"{singles} classes have one image: they train no pair."
+    if found.tiny:
+        yield f"{len(found.tiny)} images have a side below {TINY} pixels."
+    if found.see_through:
+        yield f"{len(found.see_through)} images have transparent pixels: they are laid on white."
+    if found.turned:
+        yield f"{len(found.turned)} images were not held upright: they are seen as stored."
+    if images.left_out_text:
+        yield f"{images.left_out_text.capitalize()}."
 
 
 def _protocol(num_classes: int) -> tuple[str, int]:
@@ -87,18 +105,16 @@ def _protocol(num_classes: int) -> tuple[str, int]:
 def folder_study_text(found: FolderStudy, name: str) -> str:
     """A commented study file."""
     train, test = found.train, found.test
-    singles = train.singletons + test.singletons
-    odd = [f"# {singles} classes have one image: they train no pair."] if singles else []
-    odd += [f"# {found.num_tiny} images have a side below 32 pixels."] if found.num_tiny else []
-    notes = "".join(f"{line}\n" for line in odd)
-    root = str(found.root.absolute()).replace("'", "''")
+    notes = "".join(f"# {note}\n" for note in found.notes)
+    root = str(found.root.resolve()).replace("'", "''")
+    seen = ", transparency: white" if found.is_see_through else ""
     return f"""\
 # {train.images:,} images of {train.classes:,} classes to train and validate on, {test.images:,} of
 # {test.classes:,} to test on; a class has {train.min_per_class} to {train.max_per_class} \
 (median {train.median_per_class:g}).
 {notes}# What it does and costs: podium plan FILE.  Start or continue it: podium run FILE.
 study: {name}
-datasets: [{{name: folder, root: '{root}'}}]
+datasets: [{{name: folder, root: '{root}'{seen}}}]
 backbones: [resnet50]            # weights of ImageNet; podium's docs list others
 embedding_dims: [128]
 losses: [contrastive, multi_similarity, proxy_anchor]

@@ -14,6 +14,11 @@ from trainables.dataset_readers.read_images import READERS, read_images
 
 _NUM_SHOWN = 20
 _BROKEN = 2
+_SEE_THROUGH = (
+    "Images with transparent pixels, whose hidden colours are seen (in a study transparency: white"
+    " or black lays them on that)"
+)
+_TURNED = "Images that were not held upright (EXIF), which are seen as they are stored"
 
 command = typer.Typer(
     help="Check a data set on disk, or write files that some losses need of it.",
@@ -43,9 +48,13 @@ def check(
     images = read_images(name, root.expanduser(), allow_partial=allow_partial)
     found = check_images(images, find_duplicates=duplicates)
     if as_json:
-        print_json({"dataset": images.dataset, "root": str(root), **_record(found)})
+        left_out = dict(images.left_out)
+        known = {"dataset": images.dataset, "root": str(root), "left_out": left_out}
+        print_json({**known, **_record(found)})
     else:
         print_table([_row(role) for role in found.roles])
+        if images.left_out_text:
+            say(images.left_out_text.capitalize())
         for note in _notes(found):
             say(note)
     if not found.broken:
@@ -80,6 +89,10 @@ def _row(role: RoleCheck) -> dict[str, object]:
 
 def _notes(found: ImageCheck) -> Iterator[str]:
     """What is worth knowing and no error."""
+    for what, paths in ((_SEE_THROUGH, found.see_through), (_TURNED, found.turned)):
+        if paths:
+            yield f"{what}: {len(paths)}"
+            yield _some([f"  {path}" for path in paths])
     if found.tiny:
         yield f"Images with a side below {TINY} pixels: {len(found.tiny)}"
         yield _some([f"  {path}" for path in found.tiny])
@@ -101,6 +114,8 @@ def _record(found: ImageCheck) -> dict[str, object]:
         "roles": [asdict(role) for role in found.roles],
         "broken": [{"path": str(image.path), "reason": image.reason} for image in found.broken],
         "tiny": list(map(str, found.tiny)),
+        "see_through": list(map(str, found.see_through)),
+        "turned": list(map(str, found.turned)),
         "queries_without_gallery": list(found.queries_without_gallery),
         "duplicates": _as_text(found.duplicates),
         "leaks": _as_text(found.leaks),

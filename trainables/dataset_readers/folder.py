@@ -1,7 +1,9 @@
 """Any images, with a directory for each class."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from trainables.dataset_readers.disk_layout import Layout
@@ -9,7 +11,10 @@ from trainables.dataset_readers.image_list import ImageList, LabelledImage, Publ
 
 PUBLISHED: Published | None = None
 
-_SUFFIXES = frozenset({".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"})
+_SUFFIXES = frozenset(
+    {".avif", ".bmp", ".gif", ".jp2", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"}
+)
+_OF_ARCHIVES = "__MACOSX"  # what a Mac adds beside the folders that it packs
 _SIDES: tuple[tuple[Role, ...], ...] = (("train", "query", "gallery"), ("train", "test"))
 
 LAYOUT = Layout(
@@ -27,41 +32,53 @@ def read(
 ) -> ImageList:
     """The classes of ``train`` and ``test``, or the halves of all classes in order of name.
 
-    Of an odd number of classes, one more is for testing. Hidden files and files that are no
-    images by their names are left out.
+    Of an odd number of classes, one more is for testing. Hidden files, and the folder that a Mac
+    adds to archives, are left out; what else is left out is counted.
 
     Args:
         root: the folder with the classes, or with ``train`` and ``test``, or with ``train``,
             ``query`` and ``gallery``.
         published: counts that must be met, if any.
-        allow_partial: leave out classes without images, and take any counts.
+        allow_partial: leave out classes without images and links to nothing, and take any counts.
 
     Raises:
-        TrialInputError: there are no classes, one has no images, or one is on both sides; or there
-            are ``test``, ``query`` and ``gallery``.
+        TrialInputError: there are no classes, one has no images, one is on both sides or has a
+            name that is not in UTF-8, or a link leads to nothing; or there are ``test``, ``query``
+            and ``gallery``.
     """
     LAYOUT.require_folder(root)
-    classes = _class_folders(root)
-    found = {folder: _files(folder) for folder in classes}
+    left_out: Counter[str] = Counter()
+    dangling: list[Path] = []
+    classes = _class_folders(root, dangling)
+    found = {folder: _files(folder, left_out, dangling) for folder in classes}
+    if dangling and not allow_partial:
+        raise LAYOUT.missing(f"links to nothing: {len(dangling)}, such as {dangling[0]} ({_PART})")
     empty = [str(folder) for folder, files in found.items() if not files]
     if empty and not allow_partial:
         raise LAYOUT.missing(
-            f"class folders without images: {len(empty)} of {len(found)}, such as {empty[0]} "
-            "(--allow-partial, in a study allow_partial: true, leaves them out)"
+            f"class folders without images: {len(empty)} of {len(found)}, such as {empty[0]}"
+            f" ({_PART})"
         )
     images = [
         LabelledImage(file, folder.name, classes[folder])
         for folder, files in found.items()
         for file in files
     ]
-    return LAYOUT.image_list(images, published, allow_partial=allow_partial)
+    if dangling:
+        left_out["links to nothing"] = len(dangling)
+    listed = LAYOUT.image_list(images, published, allow_partial=allow_partial)
+    return replace(listed, left_out=dict(sorted(left_out.items())))
 
 
-def _class_folders(root: Path) -> dict[Path, Role]:
+_PART = "--allow-partial, in a study allow_partial: true, leaves them out"
+
+
+def _class_folders(root: Path, dangling: list[Path]) -> dict[Path, Role]:
     """Each class folder and what its images are for.
 
     Raises:
-        TrialInputError: there is ``test`` beside ``query`` and ``gallery``.
+        TrialInputError: there is ``test`` beside ``query`` and ``gallery``, or a folder has a name
+            that no result could hold.
     """
     if all((root / role).is_dir() for roles in _SIDES for role in roles):
         raise LAYOUT.wrong(
@@ -69,22 +86,49 @@ def _class_folders(root: Path) -> dict[Path, Role]:
         )
     for roles in _SIDES:
         if all((root / role).is_dir() for role in roles):
-            return {folder: role for role in roles for folder in _folders(root / role)}
-    folders = _folders(root)
+            return {it: role for role in roles for it in _folders(root / role, dangling)}
+    folders = _folders(root, dangling)
     middle = len(folders) // 2
     return {folder: "train" if place < middle else "test" for place, folder in enumerate(folders)}
 
 
-def _folders(parent: Path) -> list[Path]:
-    return sorted(parent / entry.name for entry in _visible(parent) if entry.is_dir())
+def _folders(parent: Path, dangling: list[Path]) -> list[Path]:
+    found = []
+    for entry in _visible(parent):
+        if entry.is_dir() and entry.name != _OF_ARCHIVES:
+            if not _is_text(entry.name):
+                name = os.fsencode(entry.name)
+                raise LAYOUT.wrong(f"class names must be in UTF-8: rename {name!r} in {parent}")
+            found.append(parent / entry.name)
+        elif _is_dangling(entry):
+            dangling.append(parent / entry.name)
+    return sorted(found)
 
 
-def _files(folder: Path) -> list[Path]:
-    return sorted(
-        folder / entry.name
-        for entry in _visible(folder)
-        if Path(entry.name).suffix.lower() in _SUFFIXES and entry.is_file()
-    )
+def _files(folder: Path, left_out: Counter[str], dangling: list[Path]) -> list[Path]:
+    """The images of a class; counts what else there is, by what it is."""
+    found = []
+    for entry in _visible(folder):
+        suffix = Path(entry.name).suffix.lower()
+        if _is_dangling(entry):
+            dangling.append(folder / entry.name)
+        elif entry.is_dir():
+            below = (folder / entry.name).rglob("*")
+            num_images = sum(path.suffix.lower() in _SUFFIXES for path in below)
+            left_out["images in folders within class folders"] += num_images
+        elif suffix in _SUFFIXES:
+            found.append(folder / entry.name)
+        else:
+            left_out[f"files that end in {suffix}" if suffix else "files without a suffix"] += 1
+    return sorted(found)
+
+
+def _is_dangling(entry: os.DirEntry[str]) -> bool:
+    return entry.is_symlink() and not Path(entry.path).exists()
+
+
+def _is_text(name: str) -> bool:
+    return name.isascii() or name.encode(errors="replace").decode() == name
 
 
 def _visible(folder: Path) -> Iterator[os.DirEntry[str]]:

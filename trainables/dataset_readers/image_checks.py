@@ -16,10 +16,12 @@ from PIL import Image
 
 from trainables.dataset_readers.image_list import ImageList, Role
 from trainables.file_caches.build_progress import in_threads
-from trainables.file_caches.image_files import rgb_of
+from trainables.file_caches.image_files import is_see_through, rgb_of
 
 # Pixels of the shorter side below which there is little to see once it is resized to 256.
 TINY = 32
+
+_ORIENTATION = 0x0112  # of EXIF
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +56,17 @@ class ImageCheck:
     """What a look at all images found.
 
     ``tiny`` has images with a side below `TINY`, ``queries_without_gallery`` classes that are
-    asked for and cannot be found, ``duplicates`` groups of files of equal bytes, or None if they
-    were not looked for. ``leaks`` are those of the groups with images to train on and others.
+    asked for and cannot be found, ``see_through`` images of which a pixel is transparent,
+    ``turned`` those that were not held upright, by their EXIF, ``duplicates`` groups of files of
+    equal bytes, or None if they were not looked for. ``leaks`` are those of the groups with images
+    to train on and others.
     """
 
     roles: tuple[RoleCheck, ...]
     broken: tuple[BrokenImage, ...]
     tiny: tuple[Path, ...]
+    see_through: tuple[Path, ...]
+    turned: tuple[Path, ...]
     queries_without_gallery: tuple[str, ...]
     duplicates: tuple[tuple[Path, ...], ...] | None
     leaks: tuple[tuple[Path, ...], ...] | None
@@ -71,6 +77,8 @@ class _Seen(NamedTuple):
 
     mode: str = ""
     side: int = 0
+    is_see_through: bool = False
+    is_turned: bool = False
     digest: bytes = b""
     reason: str = ""
 
@@ -95,6 +103,8 @@ def check_images(
         roles=_role_checks(images, seen),
         broken=tuple(BrokenImage(path, found.reason) for path, found in looked if found.reason),
         tiny=tuple(path for path, found in looked if not found.reason and found.side < TINY),
+        see_through=tuple(path for path, found in looked if found.is_see_through),
+        turned=tuple(path for path, found in looked if found.is_turned),
         queries_without_gallery=_queries_without_gallery(images),
         duplicates=duplicates,
         leaks=None if duplicates is None else _leaks(images, duplicates),
@@ -118,8 +128,13 @@ def _look(path: Path, hashed: bool) -> _Seen:
     except ValueError as error:
         return _Seen(reason=str(error))
     with Image.open(io.BytesIO(content)) as image:
-        mode = image.mode
-    return _Seen(mode, side, hashlib.sha256(content).digest() if hashed else b"")
+        return _Seen(
+            mode=image.mode,
+            side=side,
+            is_see_through=is_see_through(image),
+            is_turned=image.getexif().get(_ORIENTATION, 1) != 1,
+            digest=hashlib.sha256(content).digest() if hashed else b"",
+        )
 
 
 def _role_checks(images: ImageList, seen: Sequence[_Seen]) -> tuple[RoleCheck, ...]:

@@ -1,7 +1,7 @@
 """What a reader returns: image files with their class and what each is for."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -33,6 +33,7 @@ class ImageList:
 
     ``paths``, ``labels`` and ``roles`` have one entry for each image, in the order of the data
     set's own lists. A label is the place of the class in ``class_names``, which is sorted.
+    ``left_out`` counts what lies beside them and is no image of the data set, by what it is.
     """
 
     dataset: str
@@ -40,6 +41,13 @@ class ImageList:
     class_names: tuple[str, ...]
     labels: tuple[int, ...]
     roles: tuple[Role, ...]
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def left_out_text(self) -> str:
+        """``left out: 3 files that end in .heic``; empty if nothing was."""
+        parts = ", ".join(f"{count:,} {what}" for what, count in self.left_out.items() if count)
+        return f"left out: {parts}" if parts else ""
 
     def labels_by_role(self) -> dict[Role, list[int]]:
         """The labels of each role's images; roles in the order of their first image."""

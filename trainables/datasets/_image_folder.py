@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Self
+from typing import Self, get_args
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from trainables.dataset_interface.dataset import Dataset, DatasetFacts
 from trainables.dataset_readers.image_list import ImageList, Published
 from trainables.dataset_readers.read_images import READERS, read_images
 from trainables.errors import TrialInputError, did_you_mean
-from trainables.file_caches.image_files import ImageFiles
+from trainables.file_caches.image_files import ImageFiles, Transparency
 from trainables.settings.training_settings import HyperparameterValue
 
 
@@ -25,6 +25,8 @@ class ImageFolder(Dataset):
         root: the folder, or the one above it.
         allow_partial: whether images may be missing, default false. What was published is not
             compared then.
+        transparency: what is seen behind transparent pixels: ``white``, ``black``, or with
+            ``drop``, the default, the colour that they hold.
     """
 
     has_own_size = False
@@ -53,14 +55,15 @@ class ImageFolder(Dataset):
             TrialInputError: an option is unknown or of the wrong kind, or something is missing or
                 not as published.
         """
-        images = cls._read(_Options.checked(options, cls.name))
+        chosen = _Options.checked(options, cls.name)
+        images = cls._read(chosen)
         roles = np.array(images.roles)
         labels = np.array(images.labels, dtype=np.int64)
         return cls(
             class_names=images.class_names,
             test_class_names={images.class_names[label] for label in labels[roles != "train"]},
             labels=labels,
-            pixels=ImageFiles.hashed(images.paths, cache_folder),
+            pixels=ImageFiles.hashed(images.paths, cache_folder, chosen.transparency),
             gallery_N=roles == "gallery" if "gallery" in images.roles else None,
         )
 
@@ -77,6 +80,7 @@ class ImageFolder(Dataset):
 class _Options:
     root: str | None = None
     allow_partial: bool = False
+    transparency: Transparency = "drop"
 
     @classmethod
     def checked(cls, options: Mapping[str, HyperparameterValue], dataset: str) -> "_Options":
@@ -93,6 +97,10 @@ class _Options:
         allow_partial = options.get("allow_partial", False)
         if not isinstance(allow_partial, bool):
             problems.append(f"allow_partial must be true or false; got {allow_partial!r}")
+        transparency, kinds = options.get("transparency", "drop"), get_args(Transparency)
+        if transparency not in kinds:
+            known_kinds = ", ".join(kinds)
+            problems.append(f"transparency must be one of {known_kinds}; got {transparency!r}")
         if problems:
             raise TrialInputError(f"data set {dataset}: {'; '.join(problems)}")
         return cls(**options)  # type: ignore[arg-type]
@@ -113,12 +121,13 @@ def _published_facts(published: Published) -> DatasetFacts:
 def _facts(images: ImageList, chosen: _Options) -> DatasetFacts:
     counts = images.counts()
     num_train = counts["train"].classes
+    found = f"{_images_by_role(counts)}, found in {chosen.root}"
     return DatasetFacts(
         num_train_classes=num_train,
         num_test_classes=len(images.class_names) - num_train,
         num_images=len(images.paths),
         num_train_images=counts["train"].images,
-        description=f"{_images_by_role(counts)}, found in {chosen.root}",
+        description="; ".join(filter(None, (found, images.left_out_text))),
     )
 
 

@@ -6,7 +6,7 @@ import io
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Self
+from typing import Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -27,39 +27,56 @@ _LARGEST_RATIO = 1000
 _UNDECODED = frozenset({"BUFR", "EPS", "GRIB", "HDF5", "MPEG", "WMF"})
 
 
+Transparency = Literal["drop", "white", "black"]
+"""What is seen behind a transparent pixel: its own colour, or this one."""
+
+
 class ImageFiles(Pixels):
     """Image files of any kind and size, as RGB, decoded each time they are read.
 
     Attributes:
         paths: paths of the N files.
         hashes: SHA-256 of the bytes of each file, in hexadecimal digits.
+        transparency: what is seen behind transparent pixels.
     """
 
-    def __init__(self, paths: Sequence[Path], hashes: Sequence[str]) -> None:
+    def __init__(
+        self, paths: Sequence[Path], hashes: Sequence[str], transparency: Transparency = "drop"
+    ) -> None:
         assert len(paths) == len(hashes), "a hash for each file"
         self.paths = tuple(paths)
         self.hashes = tuple(hashes)
+        self.transparency: Transparency = transparency
 
     @classmethod
-    def hashed(cls, paths: Sequence[Path], cache_folder: Path) -> Self:
+    def hashed(
+        cls, paths: Sequence[Path], cache_folder: Path, transparency: Transparency = "drop"
+    ) -> Self:
         """These files with their hashes; of files seen before, by size and time of last change.
 
         Raises:
             TrialInputError: a file is not there or may not be read.
         """
-        return cls(paths, file_hashes(paths, cache_folder))
+        return cls(paths, file_hashes(paths, cache_folder), transparency)
 
     def __len__(self) -> int:
         """N."""
         return len(self.paths)
 
     def image(self, index: int) -> npt.NDArray[np.uint8]:
-        """One image, (H, W, 3), as `decode_rgb` has it.
+        """One image, (H, W, 3), as `decoded` has it."""
+        return np.asarray(self.decoded(index))
+
+    def decoded(self, index: int) -> Image.Image:
+        """One image as RGB; see `rgb_of`.
 
         Raises:
-            TrialInputError: the file is not there, has changed or is no whole image.
+            TrialInputError: the file is not there, has changed, or cannot be decoded as RGB.
         """
-        return np.asarray(decode_rgb(self.content(index), self.paths[index]))
+        try:
+            return rgb_of(self.content(index), self.transparency)
+        except ValueError as error:
+            raise TrialInputError(f"{self.paths[index]} cannot be decoded: {error}") from error
 
     def content(self, index: int) -> bytes:
         """The bytes of one file, those that were hashed: results are kept under their hash.
@@ -80,7 +97,8 @@ class ImageFiles(Pixels):
 
     def content_hash(self, indices: npt.NDArray[np.int64]) -> str:
         """See `Pixels.content_hash`. Where the files lie does not matter."""
-        content = hashlib.sha256()
+        seen = "" if self.transparency == "drop" else self.transparency
+        content = hashlib.sha256(seen.encode())
         for index in indices:
             content.update(bytes.fromhex(self.hashes[index]))
         return content.hexdigest()
@@ -114,32 +132,18 @@ def is_of_system(error: OSError) -> bool:
     return error.errno is not None and error.errno not in _USERS
 
 
-def decode_rgb(content: bytes, path: Path) -> Image.Image:
-    """The pixels of an image file as RGB; see `rgb_of`.
-
-    Args:
-        content: the bytes of the file.
-        path: path of the file, for messages.
-
-    Raises:
-        TrialInputError: the image cannot be decoded as RGB.
-    """
-    try:
-        return rgb_of(content)
-    except ValueError as error:
-        raise TrialInputError(f"{path} cannot be decoded: {error}") from error
-
-
-def rgb_of(content: bytes) -> Image.Image:
+def rgb_of(content: bytes, transparency: Transparency = "drop") -> Image.Image:
     """The pixels of an image file as RGB.
 
-    Grey becomes three equal channels, and transparency is dropped, as Pillow's ``convert`` does.
+    Grey becomes three equal channels. Transparency is dropped, as Pillow's ``convert`` does, or
+    laid on white or black.
     Of 16 bits the upper 8 are kept, as Pillow does for RGB; its ``convert`` would clip grey.
     A camera's note on how it was held (EXIF) is not followed: the loaders that published results
     come from do not, and neither does the rest of the field's code. (Pillow follows it in TIFF.)
 
     Args:
         content: the bytes of the file.
+        transparency: what is seen behind transparent pixels.
 
     Raises:
         ValueError: says why not: it is no whole image, its numbers have no known range, or one
@@ -148,6 +152,8 @@ def rgb_of(content: bytes) -> Image.Image:
     try:
         with Image.open(io.BytesIO(content)) as image:
             _assert_proportions(*image.size)
+            if transparency != "drop" and image.has_transparency_data:
+                return _laid_on(transparency, image)
             return _rgb(image)
     except MemoryError:
         raise
@@ -174,6 +180,19 @@ def _rgb(image: Image.Image) -> Image.Image:
     if isinstance(image.info.get("transparency"), bytes):
         image = image.convert("RGBA")  # Pillow warns of a palette with it that becomes RGB
     return image.convert("RGB")
+
+
+def _laid_on(colour: str, image: Image.Image) -> Image.Image:
+    opaque = Image.new("RGBA", image.size, colour)
+    opaque.alpha_composite(image.convert("RGBA"))
+    return opaque.convert("RGB")
+
+
+def is_see_through(image: Image.Image) -> bool:
+    """Whether a pixel of an image is transparent, be it a little."""
+    if not image.has_transparency_data:
+        return False
+    return bool(np.asarray(image.convert("RGBA"))[..., 3].min() < 255)
 
 
 def _upper_bits(pixels_HW: npt.NDArray[np.integer]) -> npt.NDArray[np.uint8]:

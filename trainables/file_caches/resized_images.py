@@ -18,7 +18,7 @@ from trainables.errors import TrialInputError
 from trainables.file_caches.build_progress import in_threads
 from trainables.file_caches.built_file import Write, built_once
 from trainables.file_caches.decoded_pixels import Pixels
-from trainables.file_caches.image_files import ImageFiles, decode_rgb
+from trainables.file_caches.image_files import ImageFiles
 from trainables.hashing import digest
 
 _FORMAT_VERSION = 1  # raised whenever a change here changes the file
@@ -139,7 +139,7 @@ def _build(write: Write, files: ImageFiles, shorter_side: int, num_threads: int 
 
     def pixels(index: int) -> Image.Image | str:
         try:
-            image = decode_rgb(files.content(index), files.paths[index])
+            image = files.decoded(index)
         except TrialInputError as error:
             return str(error)
         return image.resize(resized_size(*image.size, shorter_side), Image.Resampling.BILINEAR)

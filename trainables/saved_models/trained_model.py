@@ -11,6 +11,7 @@ N = images, B = some of them, C = channels, H, W = height and width, D = embeddi
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +28,7 @@ from trainables.device import trial_device
 from trainables.errors import TrialInputError
 from trainables.file_caches.array_cache import cache_folder_at
 from trainables.file_caches.build_progress import Progress
-from trainables.file_caches.image_files import ImageFiles
+from trainables.file_caches.image_files import ImageFiles, Transparency
 from trainables.network.backbone_facts import is_import_path
 from trainables.network.network import Network
 from trainables.reproducibility import reproducible
@@ -79,7 +80,9 @@ class TrainedModel:
                 f"this model of the data set {self.file.dataset['name']} takes vectors of "
                 f"{self.file.num_inputs} features, not images"
             )
-        files = ImageFiles.hashed([Path(image) for image in images], cache_folder_at(None))
+        seen = self.file.settings.dataset.own_options.get("transparency", "drop")
+        paths = [Path(image) for image in images]
+        files = ImageFiles.hashed(paths, cache_folder_at(None), cast(Transparency, seen))
         progress = Progress("embedding", len(images))
         batches = self._batches(files, transform)
         embeddings_ND = self._embed(batches, progress.advance).cpu().numpy()

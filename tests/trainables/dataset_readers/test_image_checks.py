@@ -37,6 +37,20 @@ def test_kinds_of_pixels_are_counted(root):
     assert found.broken == ()
 
 
+def test_transparent_and_turned_images_are_named(root):
+    opaque, clear = (Image.new("RGBA", (40, 40), (9, 9, 9, alpha)) for alpha in (255, 254))
+    opaque.save(root / "a" / "opaque.png")
+    clear.save(root / "a" / "clear.png")
+    clear.quantize(8).save(root / "a" / "palette.png")
+    turned = Image.new("RGB", (40, 40))
+    exif = turned.getexif()
+    exif[0x0112] = 6
+    turned.save(root / "b" / "turned.jpg", exif=exif)
+    found = check_images(read(root))
+    assert [path.name for path in found.see_through] == ["clear.png", "palette.png"]
+    assert [path.name for path in found.turned] == ["turned.jpg"]
+
+
 def scrambled(path):
     Image.new("RGB", (64, 64), (9, 90, 200)).save(path, format="PNG")
     content = bytearray(path.read_bytes())

@@ -10,6 +10,7 @@ from PIL import Image
 from tests.trainables.dataset_readers.miniatures import KINDS, make_tree
 from tests.trainables.dataset_readers.trees import write_jpeg
 from trainables.dataset_interface.load_dataset import dataset_facts, load_dataset
+from trainables.datasets.folder import Folder
 from trainables.errors import TrialInputError
 from trainables.settings.trial_settings import DatasetSettings
 
@@ -204,3 +205,23 @@ def test_options_are_checked(options, problem, tmp_path):
     for function in (dataset_facts, lambda settings: load_dataset(settings, str(tmp_path))):
         with pytest.raises(TrialInputError, match=re.escape(f"data set cub200: {problem}")):
             function(settings)
+
+
+@pytest.mark.parametrize(("seen", "colour"), [("drop", 9), ("white", 172), ("black", 3)])
+def test_behind_transparent_pixels_is_what_the_study_says_and_the_id_tells(tmp_path, seen, colour):
+    """A third opaque: (9 + 2 x 255) / 3 on white."""
+    for name in "abcd":
+        (tmp_path / "root" / name).mkdir(parents=True)
+        image = Image.new("RGBA", (40, 40), (9, 9, 9, 85))
+        image.save(tmp_path / "root" / name / "0.png")
+    options = {
+        "root": str(tmp_path / "root"),
+        **({} if seen == "drop" else {"transparency": seen}),
+    }
+    dataset = Folder.load(options, tmp_path / "cache")
+    assert abs(int(dataset.pixels.image(0)[0, 0, 0]) - colour) <= 1
+    dropped = Folder.load(
+        {"root": str(tmp_path / "root"), "transparency": "drop"}, tmp_path / "cache"
+    )
+    assert (dataset.fingerprint == dropped.fingerprint) == (seen == "drop")
+    assert (dataset.test_hash == dropped.test_hash) == (seen == "drop")
