@@ -9,6 +9,7 @@ Collapsed                         all embeddings are the same
 
 import difflib
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from podium.errors import PodiumError
 from trainables.other_names import usual_name
@@ -58,6 +59,17 @@ def unknown_name(kind: str, name: object, known: Iterable[str]) -> TrialInputErr
     return TrialInputError(
         f"unknown {kind} {name!r}{did_you_mean(name, names)}; known: {', '.join(names) or 'none'}"
     )
+
+
+def plain_file(path: Path) -> Path:
+    """The path, unless it is of a pipe, a folder or a device, which a reader might wait for.
+
+    Raises:
+        TrialInputError: it is.
+    """
+    if path.exists() and not path.is_file():
+        raise TrialInputError(f"{path} must be a file; it is a folder, a pipe or a device")
+    return path
 
 
 def near_names(name: str, known: Sequence[str]) -> list[str]:

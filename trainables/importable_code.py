@@ -76,14 +76,14 @@ def _imported(kind: str, name: str) -> ModuleType:
     module_name = name.partition(":")[0]
     try:
         return importlib.import_module(module_name)
-    except Exception as error:  # whatever the module does when it is imported
+    except (Exception, SystemExit) as error:  # whatever the module does when it is imported
         tried = ""
         if isinstance(error, ModuleNotFoundError) and error.name == module_name.partition(".")[0]:
             places = ", ".join(place or "." for place in sys.path)
             hint = f"; a loss in a file is named by its path, ./{error.name}.py:Class"
             tried = f" in {places}{hint if kind == 'loss' else ''}"
         raise TrialInputError(
-            f"{kind} {name}: cannot import {module_name}: {error}{tried}"
+            f"{kind} {name}: cannot import {module_name}: {_text(error)}{tried}"
         ) from error
 
 
@@ -118,13 +118,13 @@ def _module_of_file(name: str) -> ModuleType:
     sys.modules[module_name] = module  # dataclasses look for their module there
     try:
         loader.exec_module(module)
-    except Exception as error:  # whatever the file does when it is run
+    except (Exception, SystemExit) as error:  # whatever the file does when it is run
         del sys.modules[module_name]
         raise TrialInputError(f"loss {name}: {_what_failed(file, error)}") from error
     return module
 
 
-def failure_text(error: Exception, names: Iterable[str]) -> str:
+def failure_text(error: BaseException, names: Iterable[str]) -> str:
     """``mine.py, line 12: RuntimeError: ...``; without the place if no code of a file was run.
 
     Args:
@@ -136,11 +136,15 @@ def failure_text(error: Exception, names: Iterable[str]) -> str:
     places = [
         f"{frame.filename}, line {frame.lineno}: " for frame in frames if frame.filename in files
     ]
-    first_line = next(iter(str(error).strip().splitlines()), "")
+    first_line = next(iter(_text(error).strip().splitlines()), "")
     return f"{''.join(places[-1:])}{type(error).__name__}: {first_line}".removesuffix(": ")
 
 
-def _what_failed(file: str, error: Exception) -> str:
+def _text(error: BaseException) -> str:
+    return f"it ends the program ({error})" if isinstance(error, SystemExit) else str(error)
+
+
+def _what_failed(file: str, error: BaseException) -> str:
     if isinstance(error, SyntaxError) and error.filename == file:
         return f"{file}, line {error.lineno}: {error.msg}"
     text = failure_text(error, [file])

@@ -102,6 +102,8 @@ def test_the_version_changes_with_the_content(tmp_path):
         ("import torch\nclass Mine(:\n", r"loss own\.py:Mine: own\.py, line 2: invalid syntax"),
         ("import beside_it_there\n", r"own\.py, line 1: ModuleNotFoundError: .* is run alone, .*"),
         ("from . import beside\n", r"own\.py, line 1: ImportError: .* is run alone, .*"),
+        ("import sys\nsys.exit(0)", r"own\.py, line 2: SystemExit: it ends the program \(0\)$"),
+        ("raise SystemExit", r"own\.py, line 1: SystemExit: it ends the program \(\)$"),
         ("def f():\n    return 1 / 0\nf()\n", r"own\.py, line 2: ZeroDivisionError: .*"),
         (
             "import torch\nfrom torch.nn import Linear\nclass Min(torch.nn.Module): ...",

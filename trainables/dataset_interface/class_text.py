@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from trainables.errors import TrialInputError, did_you_mean
+from trainables.errors import TrialInputError, did_you_mean, plain_file
 
 _FIRST_COLUMN = "class"
 _NUM_SHOWN = 5
@@ -72,7 +72,7 @@ def write_class_text(path: str | Path, vectors: Mapping[str, Vector]) -> None:
 def _rows(path: Path) -> Iterator[tuple[str, str, Vector]]:
     """Place, class name and vector of each line."""
     try:
-        with path.open(encoding="utf-8", newline="") as file:
+        with plain_file(path).open(encoding="utf-8", newline="") as file:
             lines = csv.reader(file, strict=True)
             header = next(lines, [])
             if len(header) < 2 or header[0] != _FIRST_COLUMN:

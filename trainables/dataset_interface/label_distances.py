@@ -12,7 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from trainables.errors import TrialInputError
+from trainables.errors import TrialInputError, plain_file
 
 Indices = npt.NDArray[np.int64]
 Distances = npt.NDArray[np.float64]
@@ -241,6 +241,7 @@ def check_label_distance_file(
 
 
 def _open(path: Path, num_images: int, metric: LabelMetric | None) -> npt.NDArray[np.floating]:
+    plain_file(path)
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:

@@ -17,7 +17,7 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from trainables.errors import TrialInputError
+from trainables.errors import TrialInputError, plain_file
 
 NUM_FOLDS = 10
 """Folds of pairs whose file names none."""
@@ -154,7 +154,7 @@ def _images_named(names: Collection[str], images: Sequence[Path]) -> dict[str, l
 
 def _pairs(path: Path) -> list[_Pair]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = plain_file(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise TrialInputError(f"the file of pairs {path} cannot be read: {reason}") from error

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from trainables.dataset_readers.image_list import ImageList, LabelledImage, Published
-from trainables.errors import TrialInputError
+from trainables.errors import TrialInputError, plain_file
 
 _NUM_SHOWN = 5
 
@@ -77,7 +77,7 @@ class Layout:
             TrialInputError: the file is not there or is no text.
         """
         try:
-            return file.read_text(encoding="utf-8").splitlines()
+            return plain_file(file).read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
             raise self.missing(f"{file} is missing") from None
         except (OSError, UnicodeDecodeError) as error:

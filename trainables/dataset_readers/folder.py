@@ -116,7 +116,7 @@ def _files(folder: Path, left_out: Counter[str], dangling: list[Path]) -> list[P
             below = (folder / entry.name).rglob("*")
             num_images = sum(path.suffix.lower() in _SUFFIXES for path in below)
             left_out["images in folders within class folders"] += num_images
-        elif suffix in _SUFFIXES:
+        elif suffix in _SUFFIXES and entry.is_file():
             found.append(folder / entry.name)
         else:
             left_out[f"files that end in {suffix}" if suffix else "files without a suffix"] += 1

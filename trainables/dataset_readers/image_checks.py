@@ -15,6 +15,7 @@ from typing import NamedTuple
 from PIL import Image
 
 from trainables.dataset_readers.image_list import ImageList, Role
+from trainables.errors import plain_file
 from trainables.file_caches.build_progress import in_threads
 from trainables.file_caches.image_files import is_see_through, rgb_of
 
@@ -121,7 +122,7 @@ def _quiet() -> Iterator[None]:
 
 def _look(path: Path, hashed: bool) -> _Seen:
     try:
-        content = path.read_bytes()
+        content = plain_file(path).read_bytes()
         side = min(rgb_of(content).size)
     except OSError as error:
         return _Seen(reason=error.strerror or str(error))

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from trainables.errors import TrialInputError, unknown_name
+from trainables.errors import TrialInputError, plain_file, unknown_name
 from trainables.file_caches.feature_vectors import FeatureVectors
 
 _FEATURES = "features.npy"
@@ -67,6 +67,7 @@ def read_feature_files(root: Path) -> FeatureFiles:
 
 
 def _read_vectors(path: Path) -> FeatureVectors:
+    plain_file(path)
     try:
         values = np.load(path, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError:
@@ -87,7 +88,7 @@ def _read_vectors(path: Path) -> FeatureVectors:
 
 def _read_rows(path: Path) -> Iterator[FeatureRow]:
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
+        with plain_file(path).open(encoding="utf-8-sig", newline="") as file:
             lines = csv.reader(file, strict=True)
             header = next(lines, [])
             _check_header(path, header)

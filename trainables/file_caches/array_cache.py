@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from trainables.errors import TrialInputError
 from trainables.file_caches.built_file import Write, built_once
 
 
@@ -18,11 +19,20 @@ def cache_folder_at(given: str | None) -> Path:
     Args:
         given: what a trial says; None means ``podium`` below ``$XDG_CACHE_HOME``, or below
             ``~/.cache`` where that is not set.
+
+    Raises:
+        TrialInputError: the user has no home.
     """
     if given is not None:
         return Path(given)
     root = os.environ.get("XDG_CACHE_HOME")
-    return (Path(root) if root else Path.home() / ".cache") / "podium"
+    try:
+        return (Path(root) if root else Path.home() / ".cache") / "podium"
+    except RuntimeError:
+        raise TrialInputError(
+            "there is no folder for what is expensive to make: this user has no home; set"
+            " XDG_CACHE_HOME to a folder that can be written"
+        ) from None
 
 
 def cached_array(path: Path, make: Callable[[], npt.NDArray[np.uint8]]) -> npt.NDArray[np.uint8]:

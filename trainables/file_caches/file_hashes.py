@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple
 
-from trainables.errors import TrialInputError
+from trainables.errors import TrialInputError, plain_file
 from trainables.file_caches.atomic_file import whole_file
 from trainables.file_caches.build_progress import in_threads
 from trainables.file_caches.file_locks import file_lock
@@ -117,7 +117,7 @@ def _hashed(path: Path, known: _Hashed | None) -> _Hashed:
         return same
     try:
         status = path.stat()
-        content = path.read_bytes()
+        content = plain_file(path).read_bytes()
     except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
         raise TrialInputError(f"{path} cannot be read: {error.strerror}") from error
     return _Hashed(*_state(status), hashlib.sha256(content).hexdigest())

@@ -1,7 +1,10 @@
+import pwd
+
 import numpy as np
 import pytest
 
-from trainables.file_caches.array_cache import cached_array
+from trainables.errors import TrialInputError
+from trainables.file_caches.array_cache import cache_folder_at, cached_array
 
 ARRAY = np.arange(12, dtype=np.uint8).reshape(3, 2, 2)
 
@@ -28,3 +31,17 @@ def test_a_truncated_file_is_made_again(tmp_path, size, capsys):
     path.write_bytes(path.read_bytes()[:size])
     np.testing.assert_array_equal(cached_array(path, lambda: ARRAY), ARRAY)
     assert f"{path} is damaged and is made again" in capsys.readouterr().err
+
+
+def test_a_user_without_a_home_is_told_what_to_set(tmp_path, monkeypatch):
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+    def nobody(number):
+        raise KeyError(number)
+
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    with pytest.raises(TrialInputError, match="this user has no home; set XDG_CACHE_HOME"):
+        cache_folder_at(None)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder_at(None) == tmp_path / "podium"

@@ -1,0 +1,43 @@
+"""No reader of data waits for a pipe, and none takes a folder for a file."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.trainables.feature_folder import write_feature_folder
+from trainables.dataset_interface.class_text import read_class_text
+from trainables.dataset_interface.label_distances import read_label_distances
+from trainables.dataset_interface.verification_pairs import read_pairs
+from trainables.datasets._feature_files import read_feature_files
+from trainables.errors import TrialInputError
+from trainables.file_caches.file_hashes import file_hashes
+
+
+def in_features(name):
+    def read(path):
+        root = write_feature_folder(path.with_name("root"), classes=4)
+        (root / name).unlink()
+        path.rename(root / name)
+        read_feature_files(root)
+
+    return read
+
+
+READERS = {
+    "features": in_features("features.npy"),
+    "labels": in_features("labels.csv"),
+    "label distances": lambda path: read_label_distances(path, 4, None),
+    "class text": lambda path: read_class_text(path, ["a"]),
+    "pairs": lambda path: read_pairs(path, [Path("a.jpg")], np.zeros(1, int), [0], ["a"]),
+    "an image": lambda path: file_hashes([path], path.with_name("cache")),
+}
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["pipe", "folder"])
+@pytest.mark.parametrize("name", READERS)
+def test_what_is_no_file_is_refused_at_once(tmp_path, name, make):
+    make(tmp_path / "given")
+    with pytest.raises(TrialInputError, match="must be a file; it is a folder, a pipe"):
+        READERS[name](tmp_path / "given")
