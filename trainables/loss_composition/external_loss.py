@@ -65,15 +65,24 @@ class ExternalLoss(Criterion):
             ) from error
 
     def forward(self, batch: Batch) -> LossOutput:
-        """See `Criterion.forward`."""
+        """See `Criterion.forward`. It may change the embeddings that it gets in place.
+
+        Raises:
+            TrialInputError: it gives anything but one number with a gradient.
+        """
+        name = self._loss_class.__name__
         with torch.autocast(batch.embeddings_BD.device.type, enabled=False):
-            value = self.loss(batch.at_least_float32().embeddings_BD, batch.labels_B)
+            value = self.loss(batch.at_least_float32().embeddings_BD.clone(), batch.labels_B)
         if not isinstance(value, torch.Tensor) or value.numel() != 1:
             what = (
-                f"shape {tuple(value.shape)}" if isinstance(value, torch.Tensor) else repr(value)
+                f"shape {tuple(value.shape)}" if isinstance(value, torch.Tensor) else f"{value!r}"
             )
+            raise TrialInputError(f"{name} must give one number for a batch, a tensor; got {what}")
+        if batch.embeddings_BD.requires_grad and not value.requires_grad:
             raise TrialInputError(
-                f"{self._loss_class.__name__} must give one number for a batch; got {what}"
+                f"{name} must give a number that follows from the embeddings by torch, without"
+                f" detach(), item() or numpy; got {value.item():g}, which has no gradient. For a"
+                " batch without pairs, return embeddings.sum() * 0"
             )
         value = value.reshape(())
         return LossOutput(value, (value.detach() != 0.0).to(value.dtype))

@@ -75,8 +75,8 @@ def test_what_the_class_says_is_searched(small, capsys):
     [
         ("raise ValueError('odd')", r"mine\.py, line 13: ValueError: odd"),
         ("return embeddings.sum() / 0 * 0", "its value is nan; it must be a finite number"),
-        ("embeddings = embeddings.detach()", "its value has no gradient"),
-        ("return embeddings", r"must give one number for a batch; got shape \(32, 32\)"),
+        ("embeddings = embeddings.detach()", "which has no gradient"),
+        ("return embeddings", r"must give one number for a batch, a tensor; got shape \(32, 32\)"),
         ("return 1 +", r"mine\.py, line 13: invalid syntax"),
     ],
 )

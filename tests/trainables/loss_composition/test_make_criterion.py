@@ -10,7 +10,6 @@ from torch import nn
 from tests.trainables.losses.loss_cases import (
     BATCHES,
     DIM,
-    balanced_labels,
     embeddings,
     full_batch,
 )
@@ -256,8 +255,55 @@ def test_what_cannot_be_made_is_refused_with_its_rule(expression, hyperparameter
         prepared(expression, **hyperparameters)
 
 
-def test_a_foreign_loss_that_gives_more_than_one_number_is_refused():
-    with pytest.raises(
-        TrialInputError, match=r"must give one number for a batch; got shape \(24,\)$"
-    ):
-        value(prepared(f"{HERE}:PairOfValues"), Batch.of(X, balanced_labels()))
+class Returns(torch.nn.Module):
+    """Gives what its argument says."""
+
+    def __init__(self, what="tensor"):
+        super().__init__()
+        self.what = what
+
+    def forward(self, embeddings, labels):
+        total = embeddings.sum()
+        return {
+            "tensor": total,
+            "one element": total[None],
+            "vector": embeddings[:, 0],
+            "zero": 0.0,
+            "constant": torch.tensor(0.0),
+            "integer": torch.tensor(3),
+            "detached": embeddings.detach().sum(),
+            "dict": {"loss": total},
+            "tuple": (total, {}),
+            "in place": embeddings.mul_(2).sum(),
+        }[self.what]
+
+
+@pytest.mark.parametrize(
+    ("what", "got"),
+    [
+        ("vector", r"one number for a batch, a tensor; got shape \(24,\)$"),
+        ("zero", r"one number for a batch, a tensor; got 0\.0$"),
+        ("dict", "one number for a batch, a tensor; got {'loss'"),
+        ("tuple", r"one number for a batch, a tensor; got \(tensor"),
+        ("constant", r"got 0, which has no gradient\. .*return embeddings.sum\(\) \* 0$"),
+        ("integer", "got 3, which has no gradient"),
+        ("detached", "which has no gradient"),
+    ],
+)
+def test_a_foreign_loss_is_told_what_to_return(what, got):
+    with pytest.raises(TrialInputError, match=f"^Returns must give .*{got}"):
+        value(prepared(f"{HERE}:Returns", what=what), Batch.of(X.clone().requires_grad_(), LABELS))
+
+
+@pytest.mark.parametrize("what", ["tensor", "one element", "in place"])
+def test_what_a_foreign_loss_returns_has_one_shape_and_a_gradient(what):
+    embeddings_BD = X.clone().requires_grad_()
+    found = value(prepared(f"{HERE}:Returns", what=what), Batch.of(embeddings_BD, LABELS))
+    found.backward()
+    assert found.shape == ()
+    assert embeddings_BD.grad is not None
+    assert torch.equal(embeddings_BD.detach(), X)
+
+
+def test_a_foreign_loss_is_not_asked_for_a_gradient_where_there_is_none():
+    assert value(prepared(f"{HERE}:Returns", what="constant")) == 0
