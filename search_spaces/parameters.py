@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 
 Value = bool | int | float | str
 
@@ -152,47 +152,8 @@ class Every:
     """Every legal value of a name or a flag."""
 
 
-@dataclass(frozen=True, slots=True)
-class Family:
-    """Losses of similar names or formulas, and what makes one of them another than the rest.
-
-    Attributes:
-        name: the same for all of them.
-        differs: how the loss differs from its siblings, in one line.
-    """
-
-    name: str
-    _: KW_ONLY
-    differs: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LossSpaces:
-    """What is searched of a loss; its hyperparameters are declared by the loss itself.
-
-    Attributes:
-        kind: group of losses: ``pair``, ``proxy``, ...
-        source: paper and equation.
-        family: losses it could be taken for; None if there are none.
-        conditions: conditions of the hyperparameters that exist only while another has certain
-            values.
-        proxies_if: condition of the parameters that the loss trains itself; None if its ``needs``
-            alone decide.
-        published_training: training parameters that publications state for the loss.
-        joint: what is searched by default, by hyperparameter.
-        psomas2020: the space of the thesis; None if it has none for the loss.
-        reality_check: the space of "A Metric Learning Reality Check"; None as for ``psomas2020``.
-    """
-
-    kind: str
-    source: str
-    family: Family | None = None
-    conditions: Mapping[str, Condition] = field(default_factory=dict)
-    proxies_if: Condition | None = None
-    published_training: Mapping[str, Published] = field(default_factory=dict)
-    joint: Mapping[str, Real | Int | Choice | Every] = field(default_factory=dict)
-    psomas2020: Mapping[str, Real | Int | Choice | Every] | None = None
-    reality_check: Mapping[str, Real | Int | Choice | Every] | None = None
+Ranges = Mapping[str, Real | Int | Choice | Every]
+"""What is tried of a loss, by hyperparameter."""
 
 
 def _check_range(low: float, high: float, log: bool, step: float | None) -> None:

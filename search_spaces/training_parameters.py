@@ -1,6 +1,6 @@
 """Hyperparameters of the training recipe that a study may search besides those of the loss."""
 
-from search_spaces.parameters import Int, Real
+from search_spaces.parameters import Int, Published, Real
 
 # Of the loss's own parameters: without effect on a loss that has none.
 PROXY_PARAMETERS = ("proxy_learning_rate", "proxy_weight_decay")
@@ -26,3 +26,13 @@ TRAINING_SPACES: dict[str, Real | Int] = {
     # 1 for BN-Inception and 5 for ResNet-50 in published recipes; a fresh network needs none.
     "warm_up_epochs": Int(0, 5, unit="epochs"),
 }
+
+PUBLISHED_TRAINING = {
+    "arcface": {"proxy_learning_rate": Published(1e-4, source="thesis table 4")},
+    "margin": {"proxy_learning_rate": Published(5e-5, source="thesis table 4, of beta")},
+    "margin_cosine": {"proxy_learning_rate": Published(5e-5, source="thesis table 4, of beta")},
+    "proxy_gml": {"proxy_learning_rate": Published(3e-2, source="authors' code, CUB")},
+    "proxy_nca": {"proxy_learning_rate": Published(1e-5, source="thesis table 4")},
+    "soft_triple": {"proxy_learning_rate": Published(1e-4, source="thesis table 4; paper: 0.01")},
+}
+"""Loss -> training parameters that publications state for it."""

@@ -6,7 +6,7 @@ MAX_FILES = 20
 # Rooms of plug-ins: as many files as there are losses, backbones, commands.
 CATALOGUES = {
     "analysis/figures", "analysis/report", "orchestrator/search_samplers", "podium/commands",
-    "search_spaces/losses", "trainables/backbones", "trainables/batch_samplers",
+    "trainables/backbones", "trainables/batch_samplers",
     "trainables/dataset_readers", "trainables/datasets", "trainables/losses", "trainables/metrics",
     "trainables/miners", "trainables/recipes",
 }
@@ -291,7 +291,6 @@ ROOMS: dict[str, set[str]] = {
     "orchestrator/results/storage": {"podium/errors"},
     "podium/kept_files": {"podium/errors"},
     "podium/stop_signals": {"podium/errors"},
-    "search_spaces/losses": {"search_spaces"},
     "trainables": {"podium/errors"},
     # 0
     "analysis": set(),

@@ -28,7 +28,6 @@ STARTS_PROGRAMS = {
 IMPORTS_BY_NAME = {
     "podium.__init__": "what it offers to Python, from a fixed table",
     "podium.cli": "commands, from a fixed table",
-    "search_spaces.catalogue": "files of search_spaces/losses",
     "trainables.registry": "files of this package",
     "trainables.importable_code": "losses and backbones by import path or file, to run a study",
 }

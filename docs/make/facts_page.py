@@ -6,7 +6,6 @@ from torch.utils.flop_counter import FlopCounterMode
 from docs.make.loss_probes import has_pair_weights, pair_weights, step_cost
 from docs.make.losses_page import loss_link
 from docs.make.markdown import TOLD, table
-from search_spaces.catalogue import loss_names
 from trainables.registry import load, names
 
 _BATCH_SIZE, _NUM_CLASSES = 64, 64
@@ -67,7 +66,7 @@ Psomas 2020 (table 2) uses `resnet50`, `bn_inception` and `googlenet` with 64, 1
 
 def facts_page() -> str:
     """The text of the page."""
-    losses = loss_names()
+    losses = names("losses")
     return "\n".join(
         [
             TOLD,

@@ -7,7 +7,6 @@ from docs.make.markdown import TOLD, table
 from orchestrator.study.composed_facts import LossFacts, with_memory
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.training_parameters import TRAINING_PARAMETERS
-from search_spaces.catalogue import loss_names
 from search_spaces.parameters import Choice, Condition, Int, Real
 from search_spaces.training_parameters import TRAINING_SPACES
 from trainables.loss_composition.miner_base import TripletMiner
@@ -24,9 +23,9 @@ in which ranges; `podium losses [LOSS]` prints the same facts.
 - [Miners](miners.md), and [parameters of training](training-parameters.md) that can be tuned with those of a loss
 - [All losses at their defaults](../../examples/all-losses.md) shows how they train; [losses and networks in
   figures](../facts.md) what pairs weigh and a step costs
-- [Add a loss](../../how-to/add-a-loss.md) of your own with one file, and make it tunable with a second
+- [Add a loss](../../how-to/add-a-loss.md) of your own with one file, and make it tunable with a row
 
-In the code: `trainables/losses/`, `trainables/loss_composition/`, `trainables/miners/`, `search_spaces/losses/`.
+In the code: `trainables/losses/`, `trainables/loss_composition/`, `trainables/miners/`, `search_spaces/`.
 
 ## Words of these pages
 
@@ -67,8 +66,7 @@ Where there are several terms, hyperparameters are named after theirs: `softmax.
 `multi_similarity.alpha`. `language_guidance` is such a term: `multi_similarity+language_guidance`.
 A loss of another library gets the number of classes and the dimension if its constructor asks for
 `num_classes` and `embedding_size`; what can be searched is its other arguments, in a `space` that the
-study file states. A loss in `trainables/losses/` without a module in `search_spaces/losses/` is
-treated the same: it runs at its defaults.
+study file states.
 """
 _KINDS = {
     "pair": "Each pair of images is pulled together or pushed apart by its own similarity or distance.",
@@ -85,7 +83,7 @@ _KINDS = {
 
 def losses_pages() -> dict[str, str]:
     """File name -> text: the index, a page for each kind of loss, and what losses share."""
-    facts = [facts_of(name) for name in loss_names()]
+    facts = [facts_of(name) for name in names("losses")]
     if unexplained := {item.kind for item in facts} ^ _KINDS.keys():
         raise ValueError(f"kinds and their sentences must match; not so: {sorted(unexplained)}")
     index = [_INDEX.format(count=len(facts)), _overview(facts), _families(facts)]
@@ -154,9 +152,7 @@ def _overview(facts: Iterable[LossFacts]) -> str:
 
 def _families(facts: Iterable[LossFacts]) -> str:
     """Losses of similar names or formulas beside each other, family by family."""
-    of_family = sorted(
-        (item.family.name, item.name, item.family.differs) for item in facts if item.family
-    )
+    of_family = sorted((item.family, item.name, item.differs) for item in facts if item.family)
     rows = [(family, loss_link(name, folder=""), differs) for family, name, differs in of_family]
     return f"## Families\n\nLosses of similar names or formulas, and how they differ.\n\n{table(('family', 'loss', 'differs by'), rows)}\n"
 
@@ -176,7 +172,7 @@ def _loss(facts: LossFacts) -> str:
         f"Kind: {facts.kind}. Needs: {needs}. Source: {facts.source}.\n",
     ]
     if facts.family:
-        parts.append(f"Among {facts.family.name} losses: {facts.family.differs}.\n")
+        parts.append(f"Among {facts.family} losses: {facts.differs}.\n")
     if facts.parameters:
         parts.append(_parameters(facts.parameters, facts.conditions))
     if facts.published_training:

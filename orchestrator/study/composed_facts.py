@@ -6,21 +6,11 @@ from dataclasses import dataclass, field, replace
 
 from orchestrator.study.training_parameters import TRAINING_PARAMETERS, space_around
 from search_spaces.composed_losses import MEMORY_SPACE, PRETRAINING_SPACE, WEIGHT_SPACE
-from search_spaces.parameters import (
-    Choice,
-    Condition,
-    Family,
-    Int,
-    Published,
-    Real,
-    Space,
-    Value,
-)
+from search_spaces.named_spaces import NAMED_SPACES
+from search_spaces.parameters import Choice, Condition, Int, Published, Real, Space, Value
 from search_spaces.training_parameters import PROXY_PARAMETERS, TRAINING_SPACES
 from trainables.settings.legal_ranges import Parameter
 from trainables.settings.loss_expression import MEMORY, PRETRAINING, WEIGHT
-
-SPACE_NAMES = ("joint", "psomas2020", "reality_check")
 
 _MEMORY_SOURCE = "Wang et al. 2020, Cross-Batch Memory for Embedding Learning"
 
@@ -41,7 +31,9 @@ class LossFacts:
         proxies_if: conditions, one of which holds where the loss trains parameters of its own;
             empty if ``needs`` alone decide.
         published_training: training parameters that publications state for the loss.
-        family: losses it could be taken for; None if there are none, and of a composed loss.
+        family: name of the losses it could be taken for; None if there are none, and of a composed
+            loss.
+        differs: how it differs from the others of its family.
     """
 
     name: str
@@ -53,7 +45,8 @@ class LossFacts:
     conditions: Mapping[str, Condition] = field(default_factory=dict)
     proxies_if: tuple[Condition, ...] = ()
     published_training: Mapping[str, Published] = field(default_factory=dict)
-    family: Family | None = None
+    family: str | None = None
+    differs: str | None = None
 
     @property
     def defaults(self) -> dict[str, Value]:
@@ -211,7 +204,7 @@ def _merged(name: str, kind: str, parts: Sequence[LossFacts]) -> LossFacts:
         parameters |= part.parameters
         conditions |= part.conditions
         published = {**part.published_training, **published}
-    shared = [space for space in SPACE_NAMES if all(space in part.spaces for part in parts)]
+    shared = [space for space in NAMED_SPACES if all(space in part.spaces for part in parts)]
     return LossFacts(
         name=name,
         kind=kind,

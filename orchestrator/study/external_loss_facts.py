@@ -1,13 +1,11 @@
-"""Facts of a loss that has no module in search_spaces, read from its constructor."""
+"""Facts of a loss outside `trainables.losses`, read from its constructor."""
 
 import inspect
 import math
 from collections.abc import Mapping
-from typing import Any
 
 from orchestrator.study.composed_facts import LossFacts
-from search_spaces.parameters import Choice, Int, Real, Space
-from trainables.errors import TrialInputError, unknown_name
+from orchestrator.study.declared_space import declared_space
 from trainables.loss_composition.external_loss import external_needs
 from trainables.loss_composition.loss_base import Loss
 from trainables.loss_composition.make_criterion import constructor_arguments, loss_class
@@ -16,7 +14,6 @@ from trainables.settings.legal_ranges import Flag, Number, Parameter, Range, Tex
 from trainables.settings.loss_expression import LossTerm
 
 _SOURCE = "its constructor"
-_CLASS = "its class"
 
 
 def facts_from_code(term: LossTerm) -> LossFacts:
@@ -37,46 +34,14 @@ def facts_from_code(term: LossTerm) -> LossFacts:
         if is_ours
         else {name: known for name, known in of_arguments.items() if known is not None}
     )
+    searched = getattr(found, "search_space", {})
     return LossFacts(
         name=term.name,
         kind="own" if is_ours else "foreign",
         needs=found.needs if is_ours else external_needs(found),
         source=term.name if file_of(term.name) else f"{found.__module__}.{found.__qualname__}",
         parameters=parameters,
-        spaces={"joint": _declared_space(term.name, found, parameters)},
-    )
-
-
-def _declared_space(loss: str, found: type[Any], parameters: Mapping[str, Parameter]) -> Space:
-    """What ``search_space`` of the class says, in the words of a study file; else nothing.
-
-    Raises:
-        TrialInputError: it is no mapping of the loss's hyperparameters to ranges or lists.
-    """
-    declared = getattr(found, "search_space", {})
-    if not isinstance(declared, Mapping):
-        raise TrialInputError(
-            f"search_space of {loss} must be a mapping, such as"
-            f" {{'margin': {{'low': 0.1, 'high': 0.9}}}}; got {declared!r}"
-        )
-    if unknown := [name for name in declared if name not in parameters]:
-        raise unknown_name(f"hyperparameter in search_space of {loss}", unknown[0], parameters)
-    return Space({name: _range(loss, name, given) for name, given in declared.items()})
-
-
-def _range(loss: str, name: str, given: object) -> Real | Int | Choice:
-    try:
-        if isinstance(given, list | tuple):
-            return Choice(tuple(given), source=_CLASS)
-        if isinstance(given, Mapping):
-            numbers = [given.get(key) for key in ("low", "high")]
-            is_whole = all(isinstance(number, int) for number in numbers)
-            return (Int if is_whole else Real)(**given, source=_CLASS)
-    except (TypeError, ValueError) as error:
-        raise TrialInputError(f"{name} in search_space of {loss}: {error}") from None
-    raise TrialInputError(
-        f"{name} in search_space of {loss} must be a range {{'low': ..., 'high': ..., 'log': ...,"
-        f" 'step': ...}} or a list of values; got {given!r}"
+        spaces={"joint": declared_space(term.name, searched, parameters)},
     )
 
 

@@ -1,27 +1,25 @@
 """Facts of the loss that a study names: single, external, summed, pretrained or with a memory.
 
-Losses with a module in search_spaces are known without torch: what they declare is joined with
-what is searched of them. Others (of another library, or without such a module) are looked up in
-the code itself, and so are losses with a memory.
+Losses in `trainables.losses` are known without torch: what they declare is joined with what is
+searched of them. Those of another library are looked up in the code itself, and so are losses with
+a memory.
 """
 
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 
-from orchestrator.study.composed_facts import (
-    SPACE_NAMES,
-    LossFacts,
-    pretrained,
-    summed,
-    with_memory,
-)
+from orchestrator.study.composed_facts import LossFacts, pretrained, summed, with_memory
+from orchestrator.study.declared_space import declared_space
 from orchestrator.study.training_parameters import TRAINING_PARAMETERS
-from search_spaces.catalogue import loss_names, loss_spaces
-from search_spaces.parameters import Choice, Every, Int, Real, Space
-from trainables.errors import TrialInputError, unknown_name
+from search_spaces.conditions import CONDITIONS, PROXIES_IF
+from search_spaces.families import FAMILIES
+from search_spaces.named_spaces import NAMED_SPACES
+from search_spaces.parameters import Choice, Every, Int, Ranges, Real, Space
+from search_spaces.training_parameters import PUBLISHED_TRAINING
+from trainables.errors import TrialInputError
 from trainables.loss_files import version_of
-from trainables.registry import literals, names
+from trainables.registry import literals
 from trainables.settings.legal_ranges import DECLARATIONS, OneOf, Parameter
 from trainables.settings.loss_expression import LossExpression, LossTerm, parse_loss
 
@@ -58,9 +56,7 @@ def _pretrained(
 
 
 def _term_facts(term: LossTerm) -> LossFacts:
-    if not term.is_external and term.name not in (*loss_names(), *names("losses")):
-        raise unknown_name("loss", term.name, names("losses"))
-    if term.is_external or term.name not in loss_names():
+    if term.is_external:
         from orchestrator.study.external_loss_facts import facts_from_code  # loads torch
 
         facts = facts_from_code(term)
@@ -82,31 +78,34 @@ def _refuse_memory_without_references(term: LossTerm) -> None:
 def _joined(name: str) -> LossFacts:
     """What the loss declares, with what is searched of it."""
     stated = literals("losses", name, calls=DECLARATIONS)
-    spaces = loss_spaces(name)
     parameters: dict[str, Parameter] = stated.get("declared", {})
+    declared = declared_space(name, stated.get("search_space", {}), parameters)
+    rows = {space: losses[name] for space, losses in NAMED_SPACES.items() if name in losses}
+    searched: dict[str, Ranges] = {"joint": declared.parameters, **rows}
     if (
-        "needs" not in stated
-        or spaces.joint.keys() - parameters.keys() - TRAINING_PARAMETERS.keys()
+        not {"kind", "source", "needs"} <= stated.keys()
+        or searched["joint"].keys() - parameters.keys() - TRAINING_PARAMETERS.keys()
     ):
         raise TrialInputError(
-            f"loss {name} must state needs, and in declared all that is searched, in its own class"
-            " and in literals"
+            f"loss {name} must state kind, source and needs, and in declared all that is searched,"
+            " in its own class and in literals"
         )
+    family = next((family for family, losses in FAMILIES.items() if name in losses), None)
     return LossFacts(
         name=name,
-        kind=spaces.kind,
+        kind=stated["kind"],
         needs=stated["needs"],
-        source=spaces.source,
+        source=stated["source"],
         parameters=parameters,
         spaces={
             space: Space({key: _tried(tried, key, parameters) for key, tried in ranges.items()})
-            for space in SPACE_NAMES
-            if (ranges := getattr(spaces, space)) is not None
+            for space, ranges in searched.items()
         },
-        conditions=spaces.conditions,
-        proxies_if=(spaces.proxies_if,) if spaces.proxies_if else (),
-        published_training=spaces.published_training,
-        family=spaces.family,
+        conditions=CONDITIONS.get(name, {}),
+        proxies_if=(PROXIES_IF[name],) if name in PROXIES_IF else (),
+        published_training=PUBLISHED_TRAINING.get(name, {}),
+        family=family,
+        differs=FAMILIES[family][name] if family else None,
     )
 
 

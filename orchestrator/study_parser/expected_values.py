@@ -22,8 +22,8 @@ from orchestrator.study_parser.problems import Path, Problems
 from orchestrator.study_parser.text_files import MAX_TABLE_BYTES, UnreadableError, read_text
 from orchestrator.study_parser.yaml_section import Section, label
 from orchestrator.study_parser.yaml_tree import Node
-from search_spaces.catalogue import loss_names
 from trainables.errors import TrialInputError
+from trainables.registry import names
 
 EXPECT = "expect"
 
@@ -166,7 +166,7 @@ class _ExpectedRows:
             return _only("loss", losses)
         if (found := _match(given, losses)) is not None:
             return found
-        known = {_plain_name(name) for name in loss_names()}
+        known = {_plain_name(name) for name in names("losses")}
         if _plain_name(given) not in known and not _is_loss(given):
             rule = "there is no such loss: give the name it has in the study under names"
             raise _InvalidRow("loss", rule, given, losses)

@@ -59,7 +59,7 @@ def _text(loss: LossFacts) -> str:
     spaces = ", ".join(name for name, space in loss.spaces.items() if space.parameters)
     lines = [f"{loss.name}  {loss.kind}{needs}", *_wrapped(_summary(loss))]
     if loss.family:
-        lines += _wrapped(f"among {loss.family.name} losses: {loss.family.differs}")
+        lines += _wrapped(f"among {loss.family} losses: {loss.differs}")
     lines += _wrapped(f"source: {loss.source}")
     parameters = [_parameter(name, item) for name, item in loss.parameters.items()]
     if parameters:
@@ -128,8 +128,8 @@ def _record(loss: LossFacts) -> dict[str, object]:
         "kind": loss.kind,
         "needs": sorted(loss.needs),
         "summary": _summary(loss),
-        "family": loss.family and loss.family.name,
-        "differs": loss.family and loss.family.differs,
+        "family": loss.family,
+        "differs": loss.differs,
         "source": loss.source,
         "spaces": _spaces(loss),
         "published_training": {

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from textwrap import indent
 
 import pytest
 
@@ -15,6 +16,11 @@ FILES = {
     block.file: block.text
     for block in blocks("docs/how-to/add-a-loss.md", "python")
     if "/" in block.file
+}
+ROWS = {block.file: block.text for block in blocks("docs/how-to/add-a-loss.md", "text")}
+ABOVE = {  # lines below which the rows of the page belong, and how far in
+    "search_spaces/joint.py": ("JOINT: dict[str, Ranges] = {\n", "    "),
+    "search_spaces/families.py": ('    "contrastive": {\n', "        "),
 }
 
 # One process, since loading torch takes longer than everything else.
@@ -36,6 +42,17 @@ sys.exit(pytest.main(["-k", "{LOSS} or has_its_search_space", "-p", "no:cachepro
 """
 
 
+def example():
+    """Path -> text of what the page adds: its files, and tables with its rows."""
+    tables = {}
+    for path, row in ROWS.items():
+        table = (ROOT / path).read_text(encoding="utf-8")
+        above, margin = ABOVE[path]
+        assert above in table
+        tables[path] = table.replace(above, above + indent(row, margin))
+    return {**FILES, **tables}
+
+
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
     """The packages with the example's files added."""
@@ -50,17 +67,17 @@ def copy(tmp_path_factory):
     shutil.copytree(ROOT / "tests" / "search_spaces", root / "tests" / "search_spaces")
     shutil.copy2(ROOT / "tests" / "soak.py", root / "tests")
     shutil.copy2(ROOT / "pyproject.toml", root)
-    for path, code in FILES.items():
+    for path, code in example().items():
         (root / path).write_text(code, encoding="utf-8")
     return root
 
 
-def test_the_page_shows_the_three_files_of_one_loss():
+def test_the_page_shows_the_files_and_rows_of_one_loss():
     assert list(FILES) == [
         f"trainables/losses/{LOSS}.py",
-        f"search_spaces/losses/{LOSS}.py",
         f"tests/trainables/losses/oracles/{LOSS}.py",
     ]
+    assert list(ROWS) == ["search_spaces/joint.py", "search_spaces/families.py"]
     assert not any((ROOT / path).exists() for path in FILES)
 
 
@@ -79,7 +96,7 @@ def test_the_loss_of_the_page_trains_and_passes_the_tests_of_every_loss(copy):
 
 
 def test_the_files_of_the_page_are_in_the_style_of_the_others(tmp_path):
-    for path, code in FILES.items():
+    for path, code in example().items():
         (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / path).write_text(code, encoding="utf-8")
     shutil.copy2(ROOT / "pyproject.toml", tmp_path)

@@ -8,14 +8,17 @@ import pytest
 
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.training_parameters import TRAINING_PARAMETERS
-from search_spaces.catalogue import loss_names
+from search_spaces.conditions import CONDITIONS, PROXIES_IF
+from search_spaces.families import FAMILIES
+from search_spaces.named_spaces import NAMED_SPACES
 from search_spaces.parameters import Choice
+from search_spaces.training_parameters import PUBLISHED_TRAINING
 from tests.trainables.losses.loss_cases import BATCHES, prepared_loss, run
-from trainables.registry import load
+from trainables.registry import load, names
 from trainables.settings.legal_ranges import Flag, OneOf, Whole
 from trainables.settings.training_settings import TrainingSettings
 
-LOSSES = loss_names()
+LOSSES = names("losses")
 PARAMETERS = [
     pytest.param(loss, name, id=f"{loss}-{name}")
     for loss in LOSSES
@@ -26,6 +29,15 @@ SPACES = [
     for loss in LOSSES
     for space in facts_of(loss).spaces
 ]
+
+
+TABLES = [*NAMED_SPACES.values(), *FAMILIES.values(), CONDITIONS, PROXIES_IF, PUBLISHED_TRAINING]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_rows_of_a_table_are_losses_in_the_order_of_their_names(table):
+    assert set(table) <= set(LOSSES)
+    assert list(table) == sorted(table)
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from orchestrator.study.loss_facts import facts_of
-from search_spaces.catalogue import loss_names
+from trainables.registry import names
 
 DATA = Path(__file__).parents[1] / "data"
 
@@ -31,7 +31,7 @@ def our_names():
 def thesis_ranges():
     ours = our_names()
     for row in rows_of("thesis_search_spaces.csv"):
-        if ours[row["loss"]] in loss_names():
+        if ours[row["loss"]] in names("losses"):
             yield pytest.param(ours[row["loss"]], row, id=f"{row['loss']}-{row['hyperparameter']}")
 
 
@@ -55,7 +55,7 @@ def values_of_table_4():
     return values
 
 
-@pytest.mark.parametrize("loss", loss_names())
+@pytest.mark.parametrize("loss", names("losses"))
 def test_what_is_said_to_be_of_table_4_is_printed_there(loss):
     facts = facts_of(loss)
     # The equation of its margin loss is on cosines, that of its authors on distances.

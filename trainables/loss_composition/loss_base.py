@@ -59,10 +59,12 @@ class Loss(Criterion):
     """A loss with its hyperparameters, and the parameters it trains if it has any.
 
     A subclass declares its hyperparameters; the constructor takes their values by name. What a
-    loss declares is known without torch, so ``needs`` and ``declared`` are literals; see
-    `trainables.registry.literals`.
+    loss declares is known without torch, so ``kind``, ``source``, ``needs`` and ``declared`` are
+    literals; see `trainables.registry.literals`.
 
     Attributes:
+        kind: group of losses: ``pair``, ``proxy``, ...
+        source: paper and equation.
         declared: its hyperparameters by name.
         invariances: what leaves the value as it is: ``permutation`` of the batch, ``rotation`` of
             the embedding space, proxies included, ``scale`` of the embeddings; all by default.
@@ -73,6 +75,8 @@ class Loss(Criterion):
         hyperparameters: the checked values.
     """
 
+    kind: ClassVar[str]
+    source: ClassVar[str]
     declared: ClassVar[Mapping[str, Parameter]] = {}
     invariances: ClassVar[frozenset[str]] = frozenset({"permutation", "rotation", "scale"})
     is_vmappable: ClassVar[bool] = True

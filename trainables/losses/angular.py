@@ -36,6 +36,8 @@ class Angular(Loss):
         form: ``smooth`` or ``hinge``.
     """
 
+    kind = "tuple"
+    source = "Wang et al. 2017, Deep Metric Learning with Angular Loss"
     needs = frozenset({"balanced", "normalised"})
     # Beyond 70 degrees the exponents outgrow float32.
     declared = {

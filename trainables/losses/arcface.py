@@ -29,6 +29,8 @@ class ArcFace(ProxyLoss):
         scale: factor of the cosines (1/cosine).
     """
 
+    kind = "proxy"
+    source = "Deng et al. 2019, ArcFace: Additive Angular Margin Loss, equation 3"
     needs = frozenset({"normalised", "proxies"})
     declared = {
         "margin_degrees": Parameter(

@@ -29,6 +29,8 @@ class BinomialDeviance(Loss):
         negative_weight: factor of alpha on negatives.
     """
 
+    kind = "pair"
+    source = "Yi et al. 2014, Deep Metric Learning for Practical Person Re-Identification"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "alpha": Parameter(

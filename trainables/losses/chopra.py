@@ -31,6 +31,8 @@ class Chopra(Loss):
         decay: rate at which the push fades with d / Q.
     """
 
+    kind = "pair"
+    source = "Chopra et al. 2005, Learning a Similarity Metric Discriminatively"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "distance": Parameter("l1", OneOf(("l1", "l2")), source="paper"),

@@ -27,6 +27,8 @@ class Circle(Loss):
         margin: relaxation of the optima 1 and 0 (cosine).
     """
 
+    kind = "tuple"
+    source = "Sun et al. 2020, Circle Loss: a Unified Perspective of Pair Similarity Optimization"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "gamma": Parameter(80.0, Interval(1e-3, 1e4), unit="1/cosine^2", source="paper"),

@@ -23,6 +23,8 @@ class Contrastive(Loss):
         margin: cosine above which a negative is pushed away.
     """
 
+    kind = "pair"
+    source = "Psomas 2020, Metric Learning: A Deep Dive, equation 2.15 (Hadsell et al. 2006)"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "margin": Parameter(0.5, Interval(-1.0, 1.0), unit="cosine", source="thesis table 4")

@@ -25,6 +25,11 @@ class ContrastiveHinge(Loss):
             apart.
     """
 
+    kind = "pair"
+    source = (
+        "Duffner et al. 2021, Similarity Metric Learning, equation 7; Mohan et al. 2023, Deep"
+        " Metric Learning for Computer Vision: A Brief Overview"
+    )
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "margin": Parameter(

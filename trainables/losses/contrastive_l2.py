@@ -27,6 +27,8 @@ class ContrastiveL2(Loss):
             most 2 apart.
     """
 
+    kind = "pair"
+    source = "Hadsell et al. 2006, Dimensionality Reduction by Learning an Invariant Mapping"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "positive_margin": Parameter(

@@ -27,6 +27,8 @@ class CosFace(ProxyLoss):
         scale: factor of the cosines (1/cosine).
     """
 
+    kind = "proxy"
+    source = "Wang et al. 2018, CosFace: Large Margin Cosine Loss, equation 4"
     needs = frozenset({"normalised", "proxies"})
     declared = {
         "margin": Parameter(0.35, Interval(0.0, 1.0), unit="cosine", source="paper"),

@@ -18,9 +18,9 @@ class CosinePairwise(Loss):
 
     mean over positives of (1 - S)^2 + mean over negatives of (target_negative - S)^2.
 
-    Source: Duffner et al. 2021, Similarity Metric Learning, with targets 1 and -1, or 1 and 0. A
-    batch holds far more negatives than positives, so the two sides are averaged apart. More than
-    two classes cannot all be at cosine -1 to each other, but can be at 0.
+    Source: Duffner et al. 2021, with targets 1 and -1, or 1 and 0. A batch holds far more
+    negatives than positives, so the two sides are averaged apart. More than two classes cannot all
+    be at cosine -1 to each other, but can be at 0.
 
     A side without pairs is 0 with gradient 0; every pair is active.
 
@@ -28,6 +28,8 @@ class CosinePairwise(Loss):
         target_negative: cosine a negative is pulled to.
     """
 
+    kind = "pair"
+    source = "Duffner et al. 2021, Similarity Metric Learning, cosine pair-wise loss"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "target_negative": Parameter(

@@ -29,6 +29,8 @@ class CSML(Loss):
         negative_weight: weight of the negatives' mean.
     """
 
+    kind = "pair"
+    source = "Nguyen and Bai 2010, Cosine Similarity Metric Learning for Face Verification"
     needs = frozenset({"balanced", "normalised"})
     declared = {"negative_weight": Parameter(1.0, Interval(1e-3, 1e3), source="paper")}
     takes_references = True

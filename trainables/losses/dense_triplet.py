@@ -19,15 +19,16 @@ class DenseTriplet(Loss):
 
     where y is the distance of the labels and D2 the squared Euclidean distance of unit vectors.
 
-    Source: the triplet baseline of Kim et al. 2019, Deep Metric Learning Beyond Binary
-    Supervision, equation 1 with their dense triplet mining; as in their released code the mean
-    counts satisfied triplets too. That code orders a tie of labels by index; here it is no pair.
-    Without an open hinge the value is 0 with gradient 0.
+    Source: the triplet baseline of Kim et al. 2019, equation 1 with their dense triplet mining; as
+    in their released code the mean counts satisfied triplets too. That code orders a tie of labels
+    by index; here it is no pair. Without an open hinge the value is 0 with gradient 0.
 
     Args:
         margin: squared distance; unit vectors are at most 4 apart.
     """
 
+    kind = "continuous"
+    source = "Kim et al. 2019, Deep Metric Learning Beyond Binary Supervision, equation 1"
     needs = frozenset({"label_distances", "normalised"})
     declared = {
         "margin": Parameter(0.03, Interval(0.0, 4.0), unit="squared distance", source="paper")

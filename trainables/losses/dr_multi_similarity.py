@@ -40,6 +40,8 @@ class DRMultiSimilarity(Loss):
         gamma: weight of the direction (cosine).
     """
 
+    kind = "pair"
+    source = "Mohan et al. 2020, Moving in the Right Direction: a Regularization for DML"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "alpha": Parameter(2.0, Interval(1e-3, 1e3), unit="1/cosine", source="multi_similarity's"),

@@ -38,6 +38,8 @@ class DRProxyNCA(ProxyLoss):
         gamma: weight of the directions; at 0 the loss is `ProxyNCA`.
     """
 
+    kind = "proxy"
+    source = "Mohan et al. 2020, Moving in the Right Direction"
     needs = frozenset({"normalised", "proxies"})
     declared = {
         "scale": Parameter(

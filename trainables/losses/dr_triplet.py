@@ -41,6 +41,8 @@ class DRTriplet(MinedLoss):
         miner: name of the miner of triplets, a module of `trainables.miners`.
     """
 
+    kind = "triplet"
+    source = "Mohan et al. 2020, Moving in the Right Direction: a Regularization for DML"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "margin": Parameter(

@@ -20,8 +20,7 @@ class FastAp(Loss):
     FastAP_i = sum over nodes of h+ H+ / H, divided by the number of positives.
     The loss is the mean of 1 - FastAP_i over anchors with a positive.
 
-    Source: Cakir et al. 2019, Deep Metric Learning to Rank. ``bins`` counts intervals, as in the
-    authors' code, and not nodes.
+    Source: Cakir et al. 2019. ``bins`` counts intervals, as in the authors' code, and not nodes.
 
     An anchor without negatives is ranked perfectly: it counts in the mean with 0 and gradient 0.
 
@@ -29,6 +28,8 @@ class FastAp(Loss):
         bins: intervals of the squared distance.
     """
 
+    kind = "ranking"
+    source = "Cakir et al. 2019, Deep Metric Learning to Rank"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "bins": Parameter(10, Whole(1, 1000), unit="intervals", source="pytorch-metric-learning")

@@ -34,6 +34,8 @@ class GradML(Loss):
         w: weight of the distances between classes.
     """
 
+    kind = "tuple"
+    source = "GradML, equation 11"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "k": Parameter(2.0, Interval(1.0, 8.0), source="paper"),

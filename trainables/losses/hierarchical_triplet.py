@@ -48,6 +48,11 @@ class HierarchicalTriplet(Loss):
         levels: number of levels above the lowest (L), a whole number.
     """
 
+    kind = "triplet"
+    source = (
+        "Ge et al. 2018, Deep Metric Learning with Hierarchical Triplet Loss; its tree is of"
+        " all classes and remade each epoch, this one of the batch"
+    )
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "margin": Parameter(0.1, Interval(-4.0, 4.0), unit="squared distance", source="paper"),

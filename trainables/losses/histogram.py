@@ -20,8 +20,8 @@ class Histogram(Loss):
     between; h+ and h- are the histograms of all positive and of all negative pairs, each of sum 1.
     The loss is sum over nodes r of h-_r * (h+_1 + ... + h+_r).
 
-    Source: Ustinova and Lempitsky 2016, Learning Deep Embeddings with Histogram Loss. Without
-    positives or without negatives the loss is 0 with gradient 0.
+    Source: Ustinova and Lempitsky 2016. Without positives or without negatives the loss is 0 with
+    gradient 0.
 
     Where the two histograms do not touch no gradient is left, even if every negative pair is the
     more similar one: the value is then 1, as the paper's is.
@@ -30,6 +30,8 @@ class Histogram(Loss):
         bins: intervals of the cosine; the paper's number of nodes less 1.
     """
 
+    kind = "pair"
+    source = "Ustinova and Lempitsky 2016, Learning Deep Embeddings with Histogram Loss"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "bins": Parameter(100, Whole(1, 1000), unit="intervals", source="pytorch-metric-learning")

@@ -28,6 +28,8 @@ class IntraPairVariance(Loss):
         negative_slack: share of the mean by which a negative may be above it.
     """
 
+    kind = "pair"
+    source = "Yu and Tao 2019, Deep Metric Learning with Tuplet Margin Loss"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "positive_slack": Parameter(0.01, Interval(0.0, 1.0), source="paper"),

@@ -19,11 +19,10 @@ class LanguageGuidance(Loss):
     the cosines of the names of their classes. In both, every image of the anchor's own class,
     itself included, has 1 + gamma.
 
-    Source: Roth et al. 2022, Integrating Language Guidance into Vision-based Deep Metric Learning.
-    As printed (equations 29 and 30 of the survey arXiv 2312.10046) gamma has no effect, since a
-    softmax does not change if all of its exponents are shifted. It has one through the entries of
-    the anchor's own class, which the authors' code sets in both matrices and the formula does not
-    mention. Temperature and direction too are those of their code.
+    Source: Roth et al. 2022. As printed (equations 29 and 30 of the survey arXiv 2312.10046) gamma
+    has no effect, since a softmax does not change if all of its exponents are shifted. It has one
+    through the entries of the anchor's own class, which the authors' code sets in both matrices
+    and the formula does not mention. Temperature and direction too are those of their code.
 
     It says nothing about images of one class, so it is a term beside another loss:
     ``multi_similarity+language_guidance``. Beside multi-similarity on ResNet-50 the authors
@@ -37,6 +36,11 @@ class LanguageGuidance(Loss):
         gamma: offset added to the cosines of the names.
     """
 
+    kind = "text"
+    source = (
+        "Roth et al. 2022, Integrating Language Guidance into Vision-based Deep Metric"
+        " Learning, with the authors' code"
+    )
     needs = frozenset({"class_text", "normalised"})
     declared = {
         "temperature": Parameter(

@@ -18,6 +18,8 @@ class LefebvreTriplet(Loss):
     triplet counts and is active; without triplets the value is 0 with gradient 0.
     """
 
+    kind = "triplet"
+    source = "Lefebvre and Garcia 2013, as in Duffner et al. 2021, Similarity Metric Learning"
     needs = frozenset({"balanced", "normalised"})
 
     @staticmethod

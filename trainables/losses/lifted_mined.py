@@ -27,6 +27,8 @@ class LiftedMined(Loss):
         epsilon: slack of the miner (cosine); at 2 every pair of an anchor is kept.
     """
 
+    kind = "tuple"
+    source = "the code of Psomas 2020, Metric Learning: A Deep Dive"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "alpha": Parameter(40.0, Interval(1e-3, 1e3), unit="1/cosine", source="thesis code"),

@@ -26,6 +26,8 @@ class LiftedSong(Loss):
         margin: distance negatives should keep.
     """
 
+    kind = "tuple"
+    source = "Song et al. 2016, Deep Metric Learning via Lifted Structured Feature Embedding"
     needs = frozenset({"balanced"})
     declared = {"margin": Parameter(1.0, Interval(0.0, 10.0), unit="distance", source="paper")}
     invariances = frozenset({"permutation", "rotation"})

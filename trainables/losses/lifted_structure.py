@@ -30,6 +30,8 @@ class LiftedStructure(Loss):
         epsilon: slack of `mine_pairs` (cosine); at 2 every pair of an anchor is kept.
     """
 
+    kind = "tuple"
+    source = "Psomas 2020, Metric Learning: A Deep Dive, equation 2.21 (Hermans et al. 2017)"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "margin": Parameter(0.5, Interval(-10.0, 10.0), unit="cosine", source="thesis table 4"),

@@ -24,11 +24,11 @@ class LogRatio(Loss):
     where y is the distance of the labels, f the distance of the embeddings as the network gives
     them, of any length, and each argument of a logarithm is increased by 1e-6.
 
-    Source: Kim et al. 2019, Deep Metric Learning Beyond Binary Supervision, equation 2. There both
-    are squared Euclidean distances. ``squared`` squares f; y is what the data set gives: of
-    label vectors, such as poses, a square with its option ``label_metric: squared_euclidean``.
-    The authors' code squares neither, which is a quarter of the paper's loss. With f squared and
-    y not, embeddings learn the square roots of label distances.
+    Source: Kim et al. 2019, equation 2. There both are squared Euclidean distances. ``squared``
+    squares f; y is what the data set gives: of label vectors, such as poses, a square with its
+    option ``label_metric: squared_euclidean``. The authors' code squares neither, which is a
+    quarter of the paper's loss. With f squared and y not, embeddings learn the square roots of
+    label distances.
 
     With u = log f - log y the mean over pairs is twice the sample variance of u, so the cost grows
     with the batch and not with its pairs. Fewer than two partners give 0 with gradient 0; else
@@ -38,6 +38,8 @@ class LogRatio(Loss):
         squared: whether f is the squared Euclidean distance; y does not change with it.
     """
 
+    kind = "continuous"
+    source = "Kim et al. 2019, Deep Metric Learning Beyond Binary Supervision, equation 2"
     needs = frozenset({"label_distances"})
     declared = {"squared": Parameter(True, Flag(), source="paper")}
     invariances = frozenset({"rotation"})  # the anchor is known by its position

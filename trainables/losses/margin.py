@@ -33,6 +33,8 @@ class Margin(BoundaryLoss):
         miner: name of the miner of triplets, a module of `trainables.miners`.
     """
 
+    kind = "triplet"
+    source = "Wu et al. 2017, Sampling Matters in Deep Embedding Learning, section 4"
     needs = frozenset({"balanced", "normalised", "proxies"})
     declared = {
         "margin": Parameter(

@@ -33,6 +33,10 @@ class MarginCosine(BoundaryLoss):
         miner: name of the miner of triplets, a module of `trainables.miners`.
     """
 
+    kind = "triplet"
+    source = (
+        "Psomas 2020, Metric Learning: A Deep Dive, equation 2.23 with signs for its indicator"
+    )
     needs = frozenset({"balanced", "normalised", "proxies"})
     declared = {
         "margin": Parameter(0.5, Interval(0.0, 2.0), unit="cosine", source="thesis table 4"),

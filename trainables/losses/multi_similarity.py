@@ -25,6 +25,8 @@ class MultiSimilarity(Loss):
         epsilon: slack of the miner (cosine); at 2 every pair of an anchor is kept.
     """
 
+    kind = "pair"
+    source = "Wang et al. 2019, Multi-Similarity Loss, equation 15 with the mining of 12 and 13"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "alpha": Parameter(2.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper"),

@@ -34,6 +34,8 @@ class NPair(Loss):
         norm_weight: weight of the mean norm.
     """
 
+    kind = "tuple"
+    source = "Sohn 2016, Improved Deep Metric Learning with Multi-class N-pair Loss Objective"
     needs = frozenset({"balanced"})
     declared = {
         "norm_weight": Parameter(

@@ -29,6 +29,11 @@ class NPairL2(Loss):
         norm_weight: weight of the mean norm.
     """
 
+    kind = "tuple"
+    source = (
+        "Sohn 2016, Improved Deep Metric Learning with Multi-class N-pair Loss Objective,"
+        " with distances in place of products"
+    )
     needs = frozenset({"balanced"})
     declared = {
         "norm_weight": Parameter(0.02, Interval(0.0, 100.0), unit="1/length", source="n_pair's")

@@ -32,6 +32,8 @@ class Nca(Loss):
         softmax_scale: s, per squared distance.
     """
 
+    kind = "tuple"
+    source = "Goldberger et al. 2004, Neighbourhood Components Analysis, section 2"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "softmax_scale": Parameter(

@@ -20,17 +20,19 @@ class NeighbourTriplet(Loss):
     where D2 is the squared Euclidean distance of unit vectors. How near labels are beyond that is
     not looked at: this is the "nearest neighbour" baseline of continuous labels.
 
-    Source: naive_train and Naive_TripletLoss of the code of Kim et al. 2019, Deep Metric Learning
-    Beyond Binary Supervision, with its batches by the sampler `drawn_label_neighbours`; as there
-    the mean counts satisfied triplets too. Partners as far by label as the last neighbour count as
-    positives as well. With no more partners than ``neighbours`` there is no negative and the value
-    is 0 with gradient 0, as it is without an open hinge.
+    Source: naive_train and Naive_TripletLoss of the code of Kim et al. 2019, with its batches by
+    the sampler `drawn_label_neighbours`; as there the mean counts satisfied triplets too. Partners
+    as far by label as the last neighbour count as positives as well. With no more partners than
+    ``neighbours`` there is no negative and the value is 0 with gradient 0, as it is without an
+    open hinge.
 
     Args:
         margin: squared distance; unit vectors are at most 4 apart.
         neighbours: how many partners are positives.
     """
 
+    kind = "continuous"
+    source = "code of Kim et al. 2019, Deep Metric Learning Beyond Binary Supervision"
     needs = frozenset({"label_distances", "normalised"})
     declared = {
         "margin": Parameter(0.2, Interval(0.0, 4.0), unit="squared distance", source="code"),

@@ -23,6 +23,8 @@ class NormalizedSoftmax(ProxyLoss):
         scale: factor of the cosines (1/cosine).
     """
 
+    kind = "proxy"
+    source = "Zhai and Wu 2019, Classification is a Strong Baseline for Deep Metric Learning"
     needs = frozenset({"normalised", "proxies"})
     declared = {
         "scale": Parameter(

@@ -39,6 +39,10 @@ class PolarSine(Loss):
         negative_weight: weight of the polar sine's term.
     """
 
+    kind = "tuple"
+    source = (
+        "Berlemont et al. 2016, Polar Sine Based Siamese Neural Network for Gesture Recognition"
+    )
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "negative_weight": Parameter(

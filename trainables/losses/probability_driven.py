@@ -31,6 +31,11 @@ class ProbabilityDriven(Loss):
         initial_offset: initial value of ``offset``.
     """
 
+    kind = "pair"
+    source = (
+        "Nair and Hinton 2010, Rectified Linear Units Improve Restricted Boltzmann Machines,"
+        " as in Duffner et al. 2021"
+    )
     needs = frozenset({"balanced", "normalised", "proxies"})
     declared = {
         "initial_scale": Parameter(10.0, Interval(1e-3, 1e3), unit="1/cosine", source="own"),

@@ -7,6 +7,7 @@ import torch
 
 from trainables.loss_composition.batch import Batch
 from trainables.loss_composition.loss_base import Hyperparameters, LossOutput, Tensors
+from trainables.losses._classification import own_class
 from trainables.losses._pairs import log1p_sum_exp
 from trainables.losses._proxies import proxy_cosines, pull_to_proxies
 from trainables.losses._proxy_loss import ProxyLoss
@@ -26,6 +27,8 @@ class ProxyAnchor(ProxyLoss):
         margin: cosine added to both sides (delta in the paper).
     """
 
+    kind = "proxy"
+    source = "Kim et al. 2020, Proxy Anchor Loss for Deep Metric Learning, equation 4"
     needs = frozenset({"normalised", "proxies"})
     declared = {
         "alpha": Parameter(32.0, Interval(1e-3, 1e3), unit="1/cosine", source="paper"),
@@ -36,12 +39,11 @@ class ProxyAnchor(ProxyLoss):
     def compute(batch: Batch, parameters: Tensors, hyperparameters: Hyperparameters) -> LossOutput:
         """See `Loss.compute`."""
         alpha, margin = hyperparameters["alpha"], hyperparameters["margin"]
-        own_B1 = batch.labels_B[:, None]
         S_BC = proxy_cosines(batch.normalised_BD, parameters["proxies"])
-        positive = pull_to_proxies(
-            S_BC.gather(1, own_B1).squeeze(1), batch.labels_B, alpha, margin
-        )
+        positive = pull_to_proxies(own_class(S_BC, batch.labels_B), batch.labels_B, alpha, margin)
 
-        is_negative_BC = torch.ones_like(S_BC, dtype=torch.bool).scatter(1, own_B1, False)
+        is_negative_BC = torch.ones_like(S_BC, dtype=torch.bool).scatter(
+            1, batch.labels_B[:, None], False
+        )
         negative = log1p_sum_exp(alpha * (S_BC + margin), is_negative_BC, dim=0).mean()
         return LossOutput(positive + negative, torch.ones_like(positive))

@@ -40,6 +40,8 @@ class ProxyGML(CentresLoss):
         regulariser: weight of the proxies' own classification (lambda in the paper).
     """
 
+    kind = "proxy"
+    source = "Zhu et al. 2020, Fewer is More"
     needs = frozenset({"normalised", "proxies"})
     declared = {
         "subproxies": Parameter(12, Whole(1, 100), source="authors' code, CUB"),

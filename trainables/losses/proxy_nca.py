@@ -32,6 +32,8 @@ class ProxyNCA(ProxyLoss):
         scale: factor of the squared distances.
     """
 
+    kind = "proxy"
+    source = "Movshovitz-Attias et al. 2017, No Fuss Distance Metric Learning using Proxies"
     needs = frozenset({"normalised", "proxies"})
     declared = {
         "scale": Parameter(

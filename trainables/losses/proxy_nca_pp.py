@@ -26,6 +26,8 @@ class ProxyNCAPP(ProxyLoss):
         scale: factor of the squared distances.
     """
 
+    kind = "proxy"
+    source = "Teh et al. 2020, ProxyNCA++: Revisiting and Revitalizing Proxy NCA"
     needs = frozenset({"normalised", "proxies"})
     declared = {
         "scale": Parameter(

@@ -45,6 +45,8 @@ class Quadruplet(Loss):
         quadruplet_margin: the same for pairs without a common sample.
     """
 
+    kind = "tuple"
+    source = "Chen et al. 2017, Beyond Triplet Loss: a Deep Quadruplet Network"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "triplet_margin": Parameter(

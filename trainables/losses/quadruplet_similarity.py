@@ -24,13 +24,12 @@ class QuadrupletSimilarity(Loss):
     mean over positive pairs p and negative pairs n of log(1 + exp(-gamma (S_p - S_n))), where the
     two pairs need not share a sample.
 
-    Source: Yih et al. 2011, Learning Discriminative Projections for Text Similarity Measures;
-    Duffner et al. 2021. There are of the order of B^4 pairs of pairs, so each side is sorted
-    and cut into at most 256 groups of neighbours, whose means stand for their members: single
-    pairs at the hard end, where the gradients are, and large groups at the easy end. With up to
-    256 pairs on a side each is its own group, and the loss exact. Beyond that it is too small, by
-    at most (gamma * width)^2 / 32 for each side, averaged over its pairs, where width is the span
-    of cosines in a pair's group.
+    Source: Yih et al. 2011; Duffner et al. 2021. There are of the order of B^4 pairs of pairs, so
+    each side is sorted and cut into at most 256 groups of neighbours, whose means stand for their
+    members: single pairs at the hard end, where the gradients are, and large groups at the easy
+    end. With up to 256 pairs on a side each is its own group, and the loss exact. Beyond that it
+    is too small, by at most (gamma * width)^2 / 32 for each side, averaged over its pairs, where
+    width is the span of cosines in a pair's group.
 
     Without a positive or without a negative pair the loss is 0 with gradient 0; every other batch
     is active. Where a cut falls between pairs of exactly equal cosine, the order of the batch
@@ -40,6 +39,8 @@ class QuadrupletSimilarity(Loss):
         gamma: sharpness (1/cosine).
     """
 
+    kind = "tuple"
+    source = "Yih et al. 2011, Learning Discriminative Projections for Text Similarity Measures"
     needs = frozenset({"balanced", "normalised"})
     declared = {"gamma": Parameter(10.0, Interval(1e-3, 1e3), unit="1/cosine", source="own")}
 

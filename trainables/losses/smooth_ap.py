@@ -19,9 +19,9 @@ class SmoothAp(Loss):
     R(j, A) = 1 + sum over k in A, k != j, of sigmoid((S_ik - S_ij) / temperature).
     The loss is the mean of 1 - AP_i over anchors with a positive.
 
-    Source: Brown et al. 2020, Smooth-AP: Smoothing the Path Towards Large-Scale Image Retrieval.
-    The authors' code (and pytorch-metric-learning's, after it) has the anchor among its own
-    positives, where it outranks everything; here it is no partner of itself, as in retrieval.
+    Source: Brown et al. 2020. The authors' code (and pytorch-metric-learning's, after it) has the
+    anchor among its own positives, where it outranks everything; here it is no partner of itself,
+    as in retrieval.
 
     An anchor without negatives is ranked perfectly: it counts in the mean with 0 and gradient 0.
     Memory grows with B^3 (23 MB a copy at 180), so there are no references.
@@ -30,6 +30,8 @@ class SmoothAp(Loss):
         temperature: cosine over which a comparison tips.
     """
 
+    kind = "ranking"
+    source = "Brown et al. 2020, Smooth-AP: Smoothing the Path Towards Large-Scale Image Retrieval"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "temperature": Parameter(0.01, Interval(1e-4, 10.0), unit="cosine", source="paper")

@@ -44,6 +44,8 @@ class SoftTriple(CentresLoss):
         tau: weight of the distances between centres of a class.
     """
 
+    kind = "proxy"
+    source = "Qian et al. 2019, SoftTriple Loss: Deep Metric Learning Without Triplet Sampling"
     needs = frozenset({"normalised", "proxies"})
     declared = {
         "centres": Parameter(10, Whole(1, 100), source="paper"),

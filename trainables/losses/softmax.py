@@ -23,6 +23,8 @@ class Softmax(Loss):
     Every sample is active; with a single class the value is 0 with gradient 0.
     """
 
+    kind = "proxy"
+    source = "Psomas 2020, Metric Learning: A Deep Dive, equation 2.26"
     needs = frozenset({"proxies"})
     invariances = frozenset({"permutation", "rotation"})
 

@@ -25,12 +25,11 @@ class Statistical(Loss):
     mu and Sigma (divided by V - 1) are of the normalised embeddings of the views; with one view
     Sigma is 0.
 
-    Source: Chen and Salman 2011, Extracting Speaker-Specific Information with a Regularized
-    Siamese Deep Network. The vectors there are those of the windows of a recording, and are not
-    normalised: its scales do not carry over. The defaults are ours, the best of a grid of 3 x 4 on
-    the validation classes of glyphs with one seed. Duffner et al. 2021 print the formula with
-    t = 1 for a negative. Pairs are summed there; here the two sides are averaged apart. Every pair
-    is active.
+    Source: Chen and Salman 2011. The vectors there are those of the windows of a recording, and
+    are not normalised: its scales do not carry over. The defaults are ours, the best of a grid of
+    3 x 4 on the validation classes of glyphs with one seed. Duffner et al. 2021 print the formula
+    with t = 1 for a negative. Pairs are summed there; here the two sides are averaged apart. Every
+    pair is active.
 
     A rotation of all views, or a change of their lengths, leaves the value as it is.
 
@@ -40,6 +39,11 @@ class Statistical(Loss):
         covariance_scale: the same for the covariances.
     """
 
+    kind = "pair"
+    source = (
+        "Chen and Salman 2011, Extracting Speaker-Specific Information with a Regularized"
+        " Siamese Deep Network"
+    )
     needs = frozenset({"balanced", "normalised", "several_views"})
     declared = {
         "mean_scale": Parameter(0.3, Interval(1e-4, 1e4), unit="squared distance", source="own"),

@@ -39,6 +39,8 @@ class Structural(Loss):
         negative_variance: the same of negative pairs.
     """
 
+    kind = "tuple"
+    source = "Yang et al., as in Duffner et al. 2021, Similarity Metric Learning"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "margin": Parameter(0.2, Interval(0.0, 4.0), unit="squared distance", source="own"),

@@ -30,6 +30,8 @@ class SubcentreArcFace(CentresLoss):
         scale: factor of the cosines (1/cosine).
     """
 
+    kind = "proxy"
+    source = "Deng et al. 2020, Sub-center ArcFace"
     needs = frozenset({"normalised", "proxies"})
     declared = {
         "centres": Parameter(3, Whole(1, 100), source="paper"),

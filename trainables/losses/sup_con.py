@@ -25,6 +25,8 @@ class SupCon(Loss):
         temperature: cosine that changes a probability by the factor e.
     """
 
+    kind = "tuple"
+    source = "Khosla et al. 2020, Supervised Contrastive Learning, equation 2"
     needs = frozenset({"balanced", "normalised"})
     declared = {"temperature": Parameter(0.1, Interval(1e-3, 1e2), unit="cosine", source="paper")}
     takes_references = True

@@ -32,6 +32,8 @@ class ThesisLoss1(ProxyLoss):
         margin: cosine added to both sides (delta in the thesis).
     """
 
+    kind = "proxy"
+    source = "Psomas 2020, Metric Learning: A Deep Dive, equation 6.1"
     needs = frozenset({"normalised", "proxies"})
     declared = {
         "alpha": Parameter(

@@ -36,6 +36,8 @@ class ThesisLoss2(ProxyLoss):
         mean_over_batch: whether G is a mean over the samples, from -1 to 1, not a sum.
     """
 
+    kind = "proxy"
+    source = "Psomas 2020, Metric Learning: A Deep Dive, equation 6.2"
     needs = frozenset({"normalised", "proxies"})
     declared = {
         "alpha": Parameter(

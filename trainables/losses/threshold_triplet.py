@@ -20,10 +20,10 @@ class ThresholdTriplet(Loss):
     where D2 is the squared Euclidean distance of unit vectors. How near labels are beyond that is
     not looked at: this is the "binary thresholding" baseline of continuous labels.
 
-    Source: the baseline that Kim et al. 2019, Deep Metric Learning Beyond Binary Supervision, name
-    so. Hinge, margin and mean are those of Naive_TripletLoss in their code, which counts satisfied
-    triplets too; its positives are those of `neighbour_triplet`. Without a positive, without a
-    negative or without an open hinge the value is 0 with gradient 0.
+    Source: the baseline that Kim et al. 2019 name so. Hinge, margin and mean are those of
+    Naive_TripletLoss in their code, which counts satisfied triplets too; its positives are those
+    of `neighbour_triplet`. Without a positive, without a negative or without an open hinge the
+    value is 0 with gradient 0.
 
     Args:
         margin: squared distance; unit vectors are at most 4 apart.
@@ -31,6 +31,8 @@ class ThresholdTriplet(Loss):
             largest 1 - IoU; other labels need another one.
     """
 
+    kind = "continuous"
+    source = "Kim et al. 2019, Deep Metric Learning Beyond Binary Supervision, and their code"
     needs = frozenset({"label_distances", "normalised"})
     declared = {
         "margin": Parameter(0.2, Interval(0.0, 4.0), unit="squared distance", source="code"),

@@ -21,11 +21,13 @@ class Triangular(Loss):
     It is at least 0, and 0 where a = t b and |a| = |b| = 1: it trains the length as well as the
     angle, so it is not for normalised embeddings.
 
-    Source: Zheng et al. 2015, Triangular Similarity Metric Learning for Face Verification; Duffner
-    et al. 2021. Pairs are summed there; here the two sides are averaged apart.
-    Where |a + t b| is below 1e-6, it is 1e-6 with gradient 0. Every pair is active.
+    Source: Zheng et al. 2015; Duffner et al. 2021. Pairs are summed there; here the two sides are
+    averaged apart. Where |a + t b| is below 1e-6, it is 1e-6 with gradient 0. Every pair is
+    active.
     """
 
+    kind = "pair"
+    source = "Zheng et al. 2015, Triangular Similarity Metric Learning for Face Verification"
     needs = frozenset({"balanced"})
     invariances = frozenset({"permutation", "rotation"})
     takes_references = True

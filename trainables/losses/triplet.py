@@ -20,6 +20,8 @@ class Triplet(MinedLoss):
         miner: name of the miner of triplets, a module of `trainables.miners`.
     """
 
+    kind = "triplet"
+    source = "Psomas 2020, Metric Learning: A Deep Dive, equation 2.17 with the mining of 2.20"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "margin": Parameter(0.1, Interval(-2.0, 2.0), unit="cosine", source="thesis table 4"),

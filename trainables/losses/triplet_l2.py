@@ -20,6 +20,10 @@ class TripletL2(MinedLoss):
         miner: name of the miner of triplets, a module of `trainables.miners`.
     """
 
+    kind = "triplet"
+    source = (
+        "Schroff et al. 2015, FaceNet: A Unified Embedding for Face Recognition and Clustering"
+    )
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "margin": Parameter(0.2, Interval(-4.0, 4.0), unit="squared distance", source="paper"),

@@ -21,14 +21,15 @@ class TuplePairwise(Loss):
     forming any: the mean over its positives, plus for each other class the mean over its samples.
     The other classes are those in the batch; a tuple of a batch of one class has no negative.
 
-    Source: Berlemont et al. 2017, Class-Balanced Siamese Neural Networks; Duffner et al. 2021. A
-    sample alone in its class is a negative only. Without references the loss is 0 with gradient 0;
-    every tuple is active.
+    Source: Berlemont et al. 2017; Duffner et al. 2021. A sample alone in its class is a negative
+    only. Without references the loss is 0 with gradient 0; every tuple is active.
 
     Args:
         norm_weight: weight of the pull to length 1.
     """
 
+    kind = "tuple"
+    source = "Berlemont et al. 2017, Class-Balanced Siamese Neural Networks"
     needs = frozenset({"balanced"})
     declared = {
         "norm_weight": Parameter(

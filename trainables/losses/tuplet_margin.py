@@ -32,6 +32,8 @@ class TupletMargin(Loss):
         scale: factor of the cosines (s in the paper).
     """
 
+    kind = "tuple"
+    source = "Yu and Tao 2019, Deep Metric Learning with Tuplet Margin Loss"
     needs = frozenset({"balanced", "normalised"})
     declared = {
         "margin_degrees": Parameter(

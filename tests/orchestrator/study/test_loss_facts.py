@@ -8,7 +8,7 @@ from torch import nn
 
 from orchestrator.study import loss_facts
 from orchestrator.study.loss_facts import facts_of
-from search_spaces.parameters import Real
+from search_spaces.parameters import Real, Space
 from search_spaces.training_parameters import TRAINING_SPACES
 from trainables.errors import TrialInputError
 from trainables.registry import load
@@ -150,12 +150,24 @@ def test_known_losses_need_no_torch():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-@pytest.mark.parametrize(
-    "stated", [{}, {"needs": frozenset()}, {"declared": load("losses", "contrastive").declared}]
-)
+STATED = {"kind": "pair", "source": "a paper", "needs": frozenset()}
+DECLARED = {"declared": load("losses", "contrastive").declared}
+
+
+@pytest.mark.parametrize("stated", [{}, STATED, DECLARED])
 def test_a_loss_whose_declarations_cannot_be_read_is_refused(monkeypatch, stated):
     monkeypatch.setattr(loss_facts, "literals", lambda *_, **__: stated)
     with pytest.raises(
-        TrialInputError, match="loss contrastive must state needs, and in declared"
+        TrialInputError,
+        match="loss contrastive must state kind, source and needs, and in declared",
     ):
         loss_facts._facts_of.__wrapped__("contrastive", "")
+
+
+def test_a_loss_without_a_row_is_searched_over_what_its_class_says(monkeypatch):
+    own = {"search_space": {"margin": {"low": 0.1, "high": 0.9}}}
+    monkeypatch.setattr(loss_facts, "literals", lambda *_, **__: STATED | DECLARED | own)
+    facts = loss_facts._facts_of.__wrapped__("softmax", "")
+    assert facts.spaces == {
+        "joint": Space({"margin": Real(0.1, 0.9, unit="cosine", source="its class")})
+    }

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from search_spaces.catalogue import loss_names
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.podium.calling import output_of
+from trainables.registry import names
 
-LOSSES = loss_names()[:46]
+LOSSES = names("losses")[:46]
 
 
 def write(folder, scripts):

@@ -12,11 +12,11 @@ from orchestrator.study_parser.problems import Problems
 from orchestrator.study_parser.yaml_tree import compose
 from orchestrator.study_validation.load_study import load_study
 from podium.study_template import study_template
-from search_spaces.catalogue import loss_names
 from tests.analysis.synthetic_study import write_store
 from tests.analysis.synthetic_trials import Truth
 from tests.orchestrator.study_files import MINIMAL
 from tests.podium.calling import call
+from trainables.registry import names
 
 QUICKSTART = Path(__file__).parents[3] / "studies" / "quickstart.yaml"
 
@@ -158,7 +158,7 @@ def test_a_plan_of_a_results_folder_tells_hours_by_its_results(capsys, tmp_path)
 
 def test_losses_are_listed_with_their_defaults(capsys):
     out = call(capsys, "losses").out
-    assert all(name in out for name in loss_names())
+    assert all(name in out for name in names("losses"))
     assert "alpha=2 1/cosine, beta=50 1/cosine, margin=0.5 cosine" in out
     assert max(map(len, out.splitlines())) <= 80
 

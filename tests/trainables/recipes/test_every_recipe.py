@@ -6,7 +6,6 @@ from dataclasses import asdict
 import pytest
 
 from orchestrator.study.loss_facts import facts_of
-from search_spaces.catalogue import loss_names
 from trainables.errors import TrialInputError
 from trainables.recipes import RECIPES, loss_values, reasons_of, training_for
 from trainables.recipes._base import ANY, PROXY_LOSSES
@@ -55,7 +54,7 @@ def test_glyphs_are_not_cropped_and_a_fresh_network_is_not_frozen(recipe):
 def test_values_of_losses_are_legal_hyperparameters_of_that_loss(recipe, dataset):
     given = RECIPES[recipe]
     losses = {*given.losses, *(loss for on in given.losses_on.values() for loss in on)}
-    assert losses <= set(loss_names())
+    assert losses <= set(names("losses"))
     for loss in losses:
         legal = facts_of(loss).legal_parameters
         for name, value in loss_values(recipe, loss, dataset=dataset).items():
@@ -77,7 +76,7 @@ def test_a_learning_rate_of_proxies_is_given_only_where_there_are_proxies(recipe
 @pytest.mark.parametrize("recipe", RECIPES)
 def test_a_recipe_says_why_it_trains_losses_differently_where_it_does(recipe):
     differing = set()
-    for dataset, backbone, loss in itertools.product(DATASETS, BACKBONES, loss_names()):
+    for dataset, backbone, loss in itertools.product(DATASETS, BACKBONES, names("losses")):
         training = asdict(training_for(recipe, dataset=dataset, backbone=backbone))
         given = loss_values(recipe, loss, dataset=dataset)
         differing |= {name for name in given.keys() & training if given[name] != training[name]}
@@ -88,7 +87,7 @@ def test_a_recipe_says_why_it_trains_losses_differently_where_it_does(recipe):
 def test_random_batches_are_for_all_losses_that_need_no_partners_in_the_batch():
     pairless = {
         loss
-        for loss in loss_names()
+        for loss in names("losses")
         if not facts_of(loss).needs & {"balanced", "label_distances", "class_text"}
     }
     assert set(PROXY_LOSSES) == pairless
