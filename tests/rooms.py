@@ -13,6 +13,9 @@ CATALOGUES = {
 
 # Small modules with one importer, beside it, which are ideas that people look for by name.
 LOOKED_FOR_BY_NAME = {
+    "search_spaces.joint",
+    "search_spaces.psomas2020",
+    "search_spaces.reality_check",
     "trainables.loss_composition.try_loss",
     "trainables.metrics.stacked_ranks",
     "trainables.population.captured_step",
