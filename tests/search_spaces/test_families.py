@@ -9,20 +9,6 @@ from search_spaces.families import FAMILIES
 from trainables.registry import names
 
 
-@pytest.mark.parametrize(
-    ("family", "members"),
-    [
-        ("contrastive", {"contrastive", "contrastive_hinge", "contrastive_l2"}),
-        ("triplet", {"triplet", "triplet_l2", "lefebvre_triplet", "dense_triplet"}),
-        ("lifted", {"lifted_structure", "lifted_song", "lifted_mined"}),
-        ("margin", {"margin", "margin_cosine"}),
-        ("n_pair", {"n_pair", "n_pair_l2"}),
-    ],
-)
-def test_losses_whose_names_do_not_tell_what_they_are_form_a_family(family, members):
-    assert members <= FAMILIES[family].keys()
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 def test_each_member_of_a_family_says_in_a_line_of_its_own_how_it_differs(family):
     assert {facts_of(loss).family for loss in FAMILIES[family]} == {family}
