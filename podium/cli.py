@@ -14,6 +14,7 @@ import typer
 
 from orchestrator.redaction import redacted
 from orchestrator.results.storage.printable_text import one_line
+from podium.arguments.option_groups import field_by_field
 from podium.errors import PodiumError, StoreError
 from podium.stop_signals import AGAIN, INTERRUPTED, Interrupted, Stopped, StopSignals
 from podium.terminal.printing import print_in_any_encoding, say
@@ -118,12 +119,13 @@ def _placeholder() -> None:
 
 def _with_exit_code(command: Callable[..., int | None]) -> Callable[..., None]:
     """Turn a returned exit code into the process's, and a user's error or stop into a message."""
+    with_options = field_by_field(command)
 
-    @wraps(command)
+    @wraps(with_options)
     def wrapper(**options: object) -> None:
         try:
             with StopSignals():
-                code = command(**options)
+                code = with_options(**options)
         except (Stopped, Interrupted):
             say(AGAIN, err=True)
             code = INTERRUPTED

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from podium.terminal.printing import Row, print_json, print_table, say
+from podium.terminal.printing import Form, Row, print_json, print_table, say
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,18 +48,16 @@ class Answer:
         return self.text
 
 
-def print_answer(answer: Answer, *, as_json: bool, as_csv: bool) -> None:
-    """Print an answer as text, as JSON, or as CSV with a header.
-
-    Args:
-        answer: the answer of a command.
-        as_json: whether to print JSON.
-        as_csv: whether to print CSV; ignored with ``as_json``.
-    """
-    if as_json:
-        print_json(answer.to_dict())
-    elif as_csv:
-        frame = answer.frame
-        print_table(frame.to_dicts(), columns=frame.columns, as_csv=True)
-    else:
+def print_answer(answer: Answer, form: Form) -> None:
+    """Print the answer of a command as text, JSON or CSV."""
+    if form.is_text:
         say(answer)
+    elif form.as_json:
+        print_json(answer.to_dict())
+    else:
+        print_frame(answer.frame, form)
+
+
+def print_frame(frame: "pl.DataFrame", form: Form) -> None:
+    """Print the rows of a frame as JSON or CSV."""
+    print_table(frame.to_dicts(), columns=frame.columns, form=form)

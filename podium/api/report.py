@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from orchestrator.results.storage.locations import Place, RemotePath
+from orchestrator.results.storage.locations import Place
 from podium.arguments.report_targets import ReportTargets
 from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import is_shipped
-from podium.arguments.table_argument import TableOptions, conditions
+from podium.arguments.table_argument import TableOptions
 from podium.errors import PodiumError
 from podium.terminal.printing import json_text
 
@@ -22,40 +22,25 @@ if TYPE_CHECKING:
     from analysis.typed_tables.table_reading import TableReading
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageOptions:
-    """What a page shows.
+def results_of(
+    folder: Place,
+    protocol: str | None = None,
+    *,
+    score: str | None = None,
+    groups: Mapping[str, Sequence[str]] | None = None,
+) -> "StudyResults":
+    """The results that the page of a study shows, with images of the data sets at hand.
 
-    Attributes:
-        protocol: label of the protocol that losses are compared under; None means the study's
-            first that does not leak.
-        score: name of the stored test score to rank by; None means the declared one.
-        groups: name -> losses of the groups to compare; None means those of the study.
+    The arguments are those of `analysis.study_results.study_results.read_results`.
     """
+    from analysis.study_results.study_results import read_results
+    from orchestrator.results.trial_files.reader import Reader
+    from orchestrator.study.resolved_study import study_from_resolved
+    from podium.api.images_at_hand import images_at_hand
 
-    protocol: str | None = None
-    score: str | None = None
-    groups: Mapping[str, Sequence[str]] | None = None
-
-    def read(self, folder: Place) -> "StudyResults":
-        """The results that the page of a study shows."""
-        from analysis.study_results.study_results import read_results
-        from orchestrator.results.trial_files.reader import Reader
-        from orchestrator.study.resolved_study import study_from_resolved
-        from podium.api.images_at_hand import images_at_hand
-
-        study = Reader(folder).study()
-        study_from_resolved(study)  # raises if it is none
-        return read_results(
-            folder,
-            self.protocol,
-            score=self.score,
-            groups=self.groups,
-            images=images_at_hand(study),
-        )
-
-
-_PLAIN = PageOptions()
+    study = Reader(folder).study()
+    study_from_resolved(study)  # raises if it is none
+    return read_results(folder, protocol, score=score, groups=groups, images=images_at_hand(study))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +77,7 @@ class Report:
         from analysis.page.table_files import csv_files, latex_files
         from orchestrator.results.storage.files import put
 
-        target = targets.page or self.target
+        target = targets.output or self.target
         put(target, render_page(within_limits(self.page)).encode())
         for folder, files in ((targets.csv, csv_files), (targets.latex, latex_files)):
             if folder is not None:
@@ -103,21 +88,8 @@ class Report:
         return target
 
 
-def write_study_report(results: "StudyResults") -> Place:
-    """Write the page of a study, finished or not, into its results folder; return where it is.
-
-    Raises:
-        PodiumError: a file of the results is corrupt, or the page cannot be written.
-    """
-    return _study_report(results, _PLAIN).write(ReportTargets())
-
-
-def report_of_study(folder: Place, options: PageOptions) -> Report:
+def report_of_study(results: "StudyResults") -> Report:
     """The report of a study, finished or not."""
-    return _study_report(options.read(folder), options)
-
-
-def _study_report(results: "StudyResults", options: PageOptions) -> Report:
     from analysis.report.report import study_report
     from orchestrator.results.records.store_paths import StudyPaths
 
@@ -129,31 +101,18 @@ def _study_report(results: "StudyResults", options: PageOptions) -> Report:
     )
 
 
-def report_of_studies(
-    folders: Sequence[Place], options: PageOptions, output: Path | None
-) -> Report:
-    """Several studies side by side; ``output`` is where the page will be, None beside the first.
-
-    Raises:
-        PodiumError: the studies are in a remote store, and there is no ``output``.
-    """
+def report_of_studies(studies: Sequence["StudyResults"]) -> Report:
+    """Several studies side by side, on a page beside the first."""
     from analysis.report.several_studies import studies_report
 
-    target = output or folders[0].parent / "compared.html"
-    if isinstance(target, RemotePath):
-        raise PodiumError("studies in a remote store are laid side by side with --output FILE")
-    studies = [options.read(folder) for folder in folders]
-    return Report(
-        page=studies_report(studies),
-        target=target,
-    )
+    return Report(page=studies_report(studies), target=studies[0].folder.parent / "compared.html")
 
 
 def report_of_table(
     source: Path,
     table_options: TableOptions,
     rules: GivenRules,
-    options: PageOptions,
+    groups: Mapping[str, Sequence[str]] | None,
     *,
     tell: "Callable[[ScoreTable], object]",
 ) -> Report:
@@ -168,10 +127,10 @@ def report_of_table(
         raise PodiumError(f"{source} holds ranks and no scores: podium tournament checks them")
     table = table_options.read(file)
     tell(table)
-    where = conditions(table_options.where)
+    where = table_options.where
     rows = f", rows with {' and '.join(where)}" if where else ""
     ranked = f"{table.competitor} ranked by {table.score}"
-    results = rank_table(table, rules.of_table(), options.groups)
+    results = rank_table(table, rules.of_table(), groups)
     return Report(
         page=table_report(
             results,

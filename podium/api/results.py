@@ -181,7 +181,7 @@ class Results:
         """
         from trainables.saved_models.trained_model import load_model
 
-        file = model_of_fold(stored_trial(trial_id, self.folder, None), fold)
+        file = model_of_fold(stored_trial(trial_id, [self.folder]), fold)
         # Code that the own study names ran already when it trained.
         return load_model(file, trust_code=True).embedder
 
@@ -353,15 +353,15 @@ class Results:
         Raises:
             PodiumError: a target cannot be written, or there is no such score, loss or protocol.
         """
-        from podium.api.report import PageOptions, report_of_study
+        from podium.api.report import report_of_study, results_of
 
-        files = {"page": path, "csv": csv, "latex": latex, "json": json}
+        files = {"output": path, "csv": csv, "latex": latex, "json": json}
         targets = ReportTargets(
             **{name: None if file is None else Path(file) for name, file in files.items()}
         )
         targets.check()
-        options = PageOptions(protocol=protocol, score=score, groups=group)
-        return report_of_study(self.folder, options).write(targets)
+        found = results_of(self.folder, protocol, score=score, groups=group)
+        return report_of_study(found).write(targets)
 
     def __repr__(self) -> str:
         return f"Results({str(self.folder)!r})"

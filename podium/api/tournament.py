@@ -113,9 +113,9 @@ def rank(
         by=by,
         competitor=competitor,
         score=score,
-        where=where,
+        where=list(conditions(where)),
         average=average,
-        without=without,
+        without=[without] if isinstance(without, str) else list(without),
         lower_is_better=lower_is_better,
     )
     return rank_table(

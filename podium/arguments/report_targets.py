@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from podium.errors import PodiumError
 
@@ -11,19 +14,31 @@ _STANDARD_OUTPUT = Path("-")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportTargets:
-    """Where a report is written, as given.
+    """Where a report is written, as given."""
 
-    Attributes:
-        page: file of the page; None means the one that podium chooses.
-        csv: folder for the tables as CSV; None means that none are written.
-        latex: folder for the tables as LaTeX; None means that none are written.
-        json: file for the record, or ``-`` for the standard output; None means none.
-    """
-
-    page: Path | None = None
-    csv: Path | None = None
-    latex: Path | None = None
-    json: Path | None = None
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            help="The page to write; default: report.html in the results folder, or the table's"
+            " name with .html, or compared.html beside the first of several studies.",
+        ),
+    ] = None
+    csv: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Also write every table as CSV, with all digits."),
+    ] = None
+    latex: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Also write every table as LaTeX (booktabs)."),
+    ] = None
+    json: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Also write the answer, all tables and the tournament as JSON; - means to the"
+            " standard output, in place of the page's name.",
+        ),
+    ] = None
 
     @property
     def prints_json(self) -> bool:
@@ -40,7 +55,7 @@ class ReportTargets:
                 first.
         """
         json = None if self.prints_json else self.json
-        for name, file, ending in (("--output", self.page, ".html"), ("--json", json, ".json")):
+        for name, file, ending in (("--output", self.output, ".html"), ("--json", json, ".json")):
             if file is not None and (file.suffix.lower() != ending or file.is_dir()):
                 raise PodiumError(f"{name} must be a file that ends in {ending}; got {file}")
         if json is not None and (json.parent / _STORE).exists():

@@ -1,7 +1,7 @@
 """The options that say how the verdicts on a typed table are reached; a study declares its own."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any, get_args
 
 import typer
@@ -10,26 +10,6 @@ from orchestrator.results.records.tournament_rules import PrimaryTest, Question,
 from podium.arguments.table_argument import names_given
 from podium.errors import PodiumError
 
-AskedQuestion = Annotated[
-    str | None,
-    typer.Option(
-        "--question",
-        metavar="NAME",
-        help="What is asked of a table: would the order hold on other_blocks (default), or on"
-        " these_blocks, were the runs named by --average repeated?",
-    ),
-]
-Test = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Primary test of a table: wilcoxon_holm (default), nemenyi, permutation_holm.",
-    ),
-]
-Alpha = Annotated[
-    float | None,
-    typer.Option(help="Level of all tests of a table; 0.05.", min=0.0001, max=0.4999),
-]
 Group = Annotated[
     list[str] | None,
     typer.Option(
@@ -48,17 +28,27 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenRules:
-    """The rules as given; None is what was not given.
+    """The rules as given; None is what was not given."""
 
-    Attributes:
-        question: as of `TournamentRules`.
-        test: as of `TournamentRules`.
-        alpha: as of `TournamentRules`.
-    """
-
-    question: str | None = None
-    test: str | None = None
-    alpha: float | None = None
+    question: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What is asked of a table: would the order hold on other_blocks (default), or on"
+            " these_blocks, were the runs named by --average repeated?",
+        ),
+    ] = None
+    test: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Primary test of a table: wilcoxon_holm (default), nemenyi, permutation_holm.",
+        ),
+    ] = None
+    alpha: Annotated[
+        float | None,
+        typer.Option(help="Level of all tests of a table; 0.05.", min=0.0001, max=0.4999),
+    ] = None
 
     def of_table(self) -> TournamentRules:
         """The rules by which a table is ranked.
@@ -82,8 +72,7 @@ class GivenRules:
     @property
     def _given(self) -> dict[str, Any]:
         """Those given, by their names in `TournamentRules`."""
-        values = {"question": self.question, "test": self.test, "alpha": self.alpha}
-        return {name: value for name, value in values.items() if value is not None}
+        return {name: value for name, value in asdict(self).items() if value is not None}
 
 
 def named_groups(given: Sequence[str] | None) -> dict[str, tuple[str, ...]] | None:

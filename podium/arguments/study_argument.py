@@ -1,5 +1,6 @@
 """The STUDY argument that most commands take: a study file or a results folder."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -33,7 +34,6 @@ _STUDY = typer.Argument(
     help="A study file (YAML), the name of a study that podium ships, or a results folder (or its"
     " URI, such as s3://bucket/study).",
 )
-StudyPath = Annotated[GivenPlace, _STUDY]
 OptionalStudyPath = Annotated[GivenPlace | None, _STUDY]
 StorageFolder = Annotated[
     GivenPlace | None,
@@ -50,6 +50,24 @@ Overrides = Annotated[
         "--set", metavar="KEY=VALUE", help="Override one key, such as search.trials=8. Repeatable."
     ),
 ]
+
+
+Local = Annotated[
+    bool, typer.Option("--local", help="One trial at a time in this process, without Ray.")
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OfStudy:
+    """A study, and where its results are."""
+
+    study: Annotated[GivenPlace, _STUDY]
+    storage: StorageFolder = None
+
+    @property
+    def folder(self) -> Place:
+        """The results folder: see `results_folder`."""
+        return results_folder(self.study, self.storage)
 
 
 def study_file(study: Place) -> Path | None:

@@ -15,73 +15,59 @@ if TYPE_CHECKING:
     from analysis.typed_tables.table_file import TableFile
     from analysis.typed_tables.table_layout import GivenColumns
 
-Names: TypeAlias = str | Sequence[str]
-"""Names divided by commas, or one by one."""
+# Typer takes no union of types: the command line gives names as one text.
+if TYPE_CHECKING:
+    Names: TypeAlias = str | Sequence[str]
+else:
+    Names = str
 
 Conditions: TypeAlias = str | Sequence[str] | Mapping[str, object]
 """``COLUMN=VALUE``, several of them, or a value for each column."""
 
-By = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMNS",
-        help="Columns of a table that together name a block; default:"
-        " those of dataset,backbone,embedding_dim,image_size that there are, or what the names of"
-        " a wide table's columns say.",
-    ),
-]
-Competitor = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN", help="Column of a table with the losses; default: loss, or the method."
-    ),
-]
-Score = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN_OR_METRIC",
-        help="Column of a table with the scores, or a metric of several, such as NMI; default:"
-        " recall. Of a study a stored test score: recall@4, nmi, f1, r_precision, map_at_r.",
-    ),
-]
-Where = Annotated[
-    list[str] | None,
-    typer.Option(metavar="COLUMN=VALUE", help="Keep such rows only, as in k=1. Repeatable."),
-]
-Average = Annotated[
-    str | None,
-    typer.Option(metavar="COLUMNS", help="Average over these columns, such as seed,fold."),
-]
-Without = Annotated[
-    list[str] | None,
-    typer.Option(metavar="NAME", help="Leave this competitor of a table out. Repeatable."),
-]
-LowerIsBetter = Annotated[
-    bool, typer.Option("--lower-is-better", help="Small scores of a table are good.")
-]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableOptions:
-    """How a typed table is to be read, as given: None is what was not given.
+    """How a typed table is to be read, as given; None is what was not given."""
 
-    Attributes:
-        by: columns that together name a block, divided by commas.
-        competitor: column of competitors.
-        score: column of scores, higher is better.
-        where: conditions ``column=value``; rows that meet all are kept.
-        average: columns whose rows are averaged within a cell, divided by commas.
-        without: competitors to leave out.
-        lower_is_better: whether small scores are good.
-    """
-
-    by: Names | None = None
-    competitor: str | None = None
-    score: str | None = None
-    where: Conditions = ()
-    average: Names = ()
-    without: Names = ()
-    lower_is_better: bool = False
+    by: Annotated[
+        Names | None,
+        typer.Option(
+            metavar="COLUMNS",
+            help="Columns of a table that together name a block; default: those of"
+            " dataset,backbone,embedding_dim,image_size that there are, or what the names of a"
+            " wide table's columns say.",
+        ),
+    ] = None
+    competitor: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of a table with the losses; default: loss, or the method.",
+        ),
+    ] = None
+    score: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN_OR_METRIC",
+            help="Column of a table with the scores, or a metric of several, such as NMI; default:"
+            " recall. Of a study a stored test score: recall@4, nmi, f1, r_precision, map_at_r.",
+        ),
+    ] = None
+    where: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN=VALUE", help="Keep such rows only, as in k=1. Repeatable."),
+    ] = None
+    average: Annotated[
+        Names | None,
+        typer.Option(metavar="COLUMNS", help="Average over these columns, such as seed,fold."),
+    ] = None
+    without: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Leave this competitor of a table out. Repeatable."),
+    ] = None
+    lower_is_better: Annotated[
+        bool, typer.Option("--lower-is-better", help="Small scores of a table are good.")
+    ] = False
 
     def read(self, table: "Path | TableFile") -> "ScoreTable":
         """The scores of a table.
@@ -93,14 +79,15 @@ class TableOptions:
         """
         from analysis.typed_tables.score_table import read_table
 
+        columns = self.columns()
         return read_table(
             table,
-            by=None if self.by is None else names_given(self.by, "by"),
+            by=columns.by,
             competitor=self.competitor,
             score=self.score,
-            where=conditions(self.where),
-            average=names_given(self.average, "average") if self.average else (),
-            without=(self.without,) if isinstance(self.without, str) else self.without,
+            where=self.where or (),
+            average=columns.average,
+            without=self.without or (),
             lower_is_better=self.lower_is_better,
         )
 
@@ -118,15 +105,11 @@ class TableOptions:
     def refuse_with_study(self, source: Place, *, taken: Sequence[str]) -> None:
         """Raise PodiumError if an option was given that the study at ``source`` does not take."""
         for name in (item.name for item in fields(self)):
-            if name not in taken and getattr(self, name) not in (None, (), [], False):
+            if name not in taken and getattr(self, name) not in (None, [], False):
                 option = f"--{name.replace('_', '-')}"
                 raise PodiumError(
                     f"{option} goes with a table (.csv or .parquet); {source} is taken for a study"
                 )
-
-
-def _joined(given: Names | None) -> str:
-    return given if isinstance(given, str) else ",".join(given or ())
 
 
 def conditions(given: Conditions) -> tuple[str, ...]:

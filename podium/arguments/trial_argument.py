@@ -1,6 +1,6 @@
 """The TRIAL argument of commands on one trial: an id as `podium trials` prints it."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +14,7 @@ from orchestrator.results.storage.locations import Place
 from podium.arguments.study_argument import (
     DEFAULT_STORAGE,
     GivenPlace,
+    StorageFolder,
     given_place,
     results_folder,
 )
@@ -22,15 +23,6 @@ from podium.errors import PodiumError
 TrialId = Annotated[
     str,
     typer.Argument(metavar="TRIAL", help="As `podium trials` prints it, or how it starts."),
-]
-InStudy = Annotated[
-    GivenPlace | None,
-    typer.Option(
-        "--study",
-        metavar="STUDY",
-        parser=given_place,
-        help="Study file or results folder; default: every study in the storage.",
-    ),
 ]
 Fold = Annotated[
     int | None, typer.Option("--fold", help="Which fold, if the trial has several.", min=0)
@@ -67,18 +59,46 @@ class StoredTrial:
         return str(self.row["same_as"] or self.trial_id)
 
 
-def stored_trial(trial_id: str, study: Place | None, storage: Place | None) -> StoredTrial:
-    """The trial of that id, or the only one whose id starts with it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InStudies:
+    """Where a trial is looked for."""
 
-    Args:
-        trial_id: id of the trial, or how it starts.
-        study: study file or results folder to look in; None for every study in the storage.
-        storage: storage folder of studies; None for the study's own, or the default.
+    study: Annotated[
+        GivenPlace | None,
+        typer.Option(
+            "--study",
+            metavar="STUDY",
+            parser=given_place,
+            help="Study file or results folder; default: every study in the storage.",
+        ),
+    ] = None
+    storage: StorageFolder = None
+
+    @property
+    def is_given(self) -> bool:
+        """Whether anything was said of it."""
+        return self.study is not None or self.storage is not None
+
+    def folders(self) -> list[Place]:
+        """The results folders to look in.
+
+        Raises:
+            PodiumError: as of `results_folder`.
+        """
+        if self.study is not None:
+            return [results_folder(self.study, self.storage)]
+        from orchestrator.results.storage.files import exists, list_studies
+
+        folders = list_studies(self.storage or DEFAULT_STORAGE)
+        return [folder for folder in folders if exists(StudyPaths(folder).study)]
+
+
+def stored_trial(trial_id: str, folders: Sequence[Place]) -> StoredTrial:
+    """The trial of that id in results folders, or the only one whose id starts with it.
 
     Raises:
         PodiumError: there is no such trial, or there are several.
     """
-    folders = list(_folders(study, storage))
     found = _trials_like(trial_id, folders)
     if trial_id in found:
         return found[trial_id]
@@ -95,18 +115,7 @@ def stored_trial(trial_id: str, study: Place | None, storage: Place | None) -> S
     return next(iter(found.values()))
 
 
-def _folders(study: Place | None, storage: Place | None) -> Iterator[Place]:
-    if study is not None:
-        yield results_folder(study, storage)
-        return
-    from orchestrator.results.records.store_paths import StudyPaths
-    from orchestrator.results.storage.files import exists, list_studies
-
-    folders = list_studies(storage or DEFAULT_STORAGE)
-    yield from (folder for folder in folders if exists(StudyPaths(folder).study))
-
-
-def _trials_like(beginning: str, folders: list[Place]) -> dict[str, StoredTrial]:
+def _trials_like(beginning: str, folders: Sequence[Place]) -> dict[str, StoredTrial]:
     """Every trial whose id starts so, by id."""
     import polars as pl
 

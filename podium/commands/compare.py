@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from podium.arguments.study_argument import StorageFolder
+from podium.arguments.study_argument import Local, StorageFolder
 from podium.terminal.fitting_table import terminal_width
 from podium.terminal.printing import say
 
@@ -43,9 +43,7 @@ def command(
         int, typer.Option(min=1, help="Time it may take on two idle cores; more is surer.")
     ] = 1,
     storage: StorageFolder = None,
-    local: Annotated[
-        bool, typer.Option("--local", help="One trial at a time in this process, without Ray.")
-    ] = False,
+    local: Local = False,
 ) -> int:
     """Compare a loss with others, in a minute: ranks, differences, and how sure they are.
 

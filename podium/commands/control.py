@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from orchestrator.results.storage.locations import Place
-from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
+from podium.arguments.study_argument import OfStudy
 from podium.terminal.printing import say
 
 if TYPE_CHECKING:
@@ -23,23 +22,24 @@ command = typer.Typer(
 
 
 @command.command()
-def pause(study: StudyPath, storage: StorageFolder = None) -> None:
+def pause(study: OfStudy) -> None:
     """Start no other trial for now: running ones finish, and the run waits.
 
     Its hours of wall-clock time go on.
     """
-    _change(study, storage, lambda _, control: replace(control, is_paused=True))
+    _change(study, lambda _, control: replace(control, is_paused=True))
 
 
 @command.command()
-def resume(study: StudyPath, storage: StorageFolder = None) -> None:
+def resume(study: OfStudy) -> None:
     """Start trials again after a pause."""
-    _change(study, storage, lambda _, control: replace(control, is_paused=False))
+    _change(study, lambda _, control: replace(control, is_paused=False))
 
 
 @command.command()
 def cancel(
-    study: StudyPath,
+    *,
+    study: OfStudy,
     searches: Annotated[
         list[str],
         typer.Argument(
@@ -47,7 +47,6 @@ def cancel(
             help="Names of searches as podium status shows them, or their ids.",
         ),
     ],
-    storage: StorageFolder = None,
     undo: Annotated[
         bool, typer.Option("--undo", help="Continue them from the next start of the study on.")
     ] = False,
@@ -65,25 +64,25 @@ def cancel(
         left = control.cancelled - named if undo else control.cancelled | named
         return replace(control, cancelled=left)
 
-    _change(study, storage, cancelled)
+    _change(study, cancelled)
 
 
 @command.command()
 def concurrency(
-    study: StudyPath,
+    *,
+    study: OfStudy,
     trials: Annotated[
         int, typer.Argument(metavar="N", help="Trials at a time, for search.max_concurrent.")
     ],
-    storage: StorageFolder = None,
 ) -> None:
     """Run so many trials at a time. With fewer, running ones finish before others start."""
-    _change(study, storage, lambda _, control: replace(control, max_concurrent=trials))
+    _change(study, lambda _, control: replace(control, max_concurrent=trials))
 
 
 @command.command()
 def hours(
-    study: StudyPath,
-    storage: StorageFolder = None,
+    *,
+    study: OfStudy,
     gpu: Annotated[
         float | None, typer.Option(help="In place of budget.gpu_hours.", metavar="H")
     ] = None,
@@ -98,21 +97,17 @@ def hours(
     """
     given = {"gpu_hours": gpu, "wall_hours": wall}
     changed = {name: value for name, value in given.items() if value is not None}
-    _change(
-        study, storage, lambda _, control: replace(control, hours={**control.hours, **changed})
-    )
+    _change(study, lambda _, control: replace(control, hours={**control.hours, **changed}))
 
 
-def _change(
-    study: Place, storage: Place | None, change: "Callable[[Study, Control], Control]"
-) -> None:
+def _change(of: OfStudy, change: "Callable[[Study, Control], Control]") -> None:
     """Write what ``change`` makes of a study's control file, and say what is changed."""
     from orchestrator.results.records.store_paths import StudyPaths
     from orchestrator.results.trial_files.reader import Reader
     from orchestrator.run.study_control import control_text, read_control, write_control
     from orchestrator.study.resolved_study import study_from_resolved
 
-    paths = StudyPaths(results_folder(study, storage))
+    paths = StudyPaths(of.folder)
     stored = study_from_resolved(Reader(paths.folder).study())
     before = read_control(stored, paths)
     control = change(stored, before)

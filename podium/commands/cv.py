@@ -5,23 +5,21 @@ from typing import Annotated
 import typer
 
 from podium.api.answer import print_answer
-from podium.api.results import results
+from podium.api.results import Results
 from podium.arguments.score_argument import ScoreOfStudy
-from podium.arguments.study_argument import StorageFolder, StudyPath
-from podium.terminal.printing import AsCsv, AsJson
+from podium.arguments.study_argument import OfStudy
+from podium.terminal.printing import Form
 
 
 def command(
-    study: StudyPath,
+    *,
+    study: OfStudy,
     k: Annotated[int | None, typer.Option(help="Which K; the study's first.")] = None,
     score: ScoreOfStudy = None,
-    storage: StorageFolder = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    form: Form,
 ) -> None:
     """Show mean and spread of test and validation scores over folds, and pairs of losses.
 
     Needs a final stage of several class-disjoint folds. JSON and CSV hold scores from 0 to 1.
     """
-    answer = results(study, storage=storage).cv(k=k, score=score)
-    print_answer(answer, as_json=as_json, as_csv=as_csv)
+    print_answer(Results(study.folder).cv(k=k, score=score), form)

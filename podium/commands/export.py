@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from orchestrator.results.storage.locations import Place
-from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
+from podium.arguments.study_argument import OfStudy
 from podium.errors import PodiumError
 from podium.terminal.printing import say
 
@@ -21,7 +21,8 @@ _Folder = Annotated[Path, typer.Option("--output", metavar="FOLDER", help="The f
 
 @command.command()
 def optuna(
-    study: StudyPath,
+    *,
+    study: OfStudy,
     output: Annotated[Path, typer.Option(metavar="FILE", help="The journal to append to.")],
     trust_code: Annotated[
         bool,
@@ -31,7 +32,6 @@ def optuna(
             " the losses' spaces.",
         ),
     ] = False,
-    storage: StorageFolder = None,
 ) -> None:
     """Append searches and their trials to a journal of Optuna, for optuna-dashboard.
 
@@ -44,7 +44,7 @@ def optuna(
     from orchestrator.run.study_code import keep_recorded_files
     from trainables.importable_code import importing_nothing
 
-    folder = results_folder(study, storage)
+    folder = study.folder
     if output.is_dir():
         raise PodiumError(f"--output must be a file; {output} is a folder")
     _refuse_inside(folder, output)
@@ -61,7 +61,7 @@ def optuna(
 
 
 @command.command()
-def tensorboard(study: StudyPath, output: _Folder, storage: StorageFolder = None) -> None:
+def tensorboard(study: OfStudy, output: _Folder) -> None:
     """Write a run of TensorBoard for every trial: scores by epoch, and hyperparameters.
 
     Each call adds new runs to the folder, which may be open elsewhere meanwhile.
@@ -69,7 +69,7 @@ def tensorboard(study: StudyPath, output: _Folder, storage: StorageFolder = None
     from orchestrator.results.trial_files.reader import Reader
     from podium.tensorboard_runs import write_runs
 
-    folder = _source_of_folder(study, storage, output)
+    folder = _source_of_folder(study, output)
 
     num_new = write_runs(Reader(folder), output)
     say(f"{output}: {num_new} new runs")
@@ -78,23 +78,23 @@ def tensorboard(study: StudyPath, output: _Folder, storage: StorageFolder = None
 
 @command.command()
 def tables(
-    study: StudyPath,
+    *,
+    study: OfStudy,
     output: _Folder,
     as_csv: Annotated[bool, typer.Option("--csv", help="CSV instead of Parquet.")] = False,
-    storage: StorageFolder = None,
 ) -> None:
     """Write the long tables as Parquet or CSV files, all of them again with each call."""
     from analysis.scores.flat_tables import write_tables
     from orchestrator.results.trial_files.reader import Reader
 
-    folder = _source_of_folder(study, storage, output)
+    folder = _source_of_folder(study, output)
     files = write_tables(Reader(folder), output, "csv" if as_csv else "parquet")
     say(f"Wrote {', '.join(file.name for file in files)} to {output}.")
 
 
-def _source_of_folder(study: Place, storage: Place | None, output: Path) -> Place:
+def _source_of_folder(study: OfStudy, output: Path) -> Place:
     """The results folder of a study, ``output`` being a folder that may be written."""
-    folder = results_folder(study, storage)
+    folder = study.folder
     if output.exists() and not output.is_dir():
         raise PodiumError(f"--output must be a folder; {output} is a file")
     _refuse_inside(folder, output)

@@ -5,14 +5,15 @@ from typing import Annotated
 import typer
 
 from podium.api.answer import print_answer
-from podium.api.results import results
+from podium.api.results import Results
 from podium.arguments.score_argument import ScoreOfStudy
-from podium.arguments.study_argument import StorageFolder, StudyPath
-from podium.terminal.printing import AsCsv, AsJson
+from podium.arguments.study_argument import OfStudy
+from podium.terminal.printing import Form
 
 
 def command(
-    study: StudyPath,
+    *,
+    study: OfStudy,
     loss: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Only this loss. Repeatable.")
     ] = None,
@@ -21,9 +22,7 @@ def command(
         typer.Option(metavar="LABEL", help="Of several; the first that does not leak."),
     ] = None,
     score: ScoreOfStudy = None,
-    storage: StorageFolder = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    form: Form,
 ) -> None:
     """Show what each hyperparameter decides, on validation and (if recorded) on test.
 
@@ -32,7 +31,5 @@ def command(
 
     Example: podium importance podium-results/quickstart --loss contrastive
     """
-    answer = results(study, storage=storage).importance(
-        loss=loss or (), protocol=protocol, score=score
-    )
-    print_answer(answer, as_json=as_json, as_csv=as_csv)
+    found = Results(study.folder)
+    print_answer(found.importance(loss=loss or (), protocol=protocol, score=score), form)

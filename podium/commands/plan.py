@@ -6,13 +6,13 @@ import typer
 
 from podium.api.answer import print_answer
 from podium.api.study import load
-from podium.arguments.study_argument import Overrides, StorageFolder, StudyPath
-from podium.terminal.printing import AsCsv, AsJson
+from podium.arguments.study_argument import OfStudy, Overrides
+from podium.terminal.printing import Form
 
 
 def command(
-    study: StudyPath,
-    storage: StorageFolder = None,
+    *,
+    of: OfStudy,
     overrides: Overrides = None,
     difference: Annotated[
         float, typer.Option(metavar="POINTS", help="Difference of Recall@1 that should be found.")
@@ -29,15 +29,12 @@ def command(
         bool,
         typer.Option("--full", help="Show all details: splits, power, training, fairness."),
     ] = False,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    form: Form,
 ) -> None:
     """Show what a study will do and cost, and what it can show. Stores nothing.
 
     Hours are estimated by the study's own results, by earlier runs on this machine, or by figures
     that podium ships. --csv prints one line for each search.
     """
-    answer = load(study, storage=storage, overrides=overrides or []).plan(
-        difference=difference, assume=assume or (), full=full
-    )
-    print_answer(answer, as_json=as_json, as_csv=as_csv)
+    study = load(of.study, storage=of.storage, overrides=overrides or ())
+    print_answer(study.plan(difference=difference, assume=assume or (), full=full), form)

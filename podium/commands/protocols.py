@@ -5,17 +5,16 @@ from typing import Annotated
 import typer
 
 from podium.api.answer import print_answer
-from podium.api.results import results
-from podium.arguments.study_argument import StorageFolder, StudyPath
-from podium.terminal.printing import AsCsv, AsJson
+from podium.api.results import Results
+from podium.arguments.study_argument import OfStudy
+from podium.terminal.printing import Form
 
 
 def command(
-    study: StudyPath,
+    *,
+    study: OfStudy,
     k: Annotated[int | None, typer.Option(help="Which K; the study's first.")] = None,
-    storage: StorageFolder = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    form: Form,
 ) -> None:
     """Compare validation protocols: test recall of picks, regret, agreement, optimism, hours.
 
@@ -24,5 +23,4 @@ def command(
 
     Example: podium protocols podium-results/protocols
     """
-    answer = results(study, storage=storage).protocols(k=k)
-    print_answer(answer, as_json=as_json, as_csv=as_csv)
+    print_answer(Results(study.folder).protocols(k=k), form)

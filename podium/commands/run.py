@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from podium.arguments.study_argument import Overrides, StorageFolder, StudyPath
+from podium.arguments.study_argument import Local, OfStudy, Overrides
 from podium.errors import PodiumError
 from podium.stop_signals import INTERRUPTED
 from podium.terminal.printing import say
@@ -19,7 +19,8 @@ _DONE, _SOME_FAILED = 0, 1
 
 
 def command(
-    study: StudyPath,
+    *,
+    study: OfStudy,
     causes: Annotated[
         list[str] | None,
         typer.Argument(
@@ -28,15 +29,12 @@ def command(
             show_default=False,
         ),
     ] = None,
-    storage: StorageFolder = None,
     overrides: Overrides = None,
     address: Annotated[
         str | None,
         typer.Option(help="Join a Ray cluster (`auto` finds it); default: one of its own."),
     ] = None,
-    local: Annotated[
-        bool, typer.Option("--local", help="One trial at a time in this process, without Ray.")
-    ] = False,
+    local: Local = False,
     retry_failed: Annotated[
         bool,
         typer.Option(
@@ -70,7 +68,7 @@ def command(
         )
     from podium.api.study import load
 
-    loaded = load(study, storage=storage, overrides=overrides or ())
+    loaded = load(study.study, storage=study.storage, overrides=overrides or ())
     events: list[Event] = []
     with messages_shown(logging.WARNING if quiet else logging.INFO):
         loaded.run(
@@ -92,10 +90,11 @@ def command(
 def _answer(folder: "Place") -> None:
     """Say who leads, and where the report is, which says the same of the same results."""
     from analysis.report.verdict import answer_headline
-    from podium.api.report import PageOptions, write_study_report
+    from podium.api.report import report_of_study, results_of
+    from podium.arguments.report_targets import ReportTargets
     from podium.terminal.leaders_text import leaders_text
 
-    results = PageOptions().read(folder)
+    results = results_of(folder)
     score = results.ranked_by.label
     say(leaders_text(results.tournament, answer_headline(results), score=score))
-    say(f"\nReport: {write_study_report(results)}")
+    say(f"\nReport: {report_of_study(results).write(ReportTargets())}")

@@ -10,7 +10,7 @@ import typer
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.storage.printable_text import one_line
 from podium.api.answer import print_answer
-from podium.api.results import results
+from podium.api.results import Results
 from podium.arguments.study_argument import (
     DEFAULT_STORAGE,
     OptionalStudyPath,
@@ -19,7 +19,7 @@ from podium.arguments.study_argument import (
 )
 from podium.errors import PodiumError
 from podium.terminal.fitting_table import fitted_text, terminal_width
-from podium.terminal.printing import AsCsv, AsJson, bytes_text, minute_text, print_table, say
+from podium.terminal.printing import Form, bytes_text, minute_text, print_table, say
 
 if TYPE_CHECKING:
     from orchestrator.results_tools.stored_studies import StoredStudy
@@ -31,6 +31,7 @@ _NUM_KEPT = 3
 
 
 def command(
+    *,
     study: OptionalStudyPath = None,
     storage: StorageFolder = None,
     watch: Annotated[
@@ -43,8 +44,7 @@ def command(
         int | None,
         typer.Option(min=1, max=65535, metavar="N", help="Port of the page; default: any."),
     ] = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    form: Form,
 ) -> None:
     """Show how far each search is. Reads the store only, so it works from any machine.
 
@@ -61,14 +61,13 @@ def command(
     if study is None:
         if watch or web:
             raise PodiumError("--watch and --web need a study")
-        _list(DEFAULT_STORAGE if storage is None else storage, as_json=as_json, as_csv=as_csv)
+        _list(DEFAULT_STORAGE if storage is None else storage, form)
     elif web:
         _serve(results_folder(study, storage), port or 0)
     elif watch:
         _follow(results_folder(study, storage))
     else:
-        answer = results(study, storage=storage).status()
-        print_answer(answer, as_json=as_json, as_csv=as_csv)
+        print_answer(Results(results_folder(study, storage)).status(), form)
 
 
 def _serve(folder: Place, port: int) -> None:
@@ -94,15 +93,15 @@ def _follow(folder: Place) -> None:
             shown = followed.view()
 
 
-def _list(place: Place, *, as_json: bool, as_csv: bool) -> None:
+def _list(place: Place, form: Form) -> None:
     """Print the studies of a storage, by name."""
     from orchestrator.results_tools.stored_studies import stored_studies
 
     if isinstance(place, Path) and not place.is_dir():
         raise PodiumError(f"the storage must be a folder of studies; got {place}, which is none")
     found = stored_studies(place)
-    if as_json or as_csv:
-        print_table([_record(study) for study in found], as_json=as_json, as_csv=as_csv)
+    if not form.is_text:
+        print_table([_record(study) for study in found], form=form)
         return
     rows = [_row(study) for study in found]
     columns = [name for name in _COLUMNS if name != "GPU-hours" or any(row[name] for row in rows)]

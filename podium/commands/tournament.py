@@ -6,27 +6,19 @@ import typer
 
 from analysis.typed_tables.table_file import is_table
 from podium.api.answer import print_answer
-from podium.api.results import results
+from podium.api.results import Results
 from podium.api.tournament import rank_table
-from podium.arguments.rules_argument import Alpha, AskedQuestion, GivenRules, Test
+from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import or_shipped
-from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place
-from podium.arguments.table_argument import (
-    Average,
-    By,
-    Competitor,
-    LowerIsBetter,
-    Score,
-    TableOptions,
-    Where,
-    Without,
-)
+from podium.arguments.study_argument import GivenPlace, StorageFolder, given_place, results_folder
+from podium.arguments.table_argument import TableOptions
 from podium.errors import PodiumError
-from podium.terminal.printing import AsCsv, AsJson
+from podium.terminal.printing import Form
 from podium.terminal.table_reading import say_reading
 
 
 def command(
+    *,
     source: Annotated[
         GivenPlace,
         typer.Argument(
@@ -36,19 +28,10 @@ def command(
             " folder.",
         ),
     ],
-    by: By = None,
-    competitor: Competitor = None,
-    score: Score = None,
-    where: Where = None,
-    average: Average = None,
-    without: Without = None,
-    lower_is_better: LowerIsBetter = False,
-    question: AskedQuestion = None,
-    test: Test = None,
-    alpha: Alpha = None,
+    table: TableOptions,
+    rules: GivenRules,
     storage: StorageFolder = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    form: Form,
 ) -> None:
     """Rank losses within blocks (data set x backbone x dimension) and test the differences.
 
@@ -60,23 +43,14 @@ def command(
 
     Example: podium tournament scores.csv --by dataset,backbone --score recall --where k=1
     """
-    options = TableOptions(
-        by=by,
-        competitor=competitor,
-        score=score,
-        where=where or (),
-        average=average or (),
-        without=without or (),
-        lower_is_better=lower_is_better,
-    )
-    given = GivenRules(question=question, test=test, alpha=alpha)
     place = or_shipped(source)
     if is_table(place):
         if storage is not None:
             raise PodiumError(f"--storage goes with a study; {place} is a table")
-        answer = rank_table(place, options, given, tell=say_reading)
+        answer = rank_table(place, table, rules, tell=say_reading)
     else:
-        options.refuse_with_study(place, taken=("where", "score"))
-        given.refuse("studies have declared their rules")
-        answer = results(place, storage=storage).tournament(score=score, where=where or ())
-    print_answer(answer, as_json=as_json, as_csv=as_csv)
+        table.refuse_with_study(place, taken=("where", "score"))
+        rules.refuse("studies have declared their rules")
+        study = Results(results_folder(place, storage))
+        answer = study.tournament(score=table.score, where=table.where or ())
+    print_answer(answer, form)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from podium.arguments.study_argument import StorageFolder
 from podium.arguments.trial_argument import (
     Fold,
-    InStudy,
+    InStudies,
     model_of_fold,
     refuse_existing,
     stored_trial,
@@ -28,6 +27,7 @@ _SUFFIXES = (".npz", ".csv")
 
 
 def command(
+    *,
     trial: Annotated[
         str,
         typer.Argument(
@@ -42,8 +42,7 @@ def command(
             "--trust-code", help="Import the module that an exported file names as its backbone."
         ),
     ] = False,
-    study: InStudy = None,
-    storage: StorageFolder = None,
+    within: InStudies,
     fold: Fold = None,
 ) -> None:
     """Embed every image below a folder by the network of a final trial.
@@ -61,7 +60,7 @@ def command(
     images = images_below(folder)
     file = Path(trial)
     if not (file.suffix == ".safetensors" or file.is_file()):
-        file = model_of_fold(stored_trial(trial, study, storage), fold)
+        file = model_of_fold(stored_trial(trial, within.folders()), fold)
         trust_code = True  # code that one's own study names ran already when it trained
     model = load_model(file, trust_code=trust_code)
     embeddings_ND = model.embed_files(images)

@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from podium.arguments.study_argument import StorageFolder
 from podium.arguments.trial_argument import (
-    InStudy,
+    InStudies,
     StoredTrial,
     embeddings_by_fold,
     models_by_fold,
     stored_trial,
 )
 from podium.errors import PodiumError
-from podium.terminal.printing import AsCsv, AsJson, print_table, say
+from podium.terminal.printing import Form, print_table, say
 from trainables.settings.trial_settings import VERIFICATION_PAIRS, TrialSettings
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ _COLUMNS = ("fold", "metric", "k", "value", "queries", "gallery")
 
 
 def command(
+    *,
     trial: Annotated[
         str,
         typer.Argument(
@@ -56,10 +56,8 @@ def command(
         Path | None,
         typer.Option(help="Labels of a .npy file of embeddings: .npy, a whole number a row."),
     ] = None,
-    study: InStudy = None,
-    storage: StorageFolder = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    within: InStudies,
+    form: Form,
 ) -> None:
     """Compute any metric of the test images of a trial, for each fold and as the mean over folds.
 
@@ -78,22 +76,17 @@ def command(
     )
 
     if Path(trial).suffix:
-        if study is not None or storage is not None:
+        if within.is_given:
             raise PodiumError("--study and --storage go with a trial, not with a file")
         from trainables.saved_models.embedding_rows import read_rows
 
         rows_of_file = read_rows(Path(trial), labels, strict=strict)
         scores = scores_of_classes(rows_of_file, names or ("recall",), ks or _KS_OF_FILES)
-        print_table(
-            [_row(0, score) for score in scores],
-            columns=_COLUMNS[1:],
-            as_json=as_json,
-            as_csv=as_csv,
-        )
+        print_table([_row(0, score) for score in scores], columns=_COLUMNS[1:], form=form)
         return
     if labels is not None:
         raise PodiumError(f"--labels goes with a .npy file in place of the trial; got {trial}")
-    found = stored_trial(trial, study, storage)
+    found = stored_trial(trial, within.folders())
     settings = TrialSettings.from_dict(json.loads(found.row["settings"]))
 
     @cache
@@ -114,7 +107,7 @@ def command(
             dataset=dataset,
         )
     ]
-    print_table([*rows, *_means(rows)], columns=_COLUMNS, as_json=as_json, as_csv=as_csv)
+    print_table([*rows, *_means(rows)], columns=_COLUMNS, form=form)
 
 
 def _whole_numbers(text: str) -> tuple[int, ...]:

@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from podium.arguments.study_argument import StorageFolder
 from podium.arguments.trial_argument import (
     Fold,
-    InStudy,
+    InStudies,
     TrialId,
     model_of_fold,
     refuse_existing,
@@ -21,10 +20,10 @@ if TYPE_CHECKING:
 
 
 def command(
+    *,
     trial: TrialId,
     output: Annotated[Path, typer.Option(metavar="FILE", help="The safetensors file to write.")],
-    study: InStudy = None,
-    storage: StorageFolder = None,
+    within: InStudies,
     fold: Fold = None,
 ) -> None:
     """Write the weights of a final trial as one file, every byte checked.
@@ -37,7 +36,7 @@ def command(
     from trainables.saved_models.model_file import read_model
 
     refuse_existing(output)
-    source = model_of_fold(stored_trial(trial, study, storage), fold)
+    source = model_of_fold(stored_trial(trial, within.folders()), fold)
     found = read_model(source)
     put(output, source.read_bytes())
     read_model(output)

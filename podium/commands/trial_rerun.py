@@ -9,8 +9,7 @@ import typer
 
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.study.foreign_code import changed_code
-from podium.arguments.study_argument import StorageFolder
-from podium.arguments.trial_argument import InStudy, StoredTrial, TrialId, stored_trial
+from podium.arguments.trial_argument import InStudies, StoredTrial, TrialId, stored_trial
 from podium.terminal.printing import say
 from podium.terminal.training_progress import run_and_print
 from trainables.settings.trial_settings import TrialSettings
@@ -21,9 +20,9 @@ _COMPARED = {"val": "validation scores", "train": "scores of training"}
 
 
 def command(
+    *,
     trial_id: TrialId,
-    study: InStudy = None,
-    storage: StorageFolder = None,
+    within: InStudies,
     trust_code: Annotated[
         bool,
         typer.Option(
@@ -40,7 +39,7 @@ def command(
     your own is the present one; it says where that differs from the code of the stored trial.
     A loss that was named by its file is in the results folder: --trust-code runs the copy.
     """
-    trial = stored_trial(trial_id, study, storage)
+    trial = stored_trial(trial_id, within.folders())
     row = trial.row
     settings = replace(TrialSettings.from_dict(json.loads(row["settings"])), evaluate_test=False)
     if settings.protocol.leaks:

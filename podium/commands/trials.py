@@ -5,20 +5,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from podium.api.results import results
-from podium.arguments.study_argument import StorageFolder, StudyPath
+from podium.api.answer import print_frame
+from podium.api.results import Results
+from podium.arguments.study_argument import OfStudy
 from podium.errors import PodiumError
-from podium.terminal.printing import AsCsv, AsJson, print_table, say
+from podium.terminal.printing import Form, say
 from podium.terminal.trials_text import failure_lines, retried_line, trials_text
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from orchestrator.results.storage.locations import Place
 
 
 def command(
-    study: StudyPath,
+    *,
+    study: OfStudy,
     failed: Annotated[
         bool, typer.Option("--failed", help="Only failed trials, with cause, traceback and log.")
     ] = False,
@@ -38,9 +38,7 @@ def command(
         int | None,
         typer.Option(metavar="N", min=1, help="Only the first N trials, by the column of --sort."),
     ] = None,
-    storage: StorageFolder = None,
-    as_json: AsJson = False,
-    as_csv: AsCsv = False,
+    form: Form,
 ) -> None:
     """List the trials of a study; --failed shows why they failed, and what was retried since.
 
@@ -55,17 +53,17 @@ def command(
     """
     if failed and (sort is not None or top is not None):
         raise PodiumError("--sort and --top go with the list of trials, not with --failed")
-    opened = results(study, storage=storage)
+    opened = Results(study.folder)
     if not failed:
         trials = opened.select_trials(loss=loss, stage=stage, fold=fold, sort=sort, top=top)
-        if as_json or as_csv:
-            _print_frame(trials, as_json=as_json)
-        else:
+        if form.is_text:
             say(trials_text(trials))
+        else:
+            print_frame(trials, form)
         return
     failures = opened.failures(loss=loss, stage=stage, fold=fold)
-    if as_json or as_csv:
-        _print_frame(failures, as_json=as_json)
+    if not form.is_text:
+        print_frame(failures, form)
         return
     for line in failure_lines(failures.to_dicts()):
         say(line)
@@ -77,10 +75,6 @@ def command(
         dict(every.select("trial_id", "state").iter_rows()),
         None if shown is None else set(shown["trial_id"]),
     )
-
-
-def _print_frame(found: "pl.DataFrame", *, as_json: bool) -> None:
-    print_table(found.to_dicts(), columns=found.columns, as_json=as_json, as_csv=not as_json)
 
 
 def _say_retried(

@@ -2,7 +2,7 @@
 
 import time
 
-from podium.arguments.study_argument import StorageFolder, StudyPath, results_folder
+from podium.arguments.study_argument import OfStudy
 from podium.terminal.printing import AsJson, print_json, say
 
 _SOUND, _PROBLEMS = 0, 2
@@ -10,11 +10,7 @@ _SHOWN = 100
 _SECONDS_BETWEEN_LINES = 2.0
 
 
-def command(
-    study: StudyPath,
-    storage: StorageFolder = None,
-    as_json: AsJson = False,
-) -> int:
+def command(study: OfStudy, as_json: AsJson = False) -> int:
     """Check every file of a results folder and every rule that its numbers must keep.
 
     Changes nothing, and may be used while the study runs: what is under way is no problem. Exits
@@ -24,7 +20,7 @@ def command(
     from analysis.wording import counted
     from orchestrator.verify.verify_store import verify_store
 
-    folder = results_folder(study, storage)
+    folder = study.folder
     found = verify_store(folder, tell=_ThrottledLines())
     if as_json:
         print_json(

@@ -13,6 +13,7 @@ import json
 import math
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
@@ -21,8 +22,24 @@ import typer
 from orchestrator.results.storage.printable_text import json_visible, visible
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 Row = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """How an answer is printed: as text, or as JSON, or else as CSV."""
+
+    as_json: AsJson = False
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is printed to be read."""
+        return not (self.as_json or self.as_csv)
+
+
+AS_TEXT = Form()
+
 
 # What podium's own texts hold beyond ASCII, in plain letters.
 _PLAIN = {
@@ -64,8 +81,7 @@ def print_table(
     rows: Sequence[Row],
     *,
     columns: Sequence[str] | None = None,
-    as_json: bool = False,
-    as_csv: bool = False,
+    form: Form = AS_TEXT,
 ) -> None:
     """Print rows of plain values as text, as a JSON list of objects, or as CSV with a header.
 
@@ -73,13 +89,12 @@ def print_table(
         rows: mappings of column to value; None and NaN are ``-`` as text, null in JSON and empty
             in CSV.
         columns: names of the columns to print, in their order; None means those of the first row.
-        as_json: whether to print JSON.
-        as_csv: whether to print CSV; ignored with ``as_json``.
+        form: as text, JSON or CSV.
     """
     chosen = list(columns if columns is not None else (rows[0] if rows else ()))
-    if as_json:
+    if form.as_json:
         print_json([{name: row.get(name) for name in chosen} for row in rows])
-    elif as_csv:
+    elif form.as_csv:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(chosen)
         writer.writerows([_without_nan(row.get(name)) for name in chosen] for row in rows)

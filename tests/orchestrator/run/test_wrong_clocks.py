@@ -12,7 +12,8 @@ from analysis.study_results.study_results import read_results
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.results_tools.study_status import study_status
 from orchestrator.verify.verify_store import verify_store
-from podium.api.report import write_study_report
+from podium.api.report import report_of_study
+from podium.arguments.report_targets import ReportTargets
 from tests.orchestrator.damaged_stores import TINY, careful_trial, run
 from tests.orchestrator.small_study import InterruptedAfter, tables
 
@@ -60,7 +61,7 @@ def test_a_clock_that_jumps_changes_no_result(tmp_path, wrong_clock, monkeypatch
     )
     assert study_status(folder).total["open"] == 0
     assert verify_store(folder).problems == []
-    assert write_study_report(read_results(folder)).exists()
+    assert report_of_study(read_results(folder)).write(ReportTargets()).exists()
     monkeypatch.undo()
     run(tmp_path / "right")
     assert_frame_equal(tables(tmp_path / "wrong"), tables(tmp_path / "right"))

@@ -92,7 +92,7 @@ def test_a_refit_runs_again_to_the_same_losses(capsys, crossed_folder):
     trial_id = the_trial(crossed_folder, stage="final", train_on="all")
     called = call(capsys, "trial", "rerun", trial_id, "--study", crossed_folder)
     assert called.code == 0, called.out
-    epochs = stored_trial(trial_id, crossed_folder, None).row["epochs_run"]
+    epochs = stored_trial(trial_id, [crossed_folder]).row["epochs_run"]
     lines = called.out.splitlines()
     assert [line.split()[:3] for line in lines[:-1]] == [
         ["fold", "0", "epoch"] for _ in range(epochs)

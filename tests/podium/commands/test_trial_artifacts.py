@@ -13,7 +13,7 @@ from PIL import Image
 
 from orchestrator.results.trial_files.reader import Reader
 from orchestrator.study.study import StudyLoss
-from podium.arguments.trial_argument import stored_trial
+from podium.arguments.trial_argument import InStudies, stored_trial
 from podium.errors import PodiumError
 from podium.kept_files.embeddings_file import read_embeddings
 from tests.orchestrator.small_study import run_here, with_search
@@ -72,11 +72,11 @@ def test_an_unknown_trial_is_one_line(capsys, here, tmp_path, monkeypatch, comma
 
 def test_a_trial_is_named_by_its_beginning_if_only_one_starts_so(storage):
     ids = Reader(storage / "tiny").trials().collect()["trial_id"].to_list()
-    assert stored_trial(ids[0][:12], storage / "tiny", None).trial_id == ids[0]
+    assert stored_trial(ids[0][:12], [storage / "tiny"]).trial_id == ids[0]
     with pytest.raises(PodiumError, match=f"no trial '{ids[0]}0'"):
-        stored_trial(ids[0] + "0", storage / "tiny", None)
+        stored_trial(ids[0] + "0", [storage / "tiny"])
     with pytest.raises(PodiumError, match="no trial ''"):
-        stored_trial("", storage / "tiny", None)
+        stored_trial("", [storage / "tiny"])
 
 
 def test_a_beginning_that_several_trials_share_is_reported(tmp_path):
@@ -90,12 +90,12 @@ def test_a_beginning_that_several_trials_share_is_reported(tmp_path):
     digit, many = max(Counter(name[0] for name in ids).items(), key=itemgetter(1))
     first = next(name for name in ids if name[0] == digit)
     with pytest.raises(PodiumError, match=f"ids of {many} trials start with '{digit}': {first}, "):
-        stored_trial(digit, folder, None)
+        stored_trial(digit, [folder])
 
 
 def test_a_trial_of_several_studies_is_found_where_it_left_something(capsys, storage, tmp_path):
     trial_id = trial_of(storage)
-    assert len(stored_trial(trial_id, None, storage).folders) == 3
+    assert len(stored_trial(trial_id, InStudies(storage=storage).folders()).folders) == 3
     file = tmp_path / "w.safetensors"
     everywhere = ("--storage", storage)
     assert call(capsys, "trial", "export", trial_id, "--output", file, *everywhere).code == 0
