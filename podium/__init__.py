@@ -40,20 +40,7 @@ _MODULES = {
     "results": "podium.api.results",
 }
 
-__all__ = [
-    "Answer",
-    "BestConfig",
-    "Comparison",
-    "Event",
-    "Interrupted",
-    "PodiumError",
-    "Results",
-    "Study",
-    "compare",
-    "load",
-    "rank",
-    "results",
-]
+__all__ = sorted(_MODULES)
 
 find_first()
 

@@ -1,15 +1,15 @@
 """How far a study is, as an answer."""
 
-import textwrap
+from collections.abc import Iterator
 from dataclasses import asdict
 
 from analysis.wording import counted
 from orchestrator.results.storage.locations import Place
-from orchestrator.results_tools.study_status import StudyStatus, study_status
+from orchestrator.results_tools.study_status import SpentStatus, StudyStatus, study_status
 from orchestrator.run.study_control import changes_text
 from podium.api.answer import Answer
 from podium.terminal.fitting_table import fitted_text, terminal_width
-from podium.terminal.spending_text import spent_lines
+from podium.terminal.printing import filled
 
 _COLUMNS = ("search", "trials", "planned", "open", "pruned", "failed", "duplicates", "finals")
 _WORTH = ("search", "trials", "planned", "failed", "finals", "open", "pruned")
@@ -43,6 +43,30 @@ def _text(status: StudyStatus, changes: str) -> str:
     table = fitted_text(rows, columns=_COLUMNS, worth=_WORTH, num_kept=_NUM_KEPT)
     total = "  ".join(f"{name} {value}" for name, value in status.total.items())
     changed = [f"control.yaml: {changes}"] if changes else []
-    lines = (total, *changed, *spent_lines(status.spent))
-    filled = (textwrap.fill(line, width, break_on_hyphens=False) for line in lines)
-    return "\n".join((table, "", *filled))
+    lines = (total, *changed, *_spent_lines(status.spent))
+    return "\n".join((table, "", *(filled(line, width) for line in lines)))
+
+
+def _spent_lines(spent: SpentStatus) -> Iterator[str]:
+    """Totals by use, what is left of the budget, and searches that ended early."""
+    if spent.trial_hours or spent.num_runs:
+        amount, unit = _unit(spent)
+        plural = "s" if spent.num_runs != 1 else ""
+        text = (
+            f"spent {sum(of[amount] for of in spent.uses.values()):.3g} {unit}"
+            f" in {spent.num_runs} run{plural} of {spent.wall_hours:.3g} hours"
+        )
+        parts = [f"{use} {of[amount]:.3g}" for use, of in spent.uses.items() if of["tries"]]
+        yield f"{text}: {', '.join(parts)}" if parts else text
+    if spent.budget:
+        yield f"budget: {', '.join(map(str, spent.budget))}"
+    for search, trials in spent.cut_short.items():
+        yield f"{search}: budget used up after {trials} of {spent.trials_per_search} trials"
+    for search, trials in spent.cancelled.items():
+        yield f"{search}: cancelled by the user after {trials} of {spent.trials_per_search} trials"
+
+
+def _unit(spent: SpentStatus) -> tuple[str, str]:
+    if spent.gpu_hours:
+        return "gpu_hours", "GPU-hours"
+    return "trial_hours", "hours of trials"

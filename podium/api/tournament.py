@@ -1,9 +1,8 @@
 """Tournaments from Python: of a study, and of any table of scores."""
 
 import sys
-import textwrap
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -29,7 +28,6 @@ from analysis.typed_tables.table_file import (
     table_of_frame,
 )
 from orchestrator.results.records.fairness_record import Fairness
-from orchestrator.results.records.metric_columns import RankedScore
 from orchestrator.results.records.tournament_rules import TournamentRules, rules_of
 from orchestrator.results.storage.locations import parse_place
 from orchestrator.results.trial_files.reader import Reader
@@ -38,7 +36,7 @@ from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import or_shipped
 from podium.arguments.table_argument import Conditions, Names, TableOptions, conditions
 from podium.errors import PodiumError
-from podium.terminal.printing import table_text
+from podium.terminal.printing import paragraphs, table_text
 from podium.terminal.tournament_answer import tournament_answer
 
 _K = "k"
@@ -162,11 +160,32 @@ def rank_study(reader: Reader, score: str | None, where: Conditions) -> Answer:
     Raises:
         PodiumError: nothing was tested yet, or an argument does not fit the study.
     """
-    study = _StudyScores(reader, conditions(where), score)
+    study, where = reader.study(), conditions(where)
+    declared, chosen = declared_score(reader), chosen_score(reader, score)
+    if _K in dict(map(parse_condition, where)):
+        if not chosen.k:
+            raise PodiumError(f"{chosen.label} has no K; leave where k=... out")
+        if score is not None:
+            raise PodiumError(f"score {chosen.name} states the K; leave where k=... out")
+        named = None
+    else:
+        # So that the answer says which K.
+        named = None if chosen.k in (0, study["ks"][0]) else chosen.name
+    table = study_table(
+        reader.trials(),
+        reader.test_scores(),
+        primary_k=chosen.k,
+        metric=chosen.metric,
+        named=named,
+        where=where,
+        protocols=protocols_of(study),
+    )
+    if late := chosen_late(chosen, declared):
+        table = replace(table, warnings=(late, *table.warnings))
     return _held(
-        study.table(),
-        rules_of(reader.study()),
-        metric=study.ranked_by.label,
+        table,
+        rules_of(study),
+        metric=chosen.label,
         scale=PERCENT,
         fairness=planned_fairness(reader.provenance()),
     )
@@ -232,13 +251,9 @@ def _of_printed(ranks: PrintedRanks) -> Answer:
         " so nothing is tested."
     )
     warnings = [f"Warning: {line}" for line in ranks.warnings]
-    first, *others = (
-        textwrap.fill(part, 80, break_on_hyphens=False) for part in (said, *warnings)
-    )
-    table = table_text(ranks.rows, columns=list(ranks.rows[0]))
     return Answer(
         headline=said,
-        text="\n\n".join((first, table, *others)),
+        text=paragraphs((said, table_text(ranks.rows), *warnings)),
         record={
             "competitors": ranks.rows,
             "blocks": ranks.blocks,
@@ -246,51 +261,6 @@ def _of_printed(ranks: PrintedRanks) -> Answer:
         },
         rows=ranks.rows,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _StudyScores:
-    """The test scores of a study, as a table that can be ranked."""
-
-    reader: Reader
-    where: Sequence[str]
-    score: str | None
-
-    @property
-    def ranked_by(self) -> RankedScore:
-        return chosen_score(self.reader, self.score)
-
-    def table(self) -> ScoreTable:
-        """The scores to rank."""
-        study = self.reader.study()
-        declared, score = declared_score(self.reader), self.ranked_by
-        self._refuse_k(score)
-        is_other_k = score.k not in (0, study["ks"][0])
-        table = study_table(
-            self.reader.trials(),
-            self.reader.test_scores(),
-            primary_k=score.k,
-            metric=score.metric,
-            # So that the answer says which K.
-            named=score.name if is_other_k and not self._states_k else None,
-            where=self.where,
-            protocols=protocols_of(study),
-        )
-        late = chosen_late(score, declared)
-        return replace(table, warnings=(late, *table.warnings)) if late else table
-
-    def _refuse_k(self, score: RankedScore) -> None:
-        """Refuse a second K beside that of the score, and any where the score has none."""
-        if not self._states_k:
-            return
-        if not score.k:
-            raise PodiumError(f"{score.label} has no K; leave where k=... out")
-        if self.score is not None:
-            raise PodiumError(f"score {score.name} states the K; leave where k=... out")
-
-    @property
-    def _states_k(self) -> bool:
-        return _K in dict(map(parse_condition, self.where))
 
 
 def _table_of(given: object) -> Path | TableFile:

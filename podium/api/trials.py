@@ -9,7 +9,7 @@ from orchestrator.results.storage.files import exists
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
 from podium.errors import PodiumError
-from podium.terminal.trials_text import HYPERPARAMETER, WHICH, list_columns
+from podium.terminal.trials_text import HYPERPARAMETER, WHICH, shown_names
 
 _OUTCOME = ("state", "epochs_run", "objective")
 _FAILURE = ("trial_id", "search", "stage", "cause", "message", "traceback", "log")
@@ -71,12 +71,10 @@ def _first(found: pl.DataFrame, sort: str | None, top: int | None) -> pl.DataFra
     """The first ``top`` rows by a column, which may be named as the text names it."""
     if sort is None:
         return found
-    columns = list_columns(found)
-    by_name = {name: column.name for column in columns for name in (column.name, column.shown)}
-    if sort not in by_name:
-        known = ", ".join(column.shown for column in columns)
-        raise PodiumError(f"sort must be one of {known}; got {sort}")
-    name = by_name[sort]
+    shown = shown_names(found)
+    name = next((name for name, text in reversed(shown.items()) if sort in (name, text)), None)
+    if name is None:
+        raise PodiumError(f"sort must be one of {', '.join(shown.values())}; got {sort}")
     is_number = found.schema[name] != pl.String
     ordered = found.sort(name, descending=is_number, nulls_last=True, maintain_order=True)
     return ordered if top is None else ordered.head(top)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from orchestrator.results.records.artifact_files import embedding_files, file_of_fold, model_files
+from orchestrator.results.records.artifact_files import file_of_fold, model_files
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.local_copies import local_copy
 from orchestrator.results.storage.locations import Place
@@ -141,7 +141,7 @@ def model_of_fold(trial: StoredTrial, fold: int | None) -> Path:
     Raises:
         PodiumError: the trial left no weights, or none of this fold.
     """
-    files = _kept_files(trial, model_files)
+    files = kept_files(trial, model_files)
     if files:
         return local_copy(file_of_fold(files, fold))
     row = trial.row
@@ -158,24 +158,15 @@ def model_of_fold(trial: StoredTrial, fold: int | None) -> Path:
     )
 
 
-def models_by_fold(trial: StoredTrial) -> dict[int, Path]:
-    """The files of weights by fold; empty if there are none."""
-    return _local_copies(_kept_files(trial, model_files))
-
-
-def embeddings_by_fold(trial: StoredTrial) -> dict[int, Path]:
-    """The files of test embeddings by fold; empty if there are none."""
-    return _local_copies(_kept_files(trial, embedding_files))
-
-
-def _local_copies(files: dict[int, Place]) -> dict[int, Path]:
-    return {fold: local_copy(file) for fold, file in files.items()}
-
-
-def _kept_files(
+def kept_files(
     trial: StoredTrial, files_in: Callable[[StudyPaths, str], dict[int, Place]]
 ) -> dict[int, Place]:
-    """Files by fold of the first study that kept any: they are the same in all of them."""
+    """Files by fold of the first study that kept any: they are the same in all of them.
+
+    Args:
+        trial: the trial that left them.
+        files_in: `model_files` or `embedding_files`.
+    """
     found = (files_in(StudyPaths(folder), trial.trained_as) for folder in trial.folders)
     return next((files for files in found if files), {})
 

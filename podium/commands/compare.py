@@ -1,6 +1,5 @@
 """``podium compare LOSS``: one loss against others, and how sure the answer is."""
 
-import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,7 +7,7 @@ import typer
 
 from podium.arguments.study_argument import Local, StorageFolder
 from podium.terminal.fitting_table import terminal_width
-from podium.terminal.printing import say
+from podium.terminal.printing import filled, say
 
 if TYPE_CHECKING:
     from orchestrator.scheduling.study_events import Event
@@ -55,8 +54,7 @@ def command(
 
     names = None if against is None else [name.strip() for name in against.split(",")]
     planned = plan_comparison(loss, against=names, data=data, minutes=minutes, storage=storage)
-    text = textwrap.fill(planned.description, terminal_width(), break_on_hyphens=False)
-    say(text, err=True)
+    say(filled(planned.description, terminal_width()), err=True)
     ends: list[Event] = []
     planned.study.run(
         local=local,

@@ -1,6 +1,5 @@
 """``podium run STUDY``: start a study, or continue it where it stopped."""
 
-import logging
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,7 +8,6 @@ from podium.arguments.study_argument import Local, OfStudy, Overrides
 from podium.errors import PodiumError
 from podium.stop_signals import INTERRUPTED
 from podium.terminal.printing import say
-from podium.terminal.run_messages import messages_shown
 
 if TYPE_CHECKING:
     from orchestrator.results.storage.locations import Place
@@ -70,14 +68,13 @@ def command(
 
     loaded = load(study.study, storage=study.storage, overrides=overrides or ())
     events: list[Event] = []
-    with messages_shown(logging.WARNING if quiet else logging.INFO):
-        loaded.run(
-            local=local,
-            address=address,
-            retry_failed=causes or retry_failed,
-            progress=not quiet,
-            on_event=lambda event: events.append(event) if event.kind == "study ended" else None,
-        )
+    loaded.run(
+        local=local,
+        address=address,
+        retry_failed=causes or retry_failed,
+        progress=not quiet,
+        on_event=lambda event: events.append(event) if event.kind == "study ended" else None,
+    )
     (end,) = events
     assert end.progress is not None, "the end of a study comes with its counts"
     if end.out_of_budget is not None:

@@ -1,6 +1,5 @@
 """``podium status``: how far each search of a study is, or which studies a storage holds."""
 
-import textwrap
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,7 +18,7 @@ from podium.arguments.study_argument import (
 )
 from podium.errors import PodiumError
 from podium.terminal.fitting_table import fitted_text, terminal_width
-from podium.terminal.printing import Form, bytes_text, minute_text, print_table, say
+from podium.terminal.printing import Form, bytes_text, filled, minute_text, print_table, say
 
 if TYPE_CHECKING:
     from orchestrator.results_tools.stored_studies import StoredStudy
@@ -110,7 +109,7 @@ def _list(place: Place, form: Form) -> None:
     for study in found:
         if study.problem is not None:
             line = one_line(f"{study.folder.name}: {study.state}: {study.problem}")
-            say(textwrap.fill(line, terminal_width(), break_on_hyphens=False))
+            say(filled(line, terminal_width()))
 
 
 def _row(study: "StoredStudy") -> dict[str, object]:

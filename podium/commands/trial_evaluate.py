@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from orchestrator.results.records.artifact_files import embedding_files, model_files
+from orchestrator.results.storage.local_copies import local_copy
 from podium.arguments.trial_argument import (
     InStudies,
     StoredTrial,
-    embeddings_by_fold,
-    models_by_fold,
+    kept_files,
     stored_trial,
 )
 from podium.errors import PodiumError
@@ -132,18 +133,18 @@ def _embeddings(
     """
     from podium.kept_files.embeddings_file import read_embeddings
 
-    files, models = embeddings_by_fold(trial), models_by_fold(trial)
+    files, models = kept_files(trial, embedding_files), kept_files(trial, model_files)
     if not files and not models:
         raise PodiumError(_why_nothing(trial))
     for _, file in sorted(files.items()):
-        yield read_embeddings(file)
+        yield read_embeddings(local_copy(file))
     for fold in sorted(models.keys() - files.keys()):
         from trainables.saved_models.trained_model import load_model
         from trainables.trial.fold_artifacts import embeddings_of_test
 
         say(f"No embeddings of fold {fold}: its weights compute them again.", err=True)
         # Code that a study names was trusted already when it trained.
-        model = load_model(models[fold], trust_code=True)
+        model = load_model(local_copy(models[fold]), trust_code=True)
         embeddings_ND, images = model.embed_test(dataset(), cache_folder)
         yield embeddings_of_test(model.file, dataset(), images, embeddings_ND)
 

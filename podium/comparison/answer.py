@@ -3,7 +3,6 @@
 All numbers are those of the study's tournament; nothing is tested here that it does not test.
 """
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -23,7 +22,8 @@ from analysis.wording import (
     range_of,
     signed,
 )
-from podium.terminal.fitting_table import fitting_table, terminal_width
+from podium.terminal.fitting_table import terminal_width, whole_table
+from podium.terminal.printing import paragraphs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,19 +105,15 @@ def answer_text(
         stronger: command of a stronger comparison; None if there is none.
         unsearched: its hyperparameters if none of them was searched; else empty.
     """
-    width = terminal_width()
     parts = [
-        *([_table(loss, against, results.ranked_by.label, width)] if against else []),
+        *([_table(loss, against, results.ranked_by.label)] if against else []),
         *_verdict(results, loss, against, stronger),
         *gain_sentences(results),
         *_hint(loss, unsearched),
         *filter(None, (failed_sentence(results),)),
         *_limits(results),
     ]
-    return "\n\n".join(
-        part if "\n" in part else textwrap.fill(part, width, break_on_hyphens=False)
-        for part in parts
-    )
+    return paragraphs(parts, terminal_width())
 
 
 def _needed(gaps: Sequence[float]) -> int | None:
@@ -128,7 +124,7 @@ def _needed(gaps: Sequence[float]) -> int | None:
     return pairs_needed(abs(float(mean)), difference_std=float(std))  # type: ignore[arg-type]
 
 
-def _table(loss: str, against: Sequence[Against], score: str, width: int) -> str:
+def _table(loss: str, against: Sequence[Against], score: str) -> str:
     minus = f"{loss.rpartition(':')[2]} minus"
     rows = [
         {
@@ -139,16 +135,7 @@ def _table(loss: str, against: Sequence[Against], score: str, width: int) -> str
         }
         for one in against
     ]
-    columns = list(rows[0])
-    table = fitting_table(
-        rows,
-        columns=columns,
-        worth=columns,
-        width=width,
-        num_kept=len(columns),
-        right=columns[1:],
-    )
-    return "\n".join(table.lines)
+    return whole_table(rows)
 
 
 def _verdict(

@@ -40,9 +40,7 @@ def plan_text(found: "Plan", *, full: bool = False) -> str:
         parts.append(f"podium run would be refused: {found.refusal}")
     parts += map(_wrapped, _notes(planned, power))
     if full:
-        parts += [
-            table_text(rows, columns=list(rows[0])) for rows in detail_tables(planned, power)
-        ]
+        parts += map(table_text, detail_tables(planned, power))
         parts += map(_wrapped, detail_notes(planned, power))
     else:
         parts.append("Details: the same command with --full")
@@ -62,7 +60,8 @@ def opening_lines(planned: StudyPlan) -> Iterator[str]:
     protocols = len({item.search.protocol for item in planned.searches})
     repeats = searches // (blocks * losses * protocols)
     yield (
-        f"Study {planned.study.name}: {counted(blocks, 'block')} x {_losses(losses)}"
+        f"Study {planned.study.name}: {counted(blocks, 'block')}"
+        f" x {counted(losses, 'loss', 'losses')}"
         f"{f' x {protocols} protocols' if protocols > 1 else ''}"
         f"{f' x {repeats} repeats' if repeats > 1 else ''} = {_searches(searches)}"
     )
@@ -88,10 +87,6 @@ def search_rows(planned: StudyPlan) -> Sequence[dict[str, object]]:
         }
         for item in planned.searches
     ]
-
-
-def _losses(number: int) -> str:
-    return counted(number, "loss", "losses")
 
 
 def _searches(number: int) -> str:

@@ -1,14 +1,13 @@
 """The text of ``podium cv``: cells of each block and protocol, pairs of losses, what they mean."""
 
-import textwrap
 from collections.abc import Mapping
 
 import polars as pl
 
 from analysis.scores.cross_validation import CLASS_MEANING, CrossValidation
-from podium.terminal.printing import table_text
+from analysis.wording import in_percent
+from podium.terminal.printing import paragraphs, rounded, table_text
 
-_WIDTH = 80
 _PERCENT = 100
 
 
@@ -26,19 +25,12 @@ def cross_validation_text(found: CrossValidation) -> str:
         if len(winners):
             parts.append(_pairs_text(winners))
     of_folds, *others = found.notes
-    parts += [textwrap.fill(note, _WIDTH) for note in (of_folds, CLASS_MEANING, *others)]
-    return "\n\n".join(parts)
+    return paragraphs([*parts, of_folds, CLASS_MEANING, *others])
 
 
 def _cells_text(cells: pl.DataFrame) -> str:
-    rows = cells_rows(cells)
-    has_optimism = cells["epoch_optimism"].is_not_null().any()
-    return table_text(rows, columns=[name for name in rows[0] if name != "opt" or has_optimism])
-
-
-def cells_rows(cells: pl.DataFrame) -> list[dict[str, object]]:
     """Means and spreads over folds in percent, one row a cell."""
-    return [
+    rows = [
         {
             "loss": row["loss"],
             "config": row["finalist"],
@@ -49,10 +41,12 @@ def cells_rows(cells: pl.DataFrame) -> list[dict[str, object]]:
             "val": _points(row["val_mean"]),
             "sd val": _points(row["val_std"]),
             "opt": _points(row["epoch_optimism"]),
-            "tau": None if row["tau"] is None else round(row["tau"], 2),
+            "tau": rounded(row["tau"], 2),
         }
         for row in cells.to_dicts()
     ]
+    has_optimism = cells["epoch_optimism"].is_not_null().any()
+    return table_text(rows, columns=[name for name in rows[0] if name != "opt" or has_optimism])
 
 
 def _pairs_text(pairs: pl.DataFrame) -> str:
@@ -68,7 +62,7 @@ def _pairs_text(pairs: pl.DataFrame) -> str:
         }
         for row in pairs.to_dicts()
     ]
-    return table_text(rows, columns=list(rows[0]))
+    return table_text(rows)
 
 
 def _shares(row: Mapping[str, float | None]) -> str | None:
@@ -78,4 +72,4 @@ def _shares(row: Mapping[str, float | None]) -> str | None:
 
 
 def _points(score: float | None) -> float | None:
-    return None if score is None else round(_PERCENT * score, 2)
+    return rounded(in_percent(score), 2)

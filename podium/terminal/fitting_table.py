@@ -1,12 +1,11 @@
 """Tables that fit the terminal: no word wraps; columns without room go, and are named below."""
 
 import shutil
-import textwrap
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from analysis.wording import MOST_NAMED, listed
-from podium.terminal.printing import Row, aligned, cell_text, is_numeric
+from podium.terminal.printing import Row, aligned, cell_text, filled, is_numeric
 
 _DEFAULT_WIDTH = 80
 _GAP = 2  # spaces between columns
@@ -78,6 +77,20 @@ def fitting_table(
     )
 
 
+def whole_table(rows: Sequence[Row]) -> str:
+    """All columns of texts as wide as the terminal, all but the first aligned to the right."""
+    columns = list(rows[0])
+    table = fitting_table(
+        rows,
+        columns=columns,
+        worth=columns,
+        width=terminal_width(),
+        num_kept=len(columns),
+        right=columns[1:],
+    )
+    return "\n".join(table.lines)
+
+
 def fitted_text(
     rows: Sequence[Row],
     *,
@@ -91,8 +104,7 @@ def fitted_text(
     lines = list(table.lines)
     if table.left_out:
         names = listed(table.left_out, most=MOST_NAMED)
-        line = f"No room for {names}: --csv has them."
-        lines.append(textwrap.fill(line, width, break_on_hyphens=False))
+        lines.append(filled(f"No room for {names}: --csv has them.", width))
     return "\n".join(lines)
 
 

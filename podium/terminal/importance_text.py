@@ -1,7 +1,5 @@
 """The text of ``podium importance``: a table, what it says of each loss, and what it means."""
 
-import textwrap
-
 from analysis.hyperparameters.findings_text import (
     bound_warnings,
     caveats,
@@ -11,7 +9,7 @@ from analysis.hyperparameters.findings_text import (
     loss_sentences,
 )
 from analysis.hyperparameters.tuned_hyperparameters import TunedHyperparameters
-from podium.terminal.printing import table_text
+from podium.terminal.printing import paragraphs, rounded, table_text
 
 _WIDTH = 99
 _METHOD = (
@@ -26,7 +24,8 @@ _NOISE = (
 
 def importance_text(tuned: TunedHyperparameters) -> str:
     """The table, then sentences of each loss, warnings, and what the numbers mean."""
-    sentences = [
+    parts = [
+        table_text(_rows(tuned)),
         importance_headline(tuned),
         *compared_by(tuned),
         *loss_sentences(tuned),
@@ -35,14 +34,10 @@ def importance_text(tuned: TunedHyperparameters) -> str:
         _NOISE,
         *caveats(tuned),
     ]
-    rows = importance_rows(tuned)
-    table = table_text(rows, columns=list(rows[0]))
-    return "\n\n".join(
-        [table, *(textwrap.fill(text, _WIDTH, break_on_hyphens=False) for text in sentences)]
-    )
+    return paragraphs(parts, _WIDTH)
 
 
-def importance_rows(tuned: TunedHyperparameters) -> list[dict[str, object]]:
+def _rows(tuned: TunedHyperparameters) -> list[dict[str, object]]:
     """One row for each loss and hyperparameter, rounded to be read."""
     of_test = {
         (row["loss"], row["hyperparameter"]): row
@@ -53,22 +48,18 @@ def importance_rows(tuned: TunedHyperparameters) -> list[dict[str, object]]:
         line: dict[str, object] = {
             "loss": row["loss"],
             "hyperparameter": row["hyperparameter"],
-            "importance": _rounded(row["importance"]),
-            "low": _rounded(row["low"]),
-            "high": _rounded(row["high"]),
-            "noise": _rounded(row["noise"]),
-            "p": _rounded(row["p_value"]),
+            "importance": rounded(row["importance"], 3),
+            "low": rounded(row["low"], 3),
+            "high": rounded(row["high"], 3),
+            "noise": rounded(row["noise"], 3),
+            "p": rounded(row["p_value"], 3),
             "verdict": importance_verdict(row),
         }
         if of_test:
             found = of_test[row["loss"], row["hyperparameter"]]
             line |= {
-                "on test": _rounded(found["importance"]),
-                "test noise": _rounded(found["noise"]),
+                "on test": rounded(found["importance"], 3),
+                "test noise": rounded(found["noise"], 3),
             }
         rows.append({**line, "blocks": row["num_blocks"], "configs": row["num_configs"]})
     return rows
-
-
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 3)

@@ -1,10 +1,9 @@
 """What a run ends with: the first three of the leaderboard, and the verdict."""
 
-import textwrap
-
 from analysis.tournament.tournament import Tournament
 from analysis.wording import number
-from podium.terminal.fitting_table import fitting_table, terminal_width
+from podium.terminal.fitting_table import terminal_width, whole_table
+from podium.terminal.printing import filled
 
 _NUM_LEADERS = 3
 
@@ -17,8 +16,7 @@ def leaders_text(tournament: Tournament | None, headline: str, *, score: str) ->
         headline: the verdict, which also says where no ranking can be supported.
         score: what the scores are, such as ``Recall@1``; the tournament has them in percent.
     """
-    width = terminal_width()
-    verdict = textwrap.fill(headline, width, break_on_hyphens=False)
+    verdict = filled(headline, terminal_width())
     if tournament is None:
         return verdict
     rows = [
@@ -30,13 +28,4 @@ def leaders_text(tournament: Tournament | None, headline: str, *, score: str) ->
         }
         for standing in tournament.standings[:_NUM_LEADERS]
     ]
-    columns = list(rows[0])
-    table = fitting_table(
-        rows,
-        columns=columns,
-        worth=columns,
-        width=width,
-        num_kept=len(columns),
-        right=columns[1:],
-    )
-    return "\n".join((*table.lines, "", verdict))
+    return f"{whole_table(rows)}\n\n{verdict}"

@@ -12,7 +12,8 @@ import io
 import json
 import math
 import sys
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
@@ -80,7 +81,7 @@ def say(text: object = "", *, err: bool = False, nl: bool = True) -> None:
 def print_table(
     rows: Sequence[Row],
     *,
-    columns: Sequence[str] | None = None,
+    columns: Sequence[str] = (),
     form: Form = AS_TEXT,
 ) -> None:
     """Print rows of plain values as text, as a JSON list of objects, or as CSV with a header.
@@ -88,10 +89,10 @@ def print_table(
     Args:
         rows: mappings of column to value; None and NaN are ``-`` as text, null in JSON and empty
             in CSV.
-        columns: names of the columns to print, in their order; None means those of the first row.
+        columns: names of the columns to print, in their order; () means those of the first row.
         form: as text, JSON or CSV.
     """
-    chosen = list(columns if columns is not None else (rows[0] if rows else ()))
+    chosen = list(columns or (rows[0] if rows else ()))
     if form.as_json:
         print_json([{name: row.get(name) for name in chosen} for row in rows])
     elif form.as_csv:
@@ -118,11 +119,22 @@ def json_text(value: object, *, ascii_only: bool = False) -> str:
     return json_visible(json.dumps(plain, indent=2, ensure_ascii=ascii_only, allow_nan=False))
 
 
-def table_text(rows: Sequence[Row], *, columns: Sequence[str]) -> str:
+def filled(text: str, width: int = 80) -> str:
+    """A paragraph in lines of at most ``width`` columns; words with hyphens stay whole."""
+    return textwrap.fill(text, width, break_on_hyphens=False)
+
+
+def paragraphs(parts: Iterable[str], width: int = 80) -> str:
+    """Paragraphs with a blank line between them; what has lines already, as tables, stays."""
+    return "\n\n".join(part if "\n" in part else filled(part, width) for part in parts)
+
+
+def table_text(rows: Sequence[Row], *, columns: Sequence[str] = ()) -> str:
     """Aligned text with a header line: numbers to the right, floats with 4 digits.
 
-    No rows give the header alone.
+    No rows give the header alone. The columns are those of the first row unless they are given.
     """
+    columns = columns or list(rows[0])
     cells = [[cell_text(row.get(name)) for name in columns] for row in rows]
     return aligned([list(columns), *cells], [is_numeric(rows, name) for name in columns])
 
@@ -165,6 +177,11 @@ def bytes_text(num_bytes: int | None) -> str:
         value, power = value / 1000, power + 1
     digits = 0 if power == 0 or value >= 99.95 else 1
     return f"{value:.{digits}f} {_UNITS[power]}"
+
+
+def rounded(value: float | None, digits: int) -> float | None:
+    """A number of so many digits; None stays None."""
+    return None if value is None else round(value, digits)
 
 
 def minute_text(moment: datetime | None) -> str:

@@ -1,7 +1,5 @@
 """The text of ``podium protocols`` on a study: sentences first, then tables."""
 
-import textwrap
-
 from analysis.protocols.findings_text import (
     missing_statistics,
     protocol_sentences,
@@ -11,10 +9,9 @@ from analysis.protocols.protocol_tables import Entry, Figure, ProtocolTable, pro
 from analysis.protocols.selected_configs import protocol_headline
 from analysis.scores.protocol_runs import Protocol
 from analysis.wording import MISSING, counted
-from podium.terminal.printing import aligned
+from podium.terminal.printing import aligned, filled, paragraphs
 
-WIDTH = 99
-"""Columns of the widest line, unless protocols have long names."""
+_WIDTH = 99  # columns of the widest line, unless protocols have long names
 
 _MEANING = (
     "± is half the 95 % interval. Over repeats it speaks of repeating the searches of these blocks"
@@ -26,18 +23,19 @@ _MEANING = (
 def study_text(study: ProtocolStudy) -> str:
     """A title, the answer in sentences, a table for each question, and what is not answered."""
     parts = [
-        _wrapped(_title(study)),
-        *map(_wrapped, filter(None, [protocol_headline(study)])),
-        *map(_wrapped, protocol_sentences(study)),
-        *(f"{_wrapped(table.caption)}\n{_aligned(table)}" for table in protocol_tables(study)),
+        _title(study),
+        *filter(None, [protocol_headline(study)]),
+        *protocol_sentences(study),
+        *(
+            f"{filled(table.caption, _WIDTH)}\n{_aligned(table)}"
+            for table in protocol_tables(study)
+        ),
     ]
     if missing := missing_statistics(study):
-        parts.append("\n".join(["Not answered:", *(_wrapped(f"- {line}") for line in missing)]))
-    return "\n\n".join([*parts, _wrapped(_MEANING)])
-
-
-def _wrapped(line: str) -> str:
-    return textwrap.fill(line, WIDTH, break_on_hyphens=False)
+        parts.append(
+            "\n".join(["Not answered:", *(filled(f"- {line}", _WIDTH) for line in missing)])
+        )
+    return paragraphs([*parts, _MEANING], _WIDTH)
 
 
 def _aligned(table: ProtocolTable) -> str:

@@ -18,13 +18,7 @@ class _Shown(logging.Handler):
 
 @contextmanager
 def messages_shown(level: int) -> Iterator[None]:
-    """Print what podium logs at ``level`` and above until the block ends.
-
-    Within another such block nothing changes: whoever is outside decides.
-    """
-    if any(isinstance(handler, _Shown) for handler in _LOGGERS[0].handlers):
-        yield
-        return
+    """Print what podium logs at ``level`` and above until the block ends."""
     handler = _Shown(level)
     before = [logger.level for logger in _LOGGERS]
     for logger in _LOGGERS:

@@ -1,8 +1,5 @@
 """What ``podium tournament`` prints."""
 
-import textwrap
-from typing import Any
-
 from analysis.tournament.medals import shared_places
 from analysis.tournament.rank_stability import RankStability
 from analysis.tournament.tournament import Tournament
@@ -10,9 +7,7 @@ from analysis.tournament.verdict_text import tournament_sentences
 from analysis.typed_tables.score_table import ScoreTable
 from orchestrator.results.records.fairness_record import Fairness
 from podium.terminal.fairness_text import difference_notes
-from podium.terminal.printing import table_text
-
-_WIDTH = 80
+from podium.terminal.printing import paragraphs, rounded, table_text
 
 
 def tournament_answer(
@@ -45,23 +40,13 @@ def tournament_answer(
     parts += tournament_sentences(tournament, stability)
     parts += [f"Warning: {line}" for line in table.warnings]
     parts += difference_notes(fairness) if fairness else []
-    return "\n\n".join(
-        part if "\n" in part else textwrap.fill(part, _WIDTH, break_on_hyphens=False)
-        for part in parts
-    )
+    return paragraphs(parts)
 
 
 def _standings_text(tournament: Tournament, stability: RankStability | None) -> str:
-    rows = standings_rows(tournament, stability)
-    return table_text(rows, columns=list(rows[0]))
-
-
-def standings_rows(
-    tournament: Tournament, stability: RankStability | None
-) -> list[dict[str, Any]]:
     """The leaderboard, one row a competitor, best first, rounded to be read."""
     shared = shared_places(tournament, stability)
-    return [
+    rows = [
         {
             "place": f"{standing.place} shared"
             if standing.competitor in shared
@@ -69,7 +54,7 @@ def standings_rows(
             "competitor": standing.competitor,
             "total": _whole(standing.total_rank),
             "average": round(standing.average_rank, 2),
-            "sd": None if standing.rank_std is None else round(standing.rank_std, 2),
+            "sd": rounded(standing.rank_std, 2),
             "min": _whole(standing.min_rank),
             "max": _whole(standing.max_rank),
             "wins": standing.wins,
@@ -77,25 +62,26 @@ def standings_rows(
         }
         for standing in tournament.standings
     ]
+    return table_text(rows)
 
 
 def _all_blocks_text(tournament: Tournament) -> list[str]:
     """The order over all blocks, if the ranking leaves out those that lack scores."""
     if tournament.available is None:
         return []
-    rows: list[dict[str, Any]] = [
+    rows = [
         {
             "competitor": rank.competitor,
-            "rank sum": None if rank.rank_sum is None else round(rank.rank_sum, 2),
-            "beaten by": None if rank.beaten_by is None else round(rank.beaten_by, 2),
-            "average": None if rank.average_rank is None else round(rank.average_rank, 2),
+            "rank sum": rounded(rank.rank_sum, 2),
+            "beaten by": rounded(rank.beaten_by, 2),
+            "average": rounded(rank.average_rank, 2),
             "blocks": rank.num_blocks,
         }
         for rank in tournament.available.ranks
     ]
     return [
         "All blocks, by Skillings and Mack's sum of ranks (a missing score is the middle rank):",
-        table_text(rows, columns=list(rows[0])),
+        table_text(rows),
         "The complete blocks alone:",
     ]
 

@@ -1,7 +1,6 @@
 """Trials, and why some of them failed, as the lines that commands print."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from orchestrator.results.records.metric_columns import known_test_columns, short_label
@@ -30,28 +29,15 @@ _WORTH_MOST = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListColumn:
-    """A column of the list of trials.
-
-    Attributes:
-        name: its name in frames, JSON and CSV.
-        shown: its name in the text.
-    """
-
-    name: str
-    shown: str
-
-
-def list_columns(found: "pl.DataFrame") -> list[ListColumn]:
-    """All columns in the order of the text: names first, then hyperparameters, scores last."""
+def shown_names(found: "pl.DataFrame") -> dict[str, str]:
+    """Column -> its name in the text, in the order of the text: scores are last."""
     tests = known_test_columns(found.columns)
     hyperparameters = [name for name in found.columns if name.startswith(HYPERPARAMETER)]
     shown = {name: f"test {short_label(metric, k or 0)}" for name, (metric, k) in tests.items()}
     shown[next(iter(tests))] = "test"
     shown |= {name: name.removeprefix(HYPERPARAMETER) for name in hyperparameters}
     ordered = (*_NAMES, *_NUMBERS, *hyperparameters, *_RESULTS, *tests)
-    return [ListColumn(name=n, shown=shown.get(n, n)) for n in ordered if n in found.columns]
+    return {name: shown.get(name, name) for name in ordered if name in found.columns}
 
 
 def trials_text(found: "pl.DataFrame") -> str:
@@ -60,10 +46,9 @@ def trials_text(found: "pl.DataFrame") -> str:
     Args:
         found: trials, as of `podium.Results.select_trials`.
     """
-    columns = [column for column in list_columns(found) if _is_telling(found[column.name])]
-    by_use = sorted(columns, key=lambda column: found[column.name].null_count())
-    hyperparameters = [column.shown for column in by_use if column.name.startswith(HYPERPARAMETER)]
-    names = {column.name: column.shown for column in columns}
+    names = {name: shown for name, shown in shown_names(found).items() if _is_telling(found[name])}
+    by_use = sorted(names, key=lambda name: found[name].null_count())
+    hyperparameters = [names[name] for name in by_use if name.startswith(HYPERPARAMETER)]
     worth = (*_WORTH_MOST, *hyperparameters, "state", "seconds")
     return fitted_text(
         found.select(list(names)).rename(names).to_dicts(),

@@ -11,6 +11,7 @@ import pytest
 import podium
 from orchestrator.results.storage.printable_text import one_line, visible
 from podium.terminal.printing import (
+    Form,
     bytes_text,
     print_in_any_encoding,
     print_json,
@@ -48,7 +49,7 @@ def test_a_table_without_rows_is_its_header(capsys):
 
 
 def test_json_has_null_for_what_is_no_number(capsys):
-    print_table(ROWS, as_json=True)
+    print_table(ROWS, form=Form(as_json=True))
     assert json.loads(capsys.readouterr().out) == [
         ROWS[0],
         {**ROWS[1], "score": None},
@@ -57,7 +58,7 @@ def test_json_has_null_for_what_is_no_number(capsys):
 
 
 def test_csv_is_empty_for_what_is_no_number(capsys):
-    print_table(ROWS, columns=("name", "score"), as_csv=True)
+    print_table(ROWS, columns=("name", "score"), form=Form(as_csv=True))
     rows = list(csv.reader(io.StringIO(capsys.readouterr().out)))
     assert rows == [["name", "score"], ["a", "0.123456"], ["longer", ""], ["c", "2.0"]]
 
