@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from podium.errors import PodiumError
@@ -17,33 +16,8 @@ _IMAGES_OF_A_CLASS = 4  # in a batch, of classes that have so many
 _BATCH = 64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FolderStudy:
-    """Splits and batches for the images of a folder.
-
-    Attributes:
-        root: the folder.
-        train: classes and images to train and validate on.
-        test: those to test on; of ``query`` and ``gallery`` the queries.
-        notes: what is unusual about the images, a sentence each.
-        is_see_through: whether some have transparent pixels.
-        protocol: the protocol, as the text of a study file.
-        samples_per_class: images of a class in a batch.
-        batch_size: images of a batch.
-    """
-
-    root: Path
-    train: RoleCheck
-    test: RoleCheck
-    notes: tuple[str, ...]
-    is_see_through: bool
-    protocol: str
-    samples_per_class: int
-    batch_size: int
-
-
-def look_at_folder(root: Path) -> FolderStudy:
-    """Read every image below ``root`` and propose a study.
+def folder_study_text(root: Path, name: str) -> str:
+    """A commented study file for a folder of images, every one of which is read.
 
     Raises:
         PodiumError: there are no classes, too few of them, only classes of one image, or images
@@ -53,32 +27,52 @@ def look_at_folder(root: Path) -> FolderStudy:
     found = check_images(images)
     roles = {role.role: role for role in found.roles}
     train, test = roles["train"], roles.get("test") or roles["query"]
+    _refuse_unusable(root, found, train, test)
+    protocol, trained = _protocol(train.classes)
+    samples = max(2, min(_IMAGES_OF_A_CLASS, int(train.median_per_class)))
+    num_classes = max(2, min(_BATCH // samples, trained))  # of a batch
+    notes = "".join(f"# {note}\n" for note in _notes(images, found))
+    folder = str(root.resolve()).replace("'", "''")
+    seen = ", transparency: white" if found.see_through else ""
+    return f"""\
+# {train.images:,} images of {train.classes:,} classes to train and validate on, {test.images:,} of
+# {test.classes:,} to test on; a class has {train.min_per_class} to {train.max_per_class} \
+(median {train.median_per_class:g}).
+{notes}# What it does and costs: podium plan FILE.  Start or continue it: podium run FILE.
+study: {name}
+datasets: [{{name: folder, root: '{folder}'{seen}}}]
+backbones: [resnet50]            # weights of ImageNet; podium's docs list others
+embedding_dims: [128]
+losses: [contrastive, multi_similarity, proxy_anchor]
+# Validation classes are kept from training; test classes are never seen before the end.
+protocol: {protocol}
+search: {{trials: 10}}             # of each loss
+final: {{seeds: 8}}                # with fewer no difference of four losses can be significant
+tournament: {{question: these_blocks}}  # of these images, not of all: that takes more data sets
+training:
+  recipe: psomas2020             # for image files: AdamW, random crops, 224 pixels
+  epochs: 20                     # the recipe's are 100
+  batch_size: {samples * num_classes:<18} # of {num_classes} classes
+  samples_per_class: {samples:<11} # images of a class in a batch
+resources: {{gpus_per_trial: 0}}   # 1 where there is a GPU; 0.5 for two trials on one
+"""
+
+
+def _refuse_unusable(root: Path, found: ImageCheck, train: RoleCheck, test: RoleCheck) -> None:
     if found.broken:
-        first = found.broken[0]
+        first, num_images = found.broken[0], sum(role.images for role in found.roles)
         raise PodiumError(
-            f"{root}: {len(found.broken)} of {len(images.paths)} images cannot be read, such as "
+            f"{root}: {len(found.broken)} of {num_images} images cannot be read, such as "
             f"{first.path} ({first.reason}): repair or remove them (podium datasets check folder "
             "lists all)"
         )
     refuse_too_few_classes(root, num_train=train.classes, num_test=test.classes)
     for role in (train, test):
-        if role.max_per_class < 2 and "gallery" not in roles:
+        if role.max_per_class < 2 and len(found.roles) == 2:  # there is no gallery
             raise PodiumError(
                 f"{root}: each class of {role.role} has a single image, and nothing to be found "
                 "for it: it takes 2 images or more in some"
             )
-    protocol, trained = _protocol(train.classes)
-    samples = max(2, min(_IMAGES_OF_A_CLASS, int(train.median_per_class)))
-    return FolderStudy(
-        root=root,
-        train=train,
-        test=test,
-        notes=tuple(_notes(images, found)),
-        is_see_through=bool(found.see_through),
-        protocol=protocol,
-        samples_per_class=samples,
-        batch_size=samples * max(2, min(_BATCH // samples, trained)),
-    )
 
 
 def _notes(images: ImageList, found: ImageCheck) -> Iterator[str]:
@@ -100,33 +94,3 @@ def _protocol(num_classes: int) -> tuple[str, int]:
         return "{kind: fixed, val_fraction: 0.25}", num_classes - round(num_classes / 4)
     folds = min(_MOST_FOLDS, num_classes // 2)
     return f"{{kind: kfold, folds: {folds}}}", num_classes - math.ceil(num_classes / folds)
-
-
-def folder_study_text(found: FolderStudy, name: str) -> str:
-    """A commented study file."""
-    train, test = found.train, found.test
-    notes = "".join(f"# {note}\n" for note in found.notes)
-    root = str(found.root.resolve()).replace("'", "''")
-    seen = ", transparency: white" if found.is_see_through else ""
-    return f"""\
-# {train.images:,} images of {train.classes:,} classes to train and validate on, {test.images:,} of
-# {test.classes:,} to test on; a class has {train.min_per_class} to {train.max_per_class} \
-(median {train.median_per_class:g}).
-{notes}# What it does and costs: podium plan FILE.  Start or continue it: podium run FILE.
-study: {name}
-datasets: [{{name: folder, root: '{root}'{seen}}}]
-backbones: [resnet50]            # weights of ImageNet; podium's docs list others
-embedding_dims: [128]
-losses: [contrastive, multi_similarity, proxy_anchor]
-# Validation classes are kept from training; test classes are never seen before the end.
-protocol: {found.protocol}
-search: {{trials: 10}}             # of each loss
-final: {{seeds: 8}}                # with fewer no difference of four losses can be significant
-tournament: {{question: these_blocks}}  # of these images, not of all: that takes more data sets
-training:
-  recipe: psomas2020             # for image files: AdamW, random crops, 224 pixels
-  epochs: 20                     # the recipe's are 100
-  batch_size: {found.batch_size:<18} # of {found.batch_size // found.samples_per_class} classes
-  samples_per_class: {found.samples_per_class:<11} # images of a class in a batch
-resources: {{gpus_per_trial: 0}}   # 1 where there is a GPU; 0.5 for two trials on one
-"""

@@ -1,7 +1,8 @@
 """The configs that won the searches of a loss."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -46,10 +47,7 @@ class BestConfig:
 
 def best_configs(reader: Reader, loss: str) -> tuple[BestConfig, ...]:
     """The winners of a loss: see `podium.Results.best`."""
-    study = reader.study()
-    if loss not in study["losses"]:
-        known = ", ".join(sorted(study["losses"]))
-        raise PodiumError(f"loss must be one of {known}; got {loss!r}")
+    check_losses(reader.study(), [loss])
     trials = reader.trials().filter(pl.col("loss") == loss).collect()
     finals = final_trials(trials.lazy()).filter(pl.col("finalist") == "winner")
     ended = trials.filter(pl.col("stage") == "search", pl.col("state") == "COMPLETE")
@@ -61,6 +59,14 @@ def best_configs(reader: Reader, loss: str) -> tuple[BestConfig, ...]:
         for (search,), searched in searches.items()
     ]
     return tuple(sorted(found, key=lambda it: (it.block, it.protocol, it.repeat)))
+
+
+def check_losses(study: Mapping[str, Any], losses: Sequence[str]) -> None:
+    """Raise PodiumError if one of the losses is not of a study, given as resolved."""
+    for name in losses:
+        if name not in study["losses"]:
+            known = ", ".join(sorted(study["losses"]))
+            raise PodiumError(f"loss must be one of {known}; got {name!r}")
 
 
 def _best(searched: pl.DataFrame, finals: pl.DataFrame) -> BestConfig:

@@ -22,6 +22,7 @@ from analysis.scores.ranked_score import chosen_score
 from orchestrator.results.storage.locations import Place
 from orchestrator.results.trial_files.reader import Reader
 from podium.api.answer import Answer
+from podium.api.best import check_losses
 from podium.errors import PodiumError
 from podium.terminal.cross_validation_text import cross_validation_text
 from podium.terminal.importance_text import importance_text
@@ -61,10 +62,7 @@ def importance_of(
 ) -> Answer:
     """Hyperparameter importance of a study: see `podium.Results.importance`."""
     resolved = reader.study()
-    for name in losses:
-        if name not in resolved["losses"]:
-            known = ", ".join(sorted(resolved["losses"]))
-            raise PodiumError(f"loss must be one of {known}; got {name!r}")
+    check_losses(resolved, losses)
     compared = compared_protocol(protocols_of(resolved), protocol)
     chosen = chosen_score(reader, score)
     tuned = tuned_hyperparameters(

@@ -52,6 +52,15 @@ Overrides = Annotated[
 ]
 
 
+ScoreOfStudy = Annotated[
+    str | None,
+    typer.Option(
+        "--score",
+        metavar="METRIC",
+        help="Compare by this stored test score: recall@4, nmi, f1, r_precision, map_at_r;"
+        " default: the study's own.",
+    ),
+]
 Local = Annotated[
     bool, typer.Option("--local", help="One trial at a time in this process, without Ray.")
 ]

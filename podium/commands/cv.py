@@ -6,8 +6,7 @@ import typer
 
 from podium.api.answer import print_answer
 from podium.api.results import Results
-from podium.arguments.score_argument import ScoreOfStudy
-from podium.arguments.study_argument import OfStudy
+from podium.arguments.study_argument import OfStudy, ScoreOfStudy
 from podium.terminal.printing import Form
 
 

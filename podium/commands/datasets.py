@@ -48,9 +48,9 @@ def check(
     images = read_images(name, root.expanduser(), allow_partial=allow_partial)
     found = check_images(images, find_duplicates=duplicates)
     if as_json:
-        left_out = dict(images.left_out)
-        known = {"dataset": images.dataset, "root": str(root), "left_out": left_out}
-        print_json({**known, **_record(found)})
+        known = {"dataset": images.dataset, "root": root, "left_out": dict(images.left_out)}
+        broken = [image._asdict() for image in found.broken]
+        print_json({**known, **asdict(found), "broken": broken})
     else:
         print_table([_row(role) for role in found.roles])
         if images.left_out_text:
@@ -89,41 +89,23 @@ def _row(role: RoleCheck) -> dict[str, object]:
 
 def _notes(found: ImageCheck) -> Iterator[str]:
     """What is worth knowing and no error."""
-    for what, paths in ((_SEE_THROUGH, found.see_through), (_TURNED, found.turned)):
-        if paths:
-            yield f"{what}: {len(paths)}"
-            yield _some([f"  {path}" for path in paths])
-    if found.tiny:
-        yield f"Images with a side below {TINY} pixels: {len(found.tiny)}"
-        yield _some([f"  {path}" for path in found.tiny])
-    if found.queries_without_gallery:
-        yield f"Query classes without a gallery image: {len(found.queries_without_gallery)}"
-        yield _some([f"  {name}" for name in found.queries_without_gallery])
-    if found.duplicates:
-        yield f"Groups of files of equal bytes: {len(found.duplicates)}"
-        yield _some([f"  {', '.join(map(str, group))}" for group in found.duplicates])
-        if found.leaks:
-            yield f"Of these, with images to train on and to test on: {len(found.leaks)}"
-            yield _some([f"  {', '.join(map(str, group))}" for group in found.leaks])
-    elif found.duplicates is not None:
+    lists = {
+        _SEE_THROUGH: found.see_through,
+        _TURNED: found.turned,
+        f"Images with a side below {TINY} pixels": found.tiny,
+        "Query classes without a gallery image": found.queries_without_gallery,
+        "Groups of files of equal bytes": map(_line, found.duplicates or ()),
+        "Of these, with images to train on and to test on": map(_line, found.leaks or ()),
+    }
+    for said, items in lists.items():
+        if lines := [f"  {item}" for item in items]:
+            yield f"{said}: {len(lines)}\n{_some(lines)}"
+    if found.duplicates == ():
         yield "Groups of files of equal bytes: none"
 
 
-def _record(found: ImageCheck) -> dict[str, object]:
-    return {
-        "roles": [asdict(role) for role in found.roles],
-        "broken": [{"path": str(image.path), "reason": image.reason} for image in found.broken],
-        "tiny": list(map(str, found.tiny)),
-        "see_through": list(map(str, found.see_through)),
-        "turned": list(map(str, found.turned)),
-        "queries_without_gallery": list(found.queries_without_gallery),
-        "duplicates": _as_text(found.duplicates),
-        "leaks": _as_text(found.leaks),
-    }
-
-
-def _as_text(groups: tuple[tuple[Path, ...], ...] | None) -> list[list[str]] | None:
-    return None if groups is None else [list(map(str, group)) for group in groups]
+def _line(group: tuple[Path, ...]) -> str:
+    return ", ".join(map(str, group))
 
 
 def _some(lines: list[str]) -> str:

@@ -6,6 +6,7 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from podium.arguments.trial_argument import refuse_existing
 from podium.errors import PodiumError
 from podium.terminal.printing import say
 from trainables.dataset_interface.layout_distances import layout_distances
@@ -22,8 +23,7 @@ def command(
 
     Layouts are in the order of the data set. An existing file is left alone.
     """
-    if output.exists():
-        raise PodiumError(f"{output} exists already and is not overwritten")
+    refuse_existing(output)
     try:
         layouts_NHW = np.load(layouts, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:

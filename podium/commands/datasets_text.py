@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from podium.arguments.key_value_argument import assignment
+from podium.arguments.trial_argument import refuse_existing
 from podium.errors import PodiumError
 from podium.terminal.printing import say
 from trainables.dataset_interface.class_text import write_class_text
@@ -46,8 +47,7 @@ def command(
     """
     if prompt.count("{}") != 1:
         raise PodiumError(f"--prompt must have one {{}}, for the class; got {prompt!r}")
-    if output.exists():
-        raise PodiumError(f"{output} exists already and is not overwritten")
+    refuse_existing(output)
     options = dict(map(assignment, overrides or ()))
     class_names = sorted(
         {

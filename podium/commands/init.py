@@ -42,6 +42,6 @@ def command(
 
 
 def _of_images(folder: Path, name: str) -> str:
-    from podium.image_folder_study import folder_study_text, look_at_folder
+    from podium.image_folder_study import folder_study_text
 
-    return folder_study_text(look_at_folder(folder.expanduser()), name)
+    return folder_study_text(folder.expanduser(), name)

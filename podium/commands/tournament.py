@@ -14,7 +14,7 @@ from podium.arguments.study_argument import GivenPlace, StorageFolder, given_pla
 from podium.arguments.table_argument import TableOptions
 from podium.errors import PodiumError
 from podium.terminal.printing import Form
-from podium.terminal.table_reading import say_reading
+from podium.terminal.tournament_answer import say_reading
 
 
 def command(

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -24,12 +25,47 @@ from trainables.settings.trial_settings import VERIFICATION_PAIRS, TrialSettings
 if TYPE_CHECKING:
     from podium.kept_files.embeddings_file import EmbeddingsFile
     from trainables.dataset_interface.dataset import Dataset
-    from trainables.trial_reports import Score
 
 _Item = TypeVar("_Item")
 
 _KS_OF_FILES = (1, 10, 100, 1000)
-_COLUMNS = ("fold", "metric", "k", "value", "queries", "gallery")
+_COLUMNS = ("metric", "k", "value", "queries", "gallery")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskedScores:
+    """Which scores are computed, as given."""
+
+    metric: Annotated[
+        str | None,
+        typer.Option(help="Metrics, with commas between; default: the one searches maximise."),
+    ] = None
+    k: Annotated[
+        str | None,
+        typer.Option("--k", help="The K of metrics that have one, with commas between."),
+    ] = None
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Count queries without a positive as misses.")
+    ] = False
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Names of the metrics; empty where none was given."""
+        return () if self.metric is None else _unique(map(str.strip, self.metric.split(",")))
+
+    @property
+    def ks(self) -> tuple[int, ...]:
+        """The K; empty where none was given.
+
+        Raises:
+            PodiumError: one is no whole number.
+        """
+        try:
+            return () if self.k is None else _unique(int(item) for item in self.k.split(","))
+        except ValueError as error:
+            raise PodiumError(
+                f"--k must be whole numbers such as 1,10,100; got {self.k!r}"
+            ) from error
 
 
 def command(
@@ -42,17 +78,7 @@ def command(
             "or .safetensors.",
         ),
     ],
-    metric: Annotated[
-        str | None,
-        typer.Option(help="Metrics, with commas between; default: the one searches maximise."),
-    ] = None,
-    k: Annotated[
-        str | None,
-        typer.Option("--k", help="The K of metrics that have one, with commas between."),
-    ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Count queries without a positive as misses.")
-    ] = False,
+    asked: AskedScores,
     labels: Annotated[
         Path | None,
         typer.Option(help="Labels of a .npy file of embeddings: .npy, a whole number a row."),
@@ -68,27 +94,26 @@ def command(
     Given a file of embeddings instead, computes metrics of its rows, each a query against all
     others.
     """
-    names = None if metric is None else _unique(name.strip() for name in metric.split(","))
-    ks = None if k is None else _whole_numbers(k)
-    from trainables.saved_models.stored_scores import (
-        known_metrics,
-        scores_of_classes,
-        stored_scores,
-    )
-
-    if Path(trial).suffix:
-        if within.is_given:
-            raise PodiumError("--study and --storage go with a trial, not with a file")
-        from trainables.saved_models.embedding_rows import read_rows
-
-        rows_of_file = read_rows(Path(trial), labels, strict=strict)
-        scores = scores_of_classes(rows_of_file, names or ("recall",), ks or _KS_OF_FILES)
-        print_table([_row(0, score) for score in scores], columns=_COLUMNS[1:], form=form)
+    if not Path(trial).suffix:
+        if labels is not None:
+            raise PodiumError(f"--labels goes with a .npy file in place of the trial; got {trial}")
+        rows = _rows_of_trial(stored_trial(trial, within.folders()), asked)
+        print_table([*rows, *_means(rows)], columns=("fold", *_COLUMNS), form=form)
         return
-    if labels is not None:
-        raise PodiumError(f"--labels goes with a .npy file in place of the trial; got {trial}")
-    found = stored_trial(trial, within.folders())
-    settings = TrialSettings.from_dict(json.loads(found.row["settings"]))
+    if within.is_given:
+        raise PodiumError("--study and --storage go with a trial, not with a file")
+    from trainables.saved_models.embedding_rows import read_rows
+    from trainables.saved_models.stored_scores import scores_of_classes
+
+    found = read_rows(Path(trial), labels, strict=asked.strict)
+    scores = scores_of_classes(found, asked.metrics or ("recall",), asked.ks or _KS_OF_FILES)
+    print_table(list(map(asdict, scores)), columns=_COLUMNS, form=form)
+
+
+def _rows_of_trial(trial: StoredTrial, asked: AskedScores) -> list[dict[str, object]]:
+    from trainables.saved_models.stored_scores import known_metrics, stored_scores
+
+    settings = TrialSettings.from_dict(json.loads(trial.row["settings"]))
 
     @cache
     def dataset() -> "Dataset":
@@ -96,26 +121,19 @@ def command(
 
         return load_dataset(settings.dataset, settings.cache_folder)
 
-    rows = [
-        _row(file.fold, score)
-        for file in _embeddings(found, dataset, settings.cache_folder)
+    metrics, ks = asked.metrics, asked.ks or settings.ks
+    return [
+        {"fold": file.fold, **asdict(score)}
+        for file in _embeddings(trial, dataset, settings.cache_folder)
         for score in stored_scores(
             file,
-            names or known_metrics(file)[:1],
-            ks or settings.ks,
-            strict=strict,
+            metrics or known_metrics(file)[:1],
+            ks,
+            strict=asked.strict,
             has_pairs=VERIFICATION_PAIRS in settings.dataset.options,
             dataset=dataset,
         )
     ]
-    print_table([*rows, *_means(rows)], columns=_COLUMNS, form=form)
-
-
-def _whole_numbers(text: str) -> tuple[int, ...]:
-    try:
-        return _unique(int(item) for item in text.split(","))
-    except ValueError as error:
-        raise PodiumError(f"--k must be whole numbers such as 1,10,100; got {text!r}") from error
 
 
 def _unique(items: Iterable[_Item]) -> tuple[_Item, ...]:
@@ -160,17 +178,6 @@ def _why_nothing(trial: StoredTrial) -> str:
         f"trial {trial.trial_id} left neither embeddings nor weights in {trial.folder}: they were "
         "deleted, or switched off by the study's `keep` when it ran"
     )
-
-
-def _row(fold: int, score: "Score") -> dict[str, object]:
-    return {
-        "fold": fold,
-        "metric": score.metric,
-        "k": score.k,
-        "value": score.value,
-        "queries": score.queries,
-        "gallery": score.gallery,
-    }
 
 
 def _means(rows: Sequence[dict[str, object]]) -> Iterator[dict[str, object]]:

@@ -1,6 +1,7 @@
 """``podium trial train``: one configuration by hand."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -37,14 +38,12 @@ from trainables.settings.trial_settings import (
 _DATASET_PREFIX = "dataset."
 
 
-def command(
-    loss: Annotated[
-        str,
-        typer.Option(
-            help="Name of the loss; see `podium losses`.",
-        ),
-    ],
-    dataset: Annotated[str, typer.Option(help="Name of the data set.")] = "glyphs",
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialByHand:
+    """One configuration, as given."""
+
+    loss: Annotated[str, typer.Option(help="Name of the loss; see `podium losses`.")]
+    dataset: Annotated[str, typer.Option(help="Name of the data set.")] = "glyphs"
     overrides: Annotated[
         list[str] | None,
         typer.Option(
@@ -52,63 +51,70 @@ def command(
             metavar="KEY=VALUE",
             help="A hyperparameter of the loss or of training, or dataset.OPTION. Repeatable.",
         ),
-    ] = None,
-    backbone: Annotated[str, typer.Option(help="Name of the backbone.")] = "conv_small",
+    ] = None
+    backbone: Annotated[str, typer.Option(help="Name of the backbone.")] = "conv_small"
     weights: Annotated[
         str | None,
         typer.Option(help="imagenet, random, a published name or a file; default: as studies."),
-    ] = None,
+    ] = None
     embedding_dim: Annotated[
         int, typer.Option(help="Length of an embedding.", min=1, max=MAX_DIM)
-    ] = 32,
+    ] = 32
     image_size: Annotated[
         int | None,
         typer.Option(
             help="Of image files, in pixels; default: the recipe's.", min=1, max=MAX_IMAGE_SIZE
         ),
-    ] = None,
+    ] = None
     recipe: Annotated[
         str | None,
         typer.Option(help="Training recipe; default: fast, or psomas2020 for image files."),
-    ] = None,
+    ] = None
     val_fraction: Annotated[
         float, typer.Option(help="Part of the training classes kept for validation.")
-    ] = 0.25,
-    seed: Annotated[int, typer.Option(help="Seed of the trial.", min=0, max=MAX_SEED)] = 0,
-    test: Annotated[bool, typer.Option("--test", help="Evaluate the test classes.")] = False,
-) -> None:
+    ] = 0.25
+    seed: Annotated[int, typer.Option(help="Seed of the trial.", min=0, max=MAX_SEED)] = 0
+    test: Annotated[bool, typer.Option("--test", help="Evaluate the test classes.")] = False
+
+    def settings(self) -> TrialSettings:
+        """Settings of the trial, with what recipe and data set say where nothing was given.
+
+        Raises:
+            PodiumError: a hyperparameter is unknown, illegal, or would be ignored.
+        """
+        options: dict[str, HyperparameterValue] = {}
+        own: dict[str, HyperparameterValue] = {}
+        for name, value in map(assignment, self.overrides or ()):
+            if name.startswith(_DATASET_PREFIX):
+                options[name.removeprefix(_DATASET_PREFIX)] = value
+            else:
+                own[name] = _as_field_type(name, value)
+        data, loss = DatasetSettings(name=self.dataset, options=options), self.loss
+        recipe = self.recipe or default_recipe([data])
+        of_loss = {} if loss == UNTRAINED else loss_values(recipe, loss, dataset=self.dataset)
+        settings = TrialSettings(
+            dataset=data,
+            protocol=ProtocolSettings(kind="fixed", val_fraction=self.val_fraction),
+            folds=(0,),
+            backbone=BackboneSettings(
+                name=self.backbone, weights=self.weights or default_weights(self.backbone)
+            ),
+            embedding_dim=self.embedding_dim,
+            loss=str(parse_loss(loss)),
+            hyperparameters={**of_loss, **own},
+            training=training_for(recipe, dataset=self.dataset, backbone=self.backbone),
+            seed=self.seed,
+            image_size=self.image_size or default_image_size(recipe, [data]),
+            evaluate_test=self.test,
+        )
+        _check_used(settings, own)
+        return settings
+
+
+def command(given: TrialByHand) -> None:
     """Train one configuration by hand and print its scores. Nothing is stored."""
-    read_files(loss, Path.cwd())
-    values = {
-        name: _as_field_type(name, value) for name, value in map(assignment, overrides or ())
-    }
-    data = DatasetSettings(
-        name=dataset,
-        options={
-            name.removeprefix(_DATASET_PREFIX): value
-            for name, value in values.items()
-            if name.startswith(_DATASET_PREFIX)
-        },
-    )
-    own = {name: value for name, value in values.items() if not name.startswith(_DATASET_PREFIX)}
-    chosen = recipe or default_recipe([data])
-    training = training_for(chosen, dataset=dataset, backbone=backbone)
-    of_loss = {} if loss == UNTRAINED else loss_values(chosen, loss, dataset=dataset)
-    settings = TrialSettings(
-        dataset=data,
-        protocol=ProtocolSettings(kind="fixed", val_fraction=val_fraction),
-        folds=(0,),
-        backbone=BackboneSettings(name=backbone, weights=weights or default_weights(backbone)),
-        embedding_dim=embedding_dim,
-        loss=str(parse_loss(loss)),
-        hyperparameters={**of_loss, **own},
-        training=training,
-        seed=seed,
-        image_size=image_size or default_image_size(chosen, [data]),
-        evaluate_test=test,
-    )
-    _check_used(settings, own)
-    for _ in run_and_print(settings):
+    read_files(given.loss, Path.cwd())
+    for _ in run_and_print(given.settings()):
         pass
 
 

@@ -13,7 +13,7 @@ from orchestrator.results.storage.locations import Place
 from orchestrator.study.study import Study
 from podium.errors import PodiumError
 from podium.plan.plan_text import search_rows
-from podium.plan.primary_test import verdict_record
+from podium.plan.primary_test import smallest_adjusted_p
 from podium.plan.statistical_power import StudyPower, assumptions_from, study_power
 from podium.plan.training_text import block_records
 from trainables.errors import TrialInputError
@@ -68,7 +68,6 @@ def plan_record(found: Plan) -> dict[str, Any]:
     """A plan as plain values; searches and blocks by name."""
     planned = found.counts
     study, hours = planned.study, planned.hours
-    verdict = verdict_record(planned)
     return {
         "study": study.name,
         "blocks": [block.label for block in planned.blocks],
@@ -79,7 +78,7 @@ def plan_record(found: Plan) -> dict[str, Any]:
         "stages": {name: asdict(stage) for name, stage in planned.stages.items()},
         "trials": planned.trials,
         "epochs": planned.epochs,
-        "tournament": verdict["tournament"],
+        "tournament": asdict(study.tournament),
         "expect": asdict(study.expect) if study.expect else None,
         "fairness": asdict(planned.fairness),
         "missing": planned.missing,
@@ -92,7 +91,7 @@ def plan_record(found: Plan) -> dict[str, Any]:
             "wanted_trials": planned.wanted_trials,
             "trials_per_search": study.search.trials,
         },
-        "smallest_p": verdict["smallest_p"],
+        "smallest_p": smallest_adjusted_p(planned),
         "power": asdict(found.power),
         "refusal": found.refusal,
     }

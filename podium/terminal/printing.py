@@ -11,6 +11,7 @@ import csv
 import io
 import json
 import math
+import os
 import sys
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,7 +41,6 @@ class Form:
 
 
 AS_TEXT = Form()
-
 
 # What podium's own texts hold beyond ASCII, in plain letters.
 _PLAIN = {
@@ -114,9 +114,11 @@ def print_json(value: object) -> None:
 
 
 def json_text(value: object, *, ascii_only: bool = False) -> str:
-    """Plain values as indented JSON; NaN and infinities become null."""
+    """Plain values and paths as indented JSON; NaN and infinities become null."""
     plain = _without_nan(value)
-    return json_visible(json.dumps(plain, indent=2, ensure_ascii=ascii_only, allow_nan=False))
+    return json_visible(
+        json.dumps(plain, indent=2, ensure_ascii=ascii_only, allow_nan=False, default=os.fspath)
+    )
 
 
 def filled(text: str, width: int = 80) -> str:

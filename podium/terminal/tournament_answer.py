@@ -7,7 +7,7 @@ from analysis.tournament.verdict_text import tournament_sentences
 from analysis.typed_tables.score_table import ScoreTable
 from orchestrator.results.records.fairness_record import Fairness
 from podium.terminal.fairness_text import difference_notes
-from podium.terminal.printing import paragraphs, rounded, table_text
+from podium.terminal.printing import paragraphs, rounded, say, table_text
 
 
 def tournament_answer(
@@ -88,3 +88,13 @@ def _all_blocks_text(tournament: Tournament) -> list[str]:
 
 def _whole(rank: float) -> int | float:
     return int(rank) if rank.is_integer() else rank
+
+
+def say_reading(table: ScoreTable) -> None:
+    """Print what a table was taken for to standard error, and why it can hold no tournament."""
+    if table.reading is None:
+        return
+    say(table.reading.line(), err=True)
+    if not table.has_complete_block():
+        for warning in table.warnings:
+            say(warning, err=True)

@@ -6,7 +6,7 @@ from PIL import Image
 
 from orchestrator.study_validation.load_study import load_study
 from podium.errors import PodiumError
-from podium.image_folder_study import folder_study_text, look_at_folder
+from podium.image_folder_study import folder_study_text
 from tests.podium.calling import call
 
 
@@ -29,11 +29,12 @@ def write_images(root, classes, each):
     ],
 )
 def test_splits_and_batches_fit_the_classes(tmp_path, classes, each, protocol, batch):
-    found = look_at_folder(write_images(tmp_path / "it's mine", classes, each))
-    (tmp_path / "s.yaml").write_text(folder_study_text(found, "s"))
+    root = write_images(tmp_path / "it's mine", classes, each)
+    (tmp_path / "s.yaml").write_text(folder_study_text(root, "s"))
     study = load_study(tmp_path / "s.yaml")  # which refuses splits that do not fit
     assert study.protocols[0].kind == protocol
-    assert (found.batch_size, found.samples_per_class) == batch
+    chosen = study.training.overrides
+    assert (chosen["batch_size"], chosen["samples_per_class"]) == batch
 
 
 def test_the_study_of_a_folder_can_be_planned_at_once(capsys, tmp_path):
@@ -67,4 +68,4 @@ def test_an_image_that_cannot_be_read_is_named(tmp_path):
     root = write_images(tmp_path / "images", 8, 3)
     (root / "class-003" / "1.png").write_bytes(b"no image")
     with pytest.raises(PodiumError, match=r"1 of 24 images cannot be read, such as .*1\.png"):
-        look_at_folder(root)
+        folder_study_text(root, "s")

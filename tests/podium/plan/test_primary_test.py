@@ -6,7 +6,7 @@ from scipy import stats
 from orchestrator.planning.study_plan import plan
 from orchestrator.results.records.tournament_rules import TournamentRules
 from orchestrator.study.study import StudyLoss
-from podium.plan.primary_test import verdict_line, verdict_record
+from podium.plan.primary_test import smallest_adjusted_p, verdict_line
 from tests.orchestrator.study_files import load
 
 SCRIPTS = ("latin", "greek", "cyrillic", "armenian")
@@ -31,17 +31,15 @@ def plan_with_rules(study, **rules):
 def test_the_smallest_p_is_that_of_a_clean_sweep_times_the_pairs(loaded_study):
     sweep = stats.wilcoxon(range(1, 9), method="exact").pvalue
     for test in ("wilcoxon_holm", "permutation_holm"):
-        assert verdict_record(plan_with_rules(loaded_study, test=test))[
-            "smallest_p"
-        ] == pytest.approx(3 * sweep)
+        smallest = smallest_adjusted_p(plan_with_rules(loaded_study, test=test))
+        assert smallest == pytest.approx(3 * sweep)
 
 
 def test_of_nemenyi_it_is_that_of_always_first_and_always_last(loaded_study):
     q = 2 / (3 * 4 / (6 * 8)) ** 0.5 * 2**0.5
     expected = stats.studentized_range.sf(q, 3, 1e9)
-    record = verdict_record(plan_with_rules(loaded_study, test="nemenyi"))
-    assert record["smallest_p"] == pytest.approx(expected, rel=1e-3)
-    assert record["tournament"]["test"] == "nemenyi"
+    smallest = smallest_adjusted_p(plan_with_rules(loaded_study, test="nemenyi"))
+    assert smallest == pytest.approx(expected, rel=1e-3)
 
 
 def test_the_plan_says_how_small_the_p_of_the_primary_test_can_be(loaded_study):
@@ -96,10 +94,10 @@ def test_dimensions_of_one_data_set_and_backbone_are_one_group(loaded_study, dim
         " 0.75. It takes 7 groups: 4 more data sets or backbones would do."
     )
     # 3 pairs * 2 / 2^3
-    assert verdict_record(plan_with_rules(one))["smallest_p"] == pytest.approx(0.75)
+    assert smallest_adjusted_p(plan_with_rules(one)) == pytest.approx(0.75)
 
 
 def test_one_loss_has_none_to_differ_from(loaded_study):
     alone = plan_with_rules(replace(loaded_study, losses=(StudyLoss("contrastive"),)))
     assert verdict_line(alone) == "none: with one loss there is nothing to compare"
-    assert verdict_record(alone)["smallest_p"] is None
+    assert smallest_adjusted_p(alone) is None
