@@ -75,9 +75,9 @@ ROOMS: dict[str, set[str]] = {
     # 13
     "podium": {
         "orchestrator", "orchestrator/results/storage", "orchestrator/results/trial_files",
-        "orchestrator/scheduling", "podium/api", "podium/errors", "podium/own_packages",
-        "podium/stop_signals", "podium/terminal", "trainables/dataset_interface",
-        "trainables/dataset_readers",
+        "orchestrator/scheduling", "podium/api", "podium/arguments", "podium/errors",
+        "podium/own_packages", "podium/stop_signals", "podium/terminal",
+        "trainables/dataset_interface", "trainables/dataset_readers",
     },
     # 12
     "podium/api": {
@@ -133,8 +133,7 @@ ROOMS: dict[str, set[str]] = {
         "analysis", "analysis/hyperparameters", "analysis/protocols",
         "analysis/scores", "analysis/tournament", "analysis/typed_tables",
         "orchestrator/results/records", "orchestrator/results/storage",
-        "orchestrator/results_tools", "orchestrator/scheduling", "trainables",
-        "trainables/settings", "trainables/trial",
+        "orchestrator/scheduling", "trainables", "trainables/settings", "trainables/trial",
     },
     "orchestrator/executors": {
         "orchestrator", "orchestrator/results/records", "orchestrator/results/storage",
