@@ -1,7 +1,7 @@
 """Removes secrets of the environment from text that is stored or printed.
 
-Secret are the values of environment variables whose names look secret, and what is in the files
-that such variables name. Nothing else is masked.
+Secret are the values of environment variables whose names look secret, what is in the files that
+such variables name, and values such as ``my-token``. Nothing else is masked.
 """
 
 import json
@@ -15,10 +15,11 @@ _HIDDEN = "***"
 _NAME = re.compile(
     r"SECRET|TOKEN(?!I[SZ])|PASSW|PASSPHRASE|SSHPASS|CREDENTIAL|CONN(?:ECTION)?_?STR|WEBHOOK"
     r"|(?:API|ACCESS|PRIVATE|ACCOUNT|AUTH)_?KEY"
-    r"|(?<![A-Z])(?:PASS|PWD|PAT|KEYS?|AUTH|DSN|JWT|SAS|COOKIE)(?![A-Z])",
+    r"|(?<![A-Z])(?:PASS|PWD?|PAT|KEYS?|AUTH|DSN|JWT|SAS|COOKIE|PRIVATE|SESSION$)(?![A-Z])",
     re.IGNORECASE,
 )
-_PUBLIC = ("PWD", "OLDPWD")  # working folders
+_VALUE = re.compile(r"[^\s/]*[^\s/a-z](?:password|token|secret)", re.IGNORECASE)
+_PUBLIC = ("PWD", "OLDPWD", "DESKTOP_SESSION")  # working folders, and a desktop
 _ORDINARY = frozenset({"true", "false", "none", "null", "auto", "default", "token", "disabled"})
 _SHORTEST = 4  # characters of a value that is masked: shorter ones are in any text
 _WHOLE_WORD_BELOW = 8  # characters; a shorter value is masked as a whole word only
@@ -65,7 +66,7 @@ def _secrets(environment: Mapping[str, str]) -> set[str]:
     values = {
         _held(value).strip()
         for name, value in environment.items()
-        if _NAME.search(name) and name not in _PUBLIC
+        if (_NAME.search(name) or _VALUE.fullmatch(value)) and name not in _PUBLIC
     }
     return {it for it in values if len(it) >= _SHORTEST and it.lower() not in _ORDINARY}
 

@@ -37,6 +37,11 @@ SECRET_VARIABLES = {
     "SLACK_WEBHOOK_URL": "https://hooks.example/T0/B0/xyz1",
     "DEPLOY_KEY": "-----BEGIN KEY-----\nMIIE\n-----END KEY-----",
     "MAIL_PASSWORD": "918273",
+    "SSH_PRIVATE": "b3BlbnNzaA==",
+    "DB_PW": "okapi",
+    "SESSION": "ibex77",
+    "LOGIN": "hunter2-password",
+    "X": "glpat_Token",
 }
 
 
@@ -78,6 +83,10 @@ def test_ordinary_values_of_secret_variables_stay():
         "RAY_AUTH_MODE": "token",
         "SSH_AUTH_SOCK": "/tmp",
         "PWD": "/work",
+        "DESKTOP_SESSION": "gnome",
+        "XDG_SESSION_TYPE": "wayland",
+        "MODE": "refresh token",
+        "VAULT_HELP": "/usr/share/vault-token",
         "TOKENIZERS_PARALLELISM": "fast",
         "KEYBOARD": "qwertz",
         "USE_TOKEN": "true",
@@ -85,7 +94,9 @@ def test_ordinary_values_of_secret_variables_stay():
         "EMPTY_SECRET": "",
         "BLANK_SECRET": "   ",
     }
-    text = "/work /tmp fast qwertz token true abc"
+    text = (
+        "gnome wayland refresh token /usr/share/vault-token /work /tmp fast qwertz token true abc"
+    )
     assert redacted(text, environment) == text
     assert redacted(text, {}) == text
 
