@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from podium.errors import PodiumError
 from trainables.dataset_interface.class_splits import refuse_too_few_classes
 from trainables.dataset_readers.image_checks import TINY, ImageCheck, RoleCheck, check_images
 from trainables.dataset_readers.image_list import ImageList
-from trainables.dataset_readers.read_images import read_images
+from trainables.dataset_readers.read_images import READERS, read_images
+from trainables.errors import TrialInputError
 
 _FIXED_FROM = 40  # training classes from which one split validates enough of them
 _MOST_FOLDS = 5
@@ -16,14 +18,38 @@ _IMAGES_OF_A_CLASS = 4  # in a batch, of classes that have so many
 _BATCH = 64
 
 
-def folder_study_text(root: Path, name: str) -> str:
-    """A commented study file for a folder of images, every one of which is read.
+# Epochs of a trial, trials of a search, seeds of finals: from what is worth having to what shows
+# that everything works.
+_EFFORTS = ((20, 10, 8), (10, 6, 8), (5, 4, 8), (3, 3, 5), (2, 2, 2))
+
+_ON_GPU = """\
+backbones: [resnet50]            # weights of ImageNet; podium's docs list others
+"""
+_ON_CPU = """\
+# This machine has no GPU. With one: backbones [resnet50], image_sizes [224].
+backbones: [conv_small]
+image_sizes: [64]
+"""
+_FROM_SCRATCH = """
+  learning_rate: 1.0e-3          # of a network that begins at random
+  proxy_learning_rate: 1.0e-2"""
+
+
+def folder_study_texts(root: Path, name: str, *, has_gpu: bool) -> Iterator[str]:
+    """Commented study files for a folder of images, each of less effort than the one before.
+
+    Every image is read, once.
+
+    Args:
+        root: the folder: of a published data set, or with a folder for each class.
+        name: name of the study.
+        has_gpu: whether this machine has a GPU; without one the network is a small one.
 
     Raises:
         PodiumError: there are no classes, too few of them, only classes of one image, or images
             that cannot be read; each with what to do about it.
     """
-    images = read_images("folder", root)
+    images, options = _read(root)
     found = check_images(images)
     roles = {role.role: role for role in found.roles}
     train, test = roles["train"], roles.get("test") or roles["query"]
@@ -34,28 +60,41 @@ def folder_study_text(root: Path, name: str) -> str:
     notes = "".join(f"# {note}\n" for note in _notes(images, found))
     folder = str(root.resolve()).replace("'", "''")
     seen = ", transparency: white" if found.see_through else ""
-    return f"""\
+    for epochs, trials, seeds in _EFFORTS:
+        yield f"""\
 # {train.images:,} images of {train.classes:,} classes to train and validate on, {test.images:,} of
 # {test.classes:,} to test on; a class has {train.min_per_class} to {train.max_per_class} \
 (median {train.median_per_class:g}).
 {notes}# What it does and costs: podium plan FILE.  Start or continue it: podium run FILE.
 study: {name}
-datasets: [{{name: folder, root: '{folder}'{seen}}}]
-backbones: [resnet50]            # weights of ImageNet; podium's docs list others
-embedding_dims: [128]
+datasets: [{{name: {images.dataset}, root: '{folder}'{options}{seen}}}]
+{_ON_GPU if has_gpu else _ON_CPU}embedding_dims: [128]
 losses: [contrastive, multi_similarity, proxy_anchor]
 # Validation classes are kept from training; test classes are never seen before the end.
 protocol: {protocol}
-search: {{trials: 10}}             # of each loss
-final: {{seeds: 8}}                # with fewer no difference of four losses can be significant
+search: {{trials: {trials:<2}}}             # of each loss: 10 and more find better ones
+final: {{seeds: {seeds}}}                # with fewer than 8 no four can differ significantly
 tournament: {{question: these_blocks}}  # of these images, not of all: that takes more data sets
 training:
-  recipe: psomas2020             # for image files: AdamW, random crops, 224 pixels
-  epochs: 20                     # the recipe's are 100
+  recipe: psomas2020             # for image files: AdamW, random crops
+  epochs: {epochs:<22} # the recipe's are 100{"" if has_gpu else _FROM_SCRATCH}
   batch_size: {samples * num_classes:<18} # of {num_classes} classes
   samples_per_class: {samples:<11} # images of a class in a batch
-resources: {{gpus_per_trial: 0}}   # 1 where there is a GPU; 0.5 for two trials on one
+keep: {{models: false}}            # true keeps the weights of every final trial
+resources: {{gpus_per_trial: {int(has_gpu)}}}   # 1 where there is a GPU; 0.5 for two trials on one
 """
+
+
+def _read(root: Path) -> tuple[ImageList, str]:
+    """The images of a published data set whose layout the folder has, else of a folder a class.
+
+    And the option that a study needs to take fewer of them than were published.
+    """
+    for name in READERS.keys() - {"folder"}:
+        for option, is_partial in (("", False), (", allow_partial: true", True)):
+            with suppress(TrialInputError):
+                return read_images(name, root, allow_partial=is_partial), option
+    return read_images("folder", root), ""
 
 
 def _refuse_unusable(root: Path, found: ImageCheck, train: RoleCheck, test: RoleCheck) -> None:
@@ -63,8 +102,8 @@ def _refuse_unusable(root: Path, found: ImageCheck, train: RoleCheck, test: Role
         first, num_images = found.broken[0], sum(role.images for role in found.roles)
         raise PodiumError(
             f"{root}: {len(found.broken)} of {num_images} images cannot be read, such as "
-            f"{first.path} ({first.reason}): repair or remove them (podium datasets check folder "
-            "lists all)"
+            f"{first.path} ({first.reason}): repair or remove them (podium datasets check lists "
+            "all)"
         )
     refuse_too_few_classes(root, num_train=train.classes, num_test=test.classes)
     for role in (train, test):

@@ -5,10 +5,14 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+import yaml
 
+from podium.api.study import load
 from podium.errors import PodiumError
 from podium.study_template import study_template
 from podium.terminal.printing import say
+
+_MOST_HOURS = 1.0
 
 
 def command(
@@ -24,8 +28,9 @@ def command(
 ) -> None:
     """Write a study file, ready to run. An existing file is left alone.
 
-    With every key and a comment on it; with --data, a study of your images: all of them are read,
-    and splits, folds and batches fit their classes.
+    With every key and a comment on it; with --data, a study of your images: all of them are read.
+    Splits, folds and batches fit their classes, network and trials what this machine does in an
+    hour.
     """
     if path.exists():
         raise PodiumError(f"{path} exists already and is not overwritten")
@@ -42,6 +47,14 @@ def command(
 
 
 def _of_images(folder: Path, name: str) -> str:
-    from podium.image_folder_study import folder_study_text
+    """The study of the most effort that this machine does in an hour."""
+    import torch
 
-    return folder_study_text(folder.expanduser(), name)
+    from podium.image_folder_study import folder_study_texts
+
+    has_gpu = torch.cuda.is_available()
+    for text in folder_study_texts(folder.expanduser(), name, has_gpu=has_gpu):
+        hours = load(yaml.safe_load(text)).plan().record["hours"]
+        if hours is None or hours <= _MOST_HOURS:
+            break
+    return text

@@ -35,6 +35,7 @@ def test_it_has_every_option_with_its_default():
     assert {name: row[0] for name, row in rows.items()} == {
         "root": "must be given" if _Options().root is None else "",
         "allow_partial": f"`{str(_Options().allow_partial).lower()}`",
+        "transparency": f"`{_Options().transparency}`",
     }
 
 

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import podium
 from orchestrator.study_validation.load_study import load_study
 from podium.errors import PodiumError
-from podium.image_folder_study import folder_study_text
+from podium.image_folder_study import folder_study_texts
 from tests.podium.calling import call
+from tests.trainables.dataset_readers.miniatures import KINDS, make_tree
 
 
 def write_images(root, classes, each):
@@ -17,6 +19,10 @@ def write_images(root, classes, each):
         for index in range(each):
             Image.fromarray(np.full((40, 50, 3), index, np.uint8)).save(folder / f"{index}.png")
     return root
+
+
+def first_text(root, *, has_gpu=False):
+    return next(folder_study_texts(root, "s", has_gpu=has_gpu))
 
 
 @pytest.mark.parametrize(
@@ -30,7 +36,7 @@ def write_images(root, classes, each):
 )
 def test_splits_and_batches_fit_the_classes(tmp_path, classes, each, protocol, batch):
     root = write_images(tmp_path / "it's mine", classes, each)
-    (tmp_path / "s.yaml").write_text(folder_study_text(root, "s"))
+    (tmp_path / "s.yaml").write_text(first_text(root))
     study = load_study(tmp_path / "s.yaml")  # which refuses splits that do not fit
     assert study.protocols[0].kind == protocol
     chosen = study.training.overrides
@@ -44,6 +50,49 @@ def test_the_study_of_a_folder_can_be_planned_at_once(capsys, tmp_path):
     assert planned.code == 0
     assert "Study mine: 1 block x 3 losses" in planned.out
     assert "image files switch on the recipe psomas2020" in " ".join(planned.out.split())
+
+
+def test_a_study_of_a_machine_without_a_gpu_ends_within_the_hour_and_runs(
+    capsys, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    write_images(tmp_path / "images", 150, 2)
+    assert call(capsys, "init", "mine.yaml", "--data", "images/../images").code == 0
+    text = (tmp_path / "mine.yaml").read_text()
+    assert f"root: '{tmp_path}/images'" in text
+    assert "backbones: [conv_small]" in text
+    assert 0 < podium.load("mine.yaml").plan().record["hours"] <= 1
+    quick = (
+        "search.trials=1",
+        "final.seeds=1",
+        "training.epochs=1",
+        "losses=[contrastive,proxy_anchor]",
+    )
+    assert podium.load("mine.yaml", overrides=quick).run(local=True)
+
+
+def test_with_a_gpu_the_study_fine_tunes_a_large_network(tmp_path):
+    text = first_text(write_images(tmp_path / "images", 12, 3), has_gpu=True)
+    (tmp_path / "s.yaml").write_text(text)
+    study = load_study(tmp_path / "s.yaml")
+    assert [it.name for it in study.backbones] == ["resnet50"]
+    assert study.resources.gpus_per_trial == 1
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS.keys() - {"folder"}))
+def test_a_published_data_set_is_known_by_its_layout(tmp_path, kind):
+    (tmp_path / "s.yaml").write_text(first_text(make_tree(kind, tmp_path / "images")))
+    (dataset,) = load_study(tmp_path / "s.yaml").datasets
+    assert dataset.name == kind.removesuffix("_devkit")
+    assert dataset.options["allow_partial"] is True, "it is a part of what was published"
+
+
+def test_images_that_are_seen_through_are_laid_on_white(tmp_path):
+    root = write_images(tmp_path / "images", 12, 3)
+    Image.new("RGBA", (40, 50), (9, 9, 9, 9)).save(root / "class-000" / "0.png")
+    text = first_text(root)
+    assert "# 1 images have transparent pixels: they are laid on white." in text
+    assert "transparency: white}]" in text
 
 
 @pytest.mark.parametrize(
@@ -68,4 +117,4 @@ def test_an_image_that_cannot_be_read_is_named(tmp_path):
     root = write_images(tmp_path / "images", 8, 3)
     (root / "class-003" / "1.png").write_bytes(b"no image")
     with pytest.raises(PodiumError, match=r"1 of 24 images cannot be read, such as .*1\.png"):
-        folder_study_text(root, "s")
+        first_text(root)
