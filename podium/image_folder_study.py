@@ -10,7 +10,6 @@ from trainables.dataset_interface.class_splits import refuse_too_few_classes
 from trainables.dataset_readers.image_checks import TINY, ImageCheck, RoleCheck, check_images
 from trainables.dataset_readers.image_list import ImageList
 from trainables.dataset_readers.read_images import READERS, read_images
-from trainables.errors import TrialInputError
 
 _FIXED_FROM = 40  # training classes from which one split validates enough of them
 _MOST_FOLDS = 5
@@ -92,7 +91,7 @@ def _read(root: Path) -> tuple[ImageList, str]:
     """
     for name in READERS.keys() - {"folder"}:
         for option, is_partial in (("", False), (", allow_partial: true", True)):
-            with suppress(TrialInputError):
+            with suppress(PodiumError):
                 return read_images(name, root, allow_partial=is_partial), option
     return read_images("folder", root), ""
 
