@@ -10,6 +10,7 @@ from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Block, Study
 from orchestrator.study_parser.backbones import is_missing
 from trainables.dataset_interface.load_dataset import has_own_size
+from trainables.network.initial_weights import not_downloaded
 from trainables.settings.training_settings import HyperparameterValue, TrainingSettings
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings
 
@@ -73,6 +74,11 @@ def _missing_data(dataset: DatasetSettings) -> str | None:
 
 
 def _missing_weights(backbone: BackboneSettings) -> str | None:
+    if folder := not_downloaded(backbone):
+        return (
+            f"weights: no file of {backbone.name} in {folder}; the run downloads"
+            f" {backbone.weights}, or say which file it starts from"
+        )
     if not is_missing(backbone):
         return None
     return f"weights: {backbone.name} not found at {backbone.weights}; needed before the run"

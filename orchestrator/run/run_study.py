@@ -43,7 +43,7 @@ from trainables.dataset_interface.dataset import Dataset
 from trainables.file_caches.array_cache import cache_folder_at
 from trainables.file_caches.image_files import ImageFiles
 from trainables.file_caches.resized_images import evaluation_side, resized
-from trainables.network.initial_weights import weights_problem
+from trainables.network.initial_weights import is_published, weights_problem
 
 Watch = Callable[[StudyScheduler], AbstractContextManager[object]]
 
@@ -119,7 +119,7 @@ def run_study(
     check_readable(paths, study.name)
     study = with_recorded_code(recall_warm_starts(study, paths), paths)
     check_startable(study, paths)
-    _check_weights(study)
+    _check_weights(study, trains_here=trains_here)
     datasets = load_datasets(study, paths)
     check_published(study, datasets.values())
     if any(map(has_image_files, study.datasets)):
@@ -195,10 +195,16 @@ def _begun(
     return study, control
 
 
-def _check_weights(study: Study) -> None:
+def _check_weights(study: Study, *, trains_here: bool) -> None:
+    """Refuse weights that are not there; published ones are fetched where trials train here."""
     problems = [problem for item in study.backbones if (problem := weights_problem(item))]
     if problems:
         raise PodiumError("\n".join(problems))
+    for item in study.backbones if trains_here else ():
+        if is_published(item):
+            from trainables.network.make_backbone import make_backbone  # loads torch
+
+            make_backbone(item)
 
 
 def _report_done(queues: StudyQueues, say: Callable[[str], object]) -> None:

@@ -102,7 +102,7 @@ def _download(what: str, published: Any) -> dict[str, Tensor]:
     try:
         # The hash is that of downloads: what lies in the cache already is not checked by it.
         return dict(published.get_state_dict(progress=False, check_hash=True, weights_only=True))
-    except (OSError, RuntimeError, EOFError, ValueError, KeyError, pickle.PickleError) as error:
+    except (OSError, RuntimeError, EOFError, ValueError, LookupError, pickle.PickleError) as error:
         # Offline, disk full, wrong hash; or what is in the cache is cut short or something else.
         if is_there:
             raise TrialInputError(

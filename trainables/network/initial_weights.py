@@ -7,6 +7,7 @@ PATH          a file of them: .pth, .pt, .tar or .safetensors
 """
 
 import hashlib
+import os
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -58,8 +59,6 @@ def choice_problem(
 def weights_problem(settings: BackboneSettings) -> str | None:
     """Why this backbone cannot start from its weights; None if it can, as far as is known here.
 
-    Whether published weights were downloaded is only seen when a trial starts.
-
     Raises:
         TrialInputError: there is no such backbone.
     """
@@ -77,6 +76,22 @@ def weights_problem(settings: BackboneSettings) -> str | None:
             f"{name}.TAG, such as timm:resnet50.a1_in1k"
         )
     return choice_problem(weights, name, (IMAGENET_WEIGHTS,))
+
+
+def is_published(settings: BackboneSettings) -> bool:
+    """Whether the weights are known by a name, and not random or a file."""
+    is_file = Path(settings.weights).suffix in _FILE_KINDS
+    return settings.weights != RANDOM_WEIGHTS and not is_file
+
+
+def not_downloaded(settings: BackboneSettings) -> Path | None:
+    """Where published weights of torchvision belong, if no file of the network is there yet."""
+    facts = backbone_facts(settings.name)
+    if not is_published(settings) or facts is None or not facts.published_weights:
+        return None
+    cache = os.environ.get("XDG_CACHE_HOME", "~/.cache")
+    folder = Path(os.environ.get("TORCH_HOME", f"{cache}/torch")).expanduser() / "hub/checkpoints"
+    return None if any(folder.glob(f"{settings.name}*.pth")) else folder
 
 
 def weights_fingerprint(settings: BackboneSettings) -> str:

@@ -81,7 +81,7 @@ def read_weights(path: Path) -> dict[str, Tensor]:
         ) from error
     except (SafetensorError, zipfile.BadZipFile) as error:
         raise _unreadable(path, error) from error
-    except (OSError, EOFError, RuntimeError, ValueError) as error:
+    except (OSError, EOFError, RuntimeError, ValueError, IndexError) as error:
         raise _unreadable(path, error) from error
     for wrapper in _WRAPPERS:
         if isinstance(content, Mapping) and isinstance(content.get(wrapper), Mapping):

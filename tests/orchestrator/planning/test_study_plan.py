@@ -130,14 +130,19 @@ def test_data_that_are_not_there_are_planned_by_their_published_counts(tmp_path)
     assert glyphs.val_queries > 0
 
 
-def test_what_is_missing_on_this_machine_is_named(tmp_path):
+def test_what_is_missing_on_this_machine_is_named(tmp_path, monkeypatch):
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
     (tmp_path / "cub").mkdir()
     (tmp_path / "bn.pth").write_bytes(b"weights")
     assert plan(load(tmp_path, FILES)).missing == (
         "data: cub200 not found at /nowhere/cub; needed before the run",
         "data: sop has no root, the folder it is in; needed before the run",
+        f"weights: no file of resnet50 in {tmp_path}/hub/checkpoints; the run downloads imagenet,"
+        " or say which file it starts from",
         "weights: bn_inception not found at /nowhere/bn.pth; needed before the run",
     )
+    (tmp_path / "hub/checkpoints").mkdir(parents=True)
+    (tmp_path / "hub/checkpoints/resnet50-11ad3fa6.pth").touch()
     there = (f"datasets.0.root={tmp_path}/cub", f"backbones.1.weights={tmp_path}/bn.pth")
     (sop,) = plan(load(tmp_path, FILES, *there)).missing
     assert sop.startswith("data: sop")

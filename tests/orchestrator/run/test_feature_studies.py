@@ -12,6 +12,7 @@ from tests.orchestrator.small_study import run_here
 from tests.orchestrator.study_files import load, problems_of
 from tests.trainables.feature_folder import write_feature_folder
 from tests.trainables.small_photographs import photograph
+from trainables.errors import TrialInputError
 
 RUN = """\
 embedding_dims: [8]
@@ -113,3 +114,17 @@ def test_a_loss_that_compares_views_is_refused_before_anything_runs(tmp_path):
     text = "study: x\nlosses: [contrastive, statistical]\ntraining: {mode: frozen_features}\n"
     (line,) = problems_of(tmp_path, text)
     assert ":2: statistical compares several augmented views of an image" in line
+
+
+def test_published_weights_that_cannot_be_had_are_refused_before_anything_is_written(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path / "torch"))
+    folder = tmp_path / "torch" / "hub" / "checkpoints"
+    folder.mkdir(parents=True)
+    (folder / "resnet18-f37072fd.pth").write_text("an error page")
+    text = FOLDER.format(root=photographs(tmp_path / "images")).replace("random", "imagenet")
+    study = load(tmp_path, text + RUN)
+    with pytest.raises(TrialInputError, match=r"resnet18-f37072fd\.pth cannot be read .*delete"):
+        run_here(study, tmp_path)
+    assert not (tmp_path / study.name).exists()

@@ -6,7 +6,7 @@ import pytest
 
 from trainables.errors import TrialInputError
 from trainables.network import initial_weights
-from trainables.network.initial_weights import weights_fingerprint, weights_problem
+from trainables.network.initial_weights import not_downloaded, weights_fingerprint, weights_problem
 from trainables.settings.trial_settings import BackboneSettings
 
 FILES = r"the path of a file \(\.pth, \.pt, \.tar, \.safetensors\)"
@@ -113,3 +113,18 @@ def test_a_file_is_read_once_until_it_changes(file, monkeypatch):
     os.utime(file, ns=(1, 1))  # a clock too coarse to tell the two writes apart
     assert weights_fingerprint(settings("resnet50", str(file))) != first
     assert len(reads) == 2
+
+
+@pytest.mark.parametrize("home", ["TORCH_HOME", "XDG_CACHE_HOME"])
+def test_where_published_weights_belong_is_told_until_they_are_there(tmp_path, monkeypatch, home):
+    monkeypatch.delenv("TORCH_HOME", raising=False)
+    monkeypatch.setenv(home, str(tmp_path))
+    cache = tmp_path if home == "TORCH_HOME" else tmp_path / "torch"
+    folder = cache / "hub" / "checkpoints"
+    assert not_downloaded(settings("resnet18", "imagenet")) == folder
+    for weights in ("random", str(tmp_path / "own.pth")):
+        assert not_downloaded(settings("resnet18", weights)) is None
+    folder.mkdir(parents=True)
+    (folder / "resnet18-f37072fd.pth").touch()
+    assert not_downloaded(settings("resnet18", "imagenet")) is None
+    assert not_downloaded(settings("resnet50", "imagenet")) == folder
