@@ -12,12 +12,13 @@ import difflib
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, field, replace
 
 import yaml
+from pydantic import StrictBool
 
-from orchestrator.results.records.runs import HOURS
 from orchestrator.results.records.store_paths import StudyPaths
+from orchestrator.results.records.study_keys import Different, Text
 from orchestrator.results.storage.files import put, read_record
 from orchestrator.results.storage.locations import Place, RemotePath
 from orchestrator.results.storage.transient_errors import retrying_for
@@ -25,18 +26,30 @@ from orchestrator.results.trial_files.reader import Reader
 from orchestrator.scheduling.study_progress import search_name
 from orchestrator.study.blocks import searches
 from orchestrator.study.resolved_study import study_from_resolved
-from orchestrator.study.study import Control, Study
-from orchestrator.study_parser.parse_study import MAX_CONCURRENT
+from orchestrator.study.study import Control, GpuHours, Hours, Study, Trials
 from orchestrator.study_parser.problems import Problems
-from orchestrator.study_parser.resources import check_budget, read_hours
-from orchestrator.study_parser.yaml_section import Section
+from orchestrator.study_parser.read_keys import read_keys
+from orchestrator.study_parser.resources import check_budget
 from orchestrator.study_parser.yaml_tree import compose
 from podium.errors import PodiumError, StoreError, StudyError
 
-_KEYS = ("max_concurrent", "budget", "cancel", "pause")
 _NUM_NAMED = 3  # of the searches that are cancelled
 _READ_SECONDS, _REMOTE_READ_SECONDS = 2.0, 30.0
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Hours:
+    gpu_hours: GpuHours | None = None
+    wall_hours: Hours | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Keys:
+    max_concurrent: Trials | None = None
+    budget: _Hours = field(default_factory=_Hours)
+    cancel: Different[Text] | None = None
+    pause: StrictBool | None = None
 
 
 def read_control(study: Study, paths: StudyPaths) -> Control:
@@ -206,25 +219,22 @@ def parsed_control(content: bytes | None, study: Study, source: str) -> Control:
         raise StudyError([f"{source}: it is not UTF-8 at byte {error.start}"]) from None
     root = compose(text, source)
     problems = Problems(root)
-    top = Section(root, (), problems, _KEYS)
-    max_concurrent = None
-    if not top.is_null("max_concurrent"):
-        max_concurrent = top.integer("max_concurrent", 1, low=1, high=MAX_CONCURRENT)
-    hours = read_hours(top.section("budget", HOURS))
+    keys = read_keys(_Keys, root.values, (), problems)
+    stated = root.values.get("budget") if isinstance(root.values, dict) else None
+    hours = {name: it for name, it in asdict(keys.budget).items() if name in (stated or ())}
     if hours:
         check_budget(replace(study, budget=Control(hours=hours).budget(study.budget)), problems)
-    given = () if top.is_null("cancel") else top.texts("cancel", (), may_be_empty=True)
+    given = keys.cancel or ()
     ids = _ids(study) if given else {}
     for index, name in enumerate(given):
         if name not in ids:
             path = ("cancel", index)
             choices = search_names(study).values()
             problems.add(path, "no search has this name", got=name, choices=choices)
-    is_paused = not top.is_null("pause") and top.boolean("pause", default=False)
     problems.raise_any()
     return Control(
-        max_concurrent=max_concurrent,
+        max_concurrent=keys.max_concurrent,
         cancelled=frozenset(ids[it] for it in given),
         hours=hours,
-        is_paused=is_paused,
+        is_paused=bool(keys.pause),
     )

@@ -9,25 +9,12 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from orchestrator.results.records.expected_values import expected_of, expected_record
-from orchestrator.results.records.tournament_rules import rules_of
+from orchestrator.results.records.study_keys import KEYS
 from orchestrator.study.defaults import are_heads, has_image_files
-from orchestrator.study.study import (
-    BudgetSettings,
-    EarlyStopping,
-    FinalSettings,
-    KeepSettings,
-    ResourceSettings,
-    ResourceShare,
-    SearchSettings,
-    Study,
-    StudyLoss,
-    StudyTraining,
-    WarmStart,
-)
+from orchestrator.study.study import Study
 from podium.errors import StudyError
 from search_spaces.parameters import Choice, Int, Real, Space
 from trainables.settings.training_settings import TRAINING_TYPES
-from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
 
 # In the order in which the snapshot has them.
 _KEYS = (
@@ -38,8 +25,6 @@ _KEYS = (
 )
 # Absent where they are false or empty.
 _IF_GIVEN = ("code", "verification")
-
-_MOST = 1_000_000  # trials, repeats or seeds
 
 # Loss -> what the study file states for it.
 _OF_LOSSES = ("spaces", "values", "try_first")
@@ -79,21 +64,21 @@ def space_dict(space: Space) -> dict[str, dict[str, Any]]:
 
 
 def study_from_resolved(values: Mapping[str, Any]) -> Study:
-    """The inverse of `resolved_dict`. Only types and keys are checked again.
+    """The inverse of `resolved_dict`. Only types, ranges and keys are checked again.
 
     Raises:
         StudyError: these are not the values of a study.
     """
     try:
-        study = _study(values)
-        _checks_types().validate_python(asdict(study))
-        _check_bounds(study)
+        (study,) = _adapter().validate_python([_fields(values)], by_alias=False, by_name=True)
+        if not study.image_sizes and any(map(has_image_files, study.datasets)):
+            raise ValueError("image_sizes is empty")
         for key, value in resolved_dict(study).items():
             if value != values.get(key):
                 raise ValueError(f"{key} lacks a value or has one too many")
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
+        where = ".".join(map(str, first["loc"][1:]))
         raise _unreadable(f"{where}: {first['msg']}; got {first['input']!r:.60}") from error
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise _unreadable(repr(error)) from error
@@ -101,95 +86,37 @@ def study_from_resolved(values: Mapping[str, Any]) -> Study:
 
 
 @cache
-def _checks_types() -> TypeAdapter[Study]:
-    return TypeAdapter(Study)
-
-
-def _check_bounds(study: Study) -> None:
-    """Refuse what no command could count: nothing to compare, or more than there can be."""
-    for name in ("datasets", "backbones", "embedding_dims", "losses", "protocols", "ks"):
-        if not getattr(study, name):
-            raise ValueError(f"{name} is empty")
-    if not study.image_sizes and any(map(has_image_files, study.datasets)):
-        raise ValueError("image_sizes is empty")
-    search, final = study.search, study.final
-    for name, number in (
-        ("search.trials", search.trials),
-        ("search.repeats", search.repeats),
-        ("final.seeds", final.seeds),
-    ):
-        if type(number) is not int or not 0 <= number <= _MOST:
-            raise ValueError(f"{name} is out of bounds: {number!r:.40}")
+def _adapter() -> TypeAdapter[list[Study]]:
+    return TypeAdapter(list[Study], config=KEYS)
 
 
 def _unreadable(problem: str) -> StudyError:
     return StudyError([f"the stored study is not one that this podium reads: {problem}"])
 
 
-def _study(values: Mapping[str, Any]) -> Study:
+def _fields(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a study, as plain values: what is said of single losses is at these."""
     if unknown := sorted(values.keys() - set(_KEYS)):
         raise KeyError(unknown[0])
-    search, final = values["search"], values["final"]
-    warm_start = search["warm_start"]
-    protocol = final["protocol"]
-    lists = {key: tuple(values[key]) for key in ("embedding_dims", "image_sizes", "ks")}
-    spaces = {loss: _space(space) for loss, space in values["spaces"].items()}
-    stopping = EarlyStopping(**search["early_stopping"])
-    others = {key: value for key, value in values.items() if key not in _OF_LOSSES}
-    return Study(
-        **{
-            **others,
-            **lists,
-            "losses": tuple(
-                StudyLoss(
-                    name,
-                    space=spaces.get(name),
-                    values=values["values"].get(name, {}),
-                    try_first=tuple(values["try_first"].get(name, ())),
-                )
-                for name in values["losses"]
-            ),
-            "datasets": tuple(DatasetSettings(**item) for item in values["datasets"]),
-            "backbones": tuple(BackboneSettings(**item) for item in values["backbones"]),
-            "protocols": tuple(map(ProtocolSettings.from_dict, values["protocols"])),
-            "search": SearchSettings(
-                **{
-                    **search,
-                    "objectives": tuple(search["objectives"]),
-                    "tune": tuple(search["tune"]),
-                    "early_stopping": stopping,
-                    "warm_start": WarmStart(**warm_start) if warm_start else None,
-                }
-            ),
-            "final": FinalSettings(
-                **{
-                    **final,
-                    "train_on": tuple(final["train_on"]),
-                    "protocol": ProtocolSettings.from_dict(protocol) if protocol else None,
-                }
-            ),
-            "training": _training(values["training"]),
-            "warm_starts": {key: tuple(given) for key, given in values["warm_starts"].items()},
-            "code": dict(values.get("code", {})),
-            "keep": KeepSettings(**values["keep"]),
-            "tournament": rules_of(values),
-            "expect": expected_of(values),
-            "budget": BudgetSettings(**values["budget"]),
-            "resources": _resources(values["resources"]),
-        }
-    )
-
-
-def _resources(values: Mapping[str, Any]) -> ResourceSettings:
-    backbones = {name: ResourceShare(**it) for name, it in values["backbones"].items()}
-    return ResourceSettings(**{**values, "backbones": backbones})
-
-
-def _training(values: Mapping[str, Any]) -> StudyTraining:
-    overrides = {name: value for name, value in values.items() if name != "recipe"}
-    if unknown := sorted(overrides.keys() - TRAINING_TYPES.keys()):
+    training = dict(values["training"])
+    recipe = training.pop("recipe")
+    if unknown := sorted(training.keys() - TRAINING_TYPES.keys()):
         raise KeyError(f"training.{unknown[0]}")
-    return StudyTraining(recipe=values["recipe"], overrides=overrides)
+    losses = [
+        {
+            "name": name,
+            "space": _space(values["spaces"][name]) if name in values["spaces"] else None,
+            "values": values["values"].get(name, {}),
+            "try_first": values["try_first"].get(name, ()),
+        }
+        for name in values["losses"]
+    ]
+    return {
+        **{key: value for key, value in values.items() if key not in _OF_LOSSES},
+        "losses": losses,
+        "training": {"recipe": recipe, "overrides": training},
+        "expect": expected_of(values),
+    }
 
 
 def _space(parameters: Mapping[str, Mapping[str, Any]]) -> Space:

@@ -2,14 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, asdict, dataclass, field
-from typing import Literal
+from typing import Annotated, Literal, TypeVar
+
+from pydantic import AfterValidator, Field, StrictBool, StrictFloat, StrictInt
 
 from orchestrator.results.records.expected_values import Expected
+from orchestrator.results.records.study_keys import Different, Several, Text
 from orchestrator.results.records.tournament_rules import TournamentRules
 from orchestrator.search_samplers.sampler_names import SamplerName
 from search_spaces.parameters import Choice, Int, Real, Space
+from trainables.settings.legal_ranges import MAX_DIM, MAX_IMAGE_SIZE, MAX_SEED
 from trainables.settings.training_settings import HyperparameterValue
 from trainables.settings.trial_settings import BackboneSettings, DatasetSettings, ProtocolSettings
+
+T = TypeVar("T")
 
 SECONDS = "seconds"
 """The objective that is not a score: time of training and validation, to be minimised."""
@@ -18,6 +24,33 @@ Quarantine = Literal["none", "record", "record_all"]
 Splits = Literal["same", "fresh"]
 Stopping = Literal["asha", "hyperband", "median", "folds", "none"]
 TrainOn = Literal["part", "all"]
+
+
+def _whole_above_one(gpus: float) -> float:
+    """Ray assigns fractions of one GPU, or whole GPUs."""
+    if gpus > 1 and gpus != int(gpus):
+        raise ValueError("above 1 must be a whole number")
+    return gpus
+
+
+# Largest values are far above what any design needs, and below what no machine ever ends.
+MAX_TRIALS = 10**10
+"""Trials of a whole study."""
+Seed = Annotated[StrictInt, Field(ge=0, le=MAX_SEED)]
+Trials = Annotated[StrictInt, Field(ge=1, le=100_000)]
+"""Trials of one search, at a time or in all."""
+Repeats = Annotated[StrictInt, Field(ge=1, le=1_000)]
+"""Of searches, and seeds of a final."""
+Cpus = Annotated[StrictFloat, Field(gt=0, le=10_000)]
+Gpus = Annotated[StrictFloat, Field(ge=0, le=1_000), AfterValidator(_whole_above_one)]
+Hours = Annotated[StrictFloat, Field(gt=0, le=1e6)]
+"""Hours of a trial or a run, or minutes."""
+GpuHours = Annotated[StrictFloat, Field(gt=0, le=1e9)]
+# The only neighbour of a one-dimensional unit vector is itself or its opposite.
+Dims = Several[Annotated[StrictInt, Field(ge=2, le=MAX_DIM)]]
+AtLeastOne = Annotated[tuple[T, ...], Field(min_length=1)]
+Sizes = Different[Annotated[StrictInt, Field(ge=1, le=MAX_IMAGE_SIZE)]]
+Ks = Several[Annotated[StrictInt, Field(ge=1, le=1_000_000)]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,9 +66,9 @@ class EarlyStopping:
     """
 
     kind: Stopping = "asha"
-    grace_epochs: int = 1
-    reduction_factor: int = 3
-    min_trials: int = 5
+    grace_epochs: Annotated[StrictInt, Field(ge=1, le=100_000)] = 1
+    reduction_factor: Annotated[StrictInt, Field(ge=2, le=100_000)] = 3
+    min_trials: Annotated[StrictInt, Field(ge=1, le=100_000)] = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,8 +80,8 @@ class WarmStart:
         top: maximum number of configs for each search.
     """
 
-    folder: str
-    top: int = 3
+    folder: Annotated[Text, Field(alias="from")]
+    top: Trials = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,19 +110,19 @@ class SearchSettings:
     """
 
     sampler: SamplerName = "tpe"
-    objectives: tuple[str, ...] = ("recall",)
-    trials: int = 20
-    space: str = "joint"
-    tune: tuple[str, ...] = ("learning_rate",)
+    objectives: Several[Text] = ("recall",)
+    trials: Trials = 20
+    space: Text = "joint"
+    tune: Different[Text] = ("learning_rate",)
     early_stopping: EarlyStopping = field(default_factory=EarlyStopping)
     order: Literal["asynchronous", "deterministic"] = "asynchronous"
-    lag: int = 2
-    repeats: int = 1
-    shared_configs: bool = False
+    lag: Trials = 2
+    repeats: Repeats = 1
+    shared_configs: StrictBool = False
     splits: Splits = "same"
     warm_start: WarmStart | None = None
-    max_concurrent: int | None = None
-    population: int = 1
+    max_concurrent: Trials | None = None
+    population: Annotated[StrictInt, Field(ge=1, le=10_000)] = 1
 
     @property
     def wants_seconds(self) -> bool:
@@ -109,9 +142,9 @@ class FinalSettings:
             ``all``: on every training class, for as many epochs as the search selected.
     """
 
-    seeds: int = 3
+    seeds: Repeats = 3
     protocol: ProtocolSettings | None = None
-    train_on: tuple[TrainOn, ...] = ("part",)
+    train_on: Several[TrainOn] = ("part",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +189,8 @@ class StudyTraining:
 class ResourceShare:
     """CPUs and GPUs of trials of one backbone; None for those of all (`resource_demand`)."""
 
-    cpus_per_trial: float | None = None
-    gpus_per_trial: float | None = None
+    cpus_per_trial: Cpus | None = None
+    gpus_per_trial: Gpus | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,11 +208,11 @@ class ResourceSettings:
         backbones: name of a backbone -> what its trials occupy instead.
     """
 
-    cpus_per_trial: float = 1.0
-    gpus_per_trial: float = 0.0
-    trial_hours: float | None = None
-    stuck_minutes: float | None = 60.0
-    checkpoint_minutes: float = 10.0
+    cpus_per_trial: Cpus = 1.0
+    gpus_per_trial: Gpus = 0.0
+    trial_hours: Hours | None = None
+    stuck_minutes: Hours | None = 60.0
+    checkpoint_minutes: Annotated[StrictFloat, Field(ge=0, le=1e6)] = 10.0
     backbones: Mapping[str, ResourceShare] = field(default_factory=dict)
 
 
@@ -193,9 +226,9 @@ class BudgetSettings:
         trials: trials of all stages; searches get equal shares.
     """
 
-    gpu_hours: float | None = None
-    wall_hours: float | None = None
-    trials: int | None = None
+    gpu_hours: GpuHours | None = None
+    wall_hours: Hours | None = None
+    trials: Annotated[StrictInt, Field(ge=1, le=MAX_TRIALS)] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -229,8 +262,8 @@ class KeepSettings:
             untrained baseline.
     """
 
-    models: bool = True
-    embeddings: bool = True
+    models: StrictBool = True
+    embeddings: StrictBool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,17 +293,17 @@ class Study:
     """
 
     name: str
-    datasets: tuple[DatasetSettings, ...]
-    backbones: tuple[BackboneSettings, ...]
-    embedding_dims: tuple[int, ...]
-    losses: tuple[StudyLoss, ...]
-    protocols: tuple[ProtocolSettings, ...]
+    datasets: AtLeastOne[DatasetSettings]
+    backbones: AtLeastOne[BackboneSettings]
+    embedding_dims: Dims
+    losses: AtLeastOne[StudyLoss]
+    protocols: AtLeastOne[ProtocolSettings]
     search: SearchSettings
     final: FinalSettings
     training: StudyTraining
     resources: ResourceSettings
     budget: BudgetSettings = field(default_factory=BudgetSettings)
-    image_sizes: tuple[int, ...] = ()
+    image_sizes: Sizes = ()
     warm_starts: Mapping[str, tuple[Mapping[str, HyperparameterValue], ...]] = field(
         default_factory=dict
     )
@@ -280,10 +313,10 @@ class Study:
     expect: Expected | None = None
     keep: KeepSettings = field(default_factory=KeepSettings)
     quarantine: Quarantine = "none"
-    ks: tuple[int, ...] = (1, 2, 4, 8)
-    verification: bool = False
-    seed: int = 0
-    storage: str = "podium-results"
+    ks: Ks = (1, 2, 4, 8)
+    verification: StrictBool = False
+    seed: Seed = 0
+    storage: Text = "podium-results"
 
     @property
     def tests_searches(self) -> bool:

@@ -2,26 +2,31 @@
 
 import os
 import pathlib
+from dataclasses import dataclass
 
+from orchestrator.results.records.study_keys import Text
 from orchestrator.study.defaults import default_weights
 from orchestrator.study_parser.file_paths import read_path
-from orchestrator.study_parser.problems import Path, Problems
-from orchestrator.study_parser.yaml_section import MAX_CROSSED, Section, label
-from orchestrator.study_parser.yaml_tree import Node
+from orchestrator.study_parser.problems import Problems, label
+from orchestrator.study_parser.read_keys import MAX_CROSSED, read_items, read_keys
+from orchestrator.study_parser.yaml_tree import Path
 from trainables.errors import TrialInputError
 from trainables.network.initial_weights import weights_problem
-from trainables.settings.trial_settings import RANDOM_WEIGHTS, BackboneSettings
+from trainables.settings.trial_settings import BackboneSettings
 
 _DEFAULT = (BackboneSettings(name="conv_small"),)
-_KEYS = ("name", "weights")
 
 
-def read_backbones(top: Section, problems: Problems) -> tuple[BackboneSettings, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Keys:
+    name: Text = ""
+    weights: Text | None = None
+
+
+def read_backbones(values: object, problems: Problems) -> tuple[BackboneSettings, ...]:
     """All backbones of the study, no two of one name; weights in a file by its absolute path."""
-    if "backbones" not in top:
-        return _DEFAULT
     found: dict[str, BackboneSettings] = {}
-    for path, item in top.items("backbones", most=MAX_CROSSED):
+    for path, item in read_items(values, ("backbones",), problems, most=MAX_CROSSED):
         backbone = _backbone(item, path, problems)
         if backbone is None:
             continue
@@ -41,36 +46,25 @@ def is_missing(backbone: BackboneSettings) -> bool:
     return file.is_absolute() and not file.exists()
 
 
-def _backbone(node: Node, path: Path, problems: Problems) -> BackboneSettings | None:
+def _backbone(item: object, path: Path, problems: Problems) -> BackboneSettings | None:
     """None if the item is wrong; that is noted."""
-    if isinstance(node.value, str):
-        name, weights, weights_path = node.value, None, path
-    elif isinstance(node.value, dict) and "name" in node.value:
-        section = Section(node, path, problems, _KEYS)
-        name, weights_path = section.text("name", ""), (*path, "weights")
-        weights = _given_weights(section, problems)
-    else:
+    if not isinstance(item, str) and not (isinstance(item, dict) and "name" in item):
         rule = f"{label(path)} must be a name, or a mapping with a name and weights"
-        problems.add(path, rule, got=node.plain())
+        problems.add(path, rule, got=item)
         return None
+    keys = _Keys(name=item) if isinstance(item, str) else read_keys(_Keys, item, path, problems)
+    weights, weights_path = keys.weights, (*path, "weights")
+    if weights and (os.sep in weights or weights.startswith("~") or pathlib.Path(weights).suffix):
+        weights = read_path(weights, weights_path, problems)
     if problems.concern(path):
         return None
     try:
-        backbone = BackboneSettings(name=name, weights=weights or default_weights(name))
+        backbone = BackboneSettings(name=keys.name, weights=weights or default_weights(keys.name))
         problem = None if is_missing(backbone) else weights_problem(backbone)
     except TrialInputError as error:
         problems.add(path, str(error))
         return None
     if problem is not None:
-        problems.add(weights_path if weights is not None else path, problem)
+        problems.add(weights_path if weights else path, problem)
         return None
     return backbone
-
-
-def _given_weights(section: Section, problems: Problems) -> str | None:
-    """The name of the weights, or the absolute path of their file; None if they are not given."""
-    if "weights" not in section:
-        return None
-    given = section.text("weights", RANDOM_WEIGHTS)
-    is_file = os.sep in given or given.startswith("~") or pathlib.Path(given).suffix
-    return read_path(section, "weights", problems) if is_file else given

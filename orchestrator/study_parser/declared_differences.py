@@ -1,11 +1,15 @@
 """Reads ``declared_differences`` of a study file, and checks that all are declared."""
 
+from dataclasses import asdict, make_dataclass
+
+from orchestrator.results.records.study_keys import Text
 from orchestrator.study.blocks import blocks
 from orchestrator.study.fairness import DECLARABLE, disparities, representatives, undeclared
 from orchestrator.study.fairness_of_losses import TRY_FIRST, WARM_START
 from orchestrator.study.study import Study
-from orchestrator.study_parser.problems import Path, Problems
-from orchestrator.study_parser.yaml_section import Section, label
+from orchestrator.study_parser.problems import Problems, label
+from orchestrator.study_parser.read_keys import read_keys
+from orchestrator.study_parser.yaml_tree import Path
 
 DECLARED = "declared_differences"
 
@@ -13,11 +17,13 @@ DECLARED = "declared_differences"
 _DEPENDS_ON = ("datasets", "backbones", "losses", "search", "training", "protocol", "image_sizes")
 
 
-def read_declared(top: Section) -> dict[str, str]:
-    """Name of what differs -> reason; entries that are wrong are noted and left out."""
-    section = top.section(DECLARED, DECLARABLE)
-    given = {name: section.text(name, "") for name in DECLARABLE if name in section}
-    return {name: reason for name, reason in given.items() if not section.is_wrong(name)}
+_Keys = make_dataclass("_Keys", [(name, Text, "") for name in DECLARABLE])
+
+
+def read_declared(values: object, problems: Problems) -> dict[str, str]:
+    """Name of what differs -> reason."""
+    given = asdict(read_keys(_Keys, values, (DECLARED,), problems))
+    return {name: reason for name, reason in given.items() if reason}
 
 
 def check_fairness(study: Study, problems: Problems) -> None:

@@ -9,28 +9,32 @@ import io
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import get_args
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, get_args
+
+from pydantic import Field, StrictFloat
 
 from orchestrator.results.records.expected_values import Expected, ExpectedValue
 from orchestrator.results.records.metric_columns import METRICS_WITHOUT_K
+from orchestrator.results.records.study_keys import Text
 from orchestrator.study.blocks import blocks
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Study, TrainOn
 from orchestrator.study_parser.file_paths import read_path
-from orchestrator.study_parser.problems import Path, Problems
+from orchestrator.study_parser.problems import Problems, label
+from orchestrator.study_parser.read_keys import (
+    note_unknown,
+    read_items,
+    read_keys,
+    read_mapping,
+)
 from orchestrator.study_parser.text_files import MAX_TABLE_BYTES, UnreadableError, read_text
-from orchestrator.study_parser.yaml_section import Section, label
-from orchestrator.study_parser.yaml_tree import Node
+from orchestrator.study_parser.yaml_tree import Given, Path
 from trainables.errors import TrialInputError
 from trainables.registry import names
 
 EXPECT = "expect"
 
-_KEYS = (
-    *("source", "tolerance", "finalist", "protocol", "train_on"),
-    *("values", "file", "names", "ranks"),
-)
 # Sections that blocks and losses follow from; while any is wrong no value can be matched.
 _DEPENDS_ON = (
     *("datasets", "backbones", "embedding_dims", "image_sizes", "losses", "protocol", "final"),
@@ -38,17 +42,29 @@ _DEPENDS_ON = (
 )
 
 _FACTORS = ("dataset", "backbone", "embedding_dim", "image_size")
-_LABELS = {"finalist": "winner", "protocol": "", "train_on": ""}  # with their defaults
+_LABELS = ("finalist", "protocol", "train_on")
 _COLUMNS = (*_FACTORS, "loss", *_LABELS, "metric", "k", "value", "tolerance")
 _VALUE_COLUMNS = ("value", "recall")  # of a table; the second is how ours are headed
 _HYPERPARAMETER = "hp."  # what columns of hyperparameters begin with, as in tables of trials
 
 _PERCENT = 100.0
 _MAX_VALUES = 10_000
-_TOLERANCE_POINTS = 1.0
 _MAX_FRACTION = 1.0
 
 _Cells = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Keys:
+    source: Text = ""
+    tolerance: Annotated[StrictFloat, Field(ge=0, le=_PERCENT)] = 1.0  # points
+    finalist: Text = "winner"
+    protocol: Text = ""
+    train_on: Text = ""
+    values: Any = None
+    file: Text | None = None
+    names: Mapping[str, Text] = field(default_factory=dict)
+    ranks: Mapping[str, Annotated[StrictFloat, Field(ge=1)]] = field(default_factory=dict)
 
 
 class _InvalidRow(Exception):
@@ -76,33 +92,36 @@ class _InvalidRow(Exception):
         self.choices = None if choices is None else list(choices)
 
 
-def with_expected(study: Study, root: Node, problems: Problems) -> Study:
+def with_expected(study: Study, given: Given, problems: Problems) -> Study:
     """The study with the published values of its file, as far as they can be read.
 
     Values of what the study does not cover are problems in the study file itself; in a published
     table they are only counted.
     """
-    node = root.value.get(EXPECT) if isinstance(root.value, dict) else None
-    if node is None or node.value is None:
+    values = given.values.get(EXPECT) if isinstance(given.values, dict) else None
+    if values is None:
         return study
-    section = Section(node, (EXPECT,), problems, _KEYS)
-    if problems.concern((EXPECT,), *((name,) for name in _DEPENDS_ON)):
+    is_matchable = not problems.concern(*((name,) for name in _DEPENDS_ON))
+    keys = read_keys(_Keys, values, (EXPECT,), problems)
+    is_known = isinstance(values, dict) and values.keys() <= _Keys.__dataclass_fields__.keys()
+    if not is_matchable or not is_known:
         return study
-    if "source" not in section:
-        problems.add(section.path, f"{EXPECT}.source must name the publication of the values")
-    if not any(key in section for key in ("values", "file", "ranks")):
-        problems.add(section.path, f"{EXPECT} must have values, a file or ranks")
-    rows = _ExpectedRows(study, section)
-    of_file, num_elsewhere = _of_file(section, rows, problems)
-    values = (*_of_values(section, rows, problems), *of_file)
-    _check_values(values, section, problems)
+    if "source" not in values:
+        problems.add((EXPECT,), f"{EXPECT}.source must name the publication of the values")
+    if not any(key in values for key in ("values", "file", "ranks")):
+        problems.add((EXPECT,), f"{EXPECT} must have values, a file or ranks")
+    rows = _ExpectedRows(study, keys)
+    of_file, num_elsewhere = ([], 0) if keys.file is None else _of_file(keys.file, rows, problems)
+    of_study = _of_values(keys.values, rows, problems) if "values" in values else ()
+    expected = (*of_study, *of_file)
+    _check_values(expected, problems)
     return replace(
         study,
         expect=Expected(
-            source=section.text("source", ""),
-            values=values,
+            source=keys.source,
+            values=expected,
             num_elsewhere=num_elsewhere,
-            ranks=_ranks(section, study, problems),
+            ranks=_ranks(keys.ranks, study.loss_names, problems),
         ),
     )
 
@@ -115,13 +134,13 @@ class _ExpectedRows:
 
     Args:
         study: study with valid data sets, backbones and losses.
-        section: ``expect``, with what rows have that do not say it themselves.
+        keys: what rows have that do not say it themselves.
     """
 
-    def __init__(self, study: Study, section: Section) -> None:
-        self._study, self._blocks, self._names = study, blocks(study), _names(section)
-        self._tolerance = section.number("tolerance", _TOLERANCE_POINTS, low=0.0, high=_PERCENT)
-        self._labels = {name: section.text(name, usual) for name, usual in _LABELS.items()}
+    def __init__(self, study: Study, keys: _Keys) -> None:
+        self._study, self._blocks, self._tolerance = study, blocks(study), keys.tolerance
+        self._names = {_plain_name(name): here for name, here in keys.names.items()}
+        self._labels: dict[str, str] = {name: getattr(keys, name) for name in _LABELS}
 
     def value(self, cells: _Cells) -> ExpectedValue:
         """The expected value in a row.
@@ -242,17 +261,13 @@ class _ExpectedRows:
             raise _InvalidRow(column, rule, given, own, is_elsewhere=True)
 
 
-def _of_values(
-    section: Section, rows: _ExpectedRows, problems: Problems
-) -> Iterator[ExpectedValue]:
-    for path, item in section.items("values", most=_MAX_VALUES):
-        given = item.value if isinstance(item.value, dict) else {}
-        columns = (*_COLUMNS, *filter(_is_hyperparameter, given))
-        row = Section(item, path, problems, columns)
+def _of_values(given: object, rows: _ExpectedRows, problems: Problems) -> Iterator[ExpectedValue]:
+    for path, item in read_items(given, (EXPECT, "values"), problems, most=_MAX_VALUES):
+        of_config = filter(_is_hyperparameter, item if isinstance(item, dict) else ())
+        values = read_mapping(item, (*_COLUMNS, *of_config), path, problems)
         if problems.concern(path):
             continue
-        nodes = {key: node for key in columns if (node := row.node(key)) is not None}
-        cells = {key: "" if node.value is None else str(node.value) for key, node in nodes.items()}
+        cells = {key: "" if value is None else str(value) for key, value in values.items()}
         try:
             yield rows.value(cells)
         except _InvalidRow as error:
@@ -261,11 +276,11 @@ def _of_values(
 
 
 def _of_file(
-    section: Section, rows: _ExpectedRows, problems: Problems
+    given: str, rows: _ExpectedRows, problems: Problems
 ) -> tuple[list[ExpectedValue], int]:
     """The values of a published table that are of the study, and how many are not."""
-    key: Path = (*section.path, "file")
-    table = _table(section, key, problems)
+    key: Path = (EXPECT, "file")
+    table = _table(read_path(given, key, problems), key, problems)
     if table is None:
         return [], 0
     found: list[ExpectedValue] = []
@@ -293,10 +308,9 @@ def _of_file(
     return found, num_elsewhere
 
 
-def _table(section: Section, key: Path, problems: Problems) -> list[dict[str, str]] | None:
-    """Rows of the file by column; None if there is no file, or something is wrong with it."""
-    path = None if section.is_null("file") else read_path(section, "file", problems)
-    if path is None:
+def _table(path: str, key: Path, problems: Problems) -> list[dict[str, str]] | None:
+    """Rows of the file by column; None if something is wrong with it."""
+    if problems.concern(key):
         return None
     try:
         lines = io.StringIO(read_text(path, MAX_TABLE_BYTES), newline="")
@@ -316,36 +330,32 @@ def _table(section: Section, key: Path, problems: Problems) -> list[dict[str, st
     return [{name: row.get(name, "").strip() for name in names} for row in cells]
 
 
-def _names(section: Section) -> dict[str, str]:
-    node = section.node("names")
-    known = list(node.value) if node is not None and isinstance(node.value, dict) else []
-    names = section.section("names", known)
-    return {_plain_name(name): names.text(name, "") for name in known}
-
-
-def _ranks(section: Section, study: Study, problems: Problems) -> Mapping[str, float]:
-    given = section.section("ranks", study.loss_names)
-    ranks = {loss: given.number(loss, 1.0, low=1.0) for loss in study.loss_names if loss in given}
+def _ranks(
+    ranks: Mapping[str, float], losses: Sequence[str], problems: Problems
+) -> Mapping[str, float]:
+    """The ranks in the order of the losses."""
     for loss, rank in ranks.items():
-        if rank > len(study.loss_names):
-            path = (*given.path, loss)
-            rule = f"{label(path)} must be an average rank of {len(study.loss_names)} losses"
+        path = (EXPECT, "ranks", loss)
+        if loss not in losses:
+            note_unknown(path, losses, problems)
+        elif rank > len(losses):
+            rule = f"{label(path)} must be an average rank of {len(losses)} losses"
             problems.add(path, rule, got=rank)
-    return ranks
+    return {loss: ranks[loss] for loss in losses if loss in ranks}
 
 
-def _check_values(values: Sequence[ExpectedValue], section: Section, problems: Problems) -> None:
+def _check_values(values: Sequence[ExpectedValue], problems: Problems) -> None:
     """Note values that are no percentages, and the first that is there twice."""
     if values and all(value.value <= _MAX_FRACTION for value in values):
         rule = f"{EXPECT} takes scores in percent, such as 69.7; these are all at most 1"
-        problems.add(section.path, rule)
+        problems.add((EXPECT,), rule)
     seen = set()
     for value in values:
         cell = replace(value, value=0.0, tolerance=0.0)
         if cell in seen:
             what = value.metric or f"k = {value.k}"
             rule = f"{EXPECT} has two values of {value.loss} in {value.block} at {what}"
-            problems.add(section.path, rule)
+            problems.add((EXPECT,), rule)
             return
         seen.add(cell)
 

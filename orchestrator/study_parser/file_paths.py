@@ -8,45 +8,55 @@ and absolute paths are what they are.
 
 from pathlib import Path
 
-from orchestrator.results.storage.locations import has_scheme
-from orchestrator.study_parser.problems import Problems
-from orchestrator.study_parser.yaml_section import Section, label
+from orchestrator.results.storage.locations import has_scheme, parse_place
+from orchestrator.study_parser import yaml_tree
+from orchestrator.study_parser.problems import Problems, label
 from orchestrator.study_parser.yaml_tree import SourcePosition
+from podium.errors import StoreError
 
 
-def read_path(section: Section, key: str, problems: Problems, *, holds: str = "") -> str | None:
+def read_path(given: str, path: yaml_tree.Path, problems: Problems, *, holds: str = "") -> str:
     """The absolute path that a text names, since workers run in other folders; a URI as it is.
 
     Nothing need be there. But what is missing there and lies below the current folder was meant to
     begin at the current folder, which is a problem.
 
     Args:
-        section: mapping of the study file.
-        key: key of the text in it.
+        given: the text.
+        path: keys to it.
         problems: collects what is wrong.
         holds: what a folder must hold to be the one that is meant; empty: nothing.
-
-    Returns:
-        The path; None if it is not given, or wrong, which is noted.
     """
-    node, given = section.node(key), section.text(key, "")
-    if node is None or section.is_wrong(key) or has_scheme(given):
-        return given or None
-    path = (*section.path, key)
+    if has_scheme(given):
+        return given
     try:
         expanded = Path(given).expanduser()
     except RuntimeError:  # ~name, where there is no such user
         problems.add(path, f"{label(path)}: there is no such home folder", got=given)
-        return None
-    meant, elsewhere = base_folder(node.position) / expanded, Path.cwd() / expanded
+        return given
+    meant, elsewhere = base_folder(problems.position(path)) / expanded, Path.cwd() / expanded
     if _exists(elsewhere / holds) and not _exists(meant / holds):
         rule = (
             f"{label(path)} is relative to the study file, and there is no {meant / holds}: if "
             f"you mean {elsewhere / holds}, move it there or give its absolute path"
         )
         problems.add(path, rule, got=given)
-        return None
     return str(meant)
+
+
+def read_storage(given: str, path: yaml_tree.Path, problems: Problems, *, holds: str = "") -> str:
+    """As `read_path`, of a place of results.
+
+    What is wrong with a URI is noted without it, since it may hold a password.
+    """
+    place = read_path(given, path, problems, holds=holds)
+    if problems.concern(path):
+        return place
+    try:
+        parse_place(place)
+    except StoreError as error:
+        problems.add(path, f"{label(path)}: {error}")
+    return place
 
 
 def base_folder(given_at: SourcePosition) -> Path:

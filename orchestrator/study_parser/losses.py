@@ -3,22 +3,32 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path as FilePath
+from typing import Any
 
+from orchestrator.results.records.study_keys import Text
 from orchestrator.study.composed_facts import LossFacts
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import StudyLoss
 from orchestrator.study_parser.file_paths import base_folder
 from orchestrator.study_parser.hyperparameters import read_space, read_value, read_values
-from orchestrator.study_parser.problems import Path, Problems
-from orchestrator.study_parser.yaml_section import Section, label
-from orchestrator.study_parser.yaml_tree import Node, SourcePosition
+from orchestrator.study_parser.problems import Problems, label
+from orchestrator.study_parser.read_keys import read_items, read_keys
+from orchestrator.study_parser.yaml_tree import Path
 from search_spaces.parameters import Space, Value
 from trainables.errors import TrialInputError
 from trainables.loss_files import paths_in, read_files
 from trainables.settings.loss_expression import parse_loss
 
 _EXAMPLE = "{loss: triplet, values: {margin: 0.2}}"
-_KEYS = ("loss", "sum", "values", "space", "try_first")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Keys:
+    loss: Text | None = None
+    sum: Mapping[str, Any] | None = None
+    values: Any = field(default_factory=dict)
+    space: Any = None
+    try_first: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,71 +39,69 @@ class _Known:
     files: dict[str, FilePath] = field(default_factory=dict)
 
 
-def read_losses(top: Section, problems: Problems) -> tuple[StudyLoss, ...]:
+def read_losses(values: object, problems: Problems) -> tuple[StudyLoss, ...]:
     """All losses of the study in the order of the file; what is wrong is noted and left out."""
     known = _Known()
-    for path, item in top.items("losses"):
+    for path, item in read_items(values, ("losses",), problems):
         loss = _read_loss(item, path, known, problems)
         if loss is not None:
             known.losses[loss.name] = loss
     return tuple(known.losses.values())
 
 
-def _read_loss(item: Node, path: Path, known: _Known, problems: Problems) -> StudyLoss | None:
-    if isinstance(item.value, dict):
-        return _read_mapping(Section(item, path, problems, _KEYS), known, problems)
-    if isinstance(item.value, str):
-        facts = _new_loss(item.value, item.position, path, path, known, problems)
+def _read_loss(item: object, path: Path, known: _Known, problems: Problems) -> StudyLoss | None:
+    if isinstance(item, dict):
+        return _read_mapping(item, path, known, problems)
+    if isinstance(item, str):
+        facts = _new_loss(item, path, path, known, problems)
         return None if facts is None else StudyLoss(facts.name)
     rule = f"{label(path)} must be a name, or a mapping with a loss and a space or values"
-    problems.add(path, rule, got=item.plain())
+    problems.add(path, rule, got=item)
     return None
 
 
-def _read_mapping(section: Section, known: _Known, problems: Problems) -> StudyLoss | None:
-    path = section.path
-    if ("loss" in section) == ("sum" in section):
-        problems.add(
-            path, f"{label(path)} must have a loss or a sum, such as {_EXAMPLE}", choices=_KEYS
-        )
+def _read_mapping(
+    item: dict[str, Any], path: Path, known: _Known, problems: Problems
+) -> StudyLoss | None:
+    keys = read_keys(_Keys, item, path, problems)
+    if ("loss" in item) == ("sum" in item):
+        rule = f"{label(path)} must have a loss or a sum, such as {_EXAMPLE}"
+        problems.add(path, rule, choices=_Keys.__dataclass_fields__)
         return None
-    if "loss" in section:
-        key_path, terms, name = (*path, "loss"), {}, section.text("loss", "")
-    else:
-        key_path, terms = (*path, "sum"), _terms(section, problems)
-        name = "+".join(terms)
-    node = section.node(str(key_path[-1]))
-    if node is None or problems.concern(key_path):
+    terms, key_path = keys.sum or {}, (*path, "loss" if "loss" in item else "sum")
+    if "sum" in item and not problems.concern(key_path):
+        _check_terms(terms, key_path, problems)
+    if problems.concern(key_path):
         return None
-    facts = _new_loss(name, node.position, path, key_path, known, problems)
+    facts = _new_loss(keys.loss or "+".join(terms), path, key_path, known, problems)
     if facts is None:
         return None
     legal = facts.legal_parameters
     weights = _weights(terms, key_path, facts, problems)
-    given = section.section("values", tuple(legal))
-    values = read_values(given, legal, problems)
+    values = read_values(keys.values, legal, (*path, "values"), problems)
     for twice in weights.keys() & values.keys():
-        value_path = (*given.path, twice)
+        value_path = (*path, "values", twice)
         rule = f"{label(value_path)} is given under sum already"
         problems.add(value_path, rule, got=weights[twice])
-    try_first = tuple(
-        _read_config(item, item_path, facts, problems)
-        for item_path, item in section.items("try_first")
+    try_first = (
+        ()
+        if "try_first" not in item
+        else tuple(
+            _read_config(config, config_path, facts, problems)
+            for config_path, config in read_items(keys.try_first, (*path, "try_first"), problems)
+        )
     )
-    space = _read_own_space(section, facts, problems)
+    space = None
+    if "space" in item:
+        space = _read_own_space(keys.space, (*path, "space"), facts, problems)
     return StudyLoss(facts.name, space=space, values=weights | values, try_first=try_first)
 
 
 def _new_loss(
-    name: str,
-    given_at: SourcePosition,
-    path: Path,
-    key_path: Path,
-    known: _Known,
-    problems: Problems,
+    name: str, path: Path, key_path: Path, known: _Known, problems: Problems
 ) -> LossFacts | None:
     """Facts of a loss that is new to the study; None if there is a problem with it."""
-    folder = base_folder(given_at)
+    folder = base_folder(problems.position(key_path))
     for file in (folder / given for given in paths_in(name)):
         if (other := known.files.setdefault(file.name, file)).resolve() != file.resolve():
             rule = f"two files of losses must differ in name, but there are {other} and {file}"
@@ -111,32 +119,31 @@ def _new_loss(
     return facts
 
 
-def _read_config(item: Node, path: Path, facts: LossFacts, problems: Problems) -> dict[str, Value]:
-    if item.value == {}:
+def _read_config(
+    config: object, path: Path, facts: LossFacts, problems: Problems
+) -> dict[str, Value]:
+    if config == {}:
         problems.add(path, f"{label(path)} must have at least one hyperparameter")
-    legal = facts.legal_parameters
-    return read_values(Section(item, path, problems, tuple(legal)), legal, problems)
+    return read_values(config, facts.legal_parameters, path, problems)
 
 
-def _read_own_space(section: Section, facts: LossFacts, problems: Problems) -> Space | None:
-    node = section.node("space")
-    if node is None:
-        return None
-    if isinstance(node.value, str):
-        return facts.spaces[section.choice("space", "joint", sorted(facts.spaces))]
-    return read_space(node, (*section.path, "space"), facts.legal_parameters, problems)
+def _read_own_space(
+    given: object, path: Path, facts: LossFacts, problems: Problems
+) -> Space | None:
+    if not isinstance(given, str):
+        return read_space(given, facts.legal_parameters, path, problems)
+    if given not in facts.spaces:
+        rule = f"{label(path)} must be one of the choices"
+        problems.add(path, rule, got=given, choices=facts.spaces)
+    return facts.spaces.get(given)
 
 
-def _terms(section: Section, problems: Problems) -> dict[str, Node]:
-    """Loss -> node of its weight, of ``sum: {multi_similarity: 1, softmax: 0.1}``."""
-    node, path = section.node("sum"), (*section.path, "sum")
-    terms = node.value if node is not None and isinstance(node.value, dict) else {}
-    section.section("sum", tuple(terms))  # notes what is no mapping, and keys given twice
+def _check_terms(terms: Mapping[str, Any], path: Path, problems: Problems) -> None:
+    """Note a sum, ``{multi_similarity: 1, softmax: 0.1}``, that is not of two losses or more."""
     for name in terms:
         _check_is_one_loss(name, (*path, name), problems)
     if len(terms) < 2 and not problems.concern(path):
         problems.add(path, f"{label(path)} must have at least two losses", got=list(terms))
-    return terms
 
 
 def _check_is_one_loss(name: str, path: Path, problems: Problems) -> None:
@@ -154,12 +161,12 @@ def _check_is_one_loss(name: str, path: Path, problems: Problems) -> None:
 
 
 def _weights(
-    terms: Mapping[str, Node], path: Path, facts: LossFacts, problems: Problems
+    terms: Mapping[str, Any], path: Path, facts: LossFacts, problems: Problems
 ) -> dict[str, Value]:
     """The weights by the names of their hyperparameters."""
     names = {term: f"{parse_loss(term).terms[0].prefix}.weight" for term in terms}
     read = {
-        names[term]: read_value(node, (*path, term), facts.parameters[names[term]], problems)
-        for term, node in terms.items()
+        names[term]: read_value(weight, (*path, term), facts.parameters[names[term]], problems)
+        for term, weight in terms.items()
     }
     return {name: value for name, value in read.items() if value is not None}

@@ -1,43 +1,46 @@
-"""Reads a `Study` from the tree of a study file: keys, types and simple limits.
+"""Reads a `Study` from a study file: keys, types and simple limits.
 
 Combinations of values, also with data sets and networks, are checked by
 `orchestrator.study_validation.check_study`.
 """
 
-from collections.abc import Sequence
-from dataclasses import fields, replace
-from typing import Literal, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, make_dataclass, replace
+from typing import Annotated, Any, Literal, get_args
 
-from orchestrator.results.storage.locations import has_scheme, parse_place
-from orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SAMPLERS, SamplerName
+from pydantic import Field, StrictBool, StrictFloat, StrictInt
+
+from orchestrator.results.records.study_keys import Several, Text
+from orchestrator.results.records.tournament_rules import TournamentRules
+from orchestrator.results.storage.locations import has_scheme
 from orchestrator.study.defaults import are_heads, default_image_size, default_recipe
 from orchestrator.study.study import (
-    SECONDS,
+    BudgetSettings,
+    Dims,
     FinalSettings,
     KeepSettings,
+    Ks,
     Quarantine,
-    SearchSettings,
-    Splits,
+    Repeats,
+    ResourceSettings,
+    Seed,
+    Sizes,
     Study,
     StudyTraining,
     TrainOn,
-    WarmStart,
 )
 from orchestrator.study_parser.backbones import read_backbones
 from orchestrator.study_parser.declared_differences import DECLARED, read_declared
-from orchestrator.study_parser.expected_values import EXPECT
-from orchestrator.study_parser.file_paths import read_path
+from orchestrator.study_parser.file_paths import read_path, read_storage
 from orchestrator.study_parser.losses import read_losses
-from orchestrator.study_parser.problems import Path, Problems
+from orchestrator.study_parser.problems import Problems, label
 from orchestrator.study_parser.protocols import read_final_protocol, read_protocols
-from orchestrator.study_parser.resources import read_budget, read_resources
-from orchestrator.study_parser.search import read_early_stopping, read_objectives
-from orchestrator.study_parser.tournament import read_tournament
-from orchestrator.study_parser.yaml_section import MAX_CROSSED, Section, label
-from orchestrator.study_parser.yaml_tree import Node
-from podium.errors import StoreError
+from orchestrator.study_parser.read_keys import MAX_CROSSED, read_items, read_keys
+from orchestrator.study_parser.resources import with_known_backbones
+from orchestrator.study_parser.search import read_search
+from orchestrator.study_parser.yaml_tree import Given, Path
 from trainables.recipes import RECIPES
-from trainables.settings.legal_ranges import MAX_DIM, MAX_IMAGE_SIZE, MAX_SEED, OneOf
+from trainables.settings.legal_ranges import MAX_SEED, OneOf
 from trainables.settings.training_settings import LEGAL_VALUES, TRAINING_TYPES, HyperparameterValue
 from trainables.settings.trial_settings import (
     LOCATION_OPTIONS,
@@ -45,293 +48,209 @@ from trainables.settings.trial_settings import (
     DatasetSettings,
 )
 
-_KEYS = (
-    *("study", "datasets", "backbones", "embedding_dims", "image_sizes", "losses", "protocol"),
-    *("search", "final", "training", "quarantine", "metrics", "keep", "resources", "seed"),
-    *("budget", "storage", "tournament", DECLARED, EXPECT),
-)
-
-_VERIFICATION = "verification"
-_TRAINING_KEYS = ("recipe", *TRAINING_TYPES)
-_DEFAULT_DATASETS = (DatasetSettings(name="glyphs"),)
-_DEFAULT_DIMS = (32,)
-# The only neighbour of a one-dimensional unit vector is itself or its opposite.
-_MIN_DIM = 2
-
-# Far above what any design needs, and below what no machine ever ends.
-_MAX_K = 1_000_000  # images of a class at most
-_MAX_TRIALS = 100_000  # of one search
-_MAX_MEMBERS = 10_000  # of a population
-_MEMBERS = 64  # of a population at most, where the study says ``auto``
-_BATCHES = 4  # in which a sampler that learns gets its budget then
-_MAX_REPEATS = 1_000  # of searches, and seeds of a final
-MAX_CONCURRENT = 100_000
-"""Trials at a time."""
-
 # Training setting -> lowest integer that is read; 0 where none is here.
 _LOWEST = {"epochs": 1, "batch_size": 1, "samples_per_class": 1}
 
-_ORDERS: tuple[Literal["asynchronous", "deterministic"], ...] = ("asynchronous", "deterministic")
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Metrics:
+    k: Ks = (1, 2, 4, 8)
+    verification: Any = False
 
 
-def read_study(root: Node, problems: Problems) -> Study:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Name:
+    name: Text = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Pairs:
+    pairs: Text = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Final:
+    seeds: Repeats = FinalSettings().seeds
+    protocol: Any = None
+    train_on: Several[TrainOn] = FinalSettings().train_on
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Keys:
+    """The keys of a study file; those of any type have readers of their own."""
+
+    study: Text = "study"
+    datasets: Any = None
+    backbones: Any = None
+    embedding_dims: Dims = (32,)
+    image_sizes: Sizes = ()
+    losses: Any = None
+    protocol: Any = None
+    search: Any = None
+    final: _Final = field(default_factory=_Final)
+    training: Any = None
+    quarantine: Quarantine = "none"
+    metrics: _Metrics = field(default_factory=_Metrics)
+    keep: KeepSettings = field(default_factory=KeepSettings)
+    resources: ResourceSettings = field(default_factory=ResourceSettings)
+    seed: Seed = 0
+    budget: BudgetSettings = field(default_factory=BudgetSettings)
+    storage: Text = "podium-results"
+    tournament: TournamentRules = field(default_factory=TournamentRules)
+    declared_differences: Any = None
+    expect: Any = None
+
+
+def _training_type(name: str, kind: type) -> Any:
+    """The type of a setting in a study file; ranges are checked together with the recipe."""
+    if kind is int:
+        return Annotated[StrictInt, Field(ge=_LOWEST.get(name, 0), le=MAX_SEED)]
+    legal = LEGAL_VALUES.get(name)
+    choices: Any = Literal[legal.values] if isinstance(legal, OneOf) else Text
+    return {bool: StrictBool, float: StrictFloat, str: choices}[kind]
+
+
+_Training = make_dataclass(
+    "_Training",
+    [
+        ("recipe", Literal[tuple(sorted(RECIPES))], None),
+        *((name, _training_type(name, kind), None) for name, kind in TRAINING_TYPES.items()),
+    ],
+)
+
+
+def read_study(given: Given, problems: Problems) -> Study:
     """The study as far as it can be read.
 
     Every value that is wrong is noted in ``problems`` and replaced by its default.
     """
-    top = _top(root, problems)
-    name, storage = _place(top, problems)
-    if "losses" not in top:
-        problems.add(("losses",), "losses must be given")
-    protocols = read_protocols(top, problems)
-    losses = read_losses(top, problems)
-    metrics = top.section("metrics", ("k", _VERIFICATION))
-    datasets = _with_pairs(_datasets(top, problems), metrics, problems)
-    training = _read_training(top.section("training", _TRAINING_KEYS), datasets)
-    backbones = read_backbones(top, problems)
-    search = _search(
-        top.section("search", _names(SearchSettings)),
-        datasets,
-        problems,
-        with_heads=are_heads(training, backbones),
-    )
+    keys, values = _top(given, problems), given.values
+    for name in ("study", "losses"):
+        if name not in values:
+            problems.add((name,), f"{name} must be given")
+    name, storage = _place(keys, values, problems)
+    protocols = read_protocols(values.get("protocol", {}), problems)
+    losses = read_losses(values["losses"], problems) if "losses" in values else ()
+    datasets = _with_pairs(_datasets(values, problems), keys.metrics.verification, problems)
+    training = _read_training(values.get("training", {}), datasets, problems)
+    backbones = read_backbones(values.get("backbones", ["conv_small"]), problems)
+    names = [backbone.name for backbone in backbones]
+    standard_size = default_image_size(training.recipe, datasets)
     return Study(
         name=name,
         datasets=datasets,
         backbones=backbones,
-        embedding_dims=top.integers("embedding_dims", _DEFAULT_DIMS, low=_MIN_DIM, high=MAX_DIM),
-        image_sizes=_image_sizes(top, datasets, training.recipe),
+        embedding_dims=keys.embedding_dims,
+        image_sizes=keys.image_sizes or (() if standard_size is None else (standard_size,)),
         losses=losses,
         protocols=protocols,
-        search=search,
-        final=_final(top, protocols[0].split_seed, problems),
+        search=read_search(
+            values.get("search", {}),
+            datasets,
+            has_heads=are_heads(training, backbones),
+            problems=problems,
+        ),
+        final=FinalSettings(
+            seeds=keys.final.seeds,
+            protocol=read_final_protocol(keys.final.protocol, problems, protocols[0].split_seed),
+            train_on=tuple(it for it in get_args(TrainOn) if it in keys.final.train_on),
+        ),
         training=training,
-        resources=read_resources(top, backbones, problems),
-        budget=read_budget(top),
-        declared_differences=read_declared(top),
-        tournament=read_tournament(top),
-        keep=_keep(top.section("keep", _names(KeepSettings))),
-        quarantine=top.choice("quarantine", "none", get_args(Quarantine)),
-        ks=metrics.integers("k", (1, 2, 4, 8), low=1, high=_MAX_K),
-        verification=_verifies(metrics),
-        seed=top.integer("seed", 0, low=0, high=MAX_SEED),
+        resources=with_known_backbones(keys.resources, names, problems),
+        budget=keys.budget,
+        declared_differences=read_declared(values.get(DECLARED, {}), problems),
+        tournament=keys.tournament,
+        keep=keys.keep,
+        quarantine=keys.quarantine,
+        ks=keys.metrics.k,
+        verification=isinstance(keys.metrics.verification, dict) or keys.metrics.verification,
+        seed=keys.seed,
         storage=storage,
     )
 
 
-def read_place(root: Node, problems: Problems) -> tuple[str, str]:
+def read_place(given: Given, problems: Problems) -> tuple[str, str]:
     """Name and storage of the study alone; what is wrong with them is noted."""
-    return _place(_top(root, problems), problems)
+    return _place(_top(given, problems), given.values, problems)
 
 
-def _top(root: Node, problems: Problems) -> Section:
+def _top(given: Given, problems: Problems) -> _Keys:
     """The keys of the study; raises what is wrong where there are none."""
-    if not isinstance(root.value, dict):
-        problems.add((), "the study must be a mapping", got=root.plain())
+    if not isinstance(given.values, dict):
+        problems.add((), "the study must be a mapping", got=given.values)
         problems.raise_any()
-    return Section(root, (), problems, _KEYS)
+    return read_keys(_Keys, given.values, (), problems)
 
 
-def _place(top: Section, problems: Problems) -> tuple[str, str]:
-    if "study" not in top:
-        problems.add(("study",), "study must be given")
-    name = top.text("study", "study")
-    return name, _storage_location(top, "storage", "podium-results", problems, holds=name)
+def _place(keys: _Keys, values: Mapping[str, Any], problems: Problems) -> tuple[str, str]:
+    if "storage" not in values or problems.concern(("storage",)):
+        return keys.study, keys.storage
+    return keys.study, read_storage(keys.storage, ("storage",), problems, holds=keys.study)
 
 
-def _names(settings: type) -> list[str]:
-    return [field.name for field in fields(settings)]
+def _datasets(values: Mapping[str, Any], problems: Problems) -> tuple[DatasetSettings, ...]:
+    given = values.get("datasets", ["glyphs"])
+    items = read_items(given, ("datasets",), problems, most=MAX_CROSSED)
+    return tuple(_dataset(item, path, problems) for path, item in items)
 
 
-def _datasets(top: Section, problems: Problems) -> tuple[DatasetSettings, ...]:
-    if "datasets" not in top:
-        return _DEFAULT_DATASETS
-    return tuple(
-        _dataset(item, path, problems) for path, item in top.items("datasets", most=MAX_CROSSED)
-    )
-
-
-def _dataset(node: Node, path: Path, problems: Problems) -> DatasetSettings:
+def _dataset(item: object, path: Path, problems: Problems) -> DatasetSettings:
     """A name, or a mapping of ``name`` and options; the options are the data set's to check."""
-    if isinstance(node.value, str):
-        return DatasetSettings(name=node.value)
-    if not isinstance(node.value, dict) or "name" not in node.value:
+    if isinstance(item, str):
+        return DatasetSettings(name=item)
+    if not isinstance(item, dict) or "name" not in item:
         rule = f"{label(path)} must be a name, or a mapping with a name"
-        problems.add(path, rule, got=node.plain())
+        problems.add(path, rule, got=item)
         return DatasetSettings(name="")
-    section = Section(node, path, problems, list(node.value))
     options: dict[str, HyperparameterValue] = {}
-    for key, value in node.value.items():
-        if not isinstance(value.value, bool | int | float | str):
-            problems.add(
-                (*path, key), f"{label((*path, key))} must be one value", got=value.plain()
-            )
+    for key, value in item.items():
+        at = (*path, key)
+        if key == "name":
+            continue
+        if not isinstance(value, bool | int | float | str):
+            problems.add(at, f"{label(at)} must be one value", got=value)
         elif key == VERIFICATION_PAIRS:
-            problems.add((*path, key), "a file of pairs is named by metrics.verification.pairs")
-        elif key in LOCATION_OPTIONS and isinstance(value.value, str):
-            options[key] = read_path(section, key, problems) or value.value
-        elif key != "name":
-            options[key] = value.value
-    return DatasetSettings(name=section.text("name", ""), options=options)
-
-
-def _verifies(metrics: Section) -> bool:
-    """``verification``: true, false, or a mapping with a file of pairs."""
-    node = metrics.node(_VERIFICATION)
-    if node is not None and isinstance(node.value, dict):
-        return True
-    return metrics.boolean(_VERIFICATION, False)
+            problems.add(at, "a file of pairs is named by metrics.verification.pairs")
+        elif key in LOCATION_OPTIONS and isinstance(value, str):
+            options[key] = read_path(value, at, problems)
+        else:
+            options[key] = value
+    name = read_keys(_Name, {"name": item["name"]}, path, problems).name
+    return DatasetSettings(name=name, options=options)
 
 
 def _with_pairs(
-    datasets: tuple[DatasetSettings, ...], metrics: Section, problems: Problems
+    datasets: tuple[DatasetSettings, ...], verification: object, problems: Problems
 ) -> tuple[DatasetSettings, ...]:
     """The one data set of a study, with the file of pairs of its images if there is one."""
-    node = metrics.node(_VERIFICATION)
-    if node is None or not isinstance(node.value, dict):
+    section: Path = ("metrics", "verification")
+    if not isinstance(verification, dict):
+        if not isinstance(verification, bool):
+            problems.add(section, f"{label(section)} must be true or false", got=verification)
         return datasets
-    section = metrics.section(_VERIFICATION, ("pairs",))
-    path = (*section.path, "pairs")
-    if "pairs" not in section:
-        problems.add(section.path, f"{label(path)} must be given; without a file it is true")
-    pairs = read_path(section, "pairs", problems)
-    if pairs is None:
+    path = (*section, "pairs")
+    pairs = read_keys(_Pairs, verification, section, problems).pairs
+    if "pairs" not in verification:
+        problems.add(section, f"{label(path)} must be given; without a file it is true")
+    if not pairs:
         return datasets
+    pairs = read_path(pairs, path, problems)
     if has_scheme(pairs):
         problems.add(path, f"{label(path)} must be a file of this machine", got=pairs)
     if len(datasets) > 1:
         rule = f"{label(path)} names images of one data set, and the study has {len(datasets)}"
         problems.add(path, rule)
         return datasets
-    (only,) = datasets
-    return (replace(only, options={**only.options, VERIFICATION_PAIRS: pairs}),)
-
-
-def _storage_location(
-    section: Section, key: str, default: str, problems: Problems, *, holds: str = ""
-) -> str:
-    """A folder or a URI; a problem of a URI does not show it, since it may hold a password."""
-    given = read_path(section, key, problems, holds=holds)
-    if given is None:
-        return default
-    try:
-        parse_place(given)
-    except StoreError as error:
-        problems.add((*section.path, key), f"{label((*section.path, key))}: {error}")
-        return default
-    return given
-
-
-def _image_sizes(
-    top: Section, datasets: Sequence[DatasetSettings], recipe: str
-) -> tuple[int, ...]:
-    """The given sizes; if none or empty, the recipe's size if there are image files, else none."""
-    standard = default_image_size(recipe, datasets)
-    default = () if standard is None else (standard,)
-    node = top.node("image_sizes")
-    if node is not None and node.value == []:
-        return default
-    return top.integers("image_sizes", default, low=1, high=MAX_IMAGE_SIZE)
-
-
-def _search(
-    section: Section,
-    datasets: Sequence[DatasetSettings],
-    problems: Problems,
-    *,
-    with_heads: bool,
-) -> SearchSettings:
-    base = SearchSettings()
-    max_concurrent = None
-    if not section.is_null("max_concurrent"):
-        max_concurrent = section.integer("max_concurrent", 1, low=1, high=MAX_CONCURRENT)
-    sampler = section.choice("sampler", base.sampler, SAMPLERS)
-    trials = section.integer("trials", base.trials, low=1, high=_MAX_TRIALS)
-    objectives = read_objectives(section, sampler, datasets)
-    # Members have a part of the seconds of all, which says nothing of their own.
-    by_default = "auto" if with_heads and SECONDS not in objectives else "off"
-    return SearchSettings(
-        sampler=sampler,
-        objectives=objectives,
-        trials=trials,
-        space=section.text("space", base.space),
-        tune=section.texts("tune", base.tune, may_be_empty=True),
-        early_stopping=read_early_stopping(
-            section, problems, default="none" if SECONDS in objectives else "asha"
-        ),
-        order=section.choice("order", base.order, _ORDERS),
-        lag=section.integer("lag", base.lag, low=1, high=_MAX_TRIALS),
-        repeats=section.integer("repeats", base.repeats, low=1, high=_MAX_REPEATS),
-        shared_configs=section.boolean("shared_configs", base.shared_configs),
-        splits=section.choice("splits", base.splits, get_args(Splits)),
-        warm_start=_warm_start(section, problems),
-        max_concurrent=max_concurrent,
-        population=_population(section, by_default, sampler, trials),
+    return tuple(
+        replace(only, options={**only.options, VERIFICATION_PAIRS: pairs}) for only in datasets
     )
 
 
-def _population(search: Section, default: str, sampler: SamplerName, trials: int) -> int:
-    """``auto``, ``off``, which YAML takes for false, or a number.
-
-    Automatic populations leave a sampler that learns some batches to learn from.
-    """
-    node = search.node("population")
-    given = default if node is None else node.value
-    if given is False or given == "off":
-        return 1
-    if given == "auto":
-        return min(_MEMBERS, trials if sampler in DO_NOT_LEARN else max(1, trials // _BATCHES))
-    return search.integer("population", 1, low=1, high=_MAX_MEMBERS)
-
-
-def _warm_start(search: Section, problems: Problems) -> WarmStart | None:
-    if search.is_null("warm_start"):
-        return None
-    section = search.section("warm_start", ("from", "top"))
-    if "from" not in section and not problems.concern(section.path):
-        problems.add(section.path, f"{label((*section.path, 'from'))} must be given")
-    return WarmStart(
-        folder=_storage_location(section, "from", "", problems),
-        top=section.integer("top", WarmStart(folder="").top, low=1, high=_MAX_TRIALS),
-    )
-
-
-def _final(top: Section, split_seed: int, problems: Problems) -> FinalSettings:
-    section = top.section("final", _names(FinalSettings))
-    base = FinalSettings()
-    train_on = section.texts("train_on", base.train_on, choices=get_args(TrainOn))
-    return FinalSettings(
-        seeds=section.integer("seeds", base.seeds, low=1, high=_MAX_REPEATS),
-        protocol=read_final_protocol(section, problems, split_seed),
-        train_on=tuple(choice for choice in get_args(TrainOn) if choice in train_on),
-    )
-
-
-def _keep(section: Section) -> KeepSettings:
-    base = KeepSettings()
-    return KeepSettings(
-        models=section.boolean("models", base.models),
-        embeddings=section.boolean("embeddings", base.embeddings),
-    )
-
-
-def _read_training(section: Section, datasets: Sequence[DatasetSettings]) -> StudyTraining:
+def _read_training(
+    given: object, datasets: Sequence[DatasetSettings], problems: Problems
+) -> StudyTraining:
     """Recipe and overrides, each of its type. Ranges are checked together with the recipe."""
-    recipe = section.choice("recipe", default_recipe(datasets), sorted(RECIPES))
-    overrides: dict[str, HyperparameterValue] = {}
-    for name, kind in TRAINING_TYPES.items():
-        if name not in section:
-            continue
-        if kind is bool:
-            value: HyperparameterValue = section.boolean(name, False)
-        elif kind is int:
-            value = section.integer(name, 1, low=_LOWEST.get(name, 0), high=MAX_SEED)
-        elif kind is float:
-            value = section.number(name, 0.0)
-        elif isinstance(legal := LEGAL_VALUES.get(name), OneOf):
-            value = section.choice(name, legal.values[0], legal.values)
-        else:
-            value = section.text(name, "")
-        if not section.is_wrong(name):
-            overrides[name] = value
+    read = asdict(read_keys(_Training, given, ("training",), problems))
+    recipe = read.pop("recipe") or default_recipe(datasets)
+    overrides = {name: value for name, value in read.items() if value is not None}
     return StudyTraining(recipe=recipe, overrides=overrides)

@@ -5,12 +5,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from orchestrator.study_parser.yaml_tree import Node, SourcePosition
+from orchestrator.study_parser.yaml_tree import Given, Path, SourcePosition
 from podium.errors import StudyError
 from trainables.errors import near_names
-
-# Keys from the top of the study to a value; numbers count the items of a list from 0.
-Path = tuple[str | int, ...]
 
 _NOT_GIVEN = object()
 _LONGEST_VALUE = 60
@@ -38,12 +35,18 @@ class _Problem:
 
 
 class Problems:
-    """The problems of one study, each with the path in the tree that it is about."""
+    """The problems of one study, each with the path of the value that it is about.
 
-    def __init__(self, root: Node) -> None:
-        self._root = root
+    Args:
+        given: the study as it was given; what it gives twice is a problem.
+    """
+
+    def __init__(self, given: Given) -> None:
+        self._given = given
         self._found: list[_Problem] = []
         self._concerned: set[Path] = set()  # of every problem, and all that it is within
+        for path, position in given.twice:
+            self.add(path, f"{label(path)} is given twice", position=position)
 
     def add(
         self,
@@ -65,7 +68,7 @@ class Problems:
             position: where to point at, if not at ``path``.
         """
         names = None if choices is None else tuple(choices)
-        where = position or self._position_of(path)
+        where = position or self._given.position(path)
         self._found.append(_Problem(position=where, rule=rule, got=got, choices=names))
         self._concerned.update(path[:length] for length in range(len(path) + 1))
 
@@ -87,22 +90,15 @@ class Problems:
             shown = [str(found) for found in ordered[:_MAX_SHOWN]]
             raise StudyError(shown, num_more=len(ordered) - len(shown))
 
-    def _position_of(self, path: Path) -> SourcePosition:
-        node = self._root
-        for key in path:
-            child = _child(node, key)
-            if child is None:
-                break
-            node = child
-        return node.position
+    def position(self, path: Path) -> SourcePosition:
+        """Where the value at ``path`` was given, or else its nearest ancestor."""
+        return self._given.position(path)
 
 
-def _child(node: Node, key: str | int) -> Node | None:
-    if isinstance(node.value, dict) and isinstance(key, str):
-        return node.value.get(key)
-    if isinstance(node.value, list) and isinstance(key, int) and key < len(node.value):
-        return node.value[key]
-    return None
+def label(path: Path) -> str:
+    """``losses[1].space.alpha``; an empty path is the study."""
+    label = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path)
+    return label.removeprefix(".") or "the study"
 
 
 def _shown(value: Any) -> str:

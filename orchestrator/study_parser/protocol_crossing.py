@@ -7,7 +7,8 @@ from dataclasses import replace
 from orchestrator.study.blocks import blocks
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.study import Search, Study
-from orchestrator.study_parser.problems import Path, Problems
+from orchestrator.study_parser.problems import Problems
+from orchestrator.study_parser.yaml_tree import Path
 from trainables.dataset_interface.class_splits import validation_counts
 from trainables.errors import TrialInputError
 from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings

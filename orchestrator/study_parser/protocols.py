@@ -1,23 +1,23 @@
 """Reads the validation protocols of a study file: ``protocol`` and ``final.protocol``."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import get_args
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import Field, StrictFloat, StrictInt
 
 from orchestrator.folder_names import NAME, NAME_RULE
-from orchestrator.study.study import Study
+from orchestrator.results.records.study_keys import Text
+from orchestrator.study.study import Seed, Study
 from orchestrator.study_parser.file_paths import read_path
-from orchestrator.study_parser.problems import Path, Problems
+from orchestrator.study_parser.problems import Problems, label
 from orchestrator.study_parser.protocol_crossing import without_labels
+from orchestrator.study_parser.read_keys import MAX_CROSSED, read_items, read_keys
 from orchestrator.study_parser.text_files import MAX_TABLE_BYTES, UnreadableError, read_text
-from orchestrator.study_parser.yaml_section import MAX_CROSSED, Section, label
-from trainables.settings.legal_ranges import MAX_SEED
+from orchestrator.study_parser.yaml_tree import Path
 from trainables.settings.trial_settings import ProtocolKind, ProtocolSettings
 
-_KEYS = ("name", "kind", "val_fraction", "folds", "repeats", "classes_file", "split_seed")
-
-_MAX_FOLDS = 10_000
+_Folds = Annotated[StrictInt, Field(ge=2, le=10_000)]
 
 _FRACTION, _SEED = "val_fraction", "split_seed"
 _TAKES: dict[ProtocolKind, tuple[str, ...]] = {
@@ -29,25 +29,48 @@ _TAKES: dict[ProtocolKind, tuple[str, ...]] = {
     "test_tuned": (),
     "refit": (),
 }
-# refit trains on every class, so no search can validate: final.train_on all asks for it.
-_OF_SEARCHES = tuple(kind for kind in get_args(ProtocolKind) if kind != "refit")
-# Finalists are tested once, at an epoch that no test class chose.
-_OF_FINALS = tuple(kind for kind in _OF_SEARCHES if kind != "test_tuned")
 
 
-def read_protocols(top: Section, problems: Problems) -> tuple[ProtocolSettings, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Keys:
+    val_fraction: Annotated[StrictFloat, Field(gt=0, lt=1)] = 0.1
+    folds: _Folds = 10
+    repeats: _Folds = 2
+    classes_file: Text = ""
+    split_seed: Seed = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OfSearches(_Keys):
+    """refit trains on every class, so no search can validate: final.train_on all asks for it."""
+
+    name: Text = ""
+    kind: Literal[
+        "fixed", "kfold", "random_splits", "repeated_kfold", "published", "test_tuned"
+    ] = "fixed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _OfFinals(_Keys):
+    """Finalists are tested once, at an epoch that no test class chose.
+
+    They have no name: rows have that of the search's protocol.
+    """
+
+    kind: Literal["fixed", "kfold", "random_splits", "repeated_kfold", "published"] = "fixed"
+
+
+def read_protocols(values: object, problems: Problems) -> tuple[ProtocolSettings, ...]:
     """One mapping, or a list of them with different labels, as far as they can be read."""
-    node = top.node("protocol")
-    if node is not None and not isinstance(node.value, dict | list):
+    if not isinstance(values, dict | list):
         rule = "protocol must be a mapping such as {kind: kfold}, or a list of these"
-        problems.add(("protocol",), rule, got=node.plain())
+        problems.add(("protocol",), rule, got=values)
         return (ProtocolSettings(),)
-    if node is None or not isinstance(node.value, list):
-        return (_protocol(top.section("protocol", _KEYS), problems, _OF_SEARCHES),)
+    if isinstance(values, dict):
+        return (_protocol_of_search(values, ("protocol",), problems),)
     found: list[ProtocolSettings] = []
-    for path, item in top.items("protocol", most=MAX_CROSSED):
-        section = Section(item, path, problems, _KEYS)
-        protocol = _protocol(section, problems, _OF_SEARCHES)
+    for path, item in read_items(values, ("protocol",), problems, most=MAX_CROSSED):
+        protocol = _protocol_of_search(item, path, problems)
         if problems.concern(path):
             continue
         same = [other for other in found if without_labels(other) == without_labels(protocol)]
@@ -66,21 +89,21 @@ def read_protocols(top: Section, problems: Problems) -> tuple[ProtocolSettings, 
 
 
 def read_final_protocol(
-    final: Section, problems: Problems, split_seed: int
+    values: object, problems: Problems, split_seed: int
 ) -> ProtocolSettings | None:
     """The protocol of finals; None if it is that of their search.
 
     Args:
-        final: section ``final``.
+        values: what is given under ``final.protocol``.
         problems: collects what is wrong.
-        split_seed: split seed if the section gives none.
+        split_seed: split seed if none is given.
     """
-    if final.is_null("protocol"):
+    if values is None:
         return None
-    section = final.section(
-        "protocol", _KEYS[1:]
-    )  # without name: rows have that of the search's protocol
-    return _protocol(section, problems, _OF_FINALS, split_seed)
+    path = ("final", "protocol")
+    given = {"split_seed": split_seed, **values} if isinstance(values, dict) else values
+    keys = read_keys(_OfFinals, _without_unused(given), path, problems)
+    return _protocol(keys, "", values, path, problems)
 
 
 def protocols_with_paths(
@@ -99,66 +122,74 @@ def protocols_with_paths(
     return tuple((path, protocol) for path, protocol in places if not problems.concern(path[:1]))
 
 
-def _protocol(
-    section: Section,
-    problems: Problems,
-    kinds: Sequence[ProtocolKind],
-    split_seed: int = 0,
-) -> ProtocolSettings:
-    """One protocol; notes what is wrong, such as keys that its kind does not take."""
-    kind = section.choice("kind", "fixed", kinds)
-    name = section.text("name", "")
-    if section.is_wrong("kind") or section.is_wrong("name"):
-        return ProtocolSettings()
-    if name and not NAME.fullmatch(name):
+def _protocol_of_search(values: object, path: Path, problems: Problems) -> ProtocolSettings:
+    keys = read_keys(_OfSearches, _without_unused(values), path, problems)
+    name_path = (*path, "name")
+    if keys.name and not NAME.fullmatch(keys.name):
         rule = f"the name of a protocol names folders: {NAME_RULE}"
-        problems.add((*section.path, "name"), rule, got=name)
-        return ProtocolSettings()
-    if name in get_args(ProtocolKind) and name != kind:
-        rule = f"the name of a protocol of kind {kind} must not be another kind"
-        problems.add((*section.path, "name"), rule, got=name)
+        problems.add(name_path, rule, got=keys.name)
+    elif keys.name in get_args(ProtocolKind) and keys.name != keys.kind:
+        rule = f"the name of a protocol of kind {keys.kind} must not be another kind"
+        problems.add(name_path, rule, got=keys.name)
+    return _protocol(keys, keys.name, values, path, problems)
+
+
+def _without_unused(values: object) -> object:
+    """The values without null for what a kind does not take."""
+    if not isinstance(values, dict):
+        return values
+    takes = _TAKES.get(values.get("kind", "fixed"), ())
+    return {
+        key: it for key, it in values.items() if it is not None or key in ("kind", "name", *takes)
+    }
+
+
+def _protocol(
+    keys: _OfSearches | _OfFinals, name: str, values: Any, path: Path, problems: Problems
+) -> ProtocolSettings:
+    """One protocol; notes keys that its kind does not take.
+
+    Args:
+        keys: its keys.
+        name: what it is called.
+        values: what is given.
+        path: keys to it.
+        problems: collects what is wrong.
+    """
+    kind = keys.kind
+    if problems.concern((*path, "kind"), (*path, "name")) or not isinstance(values, dict):
         return ProtocolSettings()
     takes = _TAKES[kind]
-    for key in _KEYS:
-        if key not in ("kind", "name", *takes) and not section.is_null(key):
+    for key in _Keys.__dataclass_fields__:
+        if key not in takes and values.get(key) is not None:
             shown = " and ".join(name for name in takes if name != _SEED) or "nothing"
-            path = (*section.path, key)
-            problems.add(
-                path, f"{label(path)} cannot be combined with kind {kind}, which takes {shown}"
-            )
+            rule = f"cannot be combined with kind {kind}, which takes {shown}"
+            problems.add((*path, key), f"{label((*path, key))} {rule}")
     if kind == "published":
-        return replace(_published(section, problems), name=name)
+        return _published(keys.classes_file, name, path, problems)
     return ProtocolSettings(
         kind=kind,
         name=name,
-        val_fraction=(
-            section.number(_FRACTION, 0.1, above=0.0, below=1.0) if _FRACTION in takes else None
-        ),
-        folds=section.integer("folds", 10, low=2, high=_MAX_FOLDS) if "folds" in takes else None,
-        repeats=section.integer("repeats", 2, low=2, high=_MAX_FOLDS)
-        if "repeats" in takes
-        else None,
-        split_seed=section.integer(_SEED, split_seed, low=0, high=MAX_SEED)
-        if _SEED in takes
-        else 0,
+        val_fraction=keys.val_fraction if _FRACTION in takes else None,
+        folds=keys.folds if "folds" in takes else None,
+        repeats=keys.repeats if "repeats" in takes else None,
+        split_seed=keys.split_seed if _SEED in takes else 0,
     )
 
 
-def _published(section: Section, problems: Problems) -> ProtocolSettings:
+def _published(given: str, name: str, path: Path, problems: Problems) -> ProtocolSettings:
     """The protocol with the names from its file, so that trials do not need the file."""
-    key = (*section.path, "classes_file")
-    if section.is_null("classes_file"):
-        problems.add(
-            section.path, f"{label(key)} must be given: kind published validates its classes"
-        )
-        return ProtocolSettings()
-    path = read_path(section, "classes_file", problems)
-    if path is None:
+    key = (*path, "classes_file")
+    if not given and not problems.concern(key):
+        rule = f"{label(key)} must be given: kind published validates its classes"
+        problems.add(path, rule)
+    file = read_path(given, key, problems) if given else ""
+    if problems.concern(path):
         return ProtocolSettings()
     try:
-        lines = read_text(path, MAX_TABLE_BYTES).splitlines()
+        lines = read_text(file, MAX_TABLE_BYTES).splitlines()
     except UnreadableError as error:
-        problems.add(key, f"{label(key)} cannot be read: {error}", got=path)
+        problems.add(key, f"{label(key)} cannot be read: {error}", got=file)
         return ProtocolSettings()
     names = [line.strip() for line in lines if line.strip()]
     twice = [name for name, count in Counter(names).items() if count > 1]
@@ -167,7 +198,8 @@ def _published(section: Section, problems: Problems) -> ProtocolSettings:
         return ProtocolSettings()
     return ProtocolSettings(
         kind="published",
+        name=name,
         val_fraction=None,
-        classes_file=path,
+        classes_file=file,
         val_classes=tuple(sorted(names)),
     )

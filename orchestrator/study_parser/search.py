@@ -1,8 +1,9 @@
-"""Reads objectives and early stopping of searches, and checks them against the sampler."""
+"""Reads the section ``search`` of a study file, and checks it against the sampler."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import get_args
+from dataclasses import replace
+from typing import Any
 
 from orchestrator.search_samplers.coordinate import max_configs
 from orchestrator.search_samplers.grid import num_configs
@@ -10,10 +11,19 @@ from orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SamplerName
 from orchestrator.search_samplers.suggester import SearchTask
 from orchestrator.study.configs import search_task, space_of
 from orchestrator.study.dataset_facts import dataset_facts
-from orchestrator.study.study import SECONDS, EarlyStopping, Stopping, Study, StudyLoss
-from orchestrator.study_parser.problems import Path, Problems
+from orchestrator.study.study import (
+    SECONDS,
+    EarlyStopping,
+    SearchSettings,
+    Stopping,
+    Study,
+    StudyLoss,
+)
+from orchestrator.study_parser.file_paths import read_storage
+from orchestrator.study_parser.problems import Problems, label
+from orchestrator.study_parser.read_keys import read_keys
 from orchestrator.study_parser.trained_losses import TrainedLoss, trained_losses
-from orchestrator.study_parser.yaml_section import Section, label
+from orchestrator.study_parser.yaml_tree import Path
 from search_spaces.parameters import Choice
 from trainables.errors import TrialInputError
 from trainables.settings.trial_settings import DatasetSettings
@@ -35,43 +45,69 @@ _NUMBERS: Mapping[Stopping, tuple[str, ...]] = {
     "folds": ("reduction_factor",),
     "none": (),
 }
-_MAX_NUMBER = 100_000
 _MOST_CONFIGS = 10_000  # that are counted to tell how many trials are needed
-_LOWEST = {"grace_epochs": 1, "reduction_factor": 2, "min_trials": 1}
+_MEMBERS = 64  # of a population at most, where the study says ``auto``
+_BATCHES = 4  # in which a sampler that learns gets its budget then
 
 
-def read_objectives(
-    search: Section, sampler: SamplerName, datasets: Sequence[DatasetSettings]
-) -> tuple[str, ...]:
-    """The given objectives; by default the metric of the data, and seconds for nsga-ii."""
+def read_search(
+    given: object, datasets: Sequence[DatasetSettings], *, has_heads: bool, problems: Problems
+) -> SearchSettings:
+    """The section ``search``.
+
+    Args:
+        given: its plain values.
+        datasets: data sets, whose task has the objective.
+        has_heads: whether all trials train an embedding layer alone.
+        problems: collects what is wrong.
+    """
+    if not isinstance(given, dict):
+        return read_keys(SearchSettings, given, ("search",), problems)
     metric = _metric(datasets)
-    default = (metric, SECONDS) if sampler == _TWO_OBJECTIVES else (metric,)
-    return search.texts("objectives", default, choices=(metric, SECONDS))
-
-
-def read_early_stopping(
-    search: Section, problems: Problems, *, default: Stopping
-) -> EarlyStopping:
-    """The rules in the section ``search``; a number that its kind does not take is a problem."""
-    base = EarlyStopping(kind=default)
-    node = search.node("early_stopping")
-    if node is not None and isinstance(node.value, str):
-        return EarlyStopping(kind=search.choice("early_stopping", base.kind, get_args(Stopping)))
-    section = search.section("early_stopping", ["kind", *_LOWEST])
-    kind: Stopping = section.choice("kind", base.kind, get_args(Stopping))
-    for name in _LOWEST:
-        if name in section and name not in _NUMBERS[kind] and not section.is_wrong("kind"):
-            path, takes = (*section.path, name), " and ".join(_NUMBERS[kind]) or "no number"
-            problems.add(
-                path, f"{label(path)} cannot be combined with kind {kind}, which takes {takes}"
-            )
-    return EarlyStopping(
-        kind=kind,
-        **{
-            name: section.integer(name, getattr(base, name), low=low, high=_MAX_NUMBER)
-            for name, low in _LOWEST.items()
-        },
+    two = given.get("sampler") == _TWO_OBJECTIVES
+    values: dict[str, Any] = {"objectives": [metric, SECONDS] if two else [metric], **given}
+    wants_seconds = isinstance(values["objectives"], list) and SECONDS in values["objectives"]
+    values["early_stopping"] = _stopping(
+        values.get("early_stopping", {}), "none" if wants_seconds else "asha"
     )
+    # Members have a part of the seconds of all, which says nothing of their own.
+    population = given.get("population", "auto" if has_heads and not wants_seconds else "off")
+    if population is False or population in ("auto", "off"):  # YAML takes off for false
+        values["population"] = 1
+    search = read_keys(SearchSettings, values, ("search",), problems)
+    for index, name in enumerate(search.objectives):
+        if name not in (metric, SECONDS):
+            path: Path = ("search", "objectives", index)
+            problems.add(path, f"{label(path)} must be one of {metric}, {SECONDS}", got=name)
+    _check_stopping(search.early_stopping.kind, values["early_stopping"], problems)
+    if population == "auto":
+        share = search.trials if search.sampler in DO_NOT_LEARN else search.trials // _BATCHES
+        search = replace(search, population=min(_MEMBERS, max(1, share)))
+    if search.warm_start is not None:
+        path = ("search", "warm_start", "from")
+        folder = read_storage(search.warm_start.folder, path, problems)
+        search = replace(search, warm_start=replace(search.warm_start, folder=folder))
+    return search
+
+
+def _stopping(given: object, kind: Stopping) -> object:
+    if isinstance(given, str):
+        return {"kind": given}
+    return {"kind": kind, **given} if isinstance(given, dict) else given
+
+
+def _check_stopping(kind: Stopping, given: object, problems: Problems) -> None:
+    """Note numbers that a kind of early stopping does not take."""
+    section: Path = ("search", "early_stopping")
+    if not isinstance(given, dict) or problems.concern((*section, "kind")):
+        return
+    takes = _NUMBERS[kind]
+    for name in EarlyStopping.__dataclass_fields__:
+        if name not in given or name in ("kind", *takes):
+            continue
+        path = (*section, name)
+        rule = f"{label(path)} cannot be combined with kind {kind}, which takes"
+        problems.add(path, f"{rule} {' and '.join(takes) or 'no number'}")
 
 
 def check_sampler(study: Study, problems: Problems) -> None:

@@ -3,11 +3,8 @@
 import math
 
 from orchestrator.study.blocks import NUM_FINALISTS
-from orchestrator.study.study import Study
+from orchestrator.study.study import MAX_TRIALS, Study
 from orchestrator.study_parser.problems import Problems
-
-MAX_TRIALS = 10**10
-"""Trials of a whole study."""
 
 # Losses of 50, data sets, backbones, dimensions and protocols of 10 each are half of it.
 _MAX_SEARCHES = 1_000_000

@@ -1,49 +1,12 @@
-"""Reads ``tournament`` of a study file: what losses are ranked by, and when they differ."""
-
-from dataclasses import fields
-from typing import get_args
+"""Checks ``tournament`` of a study: what losses are ranked by, and when they differ."""
 
 from orchestrator.results.records.metric_columns import METRICS_WITHOUT_K, RECALL, RankedScore
-from orchestrator.results.records.tournament_rules import (
-    ALPHA_BELOW,
-    PrimaryTest,
-    Question,
-    TournamentRules,
-)
 from orchestrator.study.study import Study
 from orchestrator.study_parser.problems import Problems
-from orchestrator.study_parser.yaml_section import Section
 
 _SECTION = "tournament"
 _MIN_NEMENYI_LOSSES = 3
 _MIN_GROUPS = 2
-
-
-def read_tournament(top: Section) -> TournamentRules:
-    """The rules, with defaults for what is not given."""
-    base = TournamentRules()
-    section = top.section(_SECTION, [field.name for field in fields(TournamentRules)])
-    rope_points = None
-    if not section.is_null("rope_points"):
-        rope_points = section.number("rope_points", 0.0, low=0.0, high=100.0)
-    return TournamentRules(
-        question=section.choice("question", base.question, get_args(Question)),
-        test=section.choice("test", base.test, get_args(PrimaryTest)),
-        alpha=section.number("alpha", base.alpha, above=0.0, below=ALPHA_BELOW),
-        rope_points=rope_points,
-        score=None if section.is_null("score") else section.text("score", ""),
-        groups=None if section.is_null("groups") else _groups(section),
-    )
-
-
-def _groups(tournament: Section) -> dict[str, tuple[str, ...]] | None:
-    """Name -> losses of each group; None where they are no mapping."""
-    node = tournament.node("groups")
-    if node is None or not isinstance(node.value, dict):
-        tournament.section("groups", ())  # notes that it is no mapping
-        return None
-    section = tournament.section("groups", list(node.value))
-    return {name: section.texts(name, ()) for name in node.value}
 
 
 def check_tournament(study: Study, problems: Problems) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from orchestrator.study.configs import space_of
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Study
-from orchestrator.study_parser.problems import Path, Problems
+from orchestrator.study_parser.problems import Problems, label
 from orchestrator.study_parser.trained_losses import trained_losses
-from orchestrator.study_parser.yaml_section import label
+from orchestrator.study_parser.yaml_tree import Path
 from search_spaces.parameters import Value, existing
 
 

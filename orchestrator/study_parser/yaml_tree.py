@@ -1,8 +1,8 @@
-"""A YAML text, or plain values, as a tree of values that each know where they were given."""
+"""A YAML text, or plain values, as plain values with the place where each of them was given."""
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,8 @@ import yaml
 
 from podium.errors import StudyError
 
-Scalar = str | int | float | bool | None
+Path = tuple[str | int, ...]
+"""Keys from the top of the study to a value; numbers count the items of a list from 0."""
 
 # Largest of one file. A thousand times what studies have; PyYAML reads it in a second.
 _MAX_VALUES, _MAX_DEPTH, _MAX_CHARACTERS = 20_000, 50, 4_096
@@ -33,26 +34,68 @@ class SourcePosition:
 
 
 @dataclass(slots=True)
-class Node:
-    """A scalar, a list of nodes, or a mapping of nodes. The position of an entry is its key's.
+class Given:
+    """What a study file or a program gave.
 
-    ``twice`` lists keys of a mapping that were given again, with the positions of the repetitions.
+    Attributes:
+        values: mappings, lists, texts, numbers, booleans and None.
+        positions: where the values were given, by path; that of an entry is its key's.
+        twice: paths of entries that were given again, with the positions of the repetitions.
     """
 
-    value: Scalar | list["Node"] | dict[str, "Node"]
-    position: SourcePosition
-    twice: list[tuple[str, SourcePosition]] = field(default_factory=list)
+    values: Any
+    positions: dict[Path, SourcePosition]
+    twice: list[tuple[Path, SourcePosition]] = field(default_factory=list)
 
-    def plain(self) -> Any:
-        """The value alone, without positions."""
-        if isinstance(self.value, dict):
-            return {key: node.plain() for key, node in self.value.items()}
-        if isinstance(self.value, list):
-            return [node.plain() for node in self.value]
-        return self.value
+    def position(self, path: Path) -> SourcePosition:
+        """Where a value was given, or else its nearest ancestor."""
+        while path not in self.positions:
+            path = path[:-1]
+        return self.positions[path]
+
+    def override(self, keys: Sequence[str], new: "Given") -> None:
+        """Put the values of ``new`` at ``keys``; missing mappings on the way are made.
+
+        A number counts the items of a list from 0. An item that is a name becomes a mapping of it,
+        so that ``backbones.0.weights`` may be put beside ``backbones: [resnet50]``.
+
+        Raises:
+            StudyError: a list has no such item.
+        """
+        place: Path = ()
+        values, position = self.values, new.positions[()]
+        for number, key in enumerate(keys):
+            step = _index(values, keys[: number + 1], position) if _is_list(values) else key
+            place = (*place, step)
+            if number == len(keys) - 1:
+                values[step] = new.values
+            elif _is_list(values) and not isinstance(values[step], dict | list):
+                values[step] = {_NAME_KEYS.get(keys[number - 1], "name"): values[step]}
+            elif not _is_list(values) and not isinstance(values.get(step), dict | list):
+                values[step] = {}
+                self._replace_positions(place, {(): position})
+            values = values[step]
+        self._replace_positions(place, new.positions)
+
+    def _replace_positions(self, place: Path, new: Mapping[Path, SourcePosition]) -> None:
+        kept = {at: it for at, it in self.positions.items() if at[: len(place)] != place}
+        self.positions = kept | {(*place, *at): it for at, it in new.items()}
 
 
-def compose(text: str, source: str, *, has_lines: bool = True) -> Node:
+def _is_list(values: object) -> bool:
+    return isinstance(values, list)
+
+
+def _index(items: Sequence[object], keys: Sequence[str], position: SourcePosition) -> int:
+    """The number of the item of a list that the last of ``keys`` counts."""
+    *way, last = keys
+    if not (last.isdecimal() and int(last) < len(items)):
+        rule = f"items of {'.'.join(way)} are numbers from 0 to {len(items) - 1}"
+        raise StudyError([f"{position}: {rule}; got {last}"])
+    return int(last)
+
+
+def compose(text: str, source: str, *, has_lines: bool = True) -> Given:
     """Read YAML of plain values: no anchors, no tags, keys are text, one document.
 
     Args:
@@ -65,18 +108,25 @@ def compose(text: str, source: str, *, has_lines: bool = True) -> Node:
     """
     if source.endswith(".csv"):
         raise StudyError([f"{source}: a study is a YAML file; podium tournament ranks tables"])
+
+    def position(node: yaml.Node) -> SourcePosition:
+        return SourcePosition(source, node.start_mark.line + 1 if has_lines else None)
+
+    given = Given({}, {})
     try:
         loader = _Loader(text)
         root = loader.get_single_node()
         if root is None:
-            return Node({}, SourcePosition(source, 1 if has_lines else None))
-        return _convert(root, loader, source, has_lines)
+            given.positions[()] = SourcePosition(source, 1 if has_lines else None)
+        else:
+            given.values = _converted(root, (), given, loader, position)
     except yaml.YAMLError as error:
         raise StudyError([_syntax_problem(error, source, has_lines)]) from None
+    return given
 
 
-def plain_tree(value: object, source: str = "study") -> Node:
-    """The tree of values that a program gave: mappings, lists, texts, numbers, booleans, None.
+def plain_tree(value: object, source: str = "study") -> Given:
+    """What a program gave: mappings, lists, texts, numbers, booleans, None.
 
     A path is read as its text. The position of a value are the keys that lead to it, such as
     ``search.trials`` or ``losses.0.loss``.
@@ -88,38 +138,29 @@ def plain_tree(value: object, source: str = "study") -> Node:
     Raises:
         StudyError: something in it is none of these, or there is more than a study file may hold.
     """
-    left = [_MAX_VALUES]
-    return _plain_node(value, (), source, left)
+    given = Given(None, {})
+    given.values = _plain_value(value, (), source, given)
+    return given
 
 
-def _plain_node(value: object, keys: tuple[str, ...], source: str, left: list[int]) -> Node:
-    position = SourcePosition(".".join(keys) or source)
-    left[0] -= 1
+def _plain_value(value: object, path: Path, source: str, given: Given) -> Any:
+    position = SourcePosition(".".join(map(str, path)) or source)
+    given.positions[path] = position
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
-    problem = _plain_problem(value, len(keys), left[0])
+    if len(given.positions) > _MAX_VALUES:
+        raise StudyError([f"{position}: a study must have at most {_MAX_VALUES} keys and values"])
+    problem = _plain_problem(value, len(path))
     if problem is not None:
         raise StudyError([f"{position}: {problem}"])
     if isinstance(value, Mapping):
-        return Node(
-            {key: _plain_node(item, (*keys, key), source, left) for key, item in value.items()},
-            position,
-        )
+        return {key: _plain_value(it, (*path, key), source, given) for key, it in value.items()}
     if isinstance(value, list | tuple | range):
-        return Node(
-            [
-                _plain_node(item, (*keys, str(index)), source, left)
-                for index, item in enumerate(value)
-            ],
-            position,
-        )
-    assert value is None or isinstance(value, bool | int | float | str)
-    return Node(value, position)
+        return [_plain_value(it, (*path, i), source, given) for i, it in enumerate(value)]
+    return value
 
 
-def _plain_problem(value: object, depth: int, num_left: int) -> str | None:
-    if num_left < 0:
-        return f"a study must have at most {_MAX_VALUES} keys and values"
+def _plain_problem(value: object, depth: int) -> str | None:
     if depth > _MAX_DEPTH:
         return f"values must be nested at most {_MAX_DEPTH} deep"
     texts = [value] if isinstance(value, str) else []
@@ -129,63 +170,17 @@ def _plain_problem(value: object, depth: int, num_left: int) -> str | None:
             return f"keys must be text; got {wrong!r}"
         texts = list(value)
     elif not (value is None or isinstance(value, bool | int | float | str | list | tuple | range)):
-        kind = type(value).__name__
         return (
             "values must be mappings, lists, texts, numbers, true, false or None; got one of type"
-            f" {kind}"
+            f" {type(value).__name__}"
         )
-    if any(len(text) > _MAX_CHARACTERS for text in texts):
+    return next(filter(None, map(_text_problem, texts)), None)
+
+
+def _text_problem(text: str) -> str | None:
+    if len(text) > _MAX_CHARACTERS:
         return f"a key or value must have at most {_MAX_CHARACTERS} characters"
-    return "a key or value must have no zero byte" if any("\0" in text for text in texts) else None
-
-
-def override(root: Node, keys: Sequence[str], value: Node) -> None:
-    """Put ``value`` at ``keys``, in place; mappings on the way are made where there are none.
-
-    A number counts the items of a list from 0. An item that is a name becomes a mapping of it, so
-    that ``backbones.0.weights`` may be put beside ``backbones: [resnet50]``.
-
-    Raises:
-        StudyError: a list has no such item.
-    """
-    *way, last = keys
-    for number, key in enumerate(way):
-        root = (
-            _item(root, keys[: number + 1], value) if _is_list(root) else _child(root, key, value)
-        )
-    if _is_list(root):
-        _item(root, keys, value)
-        assert isinstance(root.value, list)
-        root.value[int(last)] = value
-        return
-    assert isinstance(root.value, dict)
-    root.value[last] = value
-
-
-def _is_list(node: Node) -> bool:
-    return isinstance(node.value, list)
-
-
-def _child(node: Node, key: str, value: Node) -> Node:
-    assert isinstance(node.value, dict)
-    child = node.value.setdefault(key, Node({}, value.position))
-    if not isinstance(child.value, dict | list):
-        child.value, child.position = {}, value.position
-    return child
-
-
-def _item(node: Node, keys: Sequence[str], value: Node) -> Node:
-    """The item of a list that the last of ``keys`` counts."""
-    assert isinstance(node.value, list)
-    *way, last = keys
-    if not (last.isdecimal() and int(last) < len(node.value)):
-        rule = f"items of {'.'.join(way)} are numbers from 0 to {len(node.value) - 1}"
-        raise StudyError([f"{value.position}: {rule}; got {last}"])
-    item = node.value[int(last)]
-    if not isinstance(item.value, dict | list):
-        name = Node(item.value, item.position)
-        item.value = {_NAME_KEYS.get(way[-1], "name"): name}
-    return item
+    return "a key or value must have no zero byte" if "\0" in text else None
 
 
 class _Loader(yaml.SafeLoader):
@@ -214,12 +209,7 @@ class _Loader(yaml.SafeLoader):
             return f"it must have at most {_MAX_VALUES} keys and values"
         if self._depth > _MAX_DEPTH:
             return f"values must be nested at most {_MAX_DEPTH} deep"
-        value = event.value if isinstance(event, yaml.ScalarEvent) else ""
-        if len(value) > _MAX_CHARACTERS:
-            return f"a key or value must have at most {_MAX_CHARACTERS} characters"
-        if "\0" in value:
-            return "a key or value must have no zero byte"
-        return None
+        return _text_problem(event.value) if isinstance(event, yaml.ScalarEvent) else None
 
 
 # PyYAML follows YAML 1.1, where 1e-3 is text because it has no dot.
@@ -230,28 +220,31 @@ _Loader.add_implicit_resolver(
 )
 
 
-def _convert(node: yaml.Node, loader: _Loader, source: str, has_lines: bool) -> Node:
-    position = SourcePosition(source, node.start_mark.line + 1 if has_lines else None)
-    if isinstance(node, yaml.SequenceNode):
-        return Node([_convert(item, loader, source, has_lines) for item in node.value], position)
+def _converted(
+    node: yaml.Node, path: Path, given: Given, loader: _Loader, at: Callable[..., SourcePosition]
+) -> Any:
+    """The values of a node, whose positions and repeated keys are noted in ``given``."""
+    given.positions.setdefault(path, at(node))
     if isinstance(node, yaml.ScalarNode):
-        return Node(_scalar(node, loader), position)
-    mapping = Node({}, position)
-    assert isinstance(mapping.value, dict)
-    for key_node, value_node in node.value:
-        if not isinstance(key_node, yaml.ScalarNode) or key_node.tag in _SCALAR_TAGS:
+        return _scalar(node, loader)
+    if isinstance(node, yaml.SequenceNode):
+        return [
+            _converted(item, (*path, index), given, loader, at)
+            for index, item in enumerate(node.value)
+        ]
+    values: dict[str, Any] = {}
+    for key, value in node.value:
+        if not isinstance(key, yaml.ScalarNode) or key.tag in _SCALAR_TAGS:
             raise yaml.MarkedYAMLError(
-                problem=f"keys must be text{_key_hint(key_node, value_node)}",
-                problem_mark=key_node.start_mark,
+                problem=f"keys must be text{_key_hint(key, value)}", problem_mark=key.start_mark
             )
-        key_position = SourcePosition(source, key_node.start_mark.line + 1 if has_lines else None)
-        value = _convert(value_node, loader, source, has_lines)
-        value.position = key_position
-        if key_node.value in mapping.value:
-            mapping.twice.append((key_node.value, key_position))
+        key_path = (*path, key.value)
+        if key.value in values:
+            given.twice.append((key_path, at(key)))
         else:
-            mapping.value[key_node.value] = value
-    return mapping
+            given.positions[key_path] = at(key)
+            values[key.value] = _converted(value, key_path, given, loader, at)
+    return values
 
 
 def _key_hint(key: yaml.Node, value: yaml.Node) -> str:
@@ -262,16 +255,15 @@ def _key_hint(key: yaml.Node, value: yaml.Node) -> str:
     return f"; got {key.value}{comma}"
 
 
-def _scalar(node: yaml.ScalarNode, loader: _Loader) -> Scalar:
+def _scalar(node: yaml.ScalarNode, loader: _Loader) -> Any:
     if node.tag not in _SCALAR_TAGS:  # text; dates and times are read as text, too
         return str(node.value)
     try:
-        value: Scalar = loader.construct_object(node)
+        return loader.construct_object(node)
     except ValueError:  # 0x_, or more digits than Python converts
         raise yaml.MarkedYAMLError(
             problem="this is not a number", problem_mark=node.start_mark
         ) from None
-    return value
 
 
 def _syntax_problem(error: yaml.YAMLError, source: str, has_lines: bool) -> str:

@@ -11,7 +11,7 @@ from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Study, StudyLoss
 from orchestrator.study.unused_settings import is_start_epoch, start_epoch_problem, why_unused
 from orchestrator.study_parser.declared_differences import check_fairness
-from orchestrator.study_parser.problems import Path, Problems
+from orchestrator.study_parser.problems import Problems, label
 from orchestrator.study_parser.protocol_crossing import check_crossing
 from orchestrator.study_parser.protocols import protocols_with_paths
 from orchestrator.study_parser.resources import check_budget
@@ -19,7 +19,7 @@ from orchestrator.study_parser.search import check_sampler
 from orchestrator.study_parser.tournament import check_tournament
 from orchestrator.study_parser.trained_losses import TrainedLoss, trained_losses
 from orchestrator.study_parser.try_first import check_try_first
-from orchestrator.study_parser.yaml_section import label
+from orchestrator.study_parser.yaml_tree import Path
 from orchestrator.study_validation.images import check_images
 from orchestrator.study_validation.loss_needs import check_needs
 from orchestrator.study_validation.task import check_task

@@ -6,7 +6,8 @@ from orchestrator.study.configs import training_of
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.defaults import has_image_files
 from orchestrator.study.study import Block, Study
-from orchestrator.study_parser.problems import Path, Problems
+from orchestrator.study_parser.problems import Problems
+from orchestrator.study_parser.yaml_tree import Path
 from trainables.dataset_interface.dataset import DatasetFacts
 from trainables.errors import TrialInputError
 from trainables.network.backbone_facts import backbone_facts

@@ -9,7 +9,7 @@ from orchestrator.study_parser.parse_study import read_place, read_study
 from orchestrator.study_parser.problems import Problems
 from orchestrator.study_parser.study_size import check_size
 from orchestrator.study_parser.text_files import MAX_STUDY_BYTES, UnreadableError, read_text
-from orchestrator.study_parser.yaml_tree import Node, compose, override, plain_tree
+from orchestrator.study_parser.yaml_tree import Given, compose, plain_tree
 from orchestrator.study_validation.check_study import check_name, check_study
 from podium.errors import StudyError
 
@@ -66,13 +66,13 @@ def _read(path: Path) -> str:
         raise StudyError([f"{path}: the study file cannot be read: {error}"]) from None
 
 
-def _apply(root: Node, text: str) -> None:
+def _apply(root: Given, text: str) -> None:
     name, equals, value = text.partition("=")
     if not equals or not all(name.split(".")):
         raise StudyError([f"--set {text}: an override must look like search.trials=8"])
     _override(root, name, compose(value, f"--set {name}", has_lines=False))
 
 
-def _override(root: Node, name: str, value: Node) -> None:
-    if isinstance(root.value, dict):
-        override(root, name.split("."), value)
+def _override(root: Given, name: str, value: Given) -> None:
+    if isinstance(root.values, dict):
+        root.override(name.split("."), value)

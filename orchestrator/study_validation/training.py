@@ -6,9 +6,9 @@ from orchestrator.study.blocks import dataset_of
 from orchestrator.study.configs import extreme_configs, space_of
 from orchestrator.study.study import Study
 from orchestrator.study.unused_settings import why_unused_training
-from orchestrator.study_parser.problems import Path, Problems
+from orchestrator.study_parser.problems import Problems, label
 from orchestrator.study_parser.trained_losses import TrainedLoss, trained_losses
-from orchestrator.study_parser.yaml_section import label
+from orchestrator.study_parser.yaml_tree import Path
 from search_spaces.parameters import Value
 from trainables.registry import names
 from trainables.settings.training_settings import LEGAL_VALUES

@@ -5,7 +5,11 @@ The study file declares it all, so that nothing is chosen after its outcome is k
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StrictFloat
+
+from orchestrator.results.records.study_keys import Several, Text
 
 PrimaryTest = Literal["wilcoxon_holm", "nemenyi", "permutation_holm"]
 
@@ -40,10 +44,10 @@ class TournamentRules:
 
     question: Question = "other_blocks"
     test: PrimaryTest = "wilcoxon_holm"
-    alpha: float = 0.05
-    rope_points: float | None = None
-    score: str | None = None
-    groups: Mapping[str, tuple[str, ...]] | None = None
+    alpha: Annotated[StrictFloat, Field(gt=0, lt=ALPHA_BELOW)] = 0.05
+    rope_points: Annotated[StrictFloat, Field(ge=0, le=100)] | None = None
+    score: Text | None = None
+    groups: Mapping[str, Several[Text]] | None = None
 
 
 def rules_of(study: Mapping[str, Any]) -> TournamentRules:

@@ -4,7 +4,7 @@ from orchestrator.study.study import EarlyStopping
 from tests.orchestrator.study_files import MINIMAL, assert_matches, cases, load, problems_of
 
 WRONG = r"""
-ashe -> search.early_stopping must be one of the choices; .*
+ashe -> search.early_stopping.kind must be one of the choices; .*; did you mean asha? .*
 [asha] -> search.early_stopping must be a mapping; got ["asha"]
 {grace_epochs: 100} -> grace_epochs must be at most training.epochs, which is \d+; got 100
 folds -> search.early_stopping folds needs a protocol of several folds, such as .*; got "fixed"

@@ -57,7 +57,7 @@ final: {protocol: {kind: repeated_kfold, folds: 10000}} -> glyphs: a split .* fo
 final: {protocol: [{kind: kfold}]} -> final.protocol must be a mapping; got .*
 final: {protocol: {name: x, kind: kfold}} -> unknown key in final.protocol; got "name"; .*
 final: {protocol: {kind: kfold}, train_on: [all]} -> final.protocol is used for .* part only, .*
-final: {train_on: []} -> final.train_on must be a list with at least one item; got []; choices: .*
+final: {train_on: []} -> final.train_on must be a list with at least one item; got []
 search: {splits: fresh} -> search.splits fresh gives each repeat splits .*repeats is 1 .*; got .*
 search: {shared_configs: true, sampler: tpe} -> search.shared_configs needs a sampler that .*"tpe"
 """

@@ -28,7 +28,7 @@ search: {shared_configs: maybe} -> search.shared_configs must be true or false; 
 protocol: {kind: loo} -> protocol.kind must be one of the choices; .*
 protocol: {val_fraction: .nan} -> protocol.val_fraction must be .*; got NaN
 final: {train_on: all} -> final.train_on must be a list .*; .*
-final: {train_on: [most]} -> final.train_on[0] must be one of part, all; got "most"
+final: {train_on: [most]} -> final.train_on[0] must be one of .*; got "most"; choices: all, part
 final: {train_on: [all, all]} -> final.train_on[1] is in the list already; got "all"
 quarantine: yes -> quarantine must be one of the choices; got true; choices: none, .*
 datasets: [] -> datasets must be a list with at least one item; got []

@@ -12,7 +12,7 @@ import pytest
 
 from orchestrator.study_parser.problems import Problems
 from orchestrator.study_parser.study_size import check_size
-from orchestrator.study_parser.yaml_tree import Node, SourcePosition
+from orchestrator.study_parser.yaml_tree import Given, SourcePosition
 from orchestrator.study_validation.load_study import load_study
 from podium.errors import StudyError
 from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of
@@ -247,4 +247,4 @@ def test_the_largest_design_is_no_absurd_one(tmp_path):
         search=replace(study.search, trials=10_000),
         final=replace(study.final, seeds=10, train_on=("part", "all")),
     )
-    check_size(crossed, Problems(Node({}, SourcePosition("s.yaml"))))
+    check_size(crossed, Problems(Given({}, {(): SourcePosition("s.yaml")})))

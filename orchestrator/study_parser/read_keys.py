@@ -1,0 +1,215 @@
+"""Reads values of a study file into dataclasses; what is wrong is noted and has its default.
+
+A dataclass declares keys, types, ranges and defaults, and pydantic checks the values. The words of
+a rule follow from the type.
+"""
+
+import copy
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
+from types import NoneType
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from orchestrator.results.records.study_keys import KEYS, RepeatedItemError
+from orchestrator.study.study import ResourceSettings, SearchSettings
+from orchestrator.study_parser.problems import Problems, label
+from orchestrator.study_parser.yaml_tree import Path
+from trainables.other_names import usual_name
+from trainables.settings.training_settings import TRAINING_TYPES
+
+MAX_ITEMS = 1_000
+"""Items of a list of a study file, unless said otherwise."""
+MAX_CROSSED = 100
+"""Data sets, backbones or protocols, which are compared with each other."""
+
+Keys = TypeVar("Keys")
+
+# Keys that are sought in wrong places -> the section that has them.
+_KEYS_OF: Mapping[str, Collection[str]] = {
+    "training": ("recipe", *TRAINING_TYPES),
+    "search": [field.name for field in fields(SearchSettings)],
+    "final": ("seeds", "train_on"),
+    "protocol": ("val_fraction", "folds", "split_seed", "classes_file"),
+    "resources": [field.name for field in fields(ResourceSettings)],
+    "budget": ("gpu_hours", "wall_hours"),
+    "metrics": ("verification",),
+}
+
+
+def read_keys(kind: type[Keys], values: object, path: Path, problems: Problems) -> Keys:
+    """The values at ``path``.
+
+    Args:
+        kind: dataclass whose fields are the keys; all have defaults.
+        values: mapping of keys to plain values.
+        path: keys from the top of the study to the mapping.
+        problems: collects what is wrong.
+    """
+    left = copy.deepcopy([values])
+    while True:
+        try:
+            keys: Keys = _adapter(kind).validate_python(left)[0]  # type: ignore[arg-type]
+            return keys
+        except ValidationError as error:
+            for item in error.errors(include_url=False):
+                keys = item["loc"][1:]
+                if not problems.concern((*path, *keys)):
+                    _note(item, kind, path, problems)
+                # Of a list all items go, since a key has a default, and an item has none.
+                _remove(left, keys[:-1] if item["type"] == "missing" else keys)
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(list[kind], config=KEYS)
+
+
+def _remove(left: list[Any], keys: Path) -> None:
+    of_mappings = keys[: next((i for i, key in enumerate(keys) if isinstance(key, int)), None)]
+    if not of_mappings:
+        left[0] = {}
+        return
+    values = left[0]
+    for key in of_mappings[:-1]:
+        values = values.get(key, {})
+    values.pop(of_mappings[-1], None)
+
+
+def _note(error: ErrorDetails, kind: type, section: Path, problems: Problems) -> None:
+    keys, got = error["loc"][1:], error["input"]
+    path = (*section, *keys)
+    match error["type"]:
+        case "missing":
+            problems.add(path, f"{label(path)} must be given")
+        case "unexpected_keyword_argument":
+            note_unknown(path, _keys_of(_bare(_type_at(kind, keys[:-1]))[0]), problems)
+        case "too_long":
+            _note_too_long(path, got, error["ctx"]["max_length"], problems)
+        case "value_error":
+            found = error["ctx"]["error"]
+            if isinstance(found, RepeatedItemError):
+                path, got = (*path, found.index), got[found.index]
+            problems.add(path, f"{label(path)} {found}", got=got)
+        case _:
+            wanted, limits = _bare(_type_at(kind, keys))
+            choices = get_args(wanted) if get_origin(wanted) is Literal else None
+            rule = f"{label(path)} must be {_in_words(wanted, limits, got)}"
+            problems.add(path, rule, got=got, choices=choices)
+
+
+def _type_at(kind: Any, keys: Path) -> Any:
+    """The type of the value at ``keys`` of a dataclass."""
+    for key in keys:
+        kind, _ = _bare(kind)
+        place = 0 if isinstance(key, int) else 1  # of a list, or of a mapping from texts
+        kind = _keys_of(kind)[str(key)] if is_dataclass(kind) else get_args(kind)[place]
+    return kind
+
+
+def _keys_of(kind: type) -> Mapping[str, Any]:
+    """Key of a dataclass -> its type."""
+    hints = get_type_hints(kind, include_extras=True)
+    notes = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
+    aliases = {
+        name: note.alias
+        for name, of_field in notes.items()
+        for note in of_field
+        if isinstance(note, FieldInfo) and note.alias
+    }
+    return {aliases.get(name, name): hint for name, hint in hints.items()}
+
+
+def _bare(kind: Any) -> tuple[Any, dict[str, float]]:
+    """A type without None and annotations, and its limits: ``ge``, ``gt``, ``le``, ``lt``."""
+    if NoneType in get_args(kind):
+        kind = get_args(kind)[0]
+    if get_origin(kind) is not Annotated:
+        return kind, {}
+    bare, *notes = get_args(kind)
+    limits = [limit for note in notes if isinstance(note, FieldInfo) for limit in note.metadata]
+    return bare, {
+        name: getattr(limit, name)
+        for limit in limits
+        for name in ("ge", "gt", "le", "lt")
+        if hasattr(limit, name)
+    }
+
+
+def _in_words(kind: Any, limits: Mapping[str, float], got: object) -> str:
+    """What a value must be that ``got`` is not."""
+    is_too_large = type(got) in (int, float) and got > limits.get("le", math.inf)  # type: ignore[operator]
+    if get_origin(kind) is Literal:
+        return "one of the choices"
+    if kind is int:
+        bound = f"most {limits['le']}" if is_too_large else f"least {limits['ge']}"
+        return f"a whole number of at {bound}"
+    if kind is float:
+        signs = {"le": "<="} if is_too_large else {"gt": ">", "ge": ">=", "lt": "<"}
+        bounds = [f"{sign} {limits[name]:g}" for name, sign in signs.items() if name in limits]
+        return f"a number {' and '.join(bounds)}".rstrip()
+    if get_origin(kind) is tuple:
+        return _a_list(got)
+    return {str: "text", bool: "true or false"}.get(kind, "a mapping")
+
+
+def _a_list(got: object) -> str:
+    return f"a list with at least one item{f', such as [{got}]' if isinstance(got, str) else ''}"
+
+
+def note_unknown(path: Path, known: Collection[str], problems: Problems) -> None:
+    """Note a key that a section does not have, and the section that has it."""
+    section, key = path[:-1], str(path[-1])
+    rule = f"unknown key{f' in {label(section)}' if section else ''}"
+    place = None if usual_name(key) in known else _place_of(key)
+    if place is None or any(isinstance(step, int) for step in section):
+        problems.add(path, rule, got=key, choices=known)
+    else:
+        problems.add(path, f"{rule}: it is {place}", got=key)
+
+
+def _place_of(key: str) -> str | None:
+    """Where a study has this key, or what other tools call so: ``training.epochs``; or None."""
+    if key == "seed":
+        return "a key at the top of the study"
+    for name in (key, usual_name(key)):
+        places = [f"{section}.{name}" for section, keys in _KEYS_OF.items() if name in keys]
+        if places:
+            return " or ".join(places)
+    return None
+
+
+def read_mapping(
+    values: object, known: Collection[str], path: Path, problems: Problems
+) -> dict[str, Any]:
+    """The plain values of a mapping in the order of ``known``; other keys are noted."""
+    if not isinstance(values, dict):
+        problems.add(path, f"{label(path)} must be a mapping", got=values)
+        return {}
+    for key in values:
+        if key not in known:
+            note_unknown((*path, key), known, problems)
+    return {key: values[key] for key in known if key in values}
+
+
+def read_items(
+    values: object, path: Path, problems: Problems, *, most: int = MAX_ITEMS
+) -> list[tuple[Path, Any]]:
+    """Path and plain value of each item of a list of 1 to ``most`` items; else none."""
+    if not isinstance(values, list) or not values:
+        problems.add(path, f"{label(path)} must be {_a_list(values)}", got=values)
+        return []
+    if len(values) > most:
+        _note_too_long(path, values, most, problems)
+        return []
+    return [((*path, index), item) for index, item in enumerate(values)]
+
+
+def _note_too_long(path: Path, got: Sequence[object], most: int, problems: Problems) -> None:
+    rule = f"{label(path)} must have at most {most} items"
+    problems.add(path, rule, got=f"{len(got)} items")
