@@ -35,7 +35,12 @@ from orchestrator.study_parser.file_paths import read_path, read_storage
 from orchestrator.study_parser.losses import read_losses
 from orchestrator.study_parser.problems import Problems, label
 from orchestrator.study_parser.protocols import read_final_protocol, read_protocols
-from orchestrator.study_parser.read_keys import MAX_CROSSED, read_items, read_keys
+from orchestrator.study_parser.read_keys import (
+    MAX_CROSSED,
+    read_items,
+    read_keys,
+    read_mapping,
+)
 from orchestrator.study_parser.resources import with_known_backbones
 from orchestrator.study_parser.search import read_search
 from orchestrator.study_parser.yaml_tree import Given, Path
@@ -125,10 +130,9 @@ def read_study(given: Given, problems: Problems) -> Study:
     Every value that is wrong is noted in ``problems`` and replaced by its default.
     """
     keys, values = _top(given, problems), given.values
-    for name in ("study", "losses"):
-        if name not in values:
-            problems.add((name,), f"{name} must be given")
     name, storage = _place(keys, values, problems)
+    if "losses" not in values:
+        problems.add(("losses",), "losses must be given")
     protocols = read_protocols(values.get("protocol", {}), problems)
     losses = read_losses(values["losses"], problems) if "losses" in values else ()
     datasets = _with_pairs(_datasets(values, problems), keys.metrics.verification, problems)
@@ -171,7 +175,9 @@ def read_study(given: Given, problems: Problems) -> Study:
 
 def read_place(given: Given, problems: Problems) -> tuple[str, str]:
     """Name and storage of the study alone; what is wrong with them is noted."""
-    return _place(_top(given, problems), given.values, problems)
+    stated = read_mapping(given.values, _Keys.__dataclass_fields__, (), problems)
+    place = {key: stated[key] for key in ("study", "storage") if key in stated}
+    return _place(read_keys(_Keys, place, (), problems), place, problems)
 
 
 def _top(given: Given, problems: Problems) -> _Keys:
@@ -183,6 +189,8 @@ def _top(given: Given, problems: Problems) -> _Keys:
 
 
 def _place(keys: _Keys, values: Mapping[str, Any], problems: Problems) -> tuple[str, str]:
+    if "study" not in values:
+        problems.add(("study",), "study must be given")
     if "storage" not in values or problems.concern(("storage",)):
         return keys.study, keys.storage
     return keys.study, read_storage(keys.storage, ("storage",), problems, holds=keys.study)

@@ -51,11 +51,13 @@ def read_keys(kind: type[Keys], values: object, path: Path, problems: Problems) 
         path: keys from the top of the study to the mapping.
         problems: collects what is wrong.
     """
+    if values == {}:  # a schema that nothing needs is not built: it takes milliseconds
+        return kind()
     left = copy.deepcopy([values])
     while True:
         try:
-            keys: Keys = _adapter(kind).validate_python(left)[0]  # type: ignore[arg-type]
-            return keys
+            read: Keys = _adapter(kind).validate_python(left)[0]  # type: ignore[arg-type]
+            return read
         except ValidationError as error:
             for item in error.errors(include_url=False):
                 keys = item["loc"][1:]
@@ -112,7 +114,7 @@ def _type_at(kind: Any, keys: Path) -> Any:
     return kind
 
 
-def _keys_of(kind: type) -> Mapping[str, Any]:
+def _keys_of(kind: Any) -> Mapping[str, Any]:
     """Key of a dataclass -> its type."""
     hints = get_type_hints(kind, include_extras=True)
     notes = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
