@@ -1,6 +1,5 @@
 """What is known of a loss, alone or composed: with a memory, as a sum, after a pre-training."""
 
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -9,6 +8,7 @@ from search_spaces.composed_losses import MEMORY_SPACE, PRETRAINING_SPACE, WEIGH
 from search_spaces.named_spaces import NAMED_SPACES
 from search_spaces.parameters import Choice, Condition, Int, Published, Real, Space, Value
 from search_spaces.training_parameters import PROXY_PARAMETERS, TRAINING_SPACES
+from trainables.errors import unknown_name
 from trainables.settings.legal_ranges import Parameter
 from trainables.settings.loss_expression import MEMORY, PRETRAINING, WEIGHT
 
@@ -85,13 +85,13 @@ class LossFacts:
                 around them. None: around the defaults.
 
         Raises:
-            ValueError: an unknown space or training parameter.
+            TrialInputError: an unknown space or training parameter.
         """
         if isinstance(space, str) and space not in self.spaces:
-            raise ValueError(_unknown(f"space of {self.name}", space, self.spaces))
+            raise unknown_name(f"space of {self.name}", space, self.spaces)
         for name in tune:
             if name not in TRAINING_SPACES:
-                raise ValueError(_unknown("training parameter to tune", name, TRAINING_SPACES))
+                raise unknown_name("training parameter to tune", name, TRAINING_SPACES)
         # The space itself may have a range of training that suits it.
         own = (self.spaces[space] if isinstance(space, str) else space).parameters
         centres = training or {}
@@ -105,16 +105,8 @@ class LossFacts:
 
 def with_memory(facts: LossFacts) -> LossFacts:
     """Facts of the loss with a cross-batch memory."""
-    return replace(
-        facts,
-        name=f"memory:{facts.name}",
-        source=f"{facts.source}; {_MEMORY_SOURCE}",
-        parameters={**facts.parameters, **MEMORY},
-        spaces={
-            name: Space({**space.parameters, **MEMORY_SPACE})
-            for name, space in facts.spaces.items()
-        },
-    )
+    named = replace(facts, name=f"memory:{facts.name}", source=f"{facts.source}; {_MEMORY_SOURCE}")
+    return _extended(named, MEMORY, MEMORY_SPACE)
 
 
 def summed(name: str, terms: Mapping[str, LossFacts]) -> LossFacts:
@@ -129,7 +121,8 @@ def summed(name: str, terms: Mapping[str, LossFacts]) -> LossFacts:
         return _joined(name, next(iter(terms.values())).kind, terms)
     first = next(iter(terms))
     weighted = {
-        prefix: _with_weight(facts, is_searched=prefix != first) for prefix, facts in terms.items()
+        prefix: _extended(facts, WEIGHT, {} if prefix == first else WEIGHT_SPACE)
+        for prefix, facts in terms.items()
     }
     return _joined(name, "sum", weighted)
 
@@ -145,21 +138,16 @@ def pretrained(name: str, first: tuple[str, LossFacts], then: LossFacts) -> Loss
     """
     prefixed = _joined(first[1].name, first[1].kind, {first[0]: first[1]})
     both = _merged(name, then.kind, (then, prefixed))
-    return replace(
-        both,
-        parameters={**both.parameters, **PRETRAINING},
-        spaces={
-            space: Space({**tried.parameters, **PRETRAINING_SPACE})
-            for space, tried in both.spaces.items()
-        },
-    )
+    return _extended(both, PRETRAINING, PRETRAINING_SPACE)
 
 
-def _with_weight(facts: LossFacts, *, is_searched: bool) -> LossFacts:
-    searched = WEIGHT_SPACE if is_searched else {}
+def _extended(
+    facts: LossFacts, parameters: Mapping[str, Parameter], searched: Mapping[str, Real | Int]
+) -> LossFacts:
+    """The facts with more hyperparameters, and what is searched of these in every space."""
     return replace(
         facts,
-        parameters={**facts.parameters, **WEIGHT},
+        parameters={**facts.parameters, **parameters},
         spaces={
             name: Space({**space.parameters, **searched}) for name, space in facts.spaces.items()
         },
@@ -230,10 +218,3 @@ def _merged_space(spaces: Sequence[Space]) -> Space:
     for space in spaces:
         merged |= space.parameters
     return Space(merged)
-
-
-def _unknown(what: str, name: str, known: Iterable[str]) -> str:
-    names = sorted(known)
-    near = difflib.get_close_matches(name, names, n=3)
-    hint = f" (did you mean {' or '.join(map(repr, near))}?)" if near else ""
-    return f"unknown {what} {name!r}{hint}; known: {', '.join(names) or 'none'}"

@@ -11,16 +11,7 @@ from orchestrator.study.study import Block, Study
 from search_spaces.parameters import Choice, Int, Real, Space, Value, existing
 from search_spaces.training_parameters import PROXY_PARAMETERS
 from trainables.recipes import loss_values, training_for
-from trainables.settings.legal_ranges import (
-    Flag,
-    Interval,
-    Number,
-    OneOf,
-    Parameter,
-    Range,
-    Text,
-    Whole,
-)
+from trainables.settings.legal_ranges import Parameter
 from trainables.settings.training_settings import (
     TRAINING_TYPES,
     HyperparameterValue,
@@ -29,22 +20,6 @@ from trainables.settings.training_settings import (
 
 if TYPE_CHECKING:
     from orchestrator.results.records.trial_schema import HyperparameterType
-
-_TYPE_NAMES: "dict[type, HyperparameterType]" = {
-    float: "float",
-    int: "int",
-    bool: "bool",
-    str: "str",
-}
-
-_COLUMN_TYPES: "dict[type[Range], HyperparameterType]" = {
-    Interval: "float",
-    Number: "float",
-    Whole: "int",
-    Flag: "bool",
-    OneOf: "str",
-    Text: "str",
-}
 
 
 def space_of(
@@ -179,13 +154,18 @@ def hyperparameter_types(study: Study) -> "dict[str, HyperparameterType]":
 
 
 def _type_of(name: str, parameter: Parameter | Real | Int | Choice | None) -> "HyperparameterType":
-    if parameter is None:  # a training setting that cannot be searched
-        return _TYPE_NAMES[TRAINING_TYPES[name]]
     if isinstance(parameter, Parameter):
-        return _COLUMN_TYPES[type(parameter.legal)]
+        return _named(parameter.legal.kind)
+    if parameter is None:  # a training setting that cannot be searched
+        return _named(TRAINING_TYPES[name])
     if isinstance(parameter, Choice):
         return "str"
     return "int" if isinstance(parameter, Int) else "float"
+
+
+def _named(kind: type) -> "HyperparameterType":
+    names: dict[type, HyperparameterType] = {float: "float", int: "int", bool: "bool", str: "str"}
+    return names[kind]
 
 
 def _wider(one: "HyperparameterType", other: "HyperparameterType") -> "HyperparameterType":

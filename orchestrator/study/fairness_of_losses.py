@@ -20,44 +20,29 @@ WARM_START = "warm_start"
 
 _Property = Callable[[str], bool]
 
+
+def _needs(what: str) -> _Property:
+    return lambda loss: what in facts_of(loss).needs
+
+
+def _has_memory(loss: str) -> bool:
+    return any(term.has_memory for term in parse_loss(loss).all_terms)
+
+
+def _is_pretrained(loss: str) -> bool:
+    return parse_loss(loss).pretraining is not None
+
+
 # Name -> whether a loss has the property, and the values shown if it has it or not.
 LOSS_PROPERTIES: Mapping[str, tuple[_Property, str, str]] = MappingProxyType(
     {
-        "own_parameters": (
-            lambda loss: "proxies" in facts_of(loss).needs,
-            "some",
-            "none",
-        ),
-        "embeddings": (
-            lambda loss: "normalised" in facts_of(loss).needs,
-            "of length 1",
-            "of any length",
-        ),
-        "memory": (
-            lambda loss: any(term.has_memory for term in parse_loss(loss).all_terms),
-            "of earlier batches",
-            "none",
-        ),
-        "pretraining": (
-            lambda loss: parse_loss(loss).pretraining is not None,
-            "by another loss first",
-            "none",
-        ),
-        "views_of_an_image": (
-            lambda loss: "several_views" in facts_of(loss).needs,
-            "several",
-            "one",
-        ),
-        "class_names": (
-            lambda loss: "class_text" in facts_of(loss).needs,
-            "read as vectors",
-            "not read",
-        ),
-        "label_distances": (
-            lambda loss: "label_distances" in facts_of(loss).needs,
-            "read",
-            "not read",
-        ),
+        "own_parameters": (_needs("proxies"), "some", "none"),
+        "embeddings": (_needs("normalised"), "of length 1", "of any length"),
+        "memory": (_has_memory, "of earlier batches", "none"),
+        "pretraining": (_is_pretrained, "by another loss first", "none"),
+        "views_of_an_image": (_needs("several_views"), "several", "one"),
+        "class_names": (_needs("class_text"), "read as vectors", "not read"),
+        "label_distances": (_needs("label_distances"), "read", "not read"),
     }
 )
 

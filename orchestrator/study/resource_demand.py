@@ -1,7 +1,7 @@
 """CPUs and GPUs that trials occupy and that executors have; fractions where trials share one."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from orchestrator.study.study import Block, ResourceShare, Study
@@ -116,22 +116,20 @@ def demand_of(study: Study, block: Block) -> Demand:
 
 def least_demand(study: Study) -> Demand:
     """Fewest CPUs and fewest GPUs of any trial of the study."""
-    demands = _demands(study)
-    return Demand(
-        cpus=min(demand.cpus for demand in demands), gpus=min(demand.gpus for demand in demands)
-    )
+    return _of_all(study, min)
 
 
 def most_demand(study: Study) -> Demand:
     """Most CPUs and most GPUs of any trial of the study."""
-    demands = _demands(study)
+    return _of_all(study, max)
+
+
+def _of_all(study: Study, chosen: Callable[[list[float]], float]) -> Demand:
+    demands = [_demand(study, backbone.name) for backbone in study.backbones]
     return Demand(
-        cpus=max(demand.cpus for demand in demands), gpus=max(demand.gpus for demand in demands)
+        cpus=chosen([demand.cpus for demand in demands]),
+        gpus=chosen([demand.gpus for demand in demands]),
     )
-
-
-def _demands(study: Study) -> list[Demand]:
-    return [_demand(study, backbone.name) for backbone in study.backbones]
 
 
 def _demand(study: Study, backbone: str) -> Demand:

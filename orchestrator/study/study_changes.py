@@ -5,11 +5,10 @@ Between two runs of a study its resources and budget may change, and its work ma
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from orchestrator.results.records.tournament_rules import rules_of
 from trainables.settings.trial_settings import LOCATION_OPTIONS, VERIFICATION_PAIRS
 
 # Changes of these change no number.
@@ -66,9 +65,7 @@ class Change:
 
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Change:
     """What changed between two resolved studies, and whether it may."""
-    before, after = (
-        _flat(_with_single_protocol(_with_rules(values), old, new)) for values in (old, new)
-    )
+    before, after = (_flat(_with_single_protocol(values, old, new)) for values in (old, new))
     known = set(old["losses"])
     harmless: list[Difference] = []
     forbidden: list[Difference] = []
@@ -116,11 +113,6 @@ def _with_single_protocol(
     if len(old["protocols"]) > 1 or len(new["protocols"]) > 1:
         return values
     return {**values, "protocols": None, "protocol": values["protocols"][0]}
-
-
-def _with_rules(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The study with its rules of the tournament, the default ones if it declares none."""
-    return {**values, "tournament": asdict(rules_of(values))}
 
 
 def _is_harmless(difference: Difference, known_names: set[str]) -> bool:

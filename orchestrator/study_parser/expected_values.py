@@ -22,12 +22,7 @@ from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Study, TrainOn
 from orchestrator.study_parser.file_paths import read_path
 from orchestrator.study_parser.problems import Problems, label
-from orchestrator.study_parser.read_keys import (
-    note_unknown,
-    read_items,
-    read_keys,
-    read_mapping,
-)
+from orchestrator.study_parser.read_keys import note_unknown, read_items, read_keys, read_mapping
 from orchestrator.study_parser.text_files import MAX_TABLE_BYTES, UnreadableError, read_text
 from orchestrator.study_parser.yaml_tree import Given, Path
 from trainables.errors import TrialInputError
@@ -175,32 +170,22 @@ class _ExpectedRows:
             _check_choice("protocol", labels["protocol"], protocols)
         if labels["train_on"]:
             _check_choice("train_on", labels["train_on"], get_args(TrainOn))
-            self._check_of_study("train_on", labels["train_on"], self._study.final.train_on)
+            _of_study("train_on", labels["train_on"], self._study.final.train_on)
         return labels
 
     def _loss(self, cells: _Cells) -> str:
-        losses = self._study.loss_names
-        given = self._translated(cells, "loss")
-        if not given:
-            return _only("loss", losses)
-        if (found := _match(given, losses)) is not None:
-            return found
-        known = {_plain_name(name) for name in names("losses")}
-        if _plain_name(given) not in known and not _is_loss(given):
+        losses, given = self._study.loss_names, self._translated(cells, "loss")
+        known = {_plain_name(name) for name in (*losses, *names("losses"))}
+        if given and _plain_name(given) not in known and not _is_loss(given):
             rule = "there is no such loss: give the name it has in the study under names"
             raise _InvalidRow("loss", rule, given, losses)
-        rule = "the study does not have this loss"
-        raise _InvalidRow("loss", rule, given, losses, is_elsewhere=True)
+        return _of_study("loss", given, losses)
 
     def _block(self, cells: _Cells) -> str:
         candidates = self._blocks
         for column in _FACTORS:
-            given = self._translated(cells, column)
-            values = tuple(dict.fromkeys(str(getattr(block, column)) for block in candidates))
-            chosen = _match(given, values) if given else _only(column, values)
-            if chosen is None:
-                rule = f"the study does not have this {column}"
-                raise _InvalidRow(column, rule, given, values, is_elsewhere=True)
+            values = dict.fromkeys(str(getattr(block, column)) for block in candidates)
+            chosen = _of_study(column, self._translated(cells, column), tuple(values))
             candidates = tuple(it for it in candidates if str(getattr(it, column)) == chosen)
         return candidates[0].label
 
@@ -246,19 +231,12 @@ class _ExpectedRows:
         number = _number(cells, "k", low=1)
         if number != int(number):
             raise _InvalidRow("k", "k must be a whole number", given)
-        self._check_of_study("k", str(int(number)), tuple(map(str, ks)))
-        return int(number)
+        return int(_of_study("k", str(int(number)), tuple(map(str, ks))))
 
     def _translated(self, cells: _Cells, column: str) -> str:
         """The value of a cell under its name in the study; empty if there is none."""
         given = cells.get(column) or ""
         return self._names.get(_plain_name(given), given)
-
-    @staticmethod
-    def _check_of_study(column: str, given: str, own: Sequence[str]) -> None:
-        if given not in own:
-            rule = f"the study does not have this {column}"
-            raise _InvalidRow(column, rule, given, own, is_elsewhere=True)
 
 
 def _of_values(given: object, rows: _ExpectedRows, problems: Problems) -> Iterator[ExpectedValue]:
@@ -377,11 +355,15 @@ def _match(given: str, names: Sequence[str]) -> str | None:
     return alike[0] if len(alike) == 1 else None
 
 
-def _only(column: str, choices: Sequence[str]) -> str:
-    if len(choices) != 1:
-        rule = f"{column} must be given: the study has several"
-        raise _InvalidRow(column, rule, choices=choices)
-    return choices[0]
+def _of_study(column: str, given: str, own: Sequence[str]) -> str:
+    """The value of the study that a cell means; the only one if the cell is empty."""
+    if not given and len(own) != 1:
+        raise _InvalidRow(column, f"{column} must be given: the study has several", choices=own)
+    found = _match(given, own) if given else own[0]
+    if found is None:
+        rule = f"the study does not have this {column}"
+        raise _InvalidRow(column, rule, given, own, is_elsewhere=True)
+    return found
 
 
 def _is_loss(name: str) -> bool:

@@ -50,19 +50,12 @@ def read_losses(values: object, problems: Problems) -> tuple[StudyLoss, ...]:
 
 
 def _read_loss(item: object, path: Path, known: _Known, problems: Problems) -> StudyLoss | None:
-    if isinstance(item, dict):
-        return _read_mapping(item, path, known, problems)
     if isinstance(item, str):
-        facts = _new_loss(item, path, path, known, problems)
-        return None if facts is None else StudyLoss(facts.name)
-    rule = f"{label(path)} must be a name, or a mapping with a loss and a space or values"
-    problems.add(path, rule, got=item)
-    return None
-
-
-def _read_mapping(
-    item: dict[str, Any], path: Path, known: _Known, problems: Problems
-) -> StudyLoss | None:
+        item = {"loss": item}
+    if not isinstance(item, dict):
+        rule = f"{label(path)} must be a name, or a mapping with a loss and a space or values"
+        problems.add(path, rule, got=item)
+        return None
     keys = read_keys(_Keys, item, path, problems)
     if ("loss" in item) == ("sum" in item):
         rule = f"{label(path)} must have a loss or a sum, such as {_EXAMPLE}"

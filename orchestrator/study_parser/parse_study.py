@@ -176,7 +176,7 @@ def read_study(given: Given, problems: Problems) -> Study:
 def read_place(given: Given, problems: Problems) -> tuple[str, str]:
     """Name and storage of the study alone; what is wrong with them is noted."""
     stated = read_mapping(given.values, _Keys.__dataclass_fields__, (), problems)
-    place = {key: stated[key] for key in ("study", "storage") if key in stated}
+    place: dict[str, Any] = {key: stated[key] for key in ("study", "storage") if key in stated}
     return _place(read_keys(_Keys, place, (), problems), place, problems)
 
 
@@ -205,7 +205,7 @@ def _datasets(values: Mapping[str, Any], problems: Problems) -> tuple[DatasetSet
 def _dataset(item: object, path: Path, problems: Problems) -> DatasetSettings:
     """A name, or a mapping of ``name`` and options; the options are the data set's to check."""
     if isinstance(item, str):
-        return DatasetSettings(name=item)
+        item = {"name": item}
     if not isinstance(item, dict) or "name" not in item:
         rule = f"{label(path)} must be a name, or a mapping with a name"
         problems.add(path, rule, got=item)

@@ -1,7 +1,8 @@
 """Reads the validation protocols of a study file: ``protocol`` and ``final.protocol``."""
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, StrictFloat, StrictInt
@@ -12,52 +13,42 @@ from orchestrator.study.study import Seed, Study
 from orchestrator.study_parser.file_paths import read_path
 from orchestrator.study_parser.problems import Problems, label
 from orchestrator.study_parser.protocol_crossing import without_labels
-from orchestrator.study_parser.read_keys import MAX_CROSSED, read_items, read_keys
+from orchestrator.study_parser.read_keys import (
+    MAX_CROSSED,
+    note_not_taken,
+    note_unknown,
+    read_items,
+    read_keys,
+)
 from orchestrator.study_parser.text_files import MAX_TABLE_BYTES, UnreadableError, read_text
 from orchestrator.study_parser.yaml_tree import Path
 from trainables.settings.trial_settings import ProtocolKind, ProtocolSettings
 
 _Folds = Annotated[StrictInt, Field(ge=2, le=10_000)]
 
-_FRACTION, _SEED = "val_fraction", "split_seed"
-_TAKES: dict[ProtocolKind, tuple[str, ...]] = {
-    "fixed": (_FRACTION, _SEED),
-    "kfold": ("folds", _SEED),
-    "random_splits": (_FRACTION, _SEED),
-    "repeated_kfold": ("folds", "repeats", _SEED),
-    "published": ("classes_file",),
-    "test_tuned": (),
-    "refit": (),
+_TAKES: Mapping[str, str] = {
+    "fixed": "val_fraction split_seed",
+    "kfold": "folds split_seed",
+    "random_splits": "val_fraction split_seed",
+    "repeated_kfold": "folds repeats split_seed",
+    "published": "classes_file",
+    "test_tuned": "",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Keys:
-    val_fraction: Annotated[StrictFloat, Field(gt=0, lt=1)] = 0.1
-    folds: _Folds = 10
-    repeats: _Folds = 2
-    classes_file: Text = ""
-    split_seed: Seed = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _OfSearches(_Keys):
     """refit trains on every class, so no search can validate: final.train_on all asks for it."""
 
     name: Text = ""
     kind: Literal[
         "fixed", "kfold", "random_splits", "repeated_kfold", "published", "test_tuned"
     ] = "fixed"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _OfFinals(_Keys):
-    """Finalists are tested once, at an epoch that no test class chose.
-
-    They have no name: rows have that of the search's protocol.
-    """
-
-    kind: Literal["fixed", "kfold", "random_splits", "repeated_kfold", "published"] = "fixed"
+    val_fraction: Annotated[StrictFloat, Field(gt=0, lt=1)] = 0.1
+    folds: _Folds = 10
+    repeats: _Folds = 2
+    classes_file: Text = ""
+    split_seed: Seed = 0
 
 
 def read_protocols(values: object, problems: Problems) -> tuple[ProtocolSettings, ...]:
@@ -67,10 +58,10 @@ def read_protocols(values: object, problems: Problems) -> tuple[ProtocolSettings
         problems.add(("protocol",), rule, got=values)
         return (ProtocolSettings(),)
     if isinstance(values, dict):
-        return (_protocol_of_search(values, ("protocol",), problems),)
+        return (_protocol(values, ("protocol",), problems),)
     found: list[ProtocolSettings] = []
     for path, item in read_items(values, ("protocol",), problems, most=MAX_CROSSED):
-        protocol = _protocol_of_search(item, path, problems)
+        protocol = _protocol(item, path, problems)
         if problems.concern(path):
             continue
         same = [other for other in found if without_labels(other) == without_labels(protocol)]
@@ -100,10 +91,19 @@ def read_final_protocol(
     """
     if values is None:
         return None
-    path = ("final", "protocol")
-    given = {"split_seed": split_seed, **values} if isinstance(values, dict) else values
-    keys = read_keys(_OfFinals, _without_unused(given), path, problems)
-    return _protocol(keys, "", values, path, problems)
+    path: Path = ("final", "protocol")
+    given = values if isinstance(values, dict) else {}
+    kinds = [kind for kind in _TAKES if kind != "test_tuned"]
+    kind_path, kind = (*path, "kind"), given.get("kind", "fixed")
+    if kind not in kinds:  # finalists are tested once, at an epoch that no test class chose
+        rule = f"{label(kind_path)} must be one of the choices"
+        problems.add(kind_path, rule, got=kind, choices=kinds)
+        return None
+    if "name" in given:  # rows have that of the search's protocol
+        note_unknown((*path, "name"), _Keys.__dataclass_fields__.keys() - {"name"}, problems)
+    protocol = _protocol(values, path, problems)
+    has_seed = "split_seed" in given or not protocol.is_seeded
+    return protocol if has_seed else replace(protocol, split_seed=split_seed)
 
 
 def protocols_with_paths(
@@ -122,84 +122,52 @@ def protocols_with_paths(
     return tuple((path, protocol) for path, protocol in places if not problems.concern(path[:1]))
 
 
-def _protocol_of_search(values: object, path: Path, problems: Problems) -> ProtocolSettings:
-    keys = read_keys(_OfSearches, _without_unused(values), path, problems)
-    name_path = (*path, "name")
-    if keys.name and not NAME.fullmatch(keys.name):
-        rule = f"the name of a protocol names folders: {NAME_RULE}"
-        problems.add(name_path, rule, got=keys.name)
-    elif keys.name in get_args(ProtocolKind) and keys.name != keys.kind:
-        rule = f"the name of a protocol of kind {keys.kind} must not be another kind"
-        problems.add(name_path, rule, got=keys.name)
-    return _protocol(keys, keys.name, values, path, problems)
-
-
-def _without_unused(values: object) -> object:
-    """The values without null for what a kind does not take."""
-    if not isinstance(values, dict):
-        return values
-    takes = _TAKES.get(values.get("kind", "fixed"), ())
-    return {
-        key: it for key, it in values.items() if it is not None or key in ("kind", "name", *takes)
+def _protocol(values: object, path: Path, problems: Problems) -> ProtocolSettings:
+    """One protocol; notes what is wrong, such as keys that its kind does not take."""
+    given = values if isinstance(values, dict) else {}
+    takes = _TAKES.get(str(given.get("kind", "fixed")), "").split()
+    used = {
+        key: it for key, it in given.items() if it is not None or key in ("kind", "name", *takes)
     }
-
-
-def _protocol(
-    keys: _OfSearches | _OfFinals, name: str, values: Any, path: Path, problems: Problems
-) -> ProtocolSettings:
-    """One protocol; notes keys that its kind does not take.
-
-    Args:
-        keys: its keys.
-        name: what it is called.
-        values: what is given.
-        path: keys to it.
-        problems: collects what is wrong.
-    """
-    kind = keys.kind
-    if problems.concern((*path, "kind"), (*path, "name")) or not isinstance(values, dict):
+    keys = read_keys(_Keys, used if given else values, path, problems)
+    kind, name = keys.kind, keys.name
+    if name and not NAME.fullmatch(name):
+        rule = f"the name of a protocol names folders: {NAME_RULE}"
+        problems.add((*path, "name"), rule, got=name)
+    elif name in get_args(ProtocolKind) and name != kind:
+        rule = f"the name of a protocol of kind {kind} must not be another kind"
+        problems.add((*path, "name"), rule, got=name)
+    if problems.concern((*path, "kind"), (*path, "name")):
         return ProtocolSettings()
-    takes = _TAKES[kind]
-    for key in _Keys.__dataclass_fields__:
-        if key not in takes and values.get(key) is not None:
-            shown = " and ".join(name for name in takes if name != _SEED) or "nothing"
-            rule = f"cannot be combined with kind {kind}, which takes {shown}"
-            problems.add((*path, key), f"{label((*path, key))} {rule}")
-    if kind == "published":
-        return _published(keys.classes_file, name, path, problems)
+    note_not_taken(path, used, kind, _TAKES, problems)
+    of_file = _published(keys.classes_file, path, problems) if kind == "published" else {}
     return ProtocolSettings(
         kind=kind,
         name=name,
-        val_fraction=keys.val_fraction if _FRACTION in takes else None,
+        val_fraction=keys.val_fraction if "val_fraction" in takes else None,
         folds=keys.folds if "folds" in takes else None,
         repeats=keys.repeats if "repeats" in takes else None,
-        split_seed=keys.split_seed if _SEED in takes else 0,
+        split_seed=keys.split_seed if "split_seed" in takes else 0,
+        **of_file,
     )
 
 
-def _published(given: str, name: str, path: Path, problems: Problems) -> ProtocolSettings:
-    """The protocol with the names from its file, so that trials do not need the file."""
+def _published(given: str, path: Path, problems: Problems) -> dict[str, Any]:
+    """File and names of the validation classes, so that trials do not need the file."""
     key = (*path, "classes_file")
     if not given and not problems.concern(key):
         rule = f"{label(key)} must be given: kind published validates its classes"
         problems.add(path, rule)
     file = read_path(given, key, problems) if given else ""
     if problems.concern(path):
-        return ProtocolSettings()
+        return {}
     try:
         lines = read_text(file, MAX_TABLE_BYTES).splitlines()
     except UnreadableError as error:
         problems.add(key, f"{label(key)} cannot be read: {error}", got=file)
-        return ProtocolSettings()
+        return {}
     names = [line.strip() for line in lines if line.strip()]
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         problems.add(key, f"{label(key)} names a class more than once", got=twice[0])
-        return ProtocolSettings()
-    return ProtocolSettings(
-        kind="published",
-        name=name,
-        val_fraction=None,
-        classes_file=file,
-        val_classes=tuple(sorted(names)),
-    )
+    return {"classes_file": file, "val_classes": tuple(sorted(names))}

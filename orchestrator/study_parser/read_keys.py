@@ -186,6 +186,26 @@ def _place_of(key: str) -> str | None:
     return None
 
 
+def note_not_taken(
+    section: Path, given: Collection[str], kind: str, takes: Mapping[str, str], problems: Problems
+) -> None:
+    """Note keys that a kind does not take, but other kinds do.
+
+    Args:
+        section: keys to the mapping.
+        given: its keys.
+        kind: kind of protocol or rule.
+        takes: kind -> its keys, divided by spaces.
+        problems: collects what is wrong.
+    """
+    own = takes[kind].split()
+    for key in dict.fromkeys(" ".join(takes.values()).split()):
+        if key in given and key not in own:
+            path, shown = (*section, key), " and ".join(own) or "nothing"
+            rule = f"cannot be combined with kind {kind}, which takes {shown}"
+            problems.add(path, f"{label(path)} {rule}")
+
+
 def read_mapping(
     values: object, known: Collection[str], path: Path, problems: Problems
 ) -> dict[str, Any]:

@@ -11,17 +11,10 @@ from orchestrator.search_samplers.sampler_names import DO_NOT_LEARN, SamplerName
 from orchestrator.search_samplers.suggester import SearchTask
 from orchestrator.study.configs import search_task, space_of
 from orchestrator.study.dataset_facts import dataset_facts
-from orchestrator.study.study import (
-    SECONDS,
-    EarlyStopping,
-    SearchSettings,
-    Stopping,
-    Study,
-    StudyLoss,
-)
+from orchestrator.study.study import SECONDS, SearchSettings, Study, StudyLoss
 from orchestrator.study_parser.file_paths import read_storage
 from orchestrator.study_parser.problems import Problems, label
-from orchestrator.study_parser.read_keys import read_keys
+from orchestrator.study_parser.read_keys import note_not_taken, read_keys
 from orchestrator.study_parser.trained_losses import TrainedLoss, trained_losses
 from orchestrator.study_parser.yaml_tree import Path
 from search_spaces.parameters import Choice
@@ -38,12 +31,12 @@ _COUNTED: Mapping[SamplerName, Callable[[SearchTask, int], int | None]] = {
 }
 
 # Kind of early stopping -> numbers that it takes.
-_NUMBERS: Mapping[Stopping, tuple[str, ...]] = {
-    "asha": ("grace_epochs", "reduction_factor"),
-    "hyperband": ("grace_epochs", "reduction_factor"),
-    "median": ("grace_epochs", "min_trials"),
-    "folds": ("reduction_factor",),
-    "none": (),
+_NUMBERS: Mapping[str, str] = {
+    "asha": "grace_epochs reduction_factor",
+    "hyperband": "grace_epochs reduction_factor",
+    "median": "grace_epochs min_trials",
+    "folds": "reduction_factor",
+    "none": "",
 }
 _MOST_CONFIGS = 10_000  # that are counted to tell how many trials are needed
 _MEMBERS = 64  # of a population at most, where the study says ``auto``
@@ -67,19 +60,25 @@ def read_search(
     two = given.get("sampler") == _TWO_OBJECTIVES
     values: dict[str, Any] = {"objectives": [metric, SECONDS] if two else [metric], **given}
     wants_seconds = isinstance(values["objectives"], list) and SECONDS in values["objectives"]
-    values["early_stopping"] = _stopping(
-        values.get("early_stopping", {}), "none" if wants_seconds else "asha"
-    )
+    stopping = values.get("early_stopping", {})
+    if isinstance(stopping, str):
+        stopping = {"kind": stopping}
+    if isinstance(stopping, dict):
+        stopping = {"kind": "none" if wants_seconds else "asha", **stopping}
+    values["early_stopping"] = stopping
     # Members have a part of the seconds of all, which says nothing of their own.
     population = given.get("population", "auto" if has_heads and not wants_seconds else "off")
     if population is False or population in ("auto", "off"):  # YAML takes off for false
         values["population"] = 1
     search = read_keys(SearchSettings, values, ("search",), problems)
+    path: Path
     for index, name in enumerate(search.objectives):
         if name not in (metric, SECONDS):
-            path: Path = ("search", "objectives", index)
+            path = ("search", "objectives", index)
             problems.add(path, f"{label(path)} must be one of {metric}, {SECONDS}", got=name)
-    _check_stopping(search.early_stopping.kind, values["early_stopping"], problems)
+    path = ("search", "early_stopping")
+    if isinstance(stopping, dict) and not problems.concern((*path, "kind")):
+        note_not_taken(path, stopping, search.early_stopping.kind, _NUMBERS, problems)
     if population == "auto":
         share = search.trials if search.sampler in DO_NOT_LEARN else search.trials // _BATCHES
         search = replace(search, population=min(_MEMBERS, max(1, share)))
@@ -88,26 +87,6 @@ def read_search(
         folder = read_storage(search.warm_start.folder, path, problems)
         search = replace(search, warm_start=replace(search.warm_start, folder=folder))
     return search
-
-
-def _stopping(given: object, kind: Stopping) -> object:
-    if isinstance(given, str):
-        return {"kind": given}
-    return {"kind": kind, **given} if isinstance(given, dict) else given
-
-
-def _check_stopping(kind: Stopping, given: object, problems: Problems) -> None:
-    """Note numbers that a kind of early stopping does not take."""
-    section: Path = ("search", "early_stopping")
-    if not isinstance(given, dict) or problems.concern((*section, "kind")):
-        return
-    takes = _NUMBERS[kind]
-    for name in EarlyStopping.__dataclass_fields__:
-        if name not in given or name in ("kind", *takes):
-            continue
-        path = (*section, name)
-        rule = f"{label(path)} cannot be combined with kind {kind}, which takes"
-        problems.add(path, f"{rule} {' and '.join(takes) or 'no number'}")
 
 
 def check_sampler(study: Study, problems: Problems) -> None:

@@ -1,15 +1,18 @@
 """How each loss of a study is trained in each block, for the rules on training."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 
-from orchestrator.study.blocks import blocks
 from orchestrator.study.configs import training_of, unsearched_values
+from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.study import Block, Study
 from orchestrator.study_parser.problems import Problems
 from search_spaces.parameters import Value
+from trainables.dataset_interface.dataset import DatasetFacts
 from trainables.errors import TrialInputError
 from trainables.settings.training_settings import TrainingSettings
+from trainables.settings.trial_settings import DatasetSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,7 +20,7 @@ class TrainedLoss:
     """One loss in one block.
 
     Attributes:
-        block: block, whose embedding dimension and image size do not matter.
+        block: block, whose embedding dimension does not matter, without an image size.
         loss: name of the loss; None for all while the losses of the study are not known.
         training: training settings outside of searches.
         values: value of every hyperparameter outside of searches.
@@ -37,9 +40,12 @@ def trained_losses(study: Study, problems: Problems) -> tuple[TrainedLoss, ...]:
     losses: tuple[str | None, ...] = study.loss_names
     if problems.concern(("losses",), ("search", "space"), ("search", "tune")):
         losses = (None,)
-    return tuple(
-        _trained(study, block, loss) for block in _representatives(study) for loss in losses
-    )
+    blocks = [
+        Block(dataset=dataset.label, backbone=backbone.name, embedding_dim=study.embedding_dims[0])
+        for dataset in study.datasets
+        for backbone in study.backbones
+    ]
+    return tuple(_trained(study, block, loss) for block in blocks for loss in losses)
 
 
 def _trained(study: Study, block: Block, loss: str | None) -> TrainedLoss:
@@ -50,20 +56,11 @@ def _trained(study: Study, block: Block, loss: str | None) -> TrainedLoss:
     )
 
 
-def _representatives(study: Study) -> Iterator[Block]:
-    for dataset in study.datasets:
-        one = replace(
-            study,
-            datasets=(dataset,),
-            embedding_dims=study.embedding_dims[:1],
-            image_sizes=study.image_sizes[:1],
-        )
-        try:
-            yield from blocks(one)
-        except TrialInputError:  # noted where data sets are checked
-            for backbone in study.backbones:
-                yield Block(
-                    dataset=dataset.label,
-                    backbone=backbone.name,
-                    embedding_dim=study.embedding_dims[0],
-                )
+def known_datasets(
+    study: Study, problems: Problems
+) -> Iterator[tuple[int, DatasetSettings, DatasetFacts]]:
+    """Number, settings and facts of every data set that nothing is wrong with."""
+    for index, dataset in enumerate(study.datasets):
+        if not problems.concern(("datasets", index)):
+            with suppress(TrialInputError):  # noted where data sets are checked
+                yield index, dataset, dataset_facts(dataset)

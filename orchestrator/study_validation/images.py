@@ -1,18 +1,13 @@
 """Checks that data sets, backbones and image sizes of a study fit together."""
 
-from collections.abc import Iterator
-
 from orchestrator.study.configs import training_of
-from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.defaults import has_image_files
 from orchestrator.study.study import Block, Study
 from orchestrator.study_parser.problems import Problems
+from orchestrator.study_parser.trained_losses import known_datasets
 from orchestrator.study_parser.yaml_tree import Path
-from trainables.dataset_interface.dataset import DatasetFacts
-from trainables.errors import TrialInputError
 from trainables.network.backbone_facts import backbone_facts
 from trainables.settings.frozen_feature_rules import FROZEN_FEATURES, input_problem
-from trainables.settings.training_settings import TrainingSettings
 from trainables.settings.trial_settings import DatasetSettings
 
 
@@ -21,15 +16,31 @@ def check_images(study: Study, problems: Problems) -> None:
     if problems.concern(("backbones",)):
         return
     _check_sizes(study, problems)
-    for index, dataset in enumerate(study.datasets):
-        if problems.concern(("datasets", index)):
-            continue
-        try:
-            facts = dataset_facts(dataset)
-        except TrialInputError:  # noted where data sets are checked
-            continue
-        _check_backbones(study, dataset, facts, problems)
-        _check_augmentation(study, dataset, facts, problems)
+    for _, dataset, facts in known_datasets(study, problems):
+        for index, backbone in enumerate(study.backbones):
+            block = Block(
+                dataset=dataset.label,
+                backbone=backbone.name,
+                embedding_dim=study.embedding_dims[0],
+            )
+            training = training_of(study, block)
+            network = backbone_facts(backbone.name)  # None: known when the trial starts
+            problem = (
+                None
+                if network is None
+                else input_problem(
+                    dataset=dataset.label,
+                    num_features=facts.num_features,
+                    backbone=backbone.name,
+                    takes_features=network.takes_features,
+                    mode=training.mode,
+                    image_size=None,
+                )
+            )
+            if problem is not None:
+                problems.add(("backbones", index), problem)
+            if facts.num_features is None and training.mode != FROZEN_FEATURES:
+                _check_augmentation(study, dataset, training.augmentation, problems)
 
 
 def _check_sizes(study: Study, problems: Problems) -> None:
@@ -58,63 +69,24 @@ def _check_sizes(study: Study, problems: Problems) -> None:
                 problems.add((*path, index), problem)
 
 
-def _check_backbones(
-    study: Study, dataset: DatasetSettings, facts: DatasetFacts, problems: Problems
-) -> None:
-    """Note networks for images that would get vectors, and the other way round."""
-    for index, backbone in enumerate(study.backbones):
-        network = backbone_facts(backbone.name)
-        if network is None:  # known when the trial starts
-            continue
-        problem = input_problem(
-            dataset=dataset.label,
-            num_features=facts.num_features,
-            backbone=backbone.name,
-            takes_features=network.takes_features,
-            mode=_training(study, dataset, backbone.name).mode,
-            image_size=None,
-        )
-        if problem is not None:
-            problems.add(("backbones", index), problem)
-
-
 def _check_augmentation(
-    study: Study, dataset: DatasetSettings, facts: DatasetFacts, problems: Problems
+    study: Study, dataset: DatasetSettings, kind: str, problems: Problems
 ) -> None:
-    if facts.num_features is not None or problems.concern(("training",)):
-        return
-    for training in _trainings(study, dataset):
-        kind, key_path = training.augmentation, _augmentation_path(study)
-        if training.mode == FROZEN_FEATURES or problems.concern(key_path):
-            continue
-        if kind == "shift" and has_image_files(dataset):
-            problems.add(
-                key_path,
-                "augmentation shift moves images of one size by a pixel, and "
-                f"{dataset.label} has files of many sizes: choose a recipe for them, such as "
-                "psomas2020, or set training.augmentation",
-                got=study.training.recipe if key_path[-1] == "recipe" else kind,
-            )
-        elif kind == "random_resized_crop" and not has_image_files(dataset):
-            problems.add(
-                key_path,
-                f"augmentation random_resized_crop is for image files, and those of "
-                f"{dataset.label} have a size of their own: set training.augmentation to shift "
-                "or none",
-                got=study.training.recipe if key_path[-1] == "recipe" else kind,
-            )
-
-
-def _augmentation_path(study: Study) -> Path:
     is_given = "augmentation" in study.training.overrides
-    return ("training", "augmentation" if is_given else "recipe")
-
-
-def _trainings(study: Study, dataset: DatasetSettings) -> Iterator[TrainingSettings]:
-    for backbone in study.backbones:
-        yield _training(study, dataset, backbone.name)
-
-
-def _training(study: Study, dataset: DatasetSettings, backbone: str) -> TrainingSettings:
-    block = Block(dataset=dataset.label, backbone=backbone, embedding_dim=study.embedding_dims[0])
-    return training_of(study, block)
+    key_path: Path = ("training", "augmentation" if is_given else "recipe")
+    got = kind if is_given else study.training.recipe
+    if problems.concern(("training",)):  # which it is of a network that was seen before, too
+        return
+    if kind == "shift" and has_image_files(dataset):
+        rule = (
+            f"augmentation shift moves images of one size by a pixel, and {dataset.label} has "
+            "files of many sizes: choose a recipe for them, such as psomas2020, or set "
+            "training.augmentation"
+        )
+        problems.add(key_path, rule, got=got)
+    elif kind == "random_resized_crop" and not has_image_files(dataset):
+        rule = (
+            f"augmentation random_resized_crop is for image files, and those of {dataset.label} "
+            "have a size of their own: set training.augmentation to shift or none"
+        )
+        problems.add(key_path, rule, got=got)

@@ -6,12 +6,12 @@ from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.loss_facts import facts_of
 from orchestrator.study.study import Study
 from orchestrator.study_parser.problems import Problems
-from orchestrator.study_parser.trained_losses import trained_losses
+from orchestrator.study_parser.trained_losses import known_datasets, trained_losses
 from trainables.dataset_interface.load_dataset import has_own_size
 from trainables.dataset_interface.verification_pairs import check_pairs_file
 from trainables.errors import TrialInputError
 from trainables.registry import load
-from trainables.settings.trial_settings import VERIFICATION_PAIRS, DatasetSettings
+from trainables.settings.trial_settings import VERIFICATION_PAIRS
 from trainables.tasks import METRICS, Task, loss_problem, sampler_problem
 
 
@@ -22,11 +22,7 @@ def task_of(study: Study) -> Task:
 
 def check_task(study: Study, problems: Problems) -> None:
     """Note data sets of different tasks, and losses or batches for another task."""
-    tasks = {
-        index: task
-        for index, dataset in enumerate(study.datasets)
-        if not problems.concern(("datasets", index)) and (task := _task(dataset)) is not None
-    }
+    tasks = {index: facts.task for index, _, facts in known_datasets(study, problems)}
     if len(set(tasks.values())) > 1:
         listed = "; ".join(
             f"{study.datasets[index].label} is scored by {METRICS[task][0].name} ({task})"
@@ -40,13 +36,6 @@ def check_task(study: Study, problems: Problems) -> None:
         _check_losses(study, study.datasets[first].label, task, problems)
         _check_sampler(study, study.datasets[first].label, task, problems)
         _check_verification(study, task, problems)
-
-
-def _task(dataset: DatasetSettings) -> Task | None:
-    try:
-        return dataset_facts(dataset).task
-    except TrialInputError:  # noted where data sets are checked
-        return None
 
 
 def _check_losses(study: Study, dataset: str, task: Task, problems: Problems) -> None:
@@ -66,10 +55,7 @@ def _check_verification(study: Study, task: Task, problems: Problems) -> None:
     if task == "continuous":
         problems.add(path, "images can be verified by class only, and these have label distances")
         return
-    for index, dataset in enumerate(study.datasets):
-        if problems.concern(("datasets", index)):
-            continue
-        facts = dataset_facts(dataset)
+    for _, dataset, facts in known_datasets(study, problems):
         pairs = dataset.options.get(VERIFICATION_PAIRS)
         if facts.num_test_classes < 2:
             rule = f"verification needs 2 test classes, and {dataset.label} has"

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf, isfinite
-from typing import Any
+from typing import Any, ClassVar
 
 from trainables.registry import names
 
@@ -18,25 +18,31 @@ MAX_SEED = 2**63 - 1
 
 
 class Range(ABC):
-    """The legal values of one setting; ``str`` has them in words: ``in (0, 1]``."""
+    """The legal values of one setting; ``str`` has them in words: ``in (0, 1]``.
+
+    Attributes:
+        kind: type that any of them has, or can be given.
+    """
 
     __slots__ = ()
+    kind: ClassVar[type]
 
     @abstractmethod
-    def accepts(self, value: object) -> bool:
+    def _accepts(self, value: object) -> bool:
         """Whether ``value`` is legal."""
 
     def problem_with(self, value: object) -> str | None:
         """None if ``value`` is legal, else ``must be in [0, 1], but got 1.5``."""
-        return None if self.accepts(value) else f"must be {self}, but got {value!r}"
+        return None if self._accepts(value) else f"must be {self}, but got {value!r}"
 
 
 @dataclass(frozen=True, slots=True)
 class Number(Range):
     """Every finite number, whole or not."""
 
-    def accepts(self, value: object) -> bool:
-        """See `Range.accepts`."""
+    kind = float
+
+    def _accepts(self, value: object) -> bool:
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
         try:
@@ -52,13 +58,13 @@ class Number(Range):
 class Interval(Range):
     """Finite real numbers from ``low`` to ``high``, both included unless said otherwise."""
 
+    kind = float
     low: float
     high: float = inf
     low_inclusive: bool = True
 
-    def accepts(self, value: object) -> bool:
-        """See `Range.accepts`."""
-        if not Number().accepts(value):
+    def _accepts(self, value: object) -> bool:
+        if not Number()._accepts(value):
             return False
         assert isinstance(value, int | float)
         return self.low < value <= self.high or (self.low_inclusive and value == self.low)
@@ -72,11 +78,11 @@ class Interval(Range):
 class Whole(Range):
     """Whole numbers from ``low`` to ``high``, both included."""
 
+    kind = int
     low: int
     high: float = inf
 
-    def accepts(self, value: object) -> bool:
-        """See `Range.accepts`."""
+    def _accepts(self, value: object) -> bool:
         if isinstance(value, bool) or not isinstance(value, int):
             return False
         return self.low <= value <= self.high
@@ -89,10 +95,10 @@ class Whole(Range):
 class OneOf(Range):
     """A list of names."""
 
+    kind = str
     values: tuple[str, ...]
 
-    def accepts(self, value: object) -> bool:
-        """See `Range.accepts`."""
+    def _accepts(self, value: object) -> bool:
         return isinstance(value, str) and value in self.values
 
     def __str__(self) -> str:
@@ -108,8 +114,9 @@ def entry_of(package: str) -> OneOf:
 class Flag(Range):
     """True or false."""
 
-    def accepts(self, value: object) -> bool:
-        """See `Range.accepts`."""
+    kind = bool
+
+    def _accepts(self, value: object) -> bool:
         return isinstance(value, bool)
 
     def __str__(self) -> str:
@@ -120,8 +127,9 @@ class Flag(Range):
 class Text(Range):
     """Any text."""
 
-    def accepts(self, value: object) -> bool:
-        """See `Range.accepts`."""
+    kind = str
+
+    def _accepts(self, value: object) -> bool:
         return isinstance(value, str)
 
     def __str__(self) -> str:
@@ -150,14 +158,14 @@ class Parameter:
 
     def typed(self, value: Any) -> bool | int | float | str:
         """A legal value in the hyperparameter's own type, however it was written: 5 for 5.0."""
-        if isinstance(self.legal, Interval) and self.legal.accepts(value):
+        if isinstance(self.legal, Interval) and self.legal._accepts(value):
             return float(value)
         is_whole = isinstance(self.legal, Whole) and isinstance(value, float)
         return int(value) if is_whole and value.is_integer() else value
 
     def problem_with(self, value: object) -> str | None:
         """None if ``value`` is legal, else ``must be in [0, 1], but got 1.5``."""
-        is_legal = self.legal.accepts(self.typed(value))
+        is_legal = self.legal._accepts(self.typed(value))
         return None if is_legal else f"must be {self.legal}, but got {value!r}"
 
 

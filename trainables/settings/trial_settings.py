@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pydantic import TypeAdapter
+
 from trainables.settings.training_settings import HyperparameterValue, TrainingSettings
 
 ProtocolKind = Literal[
@@ -128,12 +130,6 @@ class ProtocolSettings:
         """Number of splits a config is scored on: folds x repeats, 1 for the other kinds."""
         return (self.folds or 1) * (self.repeats or 1)
 
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "ProtocolSettings":
-        """The inverse of `dataclasses.asdict`, also of JSON (lists become tuples again)."""
-        named = values.get("val_classes")
-        return cls(**{**values, "val_classes": None if named is None else tuple(named)})
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackboneSettings:
@@ -230,18 +226,7 @@ class TrialSettings:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "TrialSettings":
         """The inverse of `to_dict` (lists become tuples again)."""
-        plain = dict(values)
-        return cls(
-            **{
-                **plain,
-                "dataset": DatasetSettings(**plain["dataset"]),
-                "protocol": ProtocolSettings.from_dict(plain["protocol"]),
-                "backbone": BackboneSettings(**plain["backbone"]),
-                "training": TrainingSettings(**plain["training"]),
-                "folds": tuple(plain["folds"]),
-                "ks": tuple(plain["ks"]),
-            }
-        )
+        return TypeAdapter(cls).validate_python(values)
 
 
 def _plain(settings: Any) -> dict[str, Any]:

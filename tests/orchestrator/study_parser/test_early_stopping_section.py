@@ -12,7 +12,7 @@ folds -> search.early_stopping folds needs a protocol of several folds, such as 
 {kind: median, reduction_factor: 2} -> .*reduction_factor cannot be combined with kind median, .*
 {min_trials: 4} -> .*min_trials cannot be combined with kind asha, which takes grace_epochs and .*
 {kind: hyperband, min_trials: 4} -> .*min_trials cannot be combined with kind hyperband, .*
-{kind: none, grace_epochs: 2} -> .*cannot be combined with kind none, which takes no number
+{kind: none, grace_epochs: 2} -> .*cannot be combined with kind none, which takes nothing
 {kind: mediann, min_trials: 3} -> search.early_stopping.kind must be one of .*; got "mediann"; .*
 """
 
