@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pydantic import TypeAdapter
-
 from trainables.settings.training_settings import HyperparameterValue, TrainingSettings
 
 ProtocolKind = Literal[
@@ -226,7 +224,21 @@ class TrialSettings:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "TrialSettings":
         """The inverse of `to_dict` (lists become tuples again)."""
-        return TypeAdapter(cls).validate_python(values)
+        protocol = values["protocol"]
+        named = protocol["val_classes"]
+        return cls(
+            **{
+                **values,
+                "dataset": DatasetSettings(**values["dataset"]),
+                "protocol": ProtocolSettings(
+                    **{**protocol, "val_classes": None if named is None else tuple(named)}
+                ),
+                "backbone": BackboneSettings(**values["backbone"]),
+                "training": TrainingSettings(**values["training"]),
+                "folds": tuple(values["folds"]),
+                "ks": tuple(values["ks"]),
+            }
+        )
 
 
 def _plain(settings: Any) -> dict[str, Any]:
