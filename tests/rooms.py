@@ -116,8 +116,8 @@ ROOMS: dict[str, set[str]] = {
         "orchestrator",
         "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/results/trial_files", "orchestrator/results_tools", "orchestrator/run",
-        "orchestrator/scheduling", "orchestrator/study", "orchestrator/worker", "podium/errors",
-        "podium/terminal",
+        "orchestrator/scheduling", "orchestrator/study", "orchestrator/trials",
+        "orchestrator/worker", "podium/errors", "podium/terminal",
     },
     # 9
     "analysis/page": {

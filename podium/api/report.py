@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from orchestrator.results.storage.locations import Place
 from podium.arguments.report_targets import ReportTargets
-from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import is_shipped
-from podium.arguments.table_argument import TableOptions
+from podium.arguments.table_argument import GivenRules, TableOptions
 from podium.errors import PodiumError
 from podium.terminal.printing import json_text
 

@@ -142,17 +142,19 @@ class Study:
             PodiumError: an assumption or the difference is out of range, or results cannot be
                 read.
         """
-        from podium.plan.make_plan import make_plan, plan_record
+        from podium.plan.make_plan import plan_record, planned_counts, refusal_of
         from podium.plan.plan_text import opening_lines, plan_text, search_rows
+        from podium.plan.statistical_power import assumptions_from, study_power
 
-        found = make_plan(
-            self.resolved, self.folder, difference=difference, assume=conditions(assume)
-        )
+        paths = StudyPaths(self.folder)
+        planned = planned_counts(self.resolved, paths)
+        power = study_power(planned, assumptions_from(conditions(assume)), difference)
+        refusal = refusal_of(self.resolved, paths)
         return Answer(
-            headline=next(opening_lines(found.counts)),
-            text=plan_text(found, full=full),
-            record=plan_record(found),
-            rows=search_rows(found.counts),
+            headline=next(opening_lines(planned)),
+            text=plan_text(planned, power, refusal, full=full),
+            record=plan_record(planned, power, refusal),
+            rows=search_rows(planned),
         )
 
     def run(
@@ -190,24 +192,14 @@ class Study:
                 not there, options do not go together.
             StoreError: the results cannot be written, or another run owns them.
         """
-        if local and address is not None:
-            raise PodiumError(
-                f"local trains in this process, address {address} in a cluster: give one of them"
-            )
-        causes = None if retry_failed is False else [] if retry_failed is True else retry_failed
-        with messages_shown(logging.INFO if progress else logging.WARNING):
-            try:
-                with _stop_signals() as signals:
-                    is_done = self._run(
-                        _console(signals, on_event, progress=progress),
-                        local=local,
-                        address=address,
-                        retried_causes=causes,
-                    )
-            except Stopped:
-                is_done = False
-        if not is_done:
-            raise Interrupted("the run was stopped cleanly; the same call continues")
+        run_to_end(
+            self,
+            local=local,
+            address=address,
+            retry_failed=retry_failed,
+            on_event=on_event,
+            progress=progress,
+        )
         return self.results()
 
     def results(self) -> "Results":
@@ -222,50 +214,64 @@ class Study:
 
         return Results(self.folder)
 
-    def _run(
-        self,
-        console: "Console",
-        *,
-        local: bool,
-        address: str | None,
-        retried_causes: Collection[str] | None,
-    ) -> bool:
-        """Whether the run came to its end, or to that of its budget, and was not interrupted."""
-        check_writable(self.folder)
 
-        from orchestrator.run.run_study import run_study
-
-        started, paths = datetime.now(UTC), StudyPaths(self.folder)
-        end = run_study(
-            self.resolved,
-            paths,
-            _local_executor(self.resolved) if local else _ray(self.resolved, paths, address),
-            console,
-            trains_here=address is None,
-            retried_causes=retried_causes,
+def run_to_end(
+    study: Study,
+    *,
+    local: bool = False,
+    address: str | None = None,
+    retry_failed: bool | Collection[str] = False,
+    on_event: "Callable[[Event], object] | None" = None,
+    progress: bool = True,
+) -> "RunEnd":
+    """Run a study as `Study.run` does, and return how the run ended."""
+    if local and address is not None:
+        raise PodiumError(
+            f"local trains in this process, address {address} in a cluster: give one of them"
         )
-        _remember_seconds(self.resolved, self.folder, started)
-        self._say_how_it_ended(end)
-        return end.out_of_budget is not None or not end.interrupted
+    causes = None if retry_failed is False else [] if retry_failed is True else retry_failed
+    resolved, paths, started = study.resolved, StudyPaths(study.folder), datetime.now(UTC)
+    end: RunEnd | None = None
+    with messages_shown(logging.INFO if progress else logging.WARNING):
+        try:
+            with _stop_signals() as signals:
+                check_writable(study.folder)
 
-    def _say_how_it_ended(self, end: "RunEnd") -> None:
-        if end.progress.budget:
-            _log.info("Spent: %s", ", ".join(map(str, end.progress.budget)))
-        if end.out_of_budget is not None:
-            _log.warning(end.out_of_budget)
-        if end.interrupted:
-            return
-        if end.progress.failed:
-            from analysis.wording import counted
+                from orchestrator.run.run_study import run_study
 
-            for failure in end.progress.failures:
-                _log.warning("failed: %s", one_line(failure))
-            count = counted(end.progress.failed, "trial")
-            _log.warning("%s failed: podium trials %s --failed", count, self.folder)
-            _log.warning(
-                "Once the cause is fixed, the same command with --retry-failed retries them; in"
-                " Python: retry_failed=True"
-            )
+                end = run_study(
+                    resolved,
+                    paths,
+                    _local_executor(resolved) if local else _ray(resolved, paths, address),
+                    _console(signals, on_event, progress=progress),
+                    trains_here=address is None,
+                    retried_causes=causes,
+                )
+                _remember_seconds(resolved, study.folder, started)
+                _say_how_it_ended(end, study.folder)
+        except Stopped:
+            end = None
+    if end is None or (end.interrupted and end.out_of_budget is None):
+        raise Interrupted("the run was stopped cleanly; the same call continues")
+    return end
+
+
+def _say_how_it_ended(end: "RunEnd", folder: Place) -> None:
+    if end.progress.budget:
+        _log.info("Spent: %s", ", ".join(map(str, end.progress.budget)))
+    if end.out_of_budget is not None:
+        _log.warning(end.out_of_budget)
+    if end.progress.failed and not end.interrupted:
+        from analysis.wording import counted
+
+        for failure in end.progress.failures:
+            _log.warning("failed: %s", one_line(failure))
+        count = counted(end.progress.failed, "trial")
+        _log.warning("%s failed: podium trials %s --failed", count, folder)
+        _log.warning(
+            "Once the cause is fixed, the same command with --retry-failed retries them; in"
+            " Python: retry_failed=True"
+        )
 
 
 def _stop_signals() -> AbstractContextManager[StopSignals | None]:

@@ -32,9 +32,14 @@ from orchestrator.results.records.tournament_rules import TournamentRules, rules
 from orchestrator.results.storage.locations import parse_place
 from orchestrator.results.trial_files.reader import Reader
 from podium.api.answer import Answer
-from podium.arguments.rules_argument import GivenRules
 from podium.arguments.shipped_files import or_shipped
-from podium.arguments.table_argument import Conditions, Names, TableOptions, conditions
+from podium.arguments.table_argument import (
+    Conditions,
+    GivenRules,
+    Names,
+    TableOptions,
+    conditions,
+)
 from podium.errors import PodiumError
 from podium.terminal.printing import paragraphs, table_text
 from podium.terminal.tournament_answer import tournament_answer

@@ -79,11 +79,6 @@ class OfStudy:
         return results_folder(self.study, self.storage)
 
 
-def study_file(study: Place) -> Path | None:
-    """``study`` if it is a study file, there or not; None for a results folder or a URI."""
-    return None if isinstance(study, RemotePath) or study.is_dir() else study
-
-
 def results_folder(study: Place, storage: Place | None = None) -> Place:
     """Where the results of ``study`` are. The folder need not exist yet.
 
@@ -104,8 +99,7 @@ def results_folder(study: Place, storage: Place | None = None) -> Place:
         raise PodiumError(
             f"STUDY must be a study file or a results folder; got {study}, which does not exist"
         )
-    file = study_file(study)
-    if file is None:
+    if isinstance(study, RemotePath) or study.is_dir():
         if storage is not None:
             raise PodiumError(
                 f"--storage goes with a study file; {study} is a results folder already"
@@ -114,5 +108,5 @@ def results_folder(study: Place, storage: Place | None = None) -> Place:
     from orchestrator.results.records.store_paths import StudyPaths
     from orchestrator.study_validation.load_study import study_place
 
-    name, stored_in = study_place(file)
+    name, stored_in = study_place(study)
     return StudyPaths.in_storage(storage or stored_in, name).folder

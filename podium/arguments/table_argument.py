@@ -1,12 +1,13 @@
-"""The options that say how a typed table is read, for all commands that rank one."""
+"""Options of commands that rank a typed table: how it is read, and by which rules it is ranked."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args
 
 import typer
 
+from orchestrator.results.records.tournament_rules import PrimaryTest, Question, TournamentRules
 from orchestrator.results.storage.locations import Place
 from podium.errors import PodiumError
 
@@ -23,6 +24,21 @@ else:
 
 Conditions: TypeAlias = str | Sequence[str] | Mapping[str, object]
 """``COLUMN=VALUE``, several of them, or a value for each column."""
+
+Group = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=LOSS,LOSS",
+        help="Compare groups of losses, such as --group pairs=contrastive,margin --group"
+        " proxies=proxy_anchor; default: those of the study, or by kind of loss. Repeatable.",
+    ),
+]
+
+_HALF = 0.5
+_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "question": get_args(Question),
+    "test": get_args(PrimaryTest),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,3 +147,71 @@ def names_given(given: Names, option: str) -> tuple[str, ...]:
     if not all(names):
         raise PodiumError(f"{option} must be column names divided by commas; got {given!r}")
     return tuple(names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenRules:
+    """The rules as given; None is what was not given."""
+
+    question: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What is asked of a table: would the order hold on other_blocks (default), or on"
+            " these_blocks, were the runs named by --average repeated?",
+        ),
+    ] = None
+    test: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Primary test of a table: wilcoxon_holm (default), nemenyi, permutation_holm.",
+        ),
+    ] = None
+    alpha: Annotated[
+        float | None,
+        typer.Option(help="Level of all tests of a table; 0.05.", min=0.0001, max=0.4999),
+    ] = None
+
+    def of_table(self) -> TournamentRules:
+        """The rules by which a table is ranked.
+
+        Raises:
+            PodiumError: an unknown question or test, or a level that cannot be.
+        """
+        for name, known in _CHOICES.items():
+            value = getattr(self, name)
+            if value is not None and value not in known:
+                raise PodiumError(f"{name} must be one of {', '.join(known)}; got {value!r}")
+        if self.alpha is not None and not 0 < self.alpha < _HALF:
+            raise PodiumError(f"alpha must be above 0 and below {_HALF}; got {self.alpha}")
+        return TournamentRules(**self._given)
+
+    def refuse(self, why: str) -> None:
+        """Raise PodiumError, saying why, if any rule was given."""
+        for name in self._given:
+            raise PodiumError(f"{why}, so {name} would be ignored")
+
+    @property
+    def _given(self) -> dict[str, Any]:
+        """Those given, by their names in `TournamentRules`."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+def named_groups(given: Sequence[str] | None) -> dict[str, tuple[str, ...]] | None:
+    """Name -> losses; None if the option was not given.
+
+    Raises:
+        PodiumError: a group has no name or losses, or two have one name.
+    """
+    if not given:
+        return None
+    groups: dict[str, tuple[str, ...]] = {}
+    for text in given:
+        name, _, losses = (part.strip() for part in text.partition("="))
+        if not name or not losses:
+            raise PodiumError(f"--group must be NAME=LOSS,LOSS; got {text!r}")
+        if name in groups:
+            raise PodiumError(f"--group {name} is given twice")
+        groups[name] = names_given(losses, "the losses of --group")
+    return groups

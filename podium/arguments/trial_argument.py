@@ -74,11 +74,6 @@ class InStudies:
     ] = None
     storage: StorageFolder = None
 
-    @property
-    def is_given(self) -> bool:
-        """Whether anything was said of it."""
-        return self.study is not None or self.storage is not None
-
     def folders(self) -> list[Place]:
         """The results folders to look in.
 
@@ -144,17 +139,19 @@ def model_of_fold(trial: StoredTrial, fold: int | None) -> Path:
     files = kept_files(trial, model_files)
     if files:
         return local_copy(file_of_fold(files, fold))
-    row = trial.row
-    if row["stage"] != "final":
-        raise PodiumError(
-            f"trial {trial.trial_id} is of the stage {row['stage']}; only final trials leave "
-            "their weights (`podium trials` shows the stages)"
-        )
-    if row["state"] != "COMPLETE":
-        raise PodiumError(f"trial {trial.trial_id} left no weights: its state is {row['state']}")
-    raise PodiumError(
-        f"trial {trial.trial_id} has no weights in {trial.folder}: they were deleted, or "
-        "keep.models was off when it ran"
+    raise PodiumError(why_nothing_kept(trial, "weights", ("final",)))
+
+
+def why_nothing_kept(trial: StoredTrial, what: str, stages: Sequence[str]) -> str:
+    """Why a trial left none of what trials of some stages leave, such as weights."""
+    stage, state, name = trial.row["stage"], trial.row["state"], f"trial {trial.trial_id}"
+    if stage not in stages:
+        return f"{name} is of the stage {stage}; only {' and '.join(stages)} trials leave {what}"
+    if state != "COMPLETE":
+        return f"{name} left no {what}: its state is {state}"
+    return (
+        f"{name} has no {what} in {trial.folder}: they were deleted, or switched off by the"
+        " study's `keep` when it ran"
     )
 
 
@@ -176,4 +173,4 @@ def refuse_existing(output: Path) -> None:
     if output.exists():
         raise PodiumError(f"{output} exists already and is not overwritten")
     if not output.parent.is_dir():
-        raise PodiumError(f"--output must be in a folder that exists; got {output}")
+        raise PodiumError(f"what is written must be in a folder that exists; got {output}")

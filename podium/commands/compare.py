@@ -1,16 +1,13 @@
 """``podium compare LOSS``: one loss against others, and how sure the answer is."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from podium.arguments.study_argument import Local, StorageFolder
 from podium.terminal.fitting_table import terminal_width
 from podium.terminal.printing import filled, say
-
-if TYPE_CHECKING:
-    from orchestrator.scheduling.study_events import Event
 
 _DONE, _SOME_FAILED = 0, 1
 
@@ -51,16 +48,12 @@ def command(
     continue after a stop, or to read the answer again; a changed loss is compared anew.
     """
     from podium.api.compare import plan_comparison
+    from podium.api.study import run_to_end
 
     names = None if against is None else [name.strip() for name in against.split(",")]
     planned = plan_comparison(loss, against=names, data=data, minutes=minutes, storage=storage)
     say(filled(planned.description, terminal_width()), err=True)
-    ends: list[Event] = []
-    planned.study.run(
-        local=local,
-        on_event=lambda event: ends.append(event) if event.kind == "study ended" else None,
-    )
-    (end,) = ends
+    end = run_to_end(planned.study, local=local)
     say(planned.text)
     say(f"\nResults: {planned.study.folder}, as a page: podium report {planned.study.folder}")
-    return _SOME_FAILED if end.progress and end.progress.failed else _DONE
+    return _SOME_FAILED if end.progress.failed else _DONE

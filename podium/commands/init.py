@@ -8,6 +8,7 @@ import typer
 import yaml
 
 from podium.api.study import load
+from podium.arguments.trial_argument import refuse_existing
 from podium.errors import PodiumError
 from podium.study_template import study_template
 from podium.terminal.printing import say
@@ -32,15 +33,12 @@ def command(
     Splits, folds and batches fit their classes, network and trials what this machine does in an
     hour.
     """
-    if path.exists():
-        raise PodiumError(f"{path} exists already and is not overwritten")
+    refuse_existing(path)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip("-._") or "study"
     text = study_template(name) if data is None else _of_images(data, name)
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(text)
-    except FileExistsError:
-        raise PodiumError(f"{path} exists already and is not overwritten") from None
     except OSError as error:
         raise PodiumError(f"{path} cannot be written: {error.strerror}") from None
     say(f"Wrote {path}. Next: podium plan {path}, then podium run {path}")

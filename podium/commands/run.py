@@ -11,7 +11,6 @@ from podium.terminal.printing import say
 
 if TYPE_CHECKING:
     from orchestrator.results.storage.locations import Place
-    from orchestrator.scheduling.study_events import Event
 
 _DONE, _SOME_FAILED = 0, 1
 
@@ -64,19 +63,16 @@ def command(
             f"podium run takes one study, and causes of failures with --retry-failed; got"
             f" {causes[0]!r} beside the study"
         )
-    from podium.api.study import load
+    from podium.api.study import load, run_to_end
 
     loaded = load(study.study, storage=study.storage, overrides=overrides or ())
-    events: list[Event] = []
-    loaded.run(
+    end = run_to_end(
+        loaded,
         local=local,
         address=address,
         retry_failed=causes or retry_failed,
         progress=not quiet,
-        on_event=lambda event: events.append(event) if event.kind == "study ended" else None,
     )
-    (end,) = events
-    assert end.progress is not None, "the end of a study comes with its counts"
     if end.out_of_budget is not None:
         return INTERRUPTED
     if not no_report:

@@ -1,12 +1,12 @@
 """``podium trial evaluate``: any metric of the test images, without training; or of a file."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,7 @@ from podium.arguments.trial_argument import (
     StoredTrial,
     kept_files,
     stored_trial,
+    why_nothing_kept,
 )
 from podium.errors import PodiumError
 from podium.terminal.printing import Form, print_table, say
@@ -25,8 +26,6 @@ from trainables.settings.trial_settings import VERIFICATION_PAIRS, TrialSettings
 if TYPE_CHECKING:
     from podium.kept_files.embeddings_file import EmbeddingsFile
     from trainables.dataset_interface.dataset import Dataset
-
-_Item = TypeVar("_Item")
 
 _KS_OF_FILES = (1, 10, 100, 1000)
 _COLUMNS = ("metric", "k", "value", "queries", "gallery")
@@ -51,7 +50,8 @@ class AskedScores:
     @property
     def metrics(self) -> tuple[str, ...]:
         """Names of the metrics; empty where none was given."""
-        return () if self.metric is None else _unique(map(str.strip, self.metric.split(",")))
+        names = [] if self.metric is None else self.metric.split(",")
+        return tuple(dict.fromkeys(map(str.strip, names)))
 
     @property
     def ks(self) -> tuple[int, ...]:
@@ -61,7 +61,7 @@ class AskedScores:
             PodiumError: one is no whole number.
         """
         try:
-            return () if self.k is None else _unique(int(item) for item in self.k.split(","))
+            return () if self.k is None else tuple(dict.fromkeys(map(int, self.k.split(","))))
         except ValueError as error:
             raise PodiumError(
                 f"--k must be whole numbers such as 1,10,100; got {self.k!r}"
@@ -100,7 +100,7 @@ def command(
         rows = _rows_of_trial(stored_trial(trial, within.folders()), asked)
         print_table([*rows, *_means(rows)], columns=("fold", *_COLUMNS), form=form)
         return
-    if within.is_given:
+    if within != InStudies():
         raise PodiumError("--study and --storage go with a trial, not with a file")
     from trainables.saved_models.embedding_rows import read_rows
     from trainables.saved_models.stored_scores import scores_of_classes
@@ -136,11 +136,6 @@ def _rows_of_trial(trial: StoredTrial, asked: AskedScores) -> list[dict[str, obj
     ]
 
 
-def _unique(items: Iterable[_Item]) -> tuple[_Item, ...]:
-    """Each item once, in the order of their first occurrence."""
-    return tuple(dict.fromkeys(items))
-
-
 def _embeddings(
     trial: StoredTrial, dataset: "Callable[[], Dataset]", cache_folder: str | None
 ) -> "Iterator[EmbeddingsFile]":
@@ -153,7 +148,8 @@ def _embeddings(
 
     files, models = kept_files(trial, embedding_files), kept_files(trial, model_files)
     if not files and not models:
-        raise PodiumError(_why_nothing(trial))
+        what = "embeddings or weights"
+        raise PodiumError(why_nothing_kept(trial, what, ("final", "baseline")))
     for _, file in sorted(files.items()):
         yield read_embeddings(local_copy(file))
     for fold in sorted(models.keys() - files.keys()):
@@ -165,19 +161,6 @@ def _embeddings(
         model = load_model(local_copy(models[fold]), trust_code=True)
         embeddings_ND, images = model.embed_test(dataset(), cache_folder)
         yield embeddings_of_test(model.file, dataset(), images, embeddings_ND)
-
-
-def _why_nothing(trial: StoredTrial) -> str:
-    """Why a trial left neither embeddings nor weights."""
-    stage, state = trial.row["stage"], trial.row["state"]
-    if stage == "search":
-        return f"trial {trial.trial_id} is of the stage search, which leaves no embeddings"
-    if state != "COMPLETE":
-        return f"trial {trial.trial_id} left nothing to evaluate: its state is {state}"
-    return (
-        f"trial {trial.trial_id} left neither embeddings nor weights in {trial.folder}: they were "
-        "deleted, or switched off by the study's `keep` when it ran"
-    )
 
 
 def _means(rows: Sequence[dict[str, object]]) -> Iterator[dict[str, object]]:

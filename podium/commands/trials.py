@@ -1,7 +1,6 @@
 """``podium trials STUDY``: the trials of a study, and why some of them failed."""
 
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,9 +10,6 @@ from podium.arguments.study_argument import OfStudy
 from podium.errors import PodiumError
 from podium.terminal.printing import Form, say
 from podium.terminal.trials_text import failure_lines, retried_line, trials_text
-
-if TYPE_CHECKING:
-    from orchestrator.results.storage.locations import Place
 
 
 def command(
@@ -51,6 +47,9 @@ def command(
 
     Example: podium trials STUDY --loss triplet --stage search --sort objective --top 5
     """
+    from orchestrator.results.records.journal import read_retried
+    from orchestrator.results.records.store_paths import StudyPaths
+
     if failed and (sort is not None or top is not None):
         raise PodiumError("--sort and --top go with the list of trials, not with --failed")
     opened = Results(study.folder)
@@ -68,28 +67,9 @@ def command(
     for line in failure_lines(failures.to_dicts()):
         say(line)
     is_part = any(wanted is not None for wanted in (stage, loss, fold))
-    every = opened.trials
-    shown = opened.select_trials(loss=loss, stage=stage, fold=fold) if is_part else None
-    _say_retried(
-        opened.folder,
-        dict(every.select("trial_id", "state").iter_rows()),
-        None if shown is None else set(shown["trial_id"]),
-    )
-
-
-def _say_retried(
-    folder: "Place", states: Mapping[str, str], shown: Collection[str] | None
-) -> None:
-    """A line for each earlier failure of a trial that was retried since.
-
-    Args:
-        folder: the results folder.
-        states: trial id -> state, of all trials with a row.
-        shown: ids of the trials to tell of; None means all, with a row or not.
-    """
-    from orchestrator.results.records.journal import read_retried
-    from orchestrator.results.records.store_paths import StudyPaths
-
-    for trial_id, failures in read_retried(StudyPaths(folder)).items():
-        for failure in failures if shown is None or trial_id in shown else ():
-            say(retried_line(trial_id, states.get(trial_id, "not finished"), failure))
+    shown = opened.select_trials(loss=loss, stage=stage, fold=fold) if is_part else opened.trials
+    states = dict(opened.trials.select("trial_id", "state").iter_rows())
+    for trial_id, earlier in read_retried(StudyPaths(opened.folder)).items():
+        if not is_part or trial_id in shown["trial_id"]:
+            for failure in earlier:
+                say(retried_line(trial_id, states.get(trial_id, "not finished"), failure))

@@ -25,6 +25,7 @@ from orchestrator.study.blocks import most_finals, searches
 from orchestrator.study.budget import trials_per_search
 from orchestrator.study.resolved_study import study_from_resolved
 from orchestrator.study.study import Control
+from orchestrator.trials.failure_causes import FailureTally
 from orchestrator.worker.trial_log import epoch_scores
 from podium.errors import StudyError
 
@@ -226,10 +227,8 @@ class FollowedStudy:
 
 
 def _causes(failed: pl.DataFrame) -> tuple[str, ...]:
-    """A line for each cause: its first message, and how many more there are."""
-    causes = failed.reverse().group_by("cause", maintain_order=True)
-    found = causes.agg(pl.col("message").first(), pl.len())
-    return tuple(
-        f"{cause}: {message}" + (f" (and {count - 1} more)" if count > 1 else "")
-        for cause, message, count in found.iter_rows()
-    )
+    """A line for each cause, as of a run."""
+    tally = FailureTally()
+    for row in failed.reverse().iter_rows(named=True):
+        tally.add(row["cause"], row["message"])
+    return tally.lines()

@@ -2,7 +2,6 @@
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from analysis.estimates.design_analysis import least_significant_difference
 from analysis.wording import counted
@@ -16,9 +15,6 @@ from podium.plan.statistical_power import StudyPower
 from podium.plan.training_text import training_note
 from podium.terminal.printing import table_text
 
-if TYPE_CHECKING:
-    from podium.plan.make_plan import Plan
-
 _WIDTH = 80
 _SOURCES = {
     "results": "trials of this study",
@@ -27,17 +23,20 @@ _SOURCES = {
 }
 
 
-def plan_text(found: "Plan", *, full: bool = False) -> str:
+def plan_text(
+    planned: StudyPlan, power: StudyPower, refusal: str | None, *, full: bool = False
+) -> str:
     """A plan in words, as ``podium plan`` prints it.
 
     Args:
-        found: the plan.
+        planned: searches, trials, epochs, splits, hours and budget.
+        power: differences that the study can detect, and what its searches find.
+        refusal: why ``podium run`` would refuse it; None if it would not.
         full: whether all details follow: counts, splits, power, training and fairness.
     """
-    planned, power = found.counts, found.power
     parts = ["\n".join(map(_wrapped, opening_lines(planned)))]
-    if found.refusal is not None:
-        parts.append(f"podium run would be refused: {found.refusal}")
+    if refusal is not None:
+        parts.append(f"podium run would be refused: {refusal}")
     parts += map(_wrapped, _notes(planned, power))
     if full:
         parts += map(table_text, detail_tables(planned, power))

@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from analysis.wording import MOST_NAMED, listed
 from podium.terminal.printing import Row, aligned, cell_text, filled, is_numeric
@@ -10,19 +9,6 @@ from podium.terminal.printing import Row, aligned, cell_text, filled, is_numeric
 _DEFAULT_WIDTH = 80
 _GAP = 2  # spaces between columns
 _CUT = "…"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FittedTable:
-    """A table that fits.
-
-    Attributes:
-        lines: aligned lines, the header first.
-        left_out: names of the columns without room, in the order of the table.
-    """
-
-    lines: tuple[str, ...]
-    left_out: tuple[str, ...]
 
 
 def terminal_width() -> int:
@@ -38,8 +24,8 @@ def fitting_table(
     width: int,
     num_kept: int = 1,
     right: Collection[str] = (),
-) -> FittedTable:
-    """Rows as aligned lines of at most ``width`` columns.
+) -> tuple[list[str], list[str]]:
+    """Rows as aligned lines of at most ``width`` columns, and the names of columns without room.
 
     Columns are taken in the order of their worth while they have room; one that has none does not
     keep out a narrower one behind it. Where those that are always shown do not fit, the texts of
@@ -71,16 +57,13 @@ def fitting_table(
     chosen = [name for name in columns if name in shown]
     lines = zip(*(texts[name] for name in chosen), strict=True)
     text = aligned(list(lines), [name in right or is_numeric(rows, name) for name in chosen])
-    return FittedTable(
-        lines=tuple(text.split("\n")),
-        left_out=tuple(name for name in columns if name not in shown),
-    )
+    return text.split("\n"), [name for name in columns if name not in shown]
 
 
 def whole_table(rows: Sequence[Row]) -> str:
     """All columns of texts as wide as the terminal, all but the first aligned to the right."""
     columns = list(rows[0])
-    table = fitting_table(
+    lines, _ = fitting_table(
         rows,
         columns=columns,
         worth=columns,
@@ -88,7 +71,7 @@ def whole_table(rows: Sequence[Row]) -> str:
         num_kept=len(columns),
         right=columns[1:],
     )
-    return "\n".join(table.lines)
+    return "\n".join(lines)
 
 
 def fitted_text(
@@ -100,10 +83,11 @@ def fitted_text(
 ) -> str:
     """A `fitting_table` as wide as the terminal, and which columns had no room."""
     width = terminal_width()
-    table = fitting_table(rows, columns=columns, worth=worth, width=width, num_kept=num_kept)
-    lines = list(table.lines)
-    if table.left_out:
-        names = listed(table.left_out, most=MOST_NAMED)
+    lines, left_out = fitting_table(
+        rows, columns=columns, worth=worth, width=width, num_kept=num_kept
+    )
+    if left_out:
+        names = listed(left_out, most=MOST_NAMED)
         lines.append(filled(f"No room for {names}: --csv has them.", width))
     return "\n".join(lines)
 

@@ -45,13 +45,10 @@ def _rows(tuned: TunedHyperparameters) -> list[dict[str, object]]:
     }
     rows: list[dict[str, object]] = []
     for row in tuned.importances.to_dicts():
+        names = ("importance", "low", "high", "noise")
         line: dict[str, object] = {
-            "loss": row["loss"],
-            "hyperparameter": row["hyperparameter"],
-            "importance": rounded(row["importance"], 3),
-            "low": rounded(row["low"], 3),
-            "high": rounded(row["high"], 3),
-            "noise": rounded(row["noise"], 3),
+            **{name: row[name] for name in ("loss", "hyperparameter")},
+            **{name: rounded(row[name], 3) for name in names},
             "p": rounded(row["p_value"], 3),
             "verdict": importance_verdict(row),
         }

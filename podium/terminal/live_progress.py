@@ -94,7 +94,7 @@ def progress_table(progress: StudyProgress, *, max_rows: int, width: int) -> lis
     rows = {search.name: _row(search, progress.score) for search in progress.searches}
     zero = {name for name in _OFTEN_ZERO if not any(row[name] for row in rows.values())}
     columns = [name for name in rows[shown[0].name] if name not in zero]
-    table = fitting_table(
+    (header, *lines), left_out = fitting_table(
         [rows[search.name] for search in shown],
         columns=columns,
         worth=("search", "done", columns[-1], *(name for name in _WORTH if name in columns)),
@@ -104,9 +104,8 @@ def progress_table(progress: StudyProgress, *, max_rows: int, width: int) -> lis
     )
     hidden = len(progress.searches) - len(shown)
     notes = [f"+{hidden} more searches"] if hidden else []
-    notes += [f"no room for {', '.join(table.left_out)}"] if table.left_out else []
+    notes += [f"no room for {', '.join(left_out)}"] if left_out else []
     note = f" ({'; '.join(notes)})" if notes else ""
-    header, *lines = table.lines
     return [
         _plain(header, style="bold"),
         *(

@@ -7,10 +7,11 @@ import shutil
 import numpy as np
 import pytest
 
+from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.storage.files import stored_files
 from orchestrator.verify.verify_store import verify_store
 from podium.errors import PodiumError
-from podium.plan.make_plan import make_plan
+from podium.plan.make_plan import refusal_of
 from tests.orchestrator.run.test_feature_studies import FOLDER, RUN, VECTORS, photographs
 from tests.orchestrator.small_study import run_here
 from tests.orchestrator.study_files import load
@@ -140,5 +141,5 @@ def test_changed_data_are_named_by_run_plan_and_verify_and_nothing_is_trained(
     with pytest.raises(PodiumError, match=f"^{named}.* changed since this study started"):
         run_here(study, folder)
     assert stored_files(results / "trials") == before
-    assert named in (make_plan(study, results).refusal or "")
+    assert named in (refusal_of(study, StudyPaths(results)) or "")
     assert f"{named}" in "\n".join(verify_store(results).problems)

@@ -113,7 +113,7 @@ def test_a_search_trial_in_quarantine_left_no_embeddings(capsys, crossed_folder)
     trial_id = the_trial(crossed_folder, stage="search")
     called = call(capsys, "trial", "evaluate", trial_id, "--study", crossed_folder)
     assert called.code == 2
-    assert "is of the stage search, which leaves no embeddings" in called.err
+    assert "stage search; only final and baseline trials leave embeddings" in called.err
 
 
 def test_trials_are_listed_with_what_is_crossed(capsys, crossed_folder):

@@ -44,7 +44,7 @@ def test_init_writes_a_study_that_can_be_planned(capsys, tmp_path):
     ("name", "told"),
     [
         ("mine.yaml", "exists already and is not overwritten"),
-        ("no/s.yaml", "cannot be written: No such file or directory"),
+        ("no/s.yaml", "must be in a folder that exists"),
     ],
 )
 def test_init_says_where_it_does_not_write(capsys, tmp_path, name, told):

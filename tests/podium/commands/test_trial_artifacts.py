@@ -104,9 +104,9 @@ def test_a_trial_of_several_studies_is_found_where_it_left_something(capsys, sto
 @pytest.mark.parametrize(
     ("stage", "study", "told"),
     [
-        ("search", "tiny", "is of the stage search; only final trials leave their weights"),
-        ("baseline", "tiny", "is of the stage baseline; only final trials leave their weights"),
-        ("final", "nothing", "they were deleted, or keep.models was off when it ran"),
+        ("search", "tiny", "is of the stage search; only final trials leave weights"),
+        ("baseline", "tiny", "is of the stage baseline; only final trials leave weights"),
+        ("final", "nothing", "they were deleted, or switched off by the study's `keep`"),
     ],
 )
 def test_weights_that_no_trial_left_are_reported(capsys, storage, tmp_path, stage, study, told):

@@ -78,8 +78,12 @@ def test_evaluate_refuses_what_it_cannot_compute(capsys, storage, here, argument
 @pytest.mark.parametrize(
     ("stage", "study", "told"),
     [
-        ("search", "tiny", "of the stage search, which leaves no embeddings"),
-        ("final", "nothing", "left neither embeddings nor weights"),
+        (
+            "search",
+            "tiny",
+            "only final and baseline trials leave embeddings or weights",
+        ),
+        ("final", "nothing", "has no embeddings or weights in"),
     ],
 )
 def test_a_trial_that_left_nothing_is_reported(capsys, storage, stage, study, told):
