@@ -66,7 +66,7 @@ ROOMS: dict[str, set[str]] = {
         "analysis/typed_tables",
         "orchestrator/results/records", "orchestrator/results/storage",
         "orchestrator/results/trial_files", "orchestrator/results_tools", "orchestrator/run",
-        "orchestrator/scheduling", "orchestrator/study", "orchestrator/verify", "podium",
+        "orchestrator/study", "orchestrator/verify", "podium",
         "podium/api", "podium/arguments", "podium/errors", "podium/kept_files", "podium/live",
         "podium/stop_signals", "podium/terminal", "search_spaces", "trainables",
         "trainables/dataset_interface", "trainables/dataset_readers", "trainables/file_caches",
