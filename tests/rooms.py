@@ -289,7 +289,7 @@ ROOMS: dict[str, set[str]] = {
     "trainables/file_caches": {"trainables"},
     "trainables/settings": {"trainables"},
     # 1
-    "analysis/typed_tables": {"podium/errors"},
+    "analysis/typed_tables": {"analysis", "podium/errors"},
     "orchestrator/results/storage": {"podium/errors"},
     "podium/kept_files": {"podium/errors"},
     "podium/stop_signals": {"podium/errors"},

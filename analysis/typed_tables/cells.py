@@ -11,6 +11,9 @@ from typing import Literal
 
 import polars as pl
 
+MOST_COLUMNS = 1000
+"""What a table may have; 20 bytes of spans could write out more than memory holds."""
+
 Commas = Literal["none", "decimal", "thousands", "ambiguous"]
 """What the commas of a table's numbers are."""
 
@@ -26,6 +29,9 @@ _MISSING = ["", "-", "--", "---", "nan", "NaN", "NAN"]
 _LARGE_DASHES = "[–—−]"
 _GROUPS = r"^[+-]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]*)?$"
 _OF_DECIMALS = r"^[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?$"
+
+# Longer cells, and what is nested deeper, stay as typed: some patterns take quadratic time.
+_LONGEST, _DEEPEST = 1000, 8
 
 # Nothing that touches the digits of a number may be taken off.
 _FREE, _END = r"(?<![0-9.,])", r"(?![0-9.,])"
@@ -64,15 +70,16 @@ def without_latex(text: str) -> str:
 
     Emphasis, citations and colours go; commands that are not known stay as they are typed.
     """
+    if len(text) > _LONGEST:
+        return " ".join(text.split())
     text = _DROPPED.sub("", text.replace("\\\\", " ")).replace("{,}", ",")
     text = re.sub(r"(?<!\\)\$", "", text)
     text = _SYMBOL.sub(lambda found: _SYMBOLS[found[1]], text)
     text = re.sub(r"\\textsuperscript\s*(?=\{)", "^", text)
     text = re.sub(r"\\textsubscript\s*(?=\{)", "_", text)
     text = _SWITCHES.sub("", re.sub(r"(?<!\\)([_^])\s*\{([^{}]*)\}", r"\1\2", text))
-    previous = None
-    while previous != text:
-        previous, text = text, _EMPHASIS.sub(r"\1", text)
+    for _ in range(_DEEPEST):
+        text = _EMPHASIS.sub(r"\1", text)
         text = re.sub(rf"{_FREE}(?<![A-Za-z\\}}\]])\{{([^{{}}]*)\}}{_END}", r"\1", text)
     text = re.sub(r"\\([%_&#$])", r"\1", text)
     return " ".join(re.sub(r"\\[,;:! ]|\\q?quad(?![A-Za-z])|~", " ", text).split())
@@ -82,7 +89,7 @@ def without_markdown(text: str) -> str:
     """The text of a Markdown cell: ``**63.6**`` is ``63.6``; links leave their text."""
     if "$" in text:
         text = without_latex(text)
-    for pattern, replacement in _MARKDOWN:
+    for pattern, replacement in _MARKDOWN if len(text) <= _LONGEST else ():
         text = pattern.sub(replacement, text)
     return " ".join(html.unescape(text).split())
 

@@ -3,24 +3,30 @@ r"""Reads the rows of a LaTeX ``tabular``, spans written out: ``\multicolumn``, 
 import re
 from collections.abc import Iterator
 
-from analysis.typed_tables.cells import without_latex
+from analysis.typed_tables.cells import MOST_COLUMNS, without_latex
 from podium.errors import PodiumError
 
-_BODY = re.compile(r"\\begin\{(tabular[*xy]?|longtable|tabu|array)\}(.*?)\\end\{\1\}", re.S)
+_ENDS = re.compile(r"\\(begin|end)\{(tabular[*xy]?|longtable|tabu|array)\}")
 _COMMENT = re.compile(r"(?<!\\)%[^\n]*")
+# A bracket that is not closed ends somewhere: else each one would be looked for to the end.
+_OPTION = r"\[[^\]]{0,200}\]"
 _RULES = re.compile(
     r"\\(toprule|midrule|bottomrule|hline|hdashline|specialrule|addlinespace|cmidrule|cline"
     r"|rowcolor|endhead|endfirsthead|endfoot|endlastfoot|noalign|arrayrulecolor|centering"
-    r"|setlength)(?![A-Za-z])(\[[^\]]*\]|\([^)]*\)|\{[^{}]*\})*"
+    rf"|setlength)(?![A-Za-z])({_OPTION}|\([^)]{{0,200}}\)|\{{[^{{}}]{{0,200}}\}})*"
 )
-_SPAN = re.compile(r"\s*\\multicolumn\s*\{\s*(\d+)\s*\}\s*(?=\{)")
+_MARKS = re.compile(rf"(?:\\\\|\\tabularnewline)(?:\*?\s*{_OPTION})?|\\.|[{{}}&]", re.S)
+_ARGUMENT = re.compile(rf"\s*(?:{_OPTION}\s*)?(?=\{{)")
+_SPAN = re.compile(r"\s*\\multicolumn\s*\{\s*(\d{1,4})\s*\}\s*(?=\{)")
 _TALL = re.compile(
-    r"\s*\\multirow\s*(?:\[[^\]]*\])?\s*\{\s*(-?\d+|\*)\s*\}\s*(?:\[[^\]]*\])?\s*(?=\{)"
+    rf"\s*\\multirow\s*(?:{_OPTION}\s*)?\{{\s*(-?\d{{1,4}}|\*)\s*\}}\s*(?:{_OPTION}\s*)?(?=\{{)"
 )
 
 
-def latex_rows(text: str, *, source: str) -> list[list[str]]:
-    """The cells of each row; rules and empty rows are left out.
+def latex_rows(text: str, *, source: str) -> Iterator[list[str]]:
+    """The cells of each row, at most one more than a table may have columns.
+
+    Rules and empty rows are left out.
 
     Args:
         text: a file that holds one ``tabular``, whatever is around it.
@@ -29,73 +35,68 @@ def latex_rows(text: str, *, source: str) -> list[list[str]]:
     Raises:
         PodiumError: there is no whole table, or there are several.
     """
-    bodies = list(_BODY.finditer(_COMMENT.sub("", text)))
-    if len(bodies) != 1:
-        raise PodiumError(f"a file must hold one whole tabular; {source} has {len(bodies)}")
-    kind, body = bodies[0].groups()
-    rows: list[list[str]] = []
+    text = _COMMENT.sub("", text)
+    ends = list(_ENDS.finditer(text))
+    if [end[1] for end in ends] != ["begin", "end"] or ends[0][2] != ends[1][2]:
+        raise PodiumError(
+            f"a file must hold one whole tabular; {source} begins"
+            f" {sum(end[1] == 'begin' for end in ends)} and ends"
+            f" {sum(end[1] == 'end' for end in ends)}"
+        )
+    body = text[ends[0].end() : ends[1].start()]
     falling: dict[int, tuple[str, int]] = {}
-    for row in _split(body[_length_of_arguments(body, kind) :], "\\\\"):
-        cells = _cells(_RULES.sub("", row), falling)
+    for row in _rows(body[_length_of_arguments(body, ends[0][2]) :]):
+        cells = _cells(row, falling)
         if any(cells):
-            rows.append(cells)
-    return rows
+            yield cells
 
 
 def _length_of_arguments(body: str, kind: str) -> int:
     """How much of a body is the widths and alignments of its columns."""
     at = 0
     for _ in range(1 if kind in ("tabular", "longtable", "tabu", "array") else 2):
-        option = re.match(r"\s*\[[^\]]*\]", body[at:])
-        at += option.end() if option else 0
-        opening = re.match(r"\s*\{", body[at:])
-        if opening is None:
+        if (opening := _ARGUMENT.match(body, at)) is None:
             break
-        at += opening.end() - 1 + _group_end(body[at + opening.end() - 1 :])
+        at = opening.end() + _group_end(body[opening.end() :])
     return at
 
 
 def _group_end(text: str) -> int:
     """The length of the group in braces that a text begins with."""
     depth = 0
-    for at, sign in enumerate(text):
-        if at and text[at - 1] == "\\":
-            continue
-        depth += (sign == "{") - (sign == "}")
+    for mark in _MARKS.finditer(text):
+        depth += (mark[0] == "{") - (mark[0] == "}")
         if depth == 0:
-            return at + 1
+            return mark.end()
     return len(text)
 
 
-def _split(text: str, mark: str) -> Iterator[str]:
-    """The parts of a text between marks outside of braces."""
-    text = text.replace("\\tabularnewline", "\\\\")
-    begin = at = depth = 0
-    while at < len(text):
-        if depth == 0 and text.startswith(mark, at):
-            yield text[begin:at]
-            at += len(mark)
-            if mark == "\\\\" and (space := re.match(r"\*?\s*\[[^\]]*\]", text[at:])):
-                at += space.end()
-            begin = at
-        elif text[at] == "\\":
-            at += 2
-        else:
-            depth += (text[at] == "{") - (text[at] == "}")
-            at += 1
-    yield text[begin:]
+def _rows(text: str) -> Iterator[list[str]]:
+    """The sources of the cells of each row: marks within braces divide nothing."""
+    cells: list[str] = []
+    begin = depth = 0
+    for mark in _MARKS.finditer(text):
+        depth += (mark[0] == "{") - (mark[0] == "}")
+        is_end = mark[0].startswith((r"\\", r"\tabularnewline"))
+        if depth == 0 and (is_end or mark[0] == "&"):
+            cells.append(text[begin : mark.start()])
+            begin = mark.end()
+            if is_end:
+                yield cells
+                cells = []
+    yield [*cells, text[begin:]]
 
 
-def _cells(row: str, falling: dict[int, tuple[str, int]]) -> list[str]:
+def _cells(row: list[str], falling: dict[int, tuple[str, int]]) -> list[str]:
     r"""The cells of a row as text.
 
     Args:
-        row: its source.
+        row: their sources.
         falling: column -> what ``\multirow`` lets fall into it, through how many rows; changed.
     """
     cells: list[str] = []
-    for text in _split(row, "&"):
-        width = 1
+    for source in row[: MOST_COLUMNS + 1]:
+        text, width = _RULES.sub("", source), 1
         if (span := _SPAN.match(text)) is not None:
             width, text = int(span[1]), text[span.end() :]
             text = text[_group_end(text) :]  # its alignment
@@ -104,7 +105,7 @@ def _cells(row: str, falling: dict[int, tuple[str, int]]) -> list[str]:
             text = text[_group_end(text) :]  # its width
             num_rows = 1 if tall[1] == "*" else int(tall[1])
             falling[len(cells)] = (without_latex(text), num_rows)
-        cells += [without_latex(text)] * width
+        cells += [without_latex(text)] * min(width, MOST_COLUMNS + 1 - len(cells))
     return [_fallen(index, cell, falling) for index, cell in enumerate(cells)]
 
 

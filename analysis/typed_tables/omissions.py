@@ -48,43 +48,31 @@ def omission_text(
         score: column of scores.
 
     Returns:
-        None where all blocks are complete.
+        Nothing where all blocks are complete.
     """
-    lacking, num_blocks = _lacking(cells, by=by, competitor=competitor, score=score)
-    if not lacking:
+    blocks = cells.group_by(by, maintain_order=True).agg(pl.col(score).count().alias("__scored"))
+    names = cells.select(competitor).unique(maintain_order=True)
+    complete = len(blocks.filter(pl.col("__scored") == len(names)))
+    if complete == len(blocks):
         return ()
-    complete = num_blocks - len(set().union(*lacking.values()))
-    alone = {
-        name: num_blocks
-        - len(set().union(*(held for other, held in lacking.items() if other != name)))
-        for name in lacking
-    }
-    gains = sorted(
-        ((name, count) for name, count in alone.items() if count > complete),
-        key=lambda gain: -gain[1],
-    )
-    parts = [f"{count} without {name}" for name, count in gains[:_SHOWN]]
+    blocks = blocks.with_row_index("__block")
+    scored = cells.drop_nulls(score).join(blocks, on=by, nulls_equal=True)
+    is_before_gap = pl.col("__block").sort() == pl.int_range(pl.len())
+    gaps = scored.group_by(competitor).agg(is_before_gap.sum().alias("__gap"))
+    lacking = names.join(gaps, on=competitor, how="left", maintain_order="left").fill_null(0)
+    lacking = lacking.filter(pl.col("__gap") < len(blocks)).sort("__gap", maintain_order=True)
+    lack_one = blocks.filter(pl.col("__scored") == len(names) - 1).join(names, how="cross")
+    alone = lack_one.join(scored, on=["__block", competitor], how="anti")
+    gains = lacking.join(alone.group_by(competitor).len(), on=competitor, maintain_order="left")
+    gains = gains.sort("len", descending=True, maintain_order=True).head(_SHOWN)
+    parts = [
+        f"{complete + count} without {name}"
+        for name, count in gains.select(competitor, "len").rows()
+    ]
     if len(lacking) > 1:
-        parts.append(f"all {num_blocks} without {', '.join(lacking)}")
+        all_names = ", ".join(map(str, lacking[competitor]))
+        parts.append(f"all {len(blocks)} without {all_names}")
     return (
-        f"{complete} of {num_blocks} blocks hold a score of every competitor; there would be"
+        f"{complete} of {len(blocks)} blocks hold a score of every competitor; there would be"
         f" {', '.join(parts)} (--without NAME)",
     )
-
-
-def _lacking(
-    cells: pl.DataFrame, *, by: Sequence[str], competitor: str, score: str
-) -> tuple[dict[str, set[int]], int]:
-    """The blocks that each competitor lacks, those that lack none left out; number of blocks."""
-    blocks = cells.select(by).unique(maintain_order=True).with_row_index("__block")
-    names = cells.select(competitor).unique(maintain_order=True)
-    if not cells[score].has_nulls() and len(cells) == len(blocks) * len(names):
-        return {}, len(blocks)
-    scored = cells.drop_nulls(score).select(*by, competitor)
-    absent = blocks.join(names, how="cross").join(
-        scored, on=[*by, competitor], how="anti", nulls_equal=True
-    )
-    lacking: dict[str, set[int]] = {}
-    for block, name in absent.sort("__block").select("__block", competitor).rows():
-        lacking.setdefault(str(name), set()).add(block)
-    return lacking, len(blocks)

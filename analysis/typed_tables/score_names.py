@@ -6,11 +6,13 @@ from dataclasses import dataclass
 RECALL = "recall"
 
 _AT = re.compile(
-    r"(?<![A-Za-z0-9])(?P<metric>[A-Za-z][A-Za-z-]*?)\s*(?:@|_at_|[ -]at[ -])\s*(?P<k>\d+|[kKR])"
-    r"(?![A-Za-z0-9.])"
+    r"(?<![A-Za-z0-9])(?P<metric>[A-Za-z][A-Za-z-]*?)\s*(?:@|_at_|[ -]at[ -])\s*"
+    r"(?P<k>\d{1,10}|[kKR])(?![A-Za-z0-9.])"
 )
-_RECALL_1 = re.compile(r"(?<![A-Za-z0-9])(?:recall|rec)[ _-]?(?P<k>\d+)(?![A-Za-z0-9.])", re.I)
-_R1 = re.compile(r"(?<![A-Za-z0-9])r[ _]?(?P<k>\d+)(?![A-Za-z0-9.])", re.I)
+_RECALL_1 = re.compile(
+    r"(?<![A-Za-z0-9])(?:recall|rec)[ _-]?(?P<k>\d{1,10})(?![A-Za-z0-9.])", re.I
+)
+_R1 = re.compile(r"(?<![A-Za-z0-9])r[ _]?(?P<k>\d{1,10})(?![A-Za-z0-9.])", re.I)
 _RESNETS = {18, 34, 50, 101, 152}  # R50 is no recall
 _RECALLS = {"r", "rec", "recall"}
 _PLAIN = {
@@ -86,7 +88,7 @@ def is_no_score(name: str) -> bool:
 
 def k_of(text: str) -> int | None:
     """The K of a cell such as ``R@4`` or ``4``; None if it holds none."""
-    if text.strip().isdecimal():
+    if re.fullmatch(r"\s*\d{1,10}\s*", text):
         return int(text)
     found = score_name(text)
     return None if found is None or found.block else found.k

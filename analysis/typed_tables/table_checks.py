@@ -1,5 +1,6 @@
 """What must hold before scores are ranked, and the sentence for each way it can fail."""
 
+import reprlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
@@ -101,7 +102,7 @@ def with_scores(frame: pl.DataFrame, score: str, *, table: TableFile) -> pl.Data
             advice = "its comma may begin decimals or divide thousands: write it without one"
         raise PodiumError(
             f"column {score!r} of {source} must hold numbers; {table.row(row)} holds "
-            f"{column[row]!r} ({advice})"
+            f"{reprlib.repr(column[row])} ({advice})"
         )
     numbers = numbers.cast(pl.Float64).fill_nan(None)
     is_huge = (numbers.abs() > _LARGEST).fill_null(value=False)

@@ -2,19 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import TypeGuard
 
 import numpy as np
 import polars as pl
 
-from analysis.typed_tables.cells import Commas, commas_of, typed_column
+from analysis.typed_tables.cells import MOST_COLUMNS, Commas, commas_of, typed_column
 from analysis.typed_tables.latex_tables import latex_rows
 from analysis.typed_tables.text_tables import header_count, joined_names, markdown_rows
 from podium.errors import CorruptFileError, PodiumError
 
 _ENDINGS = (".csv", ".tsv", ".md", ".tex", ".parquet")
-_MAX_BYTES = 256 * 2**20  # of a file; a table of a million scores has a tenth
+_MAX_BYTES = 256 * 2**20  # of a file and of its text; a table of a million scores has a tenth
+_MAX_MARKUP = 2 * 2**20  # of a table that somebody typed
+_MAX_CELLS = 2**24
+_MAX_NAME = 1000  # letters; what a name says takes quadratic time
 _FIRST_ROWS = 4  # which hold the whole header
 _NO_TEXT = "it is no UTF-8 text; save it in UTF-8"
 _OWN = "__"  # prefix of the columns that podium adds to those of a user
@@ -58,21 +62,22 @@ def read_table_file(path: Path) -> TableFile:
         path: CSV (with semicolons if its header has them), TSV, Markdown, LaTeX or Parquet.
 
     Raises:
-        PodiumError: there is no such file, it is too large, it has another ending, holds no or
-            several tables, a column that occurs twice, or one whose name begins with two
-            underscores.
+        PodiumError: there is no such file, it is too large or would be in memory, it has another
+            ending, holds no or several tables, a column that occurs twice, or one whose name is
+            too long or begins with two underscores.
         CorruptFileError: the file is not what its name says.
     """
     if not is_table(path):
         raise PodiumError(f"a table must be a {', '.join(_ENDINGS)} file; got {path}")
     if not path.is_file():
         raise PodiumError(f"there is no file at {path}")
-    if (num_bytes := path.stat().st_size) > _MAX_BYTES:
-        raise PodiumError(f"a table must have at most {_MAX_BYTES} bytes; {path} has {num_bytes}")
+    kind = path.suffix.lower()
+    most_bytes = _MAX_MARKUP if kind in (".md", ".tex") else _MAX_BYTES
+    _refuse_beyond(most_bytes, "bytes", path.stat().st_size, path)
     try:
-        if path.suffix.lower() == ".parquet":
-            return _table(pl.read_parquet(path), str(path), path.stem)
-        return _text_table(_rows(path), path)
+        if kind == ".parquet":
+            return _table(_parquet_rows(path), str(path), path.stem)
+        return _text_table(_markup_rows(path) if kind in (".md", ".tex") else _rows(path), path)
     except UnicodeDecodeError as error:
         raise _corrupt(path, _NO_TEXT) from error
     except (pl.exceptions.PolarsError, OSError) as error:
@@ -81,21 +86,53 @@ def read_table_file(path: Path) -> TableFile:
             reason = _NO_TEXT
         if "more fields than defined" in reason:
             reason = "a row has more cells than the header; quote cells that hold a comma"
-        raise _corrupt(path, reason) from error
+        raise _corrupt(path, reason[:_MAX_NAME]) from error
+
+
+def _parquet_rows(path: Path) -> pl.DataFrame:
+    """The rows of a Parquet file, of which few bytes can stand for gigabytes."""
+    import pyarrow as pa  # no text needs it
+    import pyarrow.parquet as pq
+
+    try:
+        facts = pq.read_metadata(path)
+    except pa.ArrowException as error:
+        raise _corrupt(path, str(error)) from error
+    groups = [facts.row_group(index) for index in range(facts.num_row_groups)]
+    columns = range(facts.num_columns)
+    _refuse_beyond(MOST_COLUMNS, "columns", len(columns), path)
+    cells = sum(group.column(index).num_values for group in groups for index in columns)
+    _refuse_beyond(_MAX_CELLS, "cells", cells, path)
+    num_bytes = sum(group.total_byte_size for group in groups)
+    _refuse_beyond(_MAX_BYTES, "bytes, unpacked", num_bytes, path)
+    found = pl.read_parquet(path, glob=False)
+    texts = found.select(pl.selectors.string().str.len_bytes().cast(pl.Int64))
+    _refuse_beyond(_MAX_BYTES, "bytes of text", sum(column.sum() for column in texts), path)
+    return found
 
 
 def _rows(path: Path) -> pl.DataFrame:
-    """The rows of a text, header and all, as columns of text."""
-    kind = path.suffix.lower()
-    if kind in (".csv", ".tsv"):
-        mark = "\t" if kind == ".tsv" else _separator(path)
-        return pl.read_csv(path, separator=mark, has_header=False, infer_schema=False)
-    text = path.read_text(encoding="utf-8-sig")
-    found = (markdown_rows if kind == ".md" else latex_rows)(text, source=str(path))
-    width = max(map(len, found), default=0)
-    padded = [[*cells, *[""] * (width - len(cells))] for cells in found]
-    columns = {f"column_{index}": pl.String for index in range(width)}
-    return pl.DataFrame(padded, schema=columns, orient="row")
+    """The rows of a text of separated cells, header and all, as columns of text."""
+    mark = "\t" if path.suffix.lower() == ".tsv" else _separator(path)
+    rows = pl.scan_csv(path, separator=mark, has_header=False, infer_schema=False, glob=False)
+    width = len(rows.collect_schema())
+    _refuse_beyond(MOST_COLUMNS, "columns", width, path)
+    _refuse_beyond(_MAX_CELLS, "cells", width * rows.select(pl.len()).collect().item(), path)
+    return rows.collect()
+
+
+def _markup_rows(path: Path) -> pl.DataFrame:
+    """The rows of a Markdown or LaTeX table, header and all, as columns of text."""
+    reader = markdown_rows if path.suffix.lower() == ".md" else latex_rows
+    rows: list[list[str]] = []
+    width = 0
+    for cells in reader(path.read_text(encoding="utf-8-sig"), source=str(path)):
+        rows.append(cells)
+        width = max(width, len(cells))
+        _refuse_beyond(MOST_COLUMNS, "columns", width, path)
+        _refuse_beyond(_MAX_CELLS, "cells", width * len(rows), path)
+    columns = zip_longest(*rows, fillvalue="")
+    return pl.DataFrame([pl.Series(f"column_{i}", cells) for i, cells in enumerate(columns)])
 
 
 def table_of_frame(frame: pl.DataFrame) -> TableFile:
@@ -109,7 +146,7 @@ def table_of_frame(frame: pl.DataFrame) -> TableFile:
 
 def _table(frame: pl.DataFrame, source: str, stem: str) -> TableFile:
     """Floats of fewer bits become the numbers that they print as, so that they tie as in text."""
-    _refuse_own(frame.columns, source)
+    _refuse_names(frame.columns, source)
     single = pl.selectors.by_dtype(pl.Float32).cast(pl.String).cast(pl.Float64)
     half = pl.selectors.by_dtype(pl.Float16).map_batches(_of_half, return_dtype=pl.Float64)
     frame = _clean(frame.with_columns(single, half))
@@ -136,10 +173,10 @@ def _text_table(rows: pl.DataFrame, path: Path) -> TableFile:
     rows = rows.filter(~pl.all_horizontal(pl.all().is_null()))
     if rows.is_empty():
         raise _corrupt(path, "it is empty")
-    first = [[cell or "" for cell in row] for row in rows.head(_FIRST_ROWS).rows()]
+    first = [[(cell or "")[: _MAX_NAME + 1] for cell in row] for row in rows[:_FIRST_ROWS].rows()]
     num_headers = header_count(first)
     names = joined_names(first[:num_headers], source=str(path))
-    _refuse_own(names, str(path))
+    _refuse_names(names, str(path))
     body = rows[num_headers:]
     if any(column.count() for column in body[:, len(names) :]):
         raise _corrupt(path, "a row has more cells than the header")
@@ -159,8 +196,18 @@ def _corrupt(path: Path, reason: str) -> CorruptFileError:
     return CorruptFileError(f"{path} cannot be read as a table: {reason}")
 
 
-def _refuse_own(names: Sequence[str], source: str) -> None:
+def _refuse_beyond(most: int, noun: str, found: int, path: Path) -> None:
+    if found > most:
+        raise PodiumError(f"a table must have at most {most:,} {noun}; {path} has {found:,}")
+
+
+def _refuse_names(names: Sequence[str], source: str) -> None:
     for name in names:
+        if len(name) > _MAX_NAME:
+            raise PodiumError(
+                f"a column's name must have at most {_MAX_NAME:,} letters; {source} has one that"
+                f" begins {name[:20]!r}"
+            )
         if name.startswith(_OWN):
             raise PodiumError(
                 f"a column's name must not begin with {_OWN}, as podium's own do; {source} has"

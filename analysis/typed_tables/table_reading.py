@@ -1,11 +1,10 @@
 """What a table of scores was taken for, in one line for its reader and as plain values."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from analysis.typed_tables.cells import Commas
+from analysis.wording import MOST_NAMED, counted, listed
 
-_MOST_NAMED = 6
 _COMMAS = {"decimal": "commas begin decimals", "thousands": "commas divide thousands"}
 
 
@@ -41,12 +40,12 @@ class TableReading:
         """One line: ``Read as: 12 blocks (dataset x backbone); 10 competitors (loss); ...``."""
         return "; ".join(
             [
-                f"Read as: {_counted(self.num_blocks, 'block')} ({' x '.join(self.by)})",
-                f"{_counted(self.num_competitors, 'competitor')} ({self.competitor})",
+                f"Read as: {counted(self.num_blocks, 'block')} ({' x '.join(self.by)})",
+                f"{counted(self.num_competitors, 'competitor')} ({self.competitor})",
                 f"metric {self.metric}{', lower is better' if self.lower_is_better else ''}",
                 *([self._k_text()] if self.ks else []),
                 *([_COMMAS[self.commas]] if self.commas in _COMMAS else []),
-                *([f"not used: {_few(self.unused)}"] if self.unused else []),
+                *([f"not used: {listed(self.unused, most=MOST_NAMED)}"] if self.unused else []),
             ]
         )
 
@@ -71,12 +70,3 @@ class TableReading:
             return f"K {', '.join(others)}"
         also = f" (also {', '.join(others)}; --where k={others[0]})" if others else ""
         return f"K {self.k}{also}"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
-def _few(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-    return ", ".join(names[:_MOST_NAMED]) + more

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from analysis.typed_tables.cells import without_markdown
 from analysis.typed_tables.score_names import k_of, score_name
+from analysis.wording import MOST_NAMED, listed
 from podium.errors import PodiumError
 
-_RULE = re.compile(r"\s*\|?\s*:?-{2,}:?\s*(\|\s*:?-{2,}:?\s*)*\|?\s*")
+_RULE = re.compile(r"\s*:?-{2,}:?\s*")
 _MOST_HEADERS = 3
 _AT_K = re.compile(r"\b(r|recall)\s*@\s*k\b|\bk\s*=?\s*$", re.I)
 _NUMBER = re.compile(r"[+-]?[0-9.,]+\s*(%|±.*|\(.*\))?")
@@ -21,9 +22,9 @@ def markdown_rows(text: str, *, source: str) -> list[list[str]]:
         PodiumError: there is no table, or several.
     """
     lines = text.splitlines()
-    rules = [index for index, line in enumerate(lines) if "|" in line and _RULE.fullmatch(line)]
+    rules = [index for index, line in enumerate(lines) if _is_rule(line)]
     if len(rules) != 1:
-        shown = ", ".join(str(index + 1) for index in rules) or "none"
+        shown = listed([str(index + 1) for index in rules], most=MOST_NAMED) or "none"
         raise PodiumError(
             f"a file must hold one table, with a row of dashes below its header; {source} has such"
             f" rows in lines {shown}"
@@ -38,6 +39,10 @@ def markdown_rows(text: str, *, source: str) -> list[list[str]]:
         for index in range(begin, end + 1)
         if index != rules[0] and lines[index].strip("| \t")
     ]
+
+
+def _is_rule(line: str) -> bool:
+    return "|" in line and all(map(_RULE.fullmatch, line.strip().strip("|").split("|")))
 
 
 def _cells(line: str) -> list[str]:

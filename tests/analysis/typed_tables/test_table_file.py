@@ -93,5 +93,7 @@ def test_a_table_beyond_all_tables_is_refused(tmp_path):
     file = tmp_path / "large.csv"
     with file.open("wb") as large:
         large.truncate(2**29)
-    with pytest.raises(PodiumError, match=r"must have at most 268435456 bytes; .* has 536870912"):
+    with pytest.raises(
+        PodiumError, match=r"must have at most 268,435,456 bytes; .* has 536,870,912"
+    ):
         read_table_file(file)

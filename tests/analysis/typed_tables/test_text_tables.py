@@ -48,7 +48,9 @@ def test_a_markdown_table_is_found_among_text():
     assert found == [["loss", "R@1"], ["a", "60"], ["b|c", "61"]]
 
 
-@pytest.mark.parametrize(("text", "lines"), [("| a |b|\n|--|--|\n\n" * 2, "2, 5"), ("x", "none")])
+@pytest.mark.parametrize(
+    ("text", "lines"), [("| a |b|\n|--|--|\n\n" * 2, "2 and 5"), ("x", "none")]
+)
 def test_a_file_holds_one_markdown_table(text, lines):
     with pytest.raises(PodiumError, match=rf"t\.md has such rows in lines {lines}"):
         markdown_rows(text, source="t.md")
