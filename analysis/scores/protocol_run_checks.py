@@ -155,16 +155,12 @@ def _typed(frame: pl.DataFrame, types: _Types, table: str) -> pl.DataFrame:
         )
     try:
         typed = frame.select(
-            pl.col(name) if _is_enum(frame, name) else pl.col(name).cast(kind)
+            pl.col(name) if frame.schema[name] == pl.Enum else pl.col(name).cast(kind)
             for name, kind in types.items()
         )
     except pl.exceptions.InvalidOperationError as error:
         raise PodiumError(f"the table of {table} has a wrong type: {error}") from error
     return typed.with_columns(pl.selectors.float().fill_nan(None))
-
-
-def _is_enum(frame: pl.DataFrame, name: str) -> bool:
-    return isinstance(frame.schema[name], pl.Enum)
 
 
 def _has_equal_neighbours(frame: pl.DataFrame, keys: tuple[str, ...]) -> bool:

@@ -1,10 +1,10 @@
 """Competitors that are left out, and how many complete blocks that gives."""
 
-import difflib
 from collections.abc import Sequence
 
 import polars as pl
 
+from analysis.typed_tables.row_filters import near_hint
 from podium.errors import PodiumError
 
 _SHOWN = 5
@@ -23,11 +23,9 @@ def leave_out(
     known = [str(name) for name in frame[competitor].unique(maintain_order=True)]
     for name in names:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=3)
-            hint = f" Did you mean {' or '.join(near)}?" if near else ""
             raise PodiumError(
                 f"--without {name}: {source} has no such competitor; column {competitor!r} holds"
-                f" {', '.join(known)}.{hint}"
+                f" {', '.join(known)}.{near_hint(name, known)}"
             )
     kept = frame.filter(~pl.col(competitor).cast(pl.String).is_in(list(names)))
     if kept.is_empty():

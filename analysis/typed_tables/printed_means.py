@@ -31,10 +31,12 @@ from analysis.typed_tables.table_layout import (
     score_columns,
 )
 
+_STATISTICS = {"max": "largest", "min": "smallest", "mean": "mean", "median": "median"}
+_EXTREMES = {"best": "max", "worst": "min", "maximum": "max", "minimum": "min"}
 _AVERAGES = {"average", "averages", "avg", "mean", "means", "overall_average", "overall_mean"}
 _TOTAL_RANK = ("total_rank", "rank_total", "rank_sum", "sum_of_ranks", "total")
 _AVERAGE_RANK = ("average_rank", "avg_rank", "mean_rank", "rank_mean")
-_MEAN, _TRUE = "__mean", "__true"
+_MEAN = "__mean"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,40 +56,48 @@ class PrintedRanks:
 
 
 def without_averages(
-    frame: pl.DataFrame, column: str, within: Sequence[str], score: str
+    frame: pl.DataFrame, column: str, within: Sequence[str], score: str, *, lower_is_better: bool
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """The rows of all but averages of the others, and a sentence on each value called an average.
+
+    So with a median, and the best or worst of the others.
 
     Args:
         frame: one score per row; null where it is missing.
         column: column of competitors or of data sets.
         within: the other columns that name one row.
         score: column of scores.
+        lower_is_better: whether the best score is the smallest.
     """
     names = frame[column].unique(maintain_order=True).drop_nulls().cast(pl.String)
-    averages = [name for name in names if normal(name) in _AVERAGES]
+    found = {name: _statistic(name, lower_is_better=lower_is_better) for name in names}
+    averages = {name: statistic for name, statistic in found.items() if statistic is not None}
     others = frame.filter(~pl.col(column).cast(pl.String).is_in(averages))
     if not averages or others[column].n_unique() < 2:
         return frame, ()
-    means = others.group_by(within).agg(pl.col(score).mean().alias(_MEAN))
+    means = others.group_by(within).agg(
+        getattr(pl.col(score), statistic)().alias(statistic) for statistic in _STATISTICS
+    )
     sentences: list[str] = []
     kept = []
-    for name in averages:
+    for name, statistic in averages.items():
+        what = _STATISTICS[statistic]
         rows = frame.filter(pl.col(column).cast(pl.String) == name)
         beside = rows.join(means, on=within, how="left", nulls_equal=True).drop_nulls(score)
-        unit = 10.0 ** -_decimals(beside[score])
-        gap = (pl.col(score) - pl.col(_MEAN)).abs()
-        wrong = beside.filter((gap >= unit * (1 + 1e-6)) | pl.col(_MEAN).is_null())
+        slack = 10.0 ** -_decimals(beside[score]) * (1 + 1e-6) * (statistic in ("mean", "median"))
+        gap = (pl.col(score) - pl.col(statistic)).abs()
+        wrong = beside.filter((gap > slack) | pl.col(statistic).is_null())
         if len(beside) and wrong.is_empty():
-            sentences.append(f"left out: {name!r} of {column}, the mean of the others")
+            sentences.append(f"left out: {name!r} of {column}, the {what} of the others")
             continue
         kept.append(name)
-        of_rows = (
-            f"{block_text([row[key] for key in within])} {row[score]:g}, not {row[_MEAN] or 0:.4g}"
+        of_rows = named(
+            f"{block_text([row[key] for key in within])} {row[score]:g},"
+            f" not {row[statistic] or 0:.4g}"
             for row in wrong.to_dicts()
         )
         sentences.append(
-            f"{name!r} of {column} is ranked, for it is no mean of the others: {named(of_rows)}"
+            f"{name!r} of {column} is ranked, for it is not the {what} of the others: {of_rows}"
         )
     left_out = [name for name in averages if name not in kept]
     return frame.filter(~pl.col(column).cast(pl.String).is_in(left_out)), tuple(sentences)
@@ -173,6 +183,14 @@ def printed_ranks(table: TableFile, given: GivenColumns) -> PrintedRanks | None:
 def _is_average(name: str) -> bool:
     found = score_name(name)
     return normal(name) in _AVERAGES or (found is not None and normal(found.block) in _AVERAGES)
+
+
+def _statistic(name: str, *, lower_is_better: bool) -> str | None:
+    """What a name says that its scores are of the others; None of any other name."""
+    word = "mean" if normal(name) in _AVERAGES else _EXTREMES.get(normal(name), normal(name))
+    if lower_is_better and normal(name) in ("best", "worst"):
+        word = "min" if word == "max" else "max"
+    return word if word in _STATISTICS else None
 
 
 def _decimals(printed: pl.Series) -> int:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from analysis.typed_tables.table_file import TableFile
+from analysis.wording import listed
 from podium.errors import PodiumError
 
 Condition = tuple[str, str]
@@ -45,11 +46,10 @@ def filter_rows(
             raise missing_column(column, frame.columns, source=source)
         kept = frame.filter(_meets(column, text, frame.schema[column]))
         if kept.is_empty():
-            known = frame[column].unique().drop_nulls().sort().cast(pl.String)
-            more = ", ..." if len(known) > _SHOWN else ""
+            known = frame[column].unique().drop_nulls().sort().cast(pl.String).to_list()
             raise PodiumError(
                 f"no row of {source} has {column} = {text}; `{column}` holds "
-                f"{', '.join(known.head(_SHOWN))}{more}"
+                f"{listed(known, most=_SHOWN)}"
             )
         frame = kept
     return frame
@@ -66,11 +66,14 @@ def filter_file(table: TableFile, conditions: Sequence[Condition]) -> TableFile:
 
 def missing_column(column: str, known: Sequence[str], *, source: str) -> PodiumError:
     """The error for a column that ``source`` lacks, with the nearest names."""
-    near = difflib.get_close_matches(column, known, n=3)
-    hint = f" Did you mean {' or '.join(near)}?" if near else ""
-    return PodiumError(
-        f"{source} has no column {column!r}; its columns are {', '.join(known)}.{hint}"
-    )
+    columns = f"its columns are {', '.join(known)}.{near_hint(column, known)}"
+    return PodiumError(f"{source} has no column {column!r}; {columns}")
+
+
+def near_hint(name: str, known: Sequence[str]) -> str:
+    """The question whether a name like an unknown one was meant; empty if there is none."""
+    near = difflib.get_close_matches(name, known, n=3)
+    return f" Did you mean {' or '.join(near)}?" if near else ""
 
 
 def _meets(column: str, text: str, kind: pl.DataType) -> pl.Expr:

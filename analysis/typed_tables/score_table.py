@@ -31,9 +31,11 @@ from analysis.typed_tables.table_layout import (
     lay_out,
 )
 from analysis.typed_tables.table_reading import TableReading
+from podium.errors import PodiumError
 
 # Means are rounded to so many significant digits, so that equal ones tie in spite of rounding.
 CELL_DIGITS = 12
+_MOST_PLACES = 2**22  # of scores in memory, missing ones among them
 _K = "k"
 
 
@@ -113,29 +115,41 @@ def read_table(
     file = table if isinstance(table, TableFile) else read_table_file(table)
     layout, of_k, printed = _laid_out(file, given, where, without, lower_is_better)
     cell, score = [*layout.by, layout.competitor], layout.score
-    has_k = _has_k(layout.frame, [*cell, *average])
+    has_k = _K in layout.frame.columns and _K not in (*cell, *average)
+    has_k = has_k and layout.frame[_K].dtype.is_numeric()
     if has_k:
         check_ks(layout.frame[_K].drop_nulls())
         found = recall_warnings(layout.frame, layout.by, [*cell, *average], score)
         printed = (*printed, *found)
-    kept = filter_rows(layout.frame, of_k, source=file.source)
+    frame, metric = layout.frame, score
+    if lower_is_better:
+        score = f"{metric} (negated)"
+        frame = frame.with_columns(-pl.col(metric)).rename({metric: score})
+    kept = filter_rows(frame, of_k, source=file.source)
     if has_k and not of_k:
         kept = kept.filter(pl.col(_K) == _least_common_k(kept, layout.by))
     kept, left_out = _without_unscored(kept, layout.competitor, score)
     refuse_duplicates(
         kept, by=layout.by, competitor=layout.competitor, score=score, average=average
     )
-    k = _only_k(kept) if has_k else None
-    every_k = _every_k(layout.frame, cell, score, average) if has_k else None
+    ks = kept[_K].unique().to_list() if has_k else []
+    k = int(ks[0]) if len(ks) == 1 and ks[0] is not None else None
+    every_k = _every_k(frame, cell, score, average) if has_k else None
     if not average:
         cells = kept.select(*cell, score)
     elif k is not None and every_k is not None:
         cells = every_k.filter(pl.col(_K) == k).drop(_K)
     else:
         cells = _averaged(kept, cell, score)
+    num_blocks, names = cells.select(layout.by).n_unique(), cells[layout.competitor]
+    if num_blocks * names.n_unique() > _MOST_PLACES:
+        raise PodiumError(
+            f"blocks times competitors must be at most {_MOST_PLACES:,}; {file.source} has"
+            f" {num_blocks:,} blocks and {names.n_unique():,} competitors"
+        )
     omitted = omission_text(cells, by=layout.by, competitor=layout.competitor, score=score)
     copies = () if average else equal_competitors(cells, layout.by, layout.competitor, score)
-    scores = ScoreTable(
+    return ScoreTable(
         cells=cells,
         runs=kept.select(*cell, *average, score),
         run_columns=tuple(average),
@@ -151,10 +165,10 @@ def read_table(
         every_k=every_k,
         reading=TableReading(
             by=layout.by,
-            num_blocks=cells.select(layout.by).n_unique(),
+            num_blocks=num_blocks,
             competitor=layout.competitor,
-            num_competitors=cells[layout.competitor].n_unique(),
-            metric=score,
+            num_competitors=names.n_unique(),
+            metric=metric,
             k=k,
             ks=tuple(layout.frame[_K].drop_nulls().unique().sort()) if has_k else (),
             unused=layout.unused,
@@ -162,7 +176,6 @@ def read_table(
             commas=file.commas,
         ),
     )
-    return _negated(scores) if lower_is_better else scores
 
 
 def _laid_out(
@@ -187,7 +200,9 @@ def _laid_out(
     frame, warnings = without_doubles(frame, keys)
     for column in (layout.by[0], layout.competitor):
         rest = [name for name in keys if name != column]
-        frame, found = without_averages(frame, column, rest, layout.score)
+        frame, found = without_averages(
+            frame, column, rest, layout.score, lower_is_better=lower_is_better
+        )
         warnings = (*warnings, *found)
     if layout.beside:
         ranked = pl.col(layout.competitor).is_in(frame[layout.competitor].unique().implode())
@@ -222,30 +237,6 @@ def _without_unscored(
     if lost.is_empty() or kept.is_empty():
         return frame, ()
     return kept, (f"no score at all, left out: {', '.join(map(str, lost))}",)
-
-
-def _negated(table: ScoreTable) -> ScoreTable:
-    """The table with scores of which higher is better, under a name that says so."""
-    name = f"{table.score} (negated)"
-    negated = (-pl.col(table.score)).alias(name)
-    frames = {
-        part: None if frame is None else frame.with_columns(negated).drop(table.score)
-        for part, frame in (
-            ("cells", table.cells),
-            ("runs", table.runs),
-            ("every_k", table.every_k),
-        )
-    }
-    return replace(table, score=name, **frames)  # type: ignore[arg-type]
-
-
-def _has_k(frame: pl.DataFrame, cell: Sequence[str]) -> bool:
-    return _K in frame.columns and _K not in cell and frame[_K].dtype.is_numeric()
-
-
-def _only_k(frame: pl.DataFrame) -> int | None:
-    found = frame[_K].unique().to_list()
-    return int(found[0]) if len(found) == 1 and found[0] is not None else None
 
 
 def _every_k(

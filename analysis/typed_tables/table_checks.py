@@ -133,15 +133,12 @@ def refuse_duplicates(
     if not has_doubles(frame, keys):
         return
     counts = frame.group_by(keys, maintain_order=True).len(name=_ROWS)
-    twice = counts.filter(pl.col(_ROWS) > 1)
-    if twice.is_empty():
-        return
-    *values, count = twice.row(0)
+    *values, count = counts.filter(pl.col(_ROWS) > 1).row(0)
     rows = frame.filter(
         pl.col(name).eq_missing(pl.lit(value)) for name, value in zip(keys, values, strict=True)
     )
     others = [
-        f"{name} ({_few(rows[name].unique(maintain_order=True).to_list())})"
+        f"{name} ({named(map(str, rows[name].unique(maintain_order=True)), ', ')})"
         for name in frame.columns
         if name not in (*keys, score) and rows[name].n_unique() > 1
     ]
@@ -158,8 +155,8 @@ def refuse_duplicates(
 
 
 def has_doubles(frame: pl.DataFrame, keys: Sequence[str]) -> bool:
-    """Whether two rows agree in all keys, by hashes: True may be a collision, False is certain."""
-    return frame.select(keys).hash_rows().n_unique() < len(frame)
+    """Whether two rows agree in all keys."""
+    return len(frame.select(keys).unique()) < len(frame)
 
 
 def without_doubles(
@@ -175,8 +172,6 @@ def without_doubles(
         return frame, ()
     once = frame.unique(maintain_order=True)
     twice = frame.filter(frame.is_duplicated()).select(cell).unique(maintain_order=True)
-    if len(once) == len(frame):
-        return frame, ()
     return once, (f"doubled rows, counted once: {named(map(block_text, twice.rows()))}",)
 
 
@@ -263,8 +258,3 @@ def named(texts: Iterable[str], divider: str = "; ") -> str:
     texts = list(texts)
     more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
     return f"{divider.join(texts[:_SHOWN])}{more}"
-
-
-def _few(values: Sequence[object]) -> str:
-    more = ", ..." if len(values) > _SHOWN else ""
-    return ", ".join(str(value) for value in values[:_SHOWN]) + more

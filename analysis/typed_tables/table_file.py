@@ -106,8 +106,9 @@ def _parquet_rows(path: Path) -> pl.DataFrame:
     num_bytes = sum(group.total_byte_size for group in groups)
     _refuse_beyond(_MAX_BYTES, "bytes, unpacked", num_bytes, path)
     found = pl.read_parquet(path, glob=False)
-    texts = found.select(pl.selectors.string().str.len_bytes().cast(pl.Int64))
-    _refuse_beyond(_MAX_BYTES, "bytes of text", sum(column.sum() for column in texts), path)
+    texts = [column.str.len_bytes() for column in found if column.dtype == pl.String]
+    num_letters = sum(int(lengths.cast(pl.Int64).sum()) for lengths in texts)
+    _refuse_beyond(_MAX_BYTES, "bytes of text", num_letters, path)
     return found
 
 

@@ -111,12 +111,8 @@ def columns_not_laid_out(frame: pl.DataFrame, given: GivenColumns) -> set[str]:
     """The columns that the layout of a table lacks, so that conditions on them come before it."""
     if score_column(frame, given) is None:
         return set(frame.columns)
-    return {name for name in (metric_column(frame),) if name is not None}
-
-
-def metric_column(frame: pl.DataFrame) -> str | None:
-    """The column of a long table that says of which metric each score is; None without."""
-    return first_called(frame.columns, _METRICS)
+    metric = first_called(frame.columns, _METRICS)
+    return set() if metric is None else {metric}
 
 
 def score_column(frame: pl.DataFrame, given: GivenColumns) -> str | None:
@@ -217,7 +213,7 @@ def _with_k(frame: pl.DataFrame, given: GivenColumns) -> pl.DataFrame:
 
 def _long(table: TableFile, given: GivenColumns, competitor: str, score: str) -> Layout:
     frame = _with_k(table.frame, given)
-    metric = metric_column(frame)
+    metric = first_called(frame.columns, _METRICS)  # says of which metric each score is
     if metric in (*(given.by or ()), *given.average):
         metric = None
     by = _long_blocks(frame, given, {competitor, score, *given.average, K, metric})

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from podium.terminal.printing import Form, Row, print_json, print_table, say
+from podium.terminal.printing import Form, Row, print_json, print_table, say, without_nan
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,7 +39,7 @@ class Answer:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain values: what the command prints with ``--json``."""
-        return dict(self.record)
+        return {name: without_nan(value) for name, value in self.record.items()}
 
     def __str__(self) -> str:
         return self.text

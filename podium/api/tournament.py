@@ -284,8 +284,6 @@ def _table_of(given: object) -> Path | TableFile:
         return place
     if isinstance(given, pl.LazyFrame):
         return table_of_frame(given.collect())
-    if isinstance(given, pl.DataFrame):
-        return table_of_frame(given)
     pandas = sys.modules.get("pandas")  # whoever has a frame of it has imported it
     if pandas is not None and isinstance(given, pandas.DataFrame):
         has_names = any(name is not None for name in given.index.names)

@@ -98,7 +98,7 @@ def print_table(
     elif form.as_csv:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(chosen)
-        writer.writerows([_without_nan(row.get(name)) for name in chosen] for row in rows)
+        writer.writerows([without_nan(row.get(name)) for name in chosen] for row in rows)
     else:
         say(table_text(rows, columns=chosen))
 
@@ -115,7 +115,7 @@ def print_json(value: object) -> None:
 
 def json_text(value: object, *, ascii_only: bool = False) -> str:
     """Plain values and paths as indented JSON; NaN and infinities become null."""
-    plain = _without_nan(value)
+    plain = without_nan(value)
     return json_visible(
         json.dumps(plain, indent=2, ensure_ascii=ascii_only, allow_nan=False, default=os.fspath)
     )
@@ -161,7 +161,7 @@ def aligned(lines: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
 
 def cell_text(value: object) -> str:
     """A value as a cell of a table: one line, its control characters spelt out."""
-    value = _without_nan(value)
+    value = without_nan(value)
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -200,12 +200,12 @@ def _is_number(value: object) -> bool:
     return value is None or (isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
-def _without_nan(value: object) -> object:
+def without_nan(value: object) -> object:
     """``value`` with every float that is not finite replaced by None, at any depth."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(key): _without_nan(item) for key, item in value.items()}
+        return {str(key): without_nan(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_without_nan(item) for item in value]
+        return [without_nan(item) for item in value]
     return value

@@ -69,15 +69,24 @@ def _arrays(file: Path, only: str = "embeddings") -> dict[str, Tensor]:
     try:
         if file.suffix == ".npy":
             array = np.load(file, allow_pickle=False)
+            if not isinstance(array, np.ndarray) or array.dtype.kind not in "biufc":
+                held = f"the type {array.dtype}" if isinstance(array, np.ndarray) else "an archive"
+                raise TrialInputError(f"{file} holds {held}; {_rule(only)}")
             return {only: torch.from_numpy(array.astype(array.dtype.newbyteorder("=")))}
         arrays: dict[str, Tensor] = load(file.read_bytes())
     except OSError as error:
         raise TrialInputError(f"{file} cannot be read: {error.strerror}") from error
     except (ValueError, EOFError, TypeError, SafetensorError) as error:
+        if "Object arrays" in str(error):  # its only sign: reading them would run code
+            raise TrialInputError(f"{file} holds Python objects; {_rule(only)}") from error
         raise TrialInputError(f"{file} is damaged or no {file.suffix} file: {error}") from error
     if only not in arrays:
         raise TrialInputError(f"{file} must hold {only!r}; it holds {', '.join(sorted(arrays))}")
     return arrays
+
+
+def _rule(only: str) -> str:
+    return f"{only} must be {'floats' if only == 'embeddings' else 'whole numbers'}"
 
 
 def _described(array: Tensor) -> str:

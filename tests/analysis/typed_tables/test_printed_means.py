@@ -44,7 +44,7 @@ def test_a_row_called_average_that_is_none_is_ranked_and_named(write):
     table = read_table(write(WIDE.format(names="", a="", b="", c="") + "Average,61.3,89,76\n"))
     assert table.cells["Method"].n_unique() == 4
     assert table.warnings == (
-        "'Average' of Method is ranked, for it is no mean of the others: Cars 89, not 79",
+        "'Average' of Method is ranked, for it is not the mean of the others: Cars 89, not 79",
     )
 
 

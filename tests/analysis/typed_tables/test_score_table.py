@@ -64,7 +64,7 @@ def test_all_conditions_must_hold(write_scores):
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
-        ("k=3", r"no row of .*scores.csv has k = 3; `k` holds 1, 2"),
+        ("k=3", r"no row of .*scores.csv has k = 3; `k` holds 1 and 2"),
         ("k=one", r"column `k` holds values of type Int64, which 'one' is not"),
         ("k", r"must be column=value, such as k=1; got 'k'"),
         ("=1", r"must be column=value, such as k=1; got '=1'"),

@@ -1,9 +1,6 @@
 """Tables as papers print them, through `tournament` and `report` as they stand."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -14,7 +11,6 @@ from tests.analysis import thesis_cub200
 from tests.podium.calling import call, output_of
 
 STUDIES = Path(__file__).parents[3] / "studies"
-TABLES = Path(__file__).parents[2] / "data" / "tables"
 GRADML = STUDIES / "gradml_table3.csv"
 THESIS = (thesis_cub200.RECALLS, STUDIES / "thesis_cars196.csv", STUDIES / "thesis_sop.csv")
 
@@ -148,50 +144,6 @@ def test_a_table_of_data_sets_by_k_has_a_block_for_each_data_set(capsys, latex, 
 def test_what_a_table_was_taken_for_is_said(capsys, latex):
     said = call(capsys, "tournament", latex).err
     assert "Read as: 2 blocks (dataset); 4 competitors (Method); metric recall; K 1" in said
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("sup1.md", "row 1 holds '63^1'"),
-        ("sup4.tex", "row 1 holds '63\\\\std{5}'"),
-        ("th1.csv", "row 1 holds '2,288' (its comma may begin decimals or divide thousands"),
-        ("th5.md", "row 1 holds '2,288' (its comma may"),
-        ("tr1.csv", "turn the table: one row for each competitor"),
-        ("tr2.csv", "turn the table: one row for each competitor"),
-    ],
-)
-def test_what_may_mean_two_things_is_refused_by_name(capsys, name, message):
-    for command in ("tournament", "report"):
-        called = call(capsys, command, TABLES / name)
-        assert (called.code, called.out) == (2, "")
-        assert message in called.err
-
-
-def test_scores_of_32_bits_tie_as_those_of_the_text(capsys):
-    records = [
-        json.loads(output_of(capsys, "tournament", TABLES / name, "--average", "seed", "--json"))
-        for name in ("f32_seeds.csv", "f32_seeds.parquet")
-    ]
-    assert records[0] == records[1]
-    assert [one["wins"] for one in records[0]["competitors"]] == [0, 0]
-
-
-def test_the_only_column_of_numbers_is_the_metric(capsys):
-    called = call(capsys, "tournament", TABLES / "latency.csv")
-    assert called.err == "Read as: 2 blocks (dataset); 2 competitors (loss); metric latency_ms\n"
-    assert "ranked by latency_ms within 2 blocks (dataset)" in called.out
-
-
-def test_a_terminal_of_any_encoding_shows_the_text():
-    encoding = "latin-1"
-    words = [sys.executable, "-m", "podium", "tournament", TABLES / "perfect.csv"]
-    done = subprocess.run(
-        words, capture_output=True, env={**os.environ, "PYTHONIOENCODING": encoding}, check=True
-    )
-    shown = done.stdout.decode(encoding)
-    assert "Friedman chi" in shown
-    assert done.stderr.decode(encoding).startswith("Read as: 3 blocks")
 
 
 def test_a_table_of_ranks_alone_is_ordered_and_its_misprints_named(capsys):

@@ -90,7 +90,7 @@ def test_missing_and_damaged_files_are_refused(tmp_path, suffix):
 def test_files_of_pickles_are_refused(tmp_path):
     file, labels_file = written(tmp_path, "rows", EMBEDDINGS, LABELS)
     np.save(labels_file, np.array([None] * 7, dtype=object), allow_pickle=True)
-    with pytest.raises(TrialInputError, match=r"damaged or no .npy file"):
+    with pytest.raises(TrialInputError, match=r"holds Python objects"):
         read(file, labels_file)
 
 

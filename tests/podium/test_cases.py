@@ -1,0 +1,201 @@
+"""Inputs that were once read wrongly, by the command that was: the right result, and siblings."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from math import isfinite
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from podium import rank
+from tests.podium.calling import call, output_of
+
+TABLES = Path(__file__).parents[1] / "data" / "cases" / "tables"
+MIB = 2**20
+
+LATEX = "\\begin{{tabular}}{{lrr}}\nloss & CUB & Cars \\\\\na & 1 & {} \\\\\n\\end{{tabular}}\n"
+MARKDOWN = "| loss | CUB | Cars |\n|--|--|--|\n| a | 1 | {} |\n| b | 2 | 3 |\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("sup1.md", "row 1 holds '63^1'"),
+        ("sup4.tex", "row 1 holds '63\\\\std{5}'"),
+        ("th1.csv", "row 1 holds '2,288' (its comma may begin decimals or divide thousands"),
+        ("th5.md", "row 1 holds '2,288' (its comma may"),
+        ("tr1.csv", "turn the table: one row for each competitor"),
+        ("tr2.csv", "turn the table: one row for each competitor"),
+    ],
+)
+def test_what_may_mean_two_things_is_refused_by_name(capsys, name, message):
+    for command in ("tournament", "report"):
+        called = call(capsys, command, TABLES / name)
+        assert (called.code, called.out) == (2, "")
+        assert message in called.err
+
+
+@pytest.mark.parametrize(
+    ("score", "said"),
+    [("63,5", "commas begin decimals"), ('"1,234,567"', "commas divide thousands")],
+)
+def test_what_commas_were_taken_for_is_said(capsys, tmp_path, score, said):
+    mark = ";" if said.endswith("decimals") else ","
+    table = tmp_path / "t.csv"
+    table.write_text("\n".join(mark.join(row) for row in (("loss", "CUB"), ("a", score))))
+    assert said in call(capsys, "tournament", table).err
+
+
+def test_scores_of_32_bits_tie_as_those_of_the_text(capsys):
+    records = [
+        json.loads(output_of(capsys, "tournament", TABLES / name, "--average", "seed", "--json"))
+        for name in ("f32_seeds.csv", "f32_seeds.parquet")
+    ]
+    assert records[0] == records[1]
+    assert [one["wins"] for one in records[0]["competitors"]] == [0, 0]
+
+
+@pytest.mark.parametrize("kind", [pl.Float16, pl.Float32])
+def test_so_do_those_of_frames(kind):
+    scores = pl.read_csv(TABLES / "f32_seeds.csv")
+    few_bits = rank(scores.with_columns(pl.col("score").cast(kind)), average="seed")
+    assert few_bits.to_dict() == rank(scores, average="seed").to_dict()
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "what"),
+    [
+        ("Average", "61.3,79,76", "mean"), ("Median", "61,79,76", "median"),
+        ("Best", "63,80,77", "largest"), ("Worst", "60,78,75", "smallest"),
+        ("Max", "63,80,77", "largest"), ("min.", "60,78,75", "smallest"),
+    ],
+)  # fmt: skip
+def test_a_row_that_says_what_the_others_are_is_no_competitor(capsys, tmp_path, name, row, what):
+    table = tmp_path / "t.csv"
+    text = (TABLES / "avgrow.csv").read_text()
+    table.write_text(text.replace("Average,61.3,79,76", f"{name},{row}"))
+    record = json.loads(output_of(capsys, "tournament", table, "--json"))
+    assert [one["competitor"] for one in record["competitors"]] == ["B", "A", "C"]
+    assert record["warnings"] == [f"left out: '{name}' of Method, the {what} of the others"]
+
+
+def test_the_best_of_small_scores_is_the_smallest(tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("loss,u,v\na,1,4\nb,2,3\nbest,1,3\nworst,2,3\n")
+    assert rank(table, lower_is_better=True).record["warnings"] == (
+        "left out: 'best' of loss, the smallest of the others",
+        "'worst' of loss is ranked, for it is not the largest of the others: v 3, not 4",
+    )
+
+
+def test_the_only_column_of_numbers_is_the_metric(capsys):
+    called = call(capsys, "tournament", TABLES / "latency.csv")
+    assert called.err == "Read as: 2 blocks (dataset); 2 competitors (loss); metric latency_ms\n"
+    assert "ranked by latency_ms within 2 blocks (dataset)" in called.out
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
+def test_a_terminal_of_any_encoding_shows_the_text(encoding):
+    words = [sys.executable, "-m", "podium", "tournament", TABLES / "perfect.csv"]
+    done = subprocess.run(
+        words, capture_output=True, env={**os.environ, "PYTHONIOENCODING": encoding}, check=True
+    )
+    assert "Friedman chi" in done.stdout.decode(encoding)
+    assert done.stderr.decode(encoding).startswith("Read as: 3 blocks")
+
+
+def test_an_answer_holds_plain_values_without_nan():
+    def numbers(value):
+        if isinstance(value, dict):
+            value = list(value.values())
+        parts = value if isinstance(value, list) else []
+        return [n for part in parts for n in numbers(part)] + [value] * isinstance(value, float)
+
+    record = rank(TABLES / "perfect.csv").to_dict()
+    assert record["friedman"]["iman_davenport"] is None
+    assert all(map(isfinite, numbers(record)))
+
+
+@pytest.mark.parametrize(
+    ("labels", "held"),
+    [
+        (np.load(TABLES / "lobj.npy", allow_pickle=True), "Python objects"),
+        (np.array(["a", "b"]), "the type <U1"),
+        (np.array([(1,), (2,)], dtype=[("class", int)]), r"the type \[\('class', '<i8'\)\]"),
+    ],
+)  # fmt: skip
+def test_labels_that_are_no_numbers_are_called_what_they_are(capsys, tmp_path, labels, held):
+    file = tmp_path / "labels.npy"
+    np.save(file, labels)
+    called = call(capsys, "trial", "evaluate", TABLES / "x32.npy", "--labels", file)
+    assert called.code == 2
+    assert f"{file} holds {held.replace(chr(92), '')}; labels must be whole numbers" in called.err
+
+
+def bombs(folder):
+    """Name -> path of a small file that stands for more than memory should hold, and what for."""
+    num = 6_000_000
+    same = {"loss": ["a", "b"], "CUB": [1.0, 2.0], "Cars": [2.0, 1.0]}
+    frames = {
+        "cells": pl.select(pl.repeat(0.0, num).alias(name) for name in ("loss", "CUB", "Cars")),
+        "nested": pl.DataFrame(same).with_columns(x=pl.repeat(0.0, 3 * num).implode()),
+        "unpacked": pl.DataFrame({**same, "x": ["y" * 270 * MIB, "z"]}),
+        "columns": pl.DataFrame({f"c{index}": [1.0] for index in range(1001)}),
+    }
+    for name, frame in frames.items():
+        frame.write_parquet(folder / f"{name}.parquet", compression="zstd")
+    repeated = pl.DataFrame({"loss": ["y" * 10_000]}).select(pl.col("loss").repeat_by(30_000))
+    repeated.explode("loss").write_parquet(folder / "text.parquet", compression="zstd")
+
+
+def test_a_small_file_that_stands_for_gigabytes_is_refused(capsys, tmp_path):
+    bombs(tmp_path)
+    limits = {
+        "cells": "16,777,216 cells", "nested": "16,777,216 cells", "columns": "1,000 columns",
+        "unpacked": "268,435,456 bytes, unpacked", "text": "268,435,456 bytes",
+    }  # fmt: skip
+    for name, limit in limits.items():
+        called = call(capsys, "tournament", tmp_path / f"{name}.parquet")
+        assert (called.code, called.out) == (2, "")
+        assert f"a table must have at most {limit}" in called.err
+
+
+HOSTILE = {
+    "span.tex": LATEX.format(r"\multicolumn{300000000}{c}{x}"),
+    "digits.tex": LATEX.format(rf"\multicolumn{{{'9' * MIB}}}{{c}}{{x}}"),
+    "spans.tex": LATEX.format(r"\multicolumn{999}{c}{x} & " * (MIB // 25)),
+    "wide.tex": LATEX.format("&" * MIB),
+    "begins.tex": r"\begin{tabular}" * (MIB // 15),
+    "rules.tex": LATEX.format(r"\cmidrule(" * (MIB // 10)),
+    "blanks.tex": rf"\begin{{tabular}}{' ' * MIB}\end{{tabular}}",
+    "ends.tex": LATEX.format(r"\\[" * (MIB // 40)),
+    **{
+        f"{index}.{kind}": form.format(mark * (MIB // len(mark)))
+        for kind, form in (("tex", LATEX), ("md", MARKDOWN))
+        for index, mark in enumerate(("[", "{", "[](", r"\cite[", r"\textbf{", "<b>", "**", "$"))
+    },
+    "rule.md": f"{' ' * MIB}|x\n",
+    "wide.md": f"{'|a' * (MIB // 32)}\n|--|--|\n{'|a' * 400}\n",
+    "wide.csv": f"{'a,' * (MIB // 2)}\n",
+    "digits.csv": f"loss,R@{'1' * MIB}\na,1\n",
+    "holes.csv": "dataset,loss,score\n" + "".join(f"d{i},a{i},1\n" for i in range(MIB // 24)),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_text_of_any_kind_is_read_in_linear_time(capsys, tmp_path, name):
+    """A minute of this process's own time is a hundred times what the slowest takes."""
+    table = tmp_path / name
+    table.write_text(HOSTILE[name])
+    before = resource.getrusage(resource.RUSAGE_SELF)
+    called = call(capsys, "tournament", table)
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    assert called.code in (0, 2)
+    assert len(called.err) < 2000
+    assert after.ru_utime - before.ru_utime < 60
+    assert after.ru_maxrss - before.ru_maxrss < 2 * MIB  # kilobytes
