@@ -42,15 +42,7 @@ def class_intervals(finals: pl.DataFrame, test_class_hits: pl.LazyFrame, k: int)
     rows = []
     for cell, group in per_class.group_by(CELL_COLUMNS, maintain_order=True):
         interval = class_bootstrap(group["hits"].to_numpy(), group["queries"].to_numpy())
-        rows.append(
-            {
-                **dict(zip(CELL_COLUMNS, cell, strict=True)),
-                "recall": interval.estimate,
-                "low": interval.low,
-                "high": interval.high,
-                "standard_error": interval.standard_error,
-                "num_classes": interval.num,
-            }
-        )
+        spread = (interval.low, interval.high, interval.standard_error, interval.num)
+        rows.append((*cell, interval.estimate, *spread))
     schema = {name: finals.schema[name] for name in CELL_COLUMNS} | _SCHEMA_END
-    return pl.DataFrame(rows, schema=schema)
+    return pl.DataFrame(rows, schema=schema, orient="row")

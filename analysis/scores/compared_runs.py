@@ -1,6 +1,6 @@
 """The tables of one protocol's training runs that several sections of a report read."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import polars as pl
@@ -32,14 +32,7 @@ class ComparedRuns:
 
     def searches_of(self, trials: pl.DataFrame) -> pl.DataFrame:
         """Runs of the searches among these trials, not kept."""
-        reader = self._reader
-        return search_runs(
-            trials,
-            reader.best_validation(),
-            reader.test_scores(),
-            metric=reader.objective,
-            k=self._k,
-        )
+        return self._read(search_runs, trials)
 
     @cached_property
     def finals(self) -> pl.DataFrame:
@@ -47,15 +40,13 @@ class ComparedRuns:
 
         From `analysis.scores.protocol_runs.final_runs`.
         """
-        reader = self._reader
-        return final_runs(
-            self._trials,
-            reader.best_validation(),
-            reader.test_scores(),
-            metric=reader.objective,
-            k=self._k,
-            train_on="part",
-        )
+        return self._read(final_runs, self._trials, train_on="part")
+
+    def _read(
+        self, runs: Callable[..., pl.DataFrame], trials: pl.DataFrame, **options: str
+    ) -> pl.DataFrame:
+        scores = (self._reader.best_validation(), self._reader.test_scores())
+        return runs(trials, *scores, metric=self._reader.objective, k=self._k, **options)
 
     @cached_property
     def class_hits(self) -> SearchHits:

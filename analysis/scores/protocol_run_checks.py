@@ -73,8 +73,7 @@ def checked_runs(runs: pl.DataFrame) -> pl.DataFrame:
         PodiumError: a column is missing or of the wrong type, a key is empty, a run occurs
             twice, a score is infinite, or a state, stage or the repeat of a search is not known.
     """
-    absent = [name for name in _RUNS_OPTIONAL if name not in runs.columns]
-    frame = _typed(runs.with_columns(pl.lit(None).alias(name) for name in absent), _RUNS, "runs")
+    frame = _typed(runs, _RUNS, "runs", optional=_RUNS_OPTIONAL)
     _refuse_empty(frame, [k for k in _RUN_KEYS if k not in ("repeat", "fold")], "runs")
     _refuse_unknown(frame, "state", STATES, "runs")
     _refuse_unknown(frame, "stage", _STAGES, "runs")
@@ -95,8 +94,7 @@ def checked_class_hits(class_hits: pl.DataFrame) -> pl.DataFrame:
         PodiumError: a column is missing or of the wrong type, a key is empty, a class of a
             network occurs twice, or hits are not between 0 and queries.
     """
-    absent = [pl.lit(None).alias("fold")] if "fold" not in class_hits.columns else []
-    frame = with_enums(_typed(class_hits.with_columns(absent), _CLASS_HITS, "class hits"))
+    frame = with_enums(_typed(class_hits, _CLASS_HITS, "class hits", optional=("fold",)))
     _refuse_empty(frame, [name for name in _CLASS_HITS if name != "fold"], "class hits")
     wrong = frame.filter(
         (pl.col("queries") < 1) | ~pl.col("hits").is_between(0, pl.col("queries"))
@@ -130,8 +128,7 @@ def checked_attempts(attempts: pl.DataFrame) -> pl.DataFrame:
         PodiumError: a column is missing or of the wrong type, a key is empty, an attempt occurs
             twice, a state is not known, or a time is negative or infinite.
     """
-    absent = [pl.lit(None).alias("device")] if "device" not in attempts.columns else []
-    frame = _typed(attempts.with_columns(absent), _ATTEMPTS, "attempts")
+    frame = _typed(attempts, _ATTEMPTS, "attempts", optional=("device",))
     _refuse_empty(frame, (*_ATTEMPT_KEYS, "stage", "state"), "attempts")
     _refuse_unknown(frame, "state", STATES, "attempts")
     _refuse_infinite(frame, ("gpu_seconds",), "attempts")
@@ -146,7 +143,12 @@ def checked_attempts(attempts: pl.DataFrame) -> pl.DataFrame:
     return frame.sort(_ATTEMPT_KEYS)
 
 
-def _typed(frame: pl.DataFrame, types: _Types, table: str) -> pl.DataFrame:
+def _typed(
+    frame: pl.DataFrame, types: _Types, table: str, *, optional: tuple[str, ...]
+) -> pl.DataFrame:
+    frame = frame.with_columns(
+        pl.lit(None).alias(name) for name in optional if name not in frame.columns
+    )
     missing = [name for name in types if name not in frame.columns]
     if missing:
         raise PodiumError(

@@ -8,9 +8,9 @@ from analysis.scores.final_scores import BASELINE
 from analysis.typed_tables.score_table import CELL_DIGITS, ScoreTable
 
 _PERCENT = 100
-_BACKBONE_NAMES = ("backbone",)
 _DIM_NAMES = ("embedding_dim", "embedding_size", "dim")
 _SEED = "seed"
+_NO_STD = (pl.lit(None, pl.Float64).alias("std"), pl.lit(0, pl.Int64).alias("num_runs"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,13 +100,12 @@ def every_k_grid(table: ScoreTable) -> ScoreGrid | None:
     """Scores of a file at all its K, without spreads; None if it has a single K or none."""
     if table.every_k is None or table.every_k["k"].n_unique() < 2:
         return None
-    unknown = (pl.lit(None, pl.Float64).alias("std"), pl.lit(0, pl.Int64).alias("num_runs"))
-    cells = table.every_k.with_columns(*unknown)
+    cells = table.every_k.with_columns(*_NO_STD)
     return ScoreGrid(rows=_file_rows(cells, table, pl.col("k")), run_noun="run")
 
 
 def _file_rows(cells: pl.DataFrame, table: ScoreTable, k: pl.Expr) -> pl.DataFrame:
-    backbone = next((name for name in table.by if name in _BACKBONE_NAMES), None)
+    backbone = "backbone" if "backbone" in table.by else None
     dim = dimension_column(table)
     rest = [name for name in table.by if name not in (backbone, dim)]
     place = pl.concat_str([pl.col(name).cast(pl.String) for name in rest], separator="/")
@@ -149,8 +148,7 @@ def _spreads(table: ScoreTable, noun: str | None) -> pl.DataFrame:
     """``std`` and ``num_runs`` of every cell; what else was averaged is averaged before."""
     cell = [*table.by, table.competitor]
     if noun is None:
-        unknown = (pl.lit(None, pl.Float64).alias("std"), pl.lit(0, pl.Int64).alias("num_runs"))
-        return table.cells.select(*cell, *unknown)
+        return table.cells.select(*cell, *_NO_STD)
     score = pl.col(table.score)
     runs = table.runs.drop_nulls(table.score).group_by(*cell, noun).agg(score.sort().mean())
     return runs.group_by(cell).agg(

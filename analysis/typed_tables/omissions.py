@@ -18,8 +18,6 @@ def leave_out(
     Raises:
         PodiumError: the table has no competitor of a name, or no other.
     """
-    if not names:
-        return frame
     known = [str(name) for name in frame[competitor].unique(maintain_order=True)]
     for name in names:
         if name not in known:
@@ -62,11 +60,8 @@ def omission_text(
     lack_one = blocks.filter(pl.col("__scored") == len(names) - 1).join(names, how="cross")
     alone = lack_one.join(scored, on=["__block", competitor], how="anti")
     gains = lacking.join(alone.group_by(competitor).len(), on=competitor, maintain_order="left")
-    gains = gains.sort("len", descending=True, maintain_order=True).head(_SHOWN)
-    parts = [
-        f"{complete + count} without {name}"
-        for name, count in gains.select(competitor, "len").rows()
-    ]
+    gains = gains.sort("len", descending=True, maintain_order=True).select(competitor, "len")
+    parts = [f"{complete + count} without {name}" for name, count in gains.head(_SHOWN).rows()]
     if len(lacking) > 1:
         all_names = ", ".join(map(str, lacking[competitor]))
         parts.append(f"all {len(blocks)} without {all_names}")

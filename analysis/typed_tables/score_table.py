@@ -18,7 +18,6 @@ from analysis.typed_tables.table_checks import (
     block_text,
     check_ks,
     equal_competitors,
-    has_doubles,
     recall_warnings,
     refuse_duplicates,
     without_doubles,
@@ -248,7 +247,7 @@ def _every_k(
     """
     keys = [*cell, _K]
     known = frame.drop_nulls(_K).with_columns(pl.col(_K).cast(pl.Int64))
-    if has_doubles(known, [*keys, *average]):
+    if known.select(*keys, *average).is_duplicated().any():
         return None
     return _averaged(known, keys, score) if average else known.select(*keys, score)
 

@@ -13,7 +13,6 @@ from podium.errors import PodiumError
 
 _SHOWN = 5
 _LARGEST_K = 2**31 - 1
-_INFINITE = (float("inf"), float("-inf"))
 _LARGEST = 1e100  # squares of scores are added up
 _ROWS, _CELL, _BEFORE, _K_BEFORE = "__rows", "__cell", "__before", "__k_before"
 _K = "k"
@@ -88,11 +87,8 @@ def with_scores(frame: pl.DataFrame, score: str, *, table: TableFile) -> pl.Data
     column, source = frame[score], table.source
     if frame.is_empty():
         raise PodiumError(f"{source} has no rows below its header")
-    if column.dtype == pl.String or column.dtype == pl.Null:
-        numbers, is_wrong = numbers_of(column.cast(pl.String), table.commas)
-    elif column.dtype.is_numeric():
-        numbers = column.cast(pl.Float64)
-        is_wrong = pl.repeat(value=False, n=len(column), dtype=pl.Boolean, eager=True)
+    if column.dtype.is_numeric() or column.dtype in (pl.String, pl.Null):
+        numbers, is_wrong = numbers_of(column, table.commas)
     else:
         numbers, is_wrong = column.to_physical(), column.is_not_null()
     if is_wrong.any():
@@ -108,7 +104,7 @@ def with_scores(frame: pl.DataFrame, score: str, *, table: TableFile) -> pl.Data
     is_huge = (numbers.abs() > _LARGEST).fill_null(value=False)
     if is_huge.any():
         row = int(is_huge.arg_max() or 0)
-        rule = "be finite" if numbers[row] in _INFINITE else f"lie within ±{_LARGEST:g}"
+        rule = "be finite" if abs(numbers[row]) == float("inf") else f"lie within ±{_LARGEST:g}"
         raise PodiumError(
             f"a score must {rule}; {table.row(row)} of {source} holds {column[row]}"
             f" in column {score!r}"
@@ -130,10 +126,11 @@ def refuse_duplicates(
         PodiumError: naming one cell with several rows, and the columns in which its rows differ.
     """
     keys = [*by, competitor, *average]
-    if not has_doubles(frame, keys):
-        return
     counts = frame.group_by(keys, maintain_order=True).len(name=_ROWS)
-    *values, count = counts.filter(pl.col(_ROWS) > 1).row(0)
+    twice = counts.filter(pl.col(_ROWS) > 1)
+    if twice.is_empty():
+        return
+    *values, count = twice.row(0)
     rows = frame.filter(
         pl.col(name).eq_missing(pl.lit(value)) for name, value in zip(keys, values, strict=True)
     )
@@ -154,11 +151,6 @@ def refuse_duplicates(
     )
 
 
-def has_doubles(frame: pl.DataFrame, keys: Sequence[str]) -> bool:
-    """Whether two rows agree in all keys."""
-    return len(frame.select(keys).unique()) < len(frame)
-
-
 def without_doubles(
     frame: pl.DataFrame, cell: Sequence[str]
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
@@ -168,9 +160,9 @@ def without_doubles(
         frame: a table of scores.
         cell: columns that name one row.
     """
-    if not has_doubles(frame, frame.columns):
-        return frame, ()
     once = frame.unique(maintain_order=True)
+    if len(once) == len(frame):
+        return frame, ()
     twice = frame.filter(frame.is_duplicated()).select(cell).unique(maintain_order=True)
     return once, (f"doubled rows, counted once: {named(map(block_text, twice.rows()))}",)
 

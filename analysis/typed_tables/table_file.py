@@ -15,9 +15,8 @@ from analysis.typed_tables.text_tables import header_count, joined_names, markdo
 from podium.errors import CorruptFileError, PodiumError
 
 _ENDINGS = (".csv", ".tsv", ".md", ".tex", ".parquet")
-_MAX_BYTES = 256 * 2**20  # of a file and of its text; a table of a million scores has a tenth
-_MAX_MARKUP = 2 * 2**20  # of a table that somebody typed
-_MAX_CELLS = 2**24
+# Bytes of a file, unpacked, and of its texts; a table of a million scores has a tenth.
+_MOST = {"columns": MOST_COLUMNS, "cells": 2**24, "bytes": 256 * 2**20}
 _MAX_NAME = 1000  # letters; what a name says takes quadratic time
 _FIRST_ROWS = 4  # which hold the whole header
 _NO_TEXT = "it is no UTF-8 text; save it in UTF-8"
@@ -72,8 +71,7 @@ def read_table_file(path: Path) -> TableFile:
     if not path.is_file():
         raise PodiumError(f"there is no file at {path}")
     kind = path.suffix.lower()
-    most_bytes = _MAX_MARKUP if kind in (".md", ".tex") else _MAX_BYTES
-    _refuse_beyond(most_bytes, "bytes", path.stat().st_size, path)
+    _refuse_beyond(path, bytes=path.stat().st_size)
     try:
         if kind == ".parquet":
             return _table(_parquet_rows(path), str(path), path.stem)
@@ -100,15 +98,12 @@ def _parquet_rows(path: Path) -> pl.DataFrame:
         raise _corrupt(path, str(error)) from error
     groups = [facts.row_group(index) for index in range(facts.num_row_groups)]
     columns = range(facts.num_columns)
-    _refuse_beyond(MOST_COLUMNS, "columns", len(columns), path)
     cells = sum(group.column(index).num_values for group in groups for index in columns)
-    _refuse_beyond(_MAX_CELLS, "cells", cells, path)
     num_bytes = sum(group.total_byte_size for group in groups)
-    _refuse_beyond(_MAX_BYTES, "bytes, unpacked", num_bytes, path)
+    _refuse_beyond(path, columns=len(columns), cells=cells, bytes=num_bytes)
     found = pl.read_parquet(path, glob=False)
     texts = [column.str.len_bytes() for column in found if column.dtype == pl.String]
-    num_letters = sum(int(lengths.cast(pl.Int64).sum()) for lengths in texts)
-    _refuse_beyond(_MAX_BYTES, "bytes of text", num_letters, path)
+    _refuse_beyond(path, bytes=sum(int(lengths.cast(pl.Int64).sum()) for lengths in texts))
     return found
 
 
@@ -117,8 +112,8 @@ def _rows(path: Path) -> pl.DataFrame:
     mark = "\t" if path.suffix.lower() == ".tsv" else _separator(path)
     rows = pl.scan_csv(path, separator=mark, has_header=False, infer_schema=False, glob=False)
     width = len(rows.collect_schema())
-    _refuse_beyond(MOST_COLUMNS, "columns", width, path)
-    _refuse_beyond(_MAX_CELLS, "cells", width * rows.select(pl.len()).collect().item(), path)
+    height = rows.select(pl.len()).collect().item()
+    _refuse_beyond(path, columns=width, cells=width * height)
     return rows.collect()
 
 
@@ -130,8 +125,7 @@ def _markup_rows(path: Path) -> pl.DataFrame:
     for cells in reader(path.read_text(encoding="utf-8-sig"), source=str(path)):
         rows.append(cells)
         width = max(width, len(cells))
-        _refuse_beyond(MOST_COLUMNS, "columns", width, path)
-        _refuse_beyond(_MAX_CELLS, "cells", width * len(rows), path)
+        _refuse_beyond(path, columns=width, cells=width * len(rows))
     columns = zip_longest(*rows, fillvalue="")
     return pl.DataFrame([pl.Series(f"column_{i}", cells) for i, cells in enumerate(columns)])
 
@@ -197,9 +191,12 @@ def _corrupt(path: Path, reason: str) -> CorruptFileError:
     return CorruptFileError(f"{path} cannot be read as a table: {reason}")
 
 
-def _refuse_beyond(most: int, noun: str, found: int, path: Path) -> None:
-    if found > most:
-        raise PodiumError(f"a table must have at most {most:,} {noun}; {path} has {found:,}")
+def _refuse_beyond(path: Path, **found: int) -> None:
+    for noun, num in found.items():
+        if num > _MOST[noun]:
+            raise PodiumError(
+                f"a table must have at most {_MOST[noun]:,} {noun}; {path} has {num:,}"
+            )
 
 
 def _refuse_names(names: Sequence[str], source: str) -> None:

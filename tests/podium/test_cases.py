@@ -157,7 +157,7 @@ def test_a_small_file_that_stands_for_gigabytes_is_refused(capsys, tmp_path):
     bombs(tmp_path)
     limits = {
         "cells": "16,777,216 cells", "nested": "16,777,216 cells", "columns": "1,000 columns",
-        "unpacked": "268,435,456 bytes, unpacked", "text": "268,435,456 bytes",
+        "unpacked": "268,435,456 bytes", "text": "268,435,456 bytes",
     }  # fmt: skip
     for name, limit in limits.items():
         called = call(capsys, "tournament", tmp_path / f"{name}.parquet")

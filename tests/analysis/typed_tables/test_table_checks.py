@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from analysis.typed_tables.table_checks import (
     equal_competitors,
-    has_doubles,
     recall_warnings,
     without_doubles,
 )
@@ -57,7 +56,6 @@ def test_falls_beyond_rounding_are_named_and_rounding_is_not():
 @given(st.lists(row, max_size=12))
 def test_doubles_are_found(rows):
     frame = frame_of(rows)
-    assert has_doubles(frame, CELL) == (len({r[:2] for r in rows}) < len(rows))
     once, warnings = without_doubles(frame, CELL)
     assert once.rows() == list(dict.fromkeys(rows))
     assert bool(warnings) == (len(once) < len(frame))
