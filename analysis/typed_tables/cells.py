@@ -70,7 +70,7 @@ def without_latex(text: str) -> str:
 
     Emphasis, citations and colours go; commands that are not known stay as they are typed.
     """
-    if len(text) > _LONGEST:
+    if len(text) > _LONGEST or not re.search(r"[\\{}$~]", text):
         return " ".join(text.split())
     text = _DROPPED.sub("", text.replace("\\\\", " ")).replace("{,}", ",")
     text = re.sub(r"(?<!\\)\$", "", text)

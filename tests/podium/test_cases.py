@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from podium import rank
+from podium.api.tournament import rank
 from tests.podium.calling import call, output_of
 
 TABLES = Path(__file__).parents[1] / "data" / "cases" / "tables"
