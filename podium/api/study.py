@@ -232,9 +232,10 @@ def run_to_end(
     causes = None if retry_failed is False else [] if retry_failed is True else retry_failed
     resolved, paths, started = study.resolved, StudyPaths(study.folder), datetime.now(UTC)
     end: RunEnd | None = None
+    handles_signals = threading.current_thread() is threading.main_thread()  # Python's rule
     with messages_shown(logging.INFO if progress else logging.WARNING):
         try:
-            with _stop_signals() as signals:
+            with StopSignals() if handles_signals else nullcontext() as signals:
                 check_writable(study.folder)
 
                 from orchestrator.run.run_study import run_study
@@ -272,12 +273,6 @@ def _say_how_it_ended(end: "RunEnd", folder: Place) -> None:
             "Once the cause is fixed, the same command with --retry-failed retries them; in"
             " Python: retry_failed=True"
         )
-
-
-def _stop_signals() -> AbstractContextManager[StopSignals | None]:
-    """Python lets the main thread alone handle signals."""
-    is_main = threading.current_thread() is threading.main_thread()
-    return StopSignals() if is_main else nullcontext()
 
 
 def _console(

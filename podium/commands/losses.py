@@ -15,7 +15,6 @@ from search_spaces.training_parameters import TRAINING_SPACES
 from trainables.loss_files import read_files
 from trainables.registry import names, summary
 from trainables.settings.legal_ranges import Parameter
-from trainables.settings.training_settings import HyperparameterValue
 
 _WIDTH = 80
 _COLUMNS = ("parameter", "tried", "default", "legal", "source")
@@ -79,7 +78,8 @@ def _wrapped(text: str) -> list[str]:
 
 
 def _parameter(name: str, item: Parameter) -> str:
-    return f"{name}={_short(item.default)}{f' {item.unit}' if item.unit else ''}"
+    default = f"{item.default:g}" if isinstance(item.default, float) else item.default
+    return f"{name}={default}{f' {item.unit}' if item.unit else ''}"
 
 
 def _print_spaces(loss: LossFacts) -> None:
@@ -146,7 +146,3 @@ def _record(loss: LossFacts) -> dict[str, object]:
             for name, item in loss.parameters.items()
         },
     }
-
-
-def _short(default: HyperparameterValue | None) -> str:
-    return f"{default:g}" if isinstance(default, float) else str(default)

@@ -161,6 +161,7 @@ def study_power(planned: StudyPlan, assumptions: Assumptions, difference: float)
         raise PodiumError(f"--difference must be points above 0 and below 100; got {difference}")
     # A gain is the difference of two runs: they share the seed's number, but not its effect.
     pair_std = math.sqrt(2) * assumptions.seed_std
+    unshared = replace(assumptions, shared=0.0)
     trials, units = planned.searches[0].search_trials, planned_units(planned).number
     unit_std = _unit_std(planned, assumptions, units)
     return StudyPower(
@@ -168,7 +169,9 @@ def study_power(planned: StudyPlan, assumptions: Assumptions, difference: float)
         assumptions=assumptions,
         search_trials=trials,
         datasets=tuple(
-            _dataset_power(item, trials, _of_protocol(assumptions, item), difference)
+            _dataset_power(
+                item, trials, unshared if item.draws_splits else assumptions, difference
+            )
             for item in planned.datasets
             if item.standard_error is not None and not item.leaks
         ),
@@ -189,10 +192,6 @@ def _unit_std(planned: StudyPlan, assumed: Assumptions, units: int) -> float:
     shared = assumed.block_correlation
     size = len(planned.blocks) / units
     return assumed.block_std * math.sqrt(shared + (1 - shared) / size)
-
-
-def _of_protocol(assumptions: Assumptions, item: DatasetPlan) -> Assumptions:
-    return replace(assumptions, shared=0.0) if item.draws_splits else assumptions
 
 
 def _dataset_power(

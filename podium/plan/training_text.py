@@ -29,7 +29,7 @@ def block_rows(planned: StudyPlan) -> list[dict[str, object]]:
         block = item.block
         row: dict[str, object] = {"data set": block.dataset, "backbone": block.backbone}
         if has_weights:
-            row["weights"] = _weights(item.weights)
+            row["weights"] = "a file" if "/" in item.weights else item.weights  # paths are long
         if has_size:
             row["px"] = block.image_size
         row |= {_SHORT.get(name, name): getattr(item.training, name) for name in varying}
@@ -93,11 +93,6 @@ def _special(trainings: Sequence[BlockPlan]) -> str:
 
 def _text(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _weights(weights: str) -> str:
-    """A published name as it is; a file by its kind, since paths are long."""
-    return "a file" if "/" in weights else weights
 
 
 def block_records(planned: StudyPlan) -> list[dict[str, object]]:
