@@ -2,15 +2,18 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from orchestrator.study.training_parameters import TRAINING_PARAMETERS, space_around
 from search_spaces.composed_losses import MEMORY_SPACE, PRETRAINING_SPACE, WEIGHT_SPACE
 from search_spaces.named_spaces import NAMED_SPACES
-from search_spaces.parameters import Choice, Condition, Int, Published, Real, Space, Value
+from search_spaces.parameters import Condition, Int, Published, Real, Space, Value
 from search_spaces.training_parameters import PROXY_PARAMETERS, TRAINING_SPACES
 from trainables.errors import unknown_name
 from trainables.settings.legal_ranges import Parameter
 from trainables.settings.loss_expression import MEMORY, PRETRAINING, WEIGHT
+
+T = TypeVar("T")
 
 _MEMORY_SOURCE = "Wang et al. 2020, Cross-Batch Memory for Embedding Learning"
 
@@ -127,17 +130,17 @@ def summed(name: str, terms: Mapping[str, LossFacts]) -> LossFacts:
     return _joined(name, "sum", weighted)
 
 
-def pretrained(name: str, first: tuple[str, LossFacts], then: LossFacts) -> LossFacts:
+def pretrained(name: str, prefix: str, first: LossFacts, then: LossFacts) -> LossFacts:
     """Facts of one loss for the first epochs and another for the rest.
 
     Args:
         name: name of the whole expression.
-        first: prefix and facts of the loss of the first epochs.
+        prefix: prefix of the loss of the first epochs.
+        first: its facts.
         then: facts of a sum, or of a prefixed loss; if ``first`` is part of it, its facts are in
             there already.
     """
-    prefixed = _joined(first[1].name, first[1].kind, {first[0]: first[1]})
-    both = _merged(name, then.kind, (then, prefixed))
+    both = _merged(name, then.kind, (then, _prefixed(f"{prefix}.", first)))
     return _extended(both, PRETRAINING, PRETRAINING_SPACE)
 
 
@@ -185,24 +188,20 @@ def _prefixed(prefix: str, facts: LossFacts) -> LossFacts:
 
 def _merged(name: str, kind: str, parts: Sequence[LossFacts]) -> LossFacts:
     """The facts of all parts together; only the spaces that all of them have."""
-    parameters: dict[str, Parameter] = {}
-    conditions: dict[str, Condition] = {}
-    published: dict[str, Published] = {}
-    for part in parts:
-        parameters |= part.parameters
-        conditions |= part.conditions
-        published = {**part.published_training, **published}
     shared = [space for space in NAMED_SPACES if all(space in part.spaces for part in parts)]
     return LossFacts(
         name=name,
         kind=kind,
         needs=frozenset[str]().union(*(part.needs for part in parts)),
         source="; ".join(dict.fromkeys(part.source for part in parts)),
-        parameters=parameters,
-        spaces={space: _merged_space([part.spaces[space] for part in parts]) for space in shared},
-        conditions=conditions,
+        parameters=_union(part.parameters for part in parts),
+        spaces={
+            space: Space(_union(part.spaces[space].parameters for part in parts))
+            for space in shared
+        },
+        conditions=_union(part.conditions for part in parts),
         proxies_if=_merged_proxies_if(parts),
-        published_training=published,
+        published_training=_union(part.published_training for part in reversed(parts)),
     )
 
 
@@ -213,8 +212,6 @@ def _merged_proxies_if(parts: Sequence[LossFacts]) -> tuple[Condition, ...]:
     return tuple(condition for conditions in of_parts for condition in conditions)
 
 
-def _merged_space(spaces: Sequence[Space]) -> Space:
-    merged: dict[str, Real | Int | Choice] = {}
-    for space in spaces:
-        merged |= space.parameters
-    return Space(merged)
+def _union(parts: Iterable[Mapping[str, T]]) -> dict[str, T]:
+    """All entries; of those of one name the last."""
+    return {name: value for part in parts for name, value in part.items()}

@@ -21,7 +21,7 @@ from trainables.errors import TrialInputError
 from trainables.loss_files import version_of
 from trainables.registry import literals
 from trainables.settings.legal_ranges import DECLARATIONS, OneOf, Parameter
-from trainables.settings.loss_expression import LossExpression, LossTerm, parse_loss
+from trainables.settings.loss_expression import LossTerm, parse_loss
 
 
 def facts_of(loss: str) -> LossFacts:
@@ -43,16 +43,8 @@ def _facts_of(loss: str, version: str) -> LossFacts:
     if expression.is_single:
         return facts[expression.terms[0]]
     total = summed(str(expression), {term.prefix: facts[term] for term in expression.terms})
-    return _pretrained(expression, facts, total)
-
-
-def _pretrained(
-    expression: LossExpression, facts: dict[LossTerm, LossFacts], total: LossFacts
-) -> LossFacts:
-    pretraining = expression.pretraining
-    if pretraining is None:
-        return total
-    return pretrained(str(expression), (pretraining.prefix, facts[pretraining]), total)
+    first = expression.pretraining
+    return pretrained(str(expression), first.prefix, facts[first], total) if first else total
 
 
 def _term_facts(term: LossTerm) -> LossFacts:
@@ -64,15 +56,11 @@ def _term_facts(term: LossTerm) -> LossFacts:
         facts = _joined(term.name)
     if not term.has_memory:
         return facts
-    _refuse_memory_without_references(term)
-    return with_memory(facts)
-
-
-def _refuse_memory_without_references(term: LossTerm) -> None:
     from trainables.loss_composition.make_criterion import loss_class  # loads torch
 
     if not getattr(loss_class(term), "takes_references", False):
         raise TrialInputError(f"{term.name} compares within a batch only and cannot use a memory")
+    return with_memory(facts)
 
 
 def _joined(name: str) -> LossFacts:

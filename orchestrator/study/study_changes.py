@@ -76,7 +76,9 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Change:
         if key == "protocols" and (changed := _protocol_differences(difference)):
             forbidden += changed
             continue
-        may = _is_harmless(difference, known) or _is_first_repeat(difference, old)
+        # Splits may become fresh before there is a second repeat; the first one's stay.
+        is_first = key == "search.splits" and old["search"]["repeats"] == 1
+        may = is_first or _is_harmless(difference, known)
         (harmless if may else forbidden).append(difference)
     return Change(harmless=tuple(harmless), forbidden=tuple(forbidden))
 
@@ -139,11 +141,6 @@ def _is_harmless(difference: Difference, known_names: set[str]) -> bool:
     if key.startswith("tournament.groups.") and old is not None and new is not None:
         return set(old) <= set(new) and not (set(new) - set(old)) & known_names
     return section in ("spaces", "try_first", "values") and loss not in known_names
-
-
-def _is_first_repeat(difference: Difference, old: Mapping[str, Any]) -> bool:
-    """Whether splits become fresh before there is a second repeat; the first one's stay."""
-    return difference.key == "search.splits" and old["search"]["repeats"] == 1
 
 
 def _backbone_anywhere(backbone: Mapping[str, Any]) -> dict[str, Any]:

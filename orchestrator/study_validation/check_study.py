@@ -15,10 +15,9 @@ from orchestrator.study_parser.problems import Problems, label
 from orchestrator.study_parser.protocol_crossing import check_crossing
 from orchestrator.study_parser.protocols import protocols_with_paths
 from orchestrator.study_parser.resources import check_budget
-from orchestrator.study_parser.search import check_sampler
+from orchestrator.study_parser.search import check_sampler, check_try_first
 from orchestrator.study_parser.tournament import check_tournament
 from orchestrator.study_parser.trained_losses import TrainedLoss, trained_losses
-from orchestrator.study_parser.try_first import check_try_first
 from orchestrator.study_parser.yaml_tree import Path
 from orchestrator.study_validation.images import check_images
 from orchestrator.study_validation.loss_needs import check_needs

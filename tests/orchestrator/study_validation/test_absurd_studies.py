@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from orchestrator.study_parser.problems import Problems
-from orchestrator.study_parser.study_size import check_size
 from orchestrator.study_parser.yaml_tree import Given, SourcePosition
-from orchestrator.study_validation.load_study import load_study
+from orchestrator.study_validation.load_study import check_size, load_study
 from podium.errors import StudyError
 from tests.orchestrator.study_files import MINIMAL, assert_matches, load, problems_of
 
