@@ -67,7 +67,7 @@ def undisturbed(tmp_path_factory):
     return tables(folder)
 
 
-@pytest.mark.parametrize("name", ["trials", *soak(".", "attempts", "asks")])
+@pytest.mark.parametrize("name", ["trials", *soak(".", "journal", "runs")])
 def test_a_run_whose_permission_is_lost_stops_and_is_continued_to_equal_tables(
     undisturbed, tmp_path, name
 ):
