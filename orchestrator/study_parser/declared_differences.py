@@ -31,7 +31,7 @@ def check_fairness(study: Study, problems: Problems) -> None:
 
     Configs of earlier results are not known before the study starts: a reason is accepted then.
     """
-    if problems.concern(*((name,) for name in _DEPENDS_ON)):
+    if problems.concern(*_DEPENDS_ON):
         return
     found = disparities(study, representatives(blocks(study)))
     for name, rule in undeclared(found).items():

@@ -96,7 +96,7 @@ def with_expected(study: Study, given: Given, problems: Problems) -> Study:
     values = given.values.get(EXPECT) if isinstance(given.values, dict) else None
     if values is None:
         return study
-    is_matchable = not problems.concern(*((name,) for name in _DEPENDS_ON))
+    is_matchable = not problems.concern(*_DEPENDS_ON)
     keys = read_keys(_Keys, values, (EXPECT,), problems)
     is_known = isinstance(values, dict) and values.keys() <= _Keys.__dataclass_fields__.keys()
     if not is_matchable or not is_known:

@@ -132,7 +132,7 @@ def read_study(given: Given, problems: Problems) -> Study:
     keys, values = _top(given, problems), given.values
     name, storage = _place(keys, values, problems)
     if "losses" not in values:
-        problems.add(("losses",), "losses must be given")
+        problems.add("losses", "losses must be given")
     protocols = read_protocols(values.get("protocol", {}), problems)
     losses = read_losses(values["losses"], problems) if "losses" in values else ()
     datasets = _with_pairs(_datasets(values, problems), keys.metrics.verification, problems)
@@ -190,8 +190,8 @@ def _top(given: Given, problems: Problems) -> _Keys:
 
 def _place(keys: _Keys, values: Mapping[str, Any], problems: Problems) -> tuple[str, str]:
     if "study" not in values:
-        problems.add(("study",), "study must be given")
-    if "storage" not in values or problems.concern(("storage",)):
+        problems.add("study", "study must be given")
+    if "storage" not in values or problems.concern("storage"):
         return keys.study, keys.storage
     return keys.study, read_storage(keys.storage, ("storage",), problems, holds=keys.study)
 

@@ -50,7 +50,7 @@ class Problems:
 
     def add(
         self,
-        path: Path,
+        path: Path | str,
         rule: str,
         *,
         got: Any = _NOT_GIVEN,
@@ -60,24 +60,28 @@ class Problems:
         """Note a problem.
 
         Args:
-            path: keys to the value it is about; a value that is not given has the position of its
-                nearest ancestor.
+            path: keys to the value it is about, or a text such as ``search.trials``; a value that
+                is not given has the position of its nearest ancestor.
             rule: what must hold.
             got: the offending value; left out, the message shows none.
             choices: all known values; those spelt most like a text ``got`` come first.
             position: where to point at, if not at ``path``.
         """
+        path = _keys(path)
         names = None if choices is None else tuple(choices)
         where = position or self._given.position(path)
         self._found.append(_Problem(position=where, rule=rule, got=got, choices=names))
         self._concerned.update(path[:length] for length in range(len(path) + 1))
 
-    def concern(self, *paths: Path) -> bool:
+    def concern(self, *paths: Path | str) -> bool:
         """Whether any of these values, or what is within them, was found wrong already.
 
         Rules on several values are then skipped: a wrong value was replaced by its default.
+
+        Args:
+            paths: paths, or texts such as ``search.trials``.
         """
-        return not self._concerned.isdisjoint(paths)
+        return not self._concerned.isdisjoint(map(_keys, paths))
 
     def raise_any(self) -> None:
         """Raise the first ten problems in the order of the file, overrides last, and their number.
@@ -93,6 +97,10 @@ class Problems:
     def position(self, path: Path) -> SourcePosition:
         """Where the value at ``path`` was given, or else its nearest ancestor."""
         return self._given.position(path)
+
+
+def _keys(path: Path | str) -> Path:
+    return tuple(path.split(".")) if isinstance(path, str) else path
 
 
 def label(path: Path) -> str:

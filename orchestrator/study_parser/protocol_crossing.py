@@ -8,7 +8,6 @@ from orchestrator.study.blocks import blocks
 from orchestrator.study.dataset_facts import dataset_facts
 from orchestrator.study.study import Search, Study
 from orchestrator.study_parser.problems import Problems
-from orchestrator.study_parser.yaml_tree import Path
 from trainables.dataset_interface.class_splits import validation_counts
 from trainables.errors import TrialInputError
 from trainables.settings.trial_settings import DatasetSettings, ProtocolSettings
@@ -24,29 +23,28 @@ def without_labels(protocol: ProtocolSettings) -> ProtocolSettings:
 def check_crossing(study: Study, problems: Problems) -> None:
     """Note protocols that split a data set alike, and settings that change nothing."""
     _check_final(study, problems)
-    if problems.concern(("protocol",)):
+    if problems.concern("protocol"):
         return
     _check_splits(study, problems)
     _check_folders(study, problems)
-    if not problems.concern(("datasets",)):
+    if not problems.concern("datasets"):
         for dataset in study.datasets:
             _check_difference(study, dataset, problems)
 
 
 def _check_final(study: Study, problems: Problems) -> None:
-    path: Path = ("final", "protocol")
-    if study.final.protocol is None or problems.concern(("final",)):
+    if study.final.protocol is None or problems.concern("final"):
         return
     if "part" not in study.final.train_on:
         rule = (
             "final.protocol is used for final.train_on part only, which is not in final.train_on"
         )
-        problems.add(path, rule, got=study.final.protocol.kind)
+        problems.add("final.protocol", rule, got=study.final.protocol.kind)
 
 
 def _check_splits(study: Study, problems: Problems) -> None:
-    path: Path = ("search", "splits")
-    if study.search.splits != "fresh" or problems.concern(path, ("search", "repeats"), ("final",)):
+    path = "search.splits"
+    if study.search.splits != "fresh" or problems.concern(path, "search.repeats", "final"):
         return
     if study.search.repeats == 1:
         rule = (
@@ -63,7 +61,7 @@ def _check_splits(study: Study, problems: Problems) -> None:
 
 def _check_folders(study: Study, problems: Problems) -> None:
     """Note losses whose searches would have too long a folder name."""
-    if problems.concern(("datasets",), ("backbones",), ("losses",), ("image_sizes",)):
+    if problems.concern("datasets", "backbones", "losses", "image_sizes"):
         return
     last = study.search.repeats - 1
     for index, loss in enumerate(study.loss_names):

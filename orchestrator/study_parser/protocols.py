@@ -55,7 +55,7 @@ def read_protocols(values: object, problems: Problems) -> tuple[ProtocolSettings
     """One mapping, or a list of them with different labels, as far as they can be read."""
     if not isinstance(values, dict | list):
         rule = "protocol must be a mapping such as {kind: kfold}, or a list of these"
-        problems.add(("protocol",), rule, got=values)
+        problems.add("protocol", rule, got=values)
         return (ProtocolSettings(),)
     if isinstance(values, dict):
         return (_protocol(values, ("protocol",), problems),)

@@ -92,11 +92,11 @@ def read_search(
 
 def check_sampler(study: Study, problems: Problems) -> None:
     """Note search settings that the sampler does not allow, and spaces it cannot search."""
-    if problems.concern(("search", "sampler"), ("search", "objectives")):
+    if problems.concern("search.sampler", "search.objectives"):
         return
     _check_objectives(study, problems)
     _check_sharing(study, problems)
-    if problems.concern(("losses",), ("search", "space"), ("search", "tune")):
+    if problems.concern("losses", "search.space", "search.tune"):
         return
     items = trained_losses(study, problems)
     for index, loss in enumerate(study.losses):
@@ -132,13 +132,13 @@ def _check_objectives(study: Study, problems: Problems) -> None:
             f"search.early_stopping must be none if {SECONDS} are an objective: those of a "
             "trial that was stopped early cannot be compared"
         )
-        problems.add(("search", "early_stopping"), rule, got=search.early_stopping.kind)
+        problems.add("search.early_stopping", rule, got=search.early_stopping.kind)
     if search.order != "asynchronous":
         rule = (
             f"search.order must be asynchronous if {SECONDS} are an objective: they differ "
             "from run to run, so that suggestions cannot be deterministic"
         )
-        problems.add(("search", "order"), rule, got=search.order)
+        problems.add("search.order", rule, got=search.order)
 
 
 def _check_sharing(study: Study, problems: Problems) -> None:
@@ -148,15 +148,15 @@ def _check_sharing(study: Study, problems: Problems) -> None:
             f"search.shared_configs needs a sampler that does not learn from outcomes, or "
             f"searches would get different configs: {', '.join(sorted(DO_NOT_LEARN))}"
         )
-        problems.add(("search", "shared_configs"), rule, got=search.sampler)
+        problems.add("search.shared_configs", rule, got=search.sampler)
 
 
 def _check_trials(
     study: Study, loss: StudyLoss, of_loss: Sequence[TrainedLoss], problems: Problems
 ) -> None:
     """Note a budget that is too small for the configs tried first, or for the grid."""
-    path: Path = ("search", "trials")
-    if problems.concern(path, ("search", "warm_start")):
+    path = "search.trials"
+    if problems.concern(path, "search.warm_start"):
         return
     search = study.search
     num_first = 1 + len(loss.try_first)
@@ -176,7 +176,7 @@ def _check_trials(
                 f"search.sampler {search.sampler} needs lists of values or ranges with steps, and"
                 f" what is searched of {loss.name} has a range without"
             )
-            problems.add(("search", "sampler"), rule)
+            problems.add("search.sampler", rule)
         elif (most := max(filter(None, needed), default=0)) > search.trials:
             rule = (
                 f"search.trials must be at least {most} for the sampler {search.sampler} and"
@@ -194,7 +194,7 @@ def _check_ranges(study: Study, index: int, problems: Problems) -> None:
 
 def check_try_first(study: Study, problems: Problems) -> None:
     """Note hyperparameters that are not searched or do not exist, and configs given twice."""
-    if problems.concern(("losses",), ("search", "space"), ("search", "tune")):
+    if problems.concern("losses", "search.space", "search.tune"):
         return
     items = trained_losses(study, problems)
     for index, loss in enumerate(study.losses):

@@ -17,7 +17,7 @@ def check_tournament(study: Study, problems: Problems) -> None:
 
 
 def _check_test(study: Study, problems: Problems) -> None:
-    if problems.concern(("losses",), (_SECTION, "test")):
+    if problems.concern("losses", (_SECTION, "test")):
         return
     if study.tournament.test == "nemenyi" and len(study.loss_names) < _MIN_NEMENYI_LOSSES:
         rule = f"nemenyi compares at least {_MIN_NEMENYI_LOSSES} losses; the study has"
@@ -26,7 +26,7 @@ def _check_test(study: Study, problems: Problems) -> None:
 
 def _check_score(study: Study, problems: Problems) -> None:
     path, score = (_SECTION, "score"), study.tournament.score
-    if score is None or problems.concern(path, ("metrics",), ("search", "objectives")):
+    if score is None or problems.concern(path, "metrics", "search.objectives"):
         return
     metric = study.search.objectives[0]
     without_k = METRICS_WITHOUT_K if metric == RECALL.name else ()
@@ -38,7 +38,7 @@ def _check_score(study: Study, problems: Problems) -> None:
 
 def _check_groups(study: Study, problems: Problems) -> None:
     path, groups = (_SECTION, "groups"), study.tournament.groups
-    if groups is None or problems.concern(("losses",), path):
+    if groups is None or problems.concern("losses", path):
         return
     if len(groups) < _MIN_GROUPS:
         problems.add(path, f"tournament.groups compares at least {_MIN_GROUPS} groups of losses")

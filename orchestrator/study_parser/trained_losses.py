@@ -38,7 +38,7 @@ def trained_losses(study: Study, problems: Problems) -> tuple[TrainedLoss, ...]:
     An unknown data set gets the recipe's settings for all data sets.
     """
     losses: tuple[str | None, ...] = study.loss_names
-    if problems.concern(("losses",), ("search", "space"), ("search", "tune")):
+    if problems.concern("losses", "search.space", "search.tune"):
         losses = (None,)
     blocks = [
         Block(dataset=dataset.label, backbone=backbone.name, embedding_dim=study.embedding_dims[0])

@@ -55,24 +55,24 @@ def check_study(study: Study, problems: Problems) -> None:
 
 def check_name(name: str, problems: Problems) -> None:
     """Note a name of a study that no folder can have."""
-    if not NAME.fullmatch(name) and not problems.concern(("study",)):
-        problems.add(("study",), f"study names a folder: {NAME_RULE}", got=name)
+    if not NAME.fullmatch(name) and not problems.concern("study"):
+        problems.add("study", f"study names a folder: {NAME_RULE}", got=name)
 
 
 def _check_spaces(study: Study, problems: Problems) -> None:
-    if problems.concern(("search", "tune")):
+    if problems.concern("search.tune"):
         return
     unknown = [name for name in study.search.tune if name not in TRAINING_SPACES]
     for name in unknown:
         path: Path = ("search", "tune", study.search.tune.index(name))
         problems.add(path, "unknown parameter to tune", got=name, choices=TRAINING_SPACES)
-    if unknown or problems.concern(("losses",), ("search", "space")):
+    if unknown or problems.concern("losses", "search.space"):
         return
     for index, loss in enumerate(study.losses):
         facts = facts_of(loss.name)
         if loss.space is None and study.search.space not in facts.spaces:
             rule = f"search.space must be a space of {loss.name}"
-            problems.add(("search", "space"), rule, got=study.search.space, choices=facts.spaces)
+            problems.add("search.space", rule, got=study.search.space, choices=facts.spaces)
         elif not space_of(study, loss.name).parameters:
             problems.add(("losses", index), f"{loss.name} has nothing to search: see search.tune")
         # A search tries the published default first, so there has to be one.
@@ -121,9 +121,9 @@ def _check_split(
 
 
 def _check_search(study: Study, problems: Problems) -> None:
-    path: Path = ("search", "early_stopping")
+    path = "search.early_stopping"
     kinds = [protocol.kind for protocol in study.protocols if protocol.num_folds == 1]
-    if study.search.early_stopping.kind != "folds" or problems.concern(("protocol",), path):
+    if study.search.early_stopping.kind != "folds" or problems.concern("protocol", path):
         return
     if len(kinds) == len(study.protocols):
         problems.add(
@@ -135,8 +135,8 @@ def _check_search(study: Study, problems: Problems) -> None:
 
 def _check_used(study: Study, problems: Problems) -> None:
     """Note values and ranges that change nothing, and start epochs after the last one."""
-    rates = (("training", rate) for rate in RATES)  # that spaces are made around
-    if problems.concern(("losses",), ("search", "space"), ("search", "tune"), *rates):
+    rates = (f"training.{rate}" for rate in RATES)  # that spaces are made around
+    if problems.concern("losses", "search.space", "search.tune", *rates):
         return
     items = trained_losses(study, problems)
     for index, loss in enumerate(study.losses):
@@ -165,5 +165,5 @@ def _check_epochs(
         key_path: Path = (*path, "values", name)
         earliest = min(config[name] for config in configs)
         rule = start_epoch_problem(name, earliest, item.training.epochs)
-        if rule and not problems.concern(("training", "epochs"), key_path):
+        if rule and not problems.concern("training.epochs", key_path):
             problems.add(key_path, rule, got=earliest)

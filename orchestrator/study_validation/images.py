@@ -13,7 +13,7 @@ from trainables.settings.trial_settings import DatasetSettings
 
 def check_images(study: Study, problems: Problems) -> None:
     """Note every data set that cannot be trained on with the study's networks and sizes."""
-    if problems.concern(("backbones",)):
+    if problems.concern("backbones"):
         return
     _check_sizes(study, problems)
     for _, dataset, facts in known_datasets(study, problems):
@@ -46,7 +46,7 @@ def check_images(study: Study, problems: Problems) -> None:
 def _check_sizes(study: Study, problems: Problems) -> None:
     """Note sizes that are missing, that no data set needs, or that a network does not take."""
     path: Path = ("image_sizes",)
-    if problems.concern(path, ("training", "recipe"), ("datasets",)):
+    if problems.concern(path, "training.recipe", "datasets"):
         return
     files = [dataset.label for dataset in study.datasets if has_image_files(dataset)]
     others = [dataset.label for dataset in study.datasets if not has_image_files(dataset)]
@@ -75,7 +75,7 @@ def _check_augmentation(
     is_given = "augmentation" in study.training.overrides
     key_path: Path = ("training", "augmentation" if is_given else "recipe")
     got = kind if is_given else study.training.recipe
-    if problems.concern(("training",)):  # which it is of a network that was seen before, too
+    if problems.concern("training"):  # which it is of a network that was seen before, too
         return
     if kind == "shift" and has_image_files(dataset):
         rule = (

@@ -12,7 +12,7 @@ from trainables.settings.training_settings import balanced_samplers
 
 def check_needs(study: Study, problems: Problems) -> None:
     """Note every loss that cannot be trained on these data or with these batches."""
-    if problems.concern(("losses",)):
+    if problems.concern("losses"):
         return
     _check_batches(study, problems)
     _check_class_text(study, problems)
@@ -20,7 +20,7 @@ def check_needs(study: Study, problems: Problems) -> None:
 
 
 def _check_batches(study: Study, problems: Problems) -> None:
-    if problems.concern(("training", "sampler"), ("search", "space"), ("search", "tune")):
+    if problems.concern("training.sampler", "search.space", "search.tune"):
         return
     trainings = {item.loss: item.training for item in trained_losses(study, problems)}
     for loss in study.loss_names:
@@ -31,14 +31,12 @@ def _check_batches(study: Study, problems: Problems) -> None:
                 "images of a class, and with many classes a random batch has hardly any (1.3 % of "
                 "the anchors of a batch of 180 on Stanford Online Products)"
             )
-            problems.add(("training", "sampler"), rule, got=training.sampler)
+            problems.add("training.sampler", rule, got=training.sampler)
 
 
 def _check_mode(study: Study, problems: Problems) -> None:
     """Note losses that need images where the study trains on feature vectors."""
-    if problems.concern(
-        ("training", "mode"), ("datasets",), ("search", "space"), ("search", "tune")
-    ):
+    if problems.concern("training.mode", "datasets", "search.space", "search.tune"):
         return
     for item in trained_losses(study, problems):
         assert item.loss is not None

@@ -29,7 +29,7 @@ def check_task(study: Study, problems: Problems) -> None:
             for index, task in tasks.items()
         )
         rule = f"the data sets of a study must have one task to be ranked together: {listed}"
-        problems.add(("datasets",), rule)
+        problems.add("datasets", rule)
         return
     if tasks:
         first, task = next(iter(tasks.items()))
@@ -39,7 +39,7 @@ def check_task(study: Study, problems: Problems) -> None:
 
 
 def _check_losses(study: Study, dataset: str, task: Task, problems: Problems) -> None:
-    if problems.concern(("losses",)):
+    if problems.concern("losses"):
         return
     for index, loss in enumerate(study.loss_names):
         problem = loss_problem(loss, facts_of(loss).needs, dataset, task)
@@ -71,15 +71,15 @@ def _check_verification(study: Study, task: Task, problems: Problems) -> None:
 
 
 def _check_sampler(study: Study, dataset: str, task: Task, problems: Problems) -> None:
-    if problems.concern(("training", "sampler")):
+    if problems.concern("training.sampler"):
         return
-    size_path = ("training", "batch_size")
+    size_path = "training.batch_size"
     trainings = (item.training for item in trained_losses(study, problems))
     for sampler, size in dict.fromkeys((item.sampler, item.batch_size) for item in trainings):
         found = load("batch_samplers", sampler)
         problem = sampler_problem(sampler, found.needs, dataset, task)
-        if problem is not None and not problems.concern(("training", "sampler")):
-            problems.add(("training", "sampler"), problem)
+        if problem is not None and not problems.concern("training.sampler"):
+            problems.add("training.sampler", problem)
         if size < found.smallest_batch and not problems.concern(size_path):
             rule = f"training.batch_size must be at least {found.smallest_batch} for {sampler}"
             problems.add(size_path, rule, got=size)

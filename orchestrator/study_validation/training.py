@@ -13,7 +13,7 @@ from search_spaces.parameters import Value
 from trainables.registry import names
 from trainables.settings.training_settings import LEGAL_VALUES
 
-_SAMPLER: Path = ("training", "sampler")
+_SAMPLER = "training.sampler"
 
 
 def check_training_section(study: Study, problems: Problems) -> None:
@@ -33,8 +33,7 @@ def why_unused_by_all(
 
     Also None for settings that are wrong themselves, or depend on wrong data or networks.
     """
-    depends_on = (("datasets",), ("backbones",), ("training", "sampler"))
-    if not items or problems.concern(path, *depends_on):
+    if not items or problems.concern(path, "datasets", "backbones", "training.sampler"):
         return None
     reasons = [_why(study, item, name) for item in items]
     text = "; ".join(dict.fromkeys(reason for reason in reasons if reason))
@@ -58,13 +57,13 @@ def _check_ranges(study: Study, problems: Problems) -> None:
 def _check_grace(study: Study, items: tuple[TrainedLoss, ...], problems: Problems) -> None:
     stopping = study.search.early_stopping
     if stopping.kind in ("folds", "none") or problems.concern(
-        ("search", "early_stopping"), ("training", "epochs"), ("training", "recipe")
+        "search.early_stopping", "training.epochs", "training.recipe"
     ):
         return
     epochs = min((item.training.epochs for item in items), default=stopping.grace_epochs)
     if stopping.grace_epochs > epochs:
         rule = f"grace_epochs must be at most training.epochs, which is {epochs}"
-        problems.add(("search", "early_stopping", "grace_epochs"), rule, got=stopping.grace_epochs)
+        problems.add("search.early_stopping.grace_epochs", rule, got=stopping.grace_epochs)
 
 
 def _check_samplers(items: tuple[TrainedLoss, ...], problems: Problems) -> None:
@@ -76,7 +75,7 @@ def _check_samplers(items: tuple[TrainedLoss, ...], problems: Problems) -> None:
 
 def _check_batches(items: tuple[TrainedLoss, ...], problems: Problems) -> None:
     """Note impossible sizes of balanced batches; other samplers take any size."""
-    size_path, per_class_path = ("training", "batch_size"), ("training", "samples_per_class")
+    size_path, per_class_path = "training.batch_size", "training.samples_per_class"
     if problems.concern(size_path, per_class_path, _SAMPLER):
         return
     batches = dict.fromkeys(
