@@ -53,6 +53,8 @@ def test_a_comparison_runs_is_read_again_and_is_made_anew_for_another_loss(small
     assert max(map(len, first.out.partition("Results:")[0].splitlines())) <= 80
     assert "Mine minus" in first.out
     assert "mine.py:Mine has rank" in first.out
+    report = Path(first.out.rpartition("Report: ")[2].strip())
+    assert "Mine" in report.read_text(encoding="utf-8")
     again = call(capsys, *words)
     assert again.out == first.out
     assert "All trials of this study are already done." in again.err
