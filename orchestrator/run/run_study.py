@@ -8,7 +8,7 @@ from functools import partial
 
 from orchestrator.results.locks.study_lock import StudyLock
 from orchestrator.results.records.journal import Journal
-from orchestrator.results.records.runs import RunEnding
+from orchestrator.results.records.runs import RunEnding, read_runs
 from orchestrator.results.records.store_paths import StudyPaths
 from orchestrator.results.records.study_snapshot import check_readable, read_store
 from orchestrator.results.storage.local_files import check_not_vanished, never_made_again
@@ -119,7 +119,7 @@ def run_study(
     check_readable(paths, study.name)
     study = with_recorded_code(recall_warm_starts(study, paths), paths)
     check_startable(study, paths)
-    _check_weights(study, trains_here=trains_here)
+    _check_weights(study, paths, trains_here=trains_here)
     datasets = load_datasets(study, paths)
     check_published(study, datasets.values())
     if any(map(has_image_files, study.datasets)):
@@ -195,12 +195,13 @@ def _begun(
     return study, control
 
 
-def _check_weights(study: Study, *, trains_here: bool) -> None:
+def _check_weights(study: Study, paths: StudyPaths, *, trains_here: bool) -> None:
     """Refuse weights that are not there; published ones are fetched where trials train here."""
+    is_done = any(run.end == "finished" for run in read_runs(paths)[-1:])
     problems = [problem for item in study.backbones if (problem := weights_problem(item))]
     if problems:
         raise PodiumError("\n".join(problems))
-    for item in study.backbones if trains_here else ():
+    for item in study.backbones if trains_here and not is_done else ():
         if is_published(item):
             from trainables.network.make_backbone import make_backbone  # loads torch
 

@@ -49,7 +49,7 @@ def read(
     LAYOUT.require_folder(root)
     left_out: Counter[str] = Counter()
     dangling: list[Path] = []
-    classes = _class_folders(root, dangling)
+    classes = _class_folders(root, left_out, dangling)
     found = {folder: _files(folder, left_out, dangling) for folder in classes}
     if dangling and not allow_partial:
         raise LAYOUT.missing(f"links to nothing: {len(dangling)}, such as {dangling[0]} ({_PART})")
@@ -64,16 +64,15 @@ def read(
         for folder, files in found.items()
         for file in files
     ]
-    if dangling:
-        left_out["links to nothing"] = len(dangling)
+    left_out["links to nothing"] = len(dangling)
     listed = LAYOUT.image_list(images, published, allow_partial=allow_partial)
-    return replace(listed, left_out=dict(sorted(left_out.items())))
+    return replace(listed, left_out={what: num for what, num in sorted(left_out.items()) if num})
 
 
 _PART = "--allow-partial, in a study allow_partial: true, leaves them out"
 
 
-def _class_folders(root: Path, dangling: list[Path]) -> dict[Path, Role]:
+def _class_folders(root: Path, left_out: Counter[str], dangling: list[Path]) -> dict[Path, Role]:
     """Each class folder and what its images are for.
 
     Raises:
@@ -86,13 +85,15 @@ def _class_folders(root: Path, dangling: list[Path]) -> dict[Path, Role]:
         )
     for roles in _SIDES:
         if all((root / role).is_dir() for role in roles):
-            return {it: role for role in roles for it in _folders(root / role, dangling)}
-    folders = _folders(root, dangling)
+            others = [it for it in _folders(root, left_out, dangling) if it.name not in roles]
+            left_out[f"folders beside {' and '.join(roles)}"] += len(others)
+            return {it: role for role in roles for it in _folders(root / role, left_out, dangling)}
+    folders = _folders(root, left_out, dangling)
     middle = len(folders) // 2
     return {folder: "train" if place < middle else "test" for place, folder in enumerate(folders)}
 
 
-def _folders(parent: Path, dangling: list[Path]) -> list[Path]:
+def _folders(parent: Path, left_out: Counter[str], dangling: list[Path]) -> list[Path]:
     found = []
     for entry in _visible(parent):
         if entry.is_dir() and entry.name != _OF_ARCHIVES:
@@ -102,6 +103,8 @@ def _folders(parent: Path, dangling: list[Path]) -> list[Path]:
             found.append(parent / entry.name)
         elif _is_dangling(entry):
             dangling.append(parent / entry.name)
+        elif Path(entry.name).suffix.lower() in _SUFFIXES:
+            left_out["images beside class folders"] += 1
     return sorted(found)
 
 

@@ -46,7 +46,7 @@ class ImageList:
     @property
     def left_out_text(self) -> str:
         """``left out: 3 files that end in .heic``; empty if nothing was."""
-        parts = ", ".join(f"{count:,} {what}" for what, count in self.left_out.items() if count)
+        parts = ", ".join(f"{count:,} {what}" for what, count in self.left_out.items())
         return f"left out: {parts}" if parts else ""
 
     def labels_by_role(self) -> dict[Role, list[int]]:

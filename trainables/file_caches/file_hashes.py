@@ -63,7 +63,7 @@ def file_hashes(paths: Sequence[Path], cache_folder: Path) -> tuple[str, ...]:
     memory = cache_folder / "file_hashes" / f"{digest(str(root.absolute()))}.json"
     files = list(zip(paths, names, strict=True))
     # Where nothing changed no process waits for another.
-    if known := _remembered(memory):
+    if _is_trusted.get() and (known := _remembered(memory)):
         same = list(
             in_threads(
                 lambda file: _as_remembered(file[0], known.get(file[1])),
@@ -84,10 +84,11 @@ def file_hashes(paths: Sequence[Path], cache_folder: Path) -> tuple[str, ...]:
 def _hashed_by_one(files: Sequence[tuple[Path, str]], root: Path, memory: Path) -> tuple[str, ...]:
     """Hash all files that have changed, by their names in the memory, and remember them."""
     known = _remembered(memory)
+    trusted = known if _is_trusted.get() else {}
     started_ns = time.time_ns()
     found = list(
         in_threads(
-            lambda file: _hashed(file[0], known.get(file[1])), files, what=f"hashing {root}"
+            lambda file: _hashed(file[0], trusted.get(file[1])), files, what=f"hashing {root}"
         )
     )
     changed = {
@@ -128,9 +129,7 @@ def _state(status: os.stat_result) -> tuple[int, int, int, int]:
 
 
 def _remembered(memory: Path) -> dict[str, _Hashed]:
-    """Name below the root -> its file; nothing if no memory may be used or it is damaged."""
-    if not _is_trusted.get():
-        return {}
+    """Name below the root -> its file; nothing if there is no memory or it is damaged."""
     try:
         content = json.loads(memory.read_bytes())
         return {

@@ -73,8 +73,9 @@ class ImageFiles(Pixels):
         Raises:
             TrialInputError: the file is not there, has changed, or cannot be decoded as RGB.
         """
+        content = self.content(index)
         try:
-            return rgb_of(self.content(index), self.transparency)
+            return rgb_of(content, self.transparency)
         except ValueError as error:
             raise TrialInputError(f"{self.paths[index]} cannot be decoded: {error}") from error
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 
@@ -90,21 +91,24 @@ def _opened(path: Place, schema: pa.Schema) -> ParquetFile:
 
 def _check_places(opened: Sequence[ParquetFile], rows: pl.DataFrame, study: str) -> None:
     """Refuse rows of another study, search or trial than their files say, and equal ones."""
-    paths = [file.path for file in opened for _ in range(file.num_rows)]
+    paths = [file.path for file in opened]
+    file_of = np.repeat(np.arange(len(paths)), [file.num_rows for file in opened])
     expected: dict[str, list[str | None]] = {
         "study": [study] * len(paths),
         "search": [StudyPaths.search_of(path) for path in paths],
         "trial_id": [None if StudyPaths.num_gathered(path) else path.stem for path in paths],
     }
     for name, values in expected.items():
-        wanted = pl.Series(values, dtype=pl.String)
+        wanted = pl.Series(values, dtype=pl.String)[file_of]
         for at in (rows[name].ne_missing(wanted) & wanted.is_not_null()).arg_true().head(1):
             raise CorruptFileError(
-                f"{paths[at]} holds a row with {name} {rows[name][at]!r}; at that path it must be"
-                f" {values[at]!r}"
+                f"{paths[file_of[at]]} holds a row with {name} {rows[name][at]!r}; at that path it"
+                f" must be {wanted[at]!r}"
             )
     for at in rows.select("search", "trial_id").is_duplicated().arg_true().head(1):
-        raise CorruptFileError(f"{paths[at]} holds a trial twice. Restore the original file")
+        raise CorruptFileError(
+            f"{paths[file_of[at]]} holds a trial twice. Restore the original file"
+        )
 
 
 def _check_columns(file: ParquetFile, schema: pa.Schema) -> None:

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+import torch
+import torchvision
 from PIL import Image
 
 from analysis.report.report import study_page
@@ -128,3 +130,7 @@ def test_published_weights_that_cannot_be_had_are_refused_before_anything_is_wri
     with pytest.raises(TrialInputError, match=r"resnet18-f37072fd\.pth cannot be read .*delete"):
         run_here(study, tmp_path)
     assert not (tmp_path / study.name).exists()
+    torch.save(torchvision.models.resnet18().state_dict(), folder / "resnet18-f37072fd.pth")
+    run_here(study, tmp_path)
+    (folder / "resnet18-f37072fd.pth").unlink()  # nothing is left to train that needs it
+    run_here(study, tmp_path)

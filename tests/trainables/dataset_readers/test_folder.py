@@ -69,6 +69,15 @@ def test_what_is_no_image_is_left_out(tmp_path):
     )
 
 
+def test_what_lies_beside_the_classes_is_counted(tmp_path):
+    write(tmp_path, "train/z", "train/y", "test/a", "val/b")
+    write_jpeg(tmp_path / "test" / "stray.jpg")
+    assert read(tmp_path).left_out == {
+        "folders beside train and test": 1,
+        "images beside class folders": 1,
+    }
+
+
 @pytest.mark.parametrize("name", ["a/2.jpg", "e", "train.jpg"])
 def test_a_link_to_nothing_is_named_or_counted(tmp_path, name):
     write(tmp_path, "a", "b", "c", "d")

@@ -65,7 +65,11 @@ def test_what_looks_as_before_is_not_read_unless_it_is_asked_for(paths, tmp_path
     assert ".jpg" not in read
     with read_anew():
         assert file_hashes(paths, tmp_path / "cache") == first
-    assert read.count(".jpg") == len(paths)
+        assert file_hashes(paths[:3], tmp_path / "cache") == first[:3]
+    assert read.count(".jpg") == len(paths) + 3
+    read.clear()
+    assert file_hashes(paths, tmp_path / "cache") == first
+    assert ".jpg" not in read, "what was read anew stays remembered, and so does the rest"
 
 
 @pytest.mark.parametrize("change", [overwrite, replace, lambda path: path.write_bytes(b"longer")])
